@@ -1,0 +1,51 @@
+"""The one place that reads the time.
+
+Times are unix seconds, UTC, as floats, everywhere inside Hubwatch; only the
+faces (command line, API, feeds) turn them into dates.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """What a part that acts in time is handed."""
+
+    def now(self) -> float:
+        """Return the wall-clock time, unix seconds, UTC."""
+
+    def monotonic(self) -> float:
+        """Return seconds that never go back, for measuring how long a thing took."""
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> float:
+        """Return the wall-clock time, unix seconds, UTC."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """Return seconds since an arbitrary start."""
+        return time.monotonic()
+
+
+class SimulatedClock:
+    """A clock that stands still until it is set: for replays and tests."""
+
+    def __init__(self, now: float) -> None:
+        self._now = now
+
+    def now(self) -> float:
+        """Return the simulated time, unix seconds, UTC."""
+        return self._now
+
+    def monotonic(self) -> float:
+        """Return the simulated time: nothing takes long in a simulation."""
+        return self._now
+
+    def advance_to(self, moment: float) -> None:
+        """Move on to *moment*; a moment that has passed changes nothing."""
+        self._now = max(self._now, moment)

@@ -1,0 +1,43 @@
+"""What Hubwatch raises, by who has to act.
+
+::
+
+    HubwatchError
+    ├── SettingsError       the user: a setting is wrong (names field, value, way out)
+    ├── InputError          the user: a URL, pattern or file given by hand is wrong
+    └── NotFoundError       the user: no such site, page or hub
+
+A site that cannot be fetched or parsed is not an error: it is a value with a
+:class:`~incremental.fetch.status.FetchStatus`. What the store raises is in
+:mod:`store.errors`.
+"""
+
+from __future__ import annotations
+
+
+class HubwatchError(Exception):
+    """The root of all errors that a user can mend."""
+
+
+class SettingsError(HubwatchError):
+    """A setting is missing or wrong."""
+
+    def __init__(self, field: str, value: object, way_out: str) -> None:
+        self.field = field
+        self.value = value
+        self.way_out = way_out
+        super().__init__(f"setting {field} = {value!r}: {way_out}")
+
+
+class InputError(HubwatchError):
+    """Something given by hand cannot be used as it is."""
+
+    def __init__(self, what: str, value: object, way_out: str) -> None:
+        self.what = what
+        self.value = value
+        self.way_out = way_out
+        super().__init__(f"{what} {value!r}: {way_out}")
+
+
+class NotFoundError(HubwatchError):
+    """The store knows nothing by this name."""

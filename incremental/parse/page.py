@@ -1,0 +1,69 @@
+"""What parsing makes of a body: plain values, no network, no store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class PageKind(StrEnum):
+    """What a body turned out to be, whatever its header said."""
+
+    HTML = "html"
+    FEED = "feed"
+    SITEMAP = "sitemap"
+    """A list of pages (urlset)."""
+    SITEMAP_INDEX = "sitemap_index"
+    """A list of sitemaps."""
+    OTHER = "other"
+    """Nothing we read links from: binary, plain text, empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link, as one page shows it."""
+
+    url: str
+    """Absolute, http(s), as written otherwise (not canonical)."""
+    anchor: str = ""
+    """Visible text, white space folded; the image's alt text or the title attribute if there is none."""
+    context: str = ""
+    """Text of the nearest block around the link, at most 300 characters."""
+    tag_path: str = ""
+    """Path of tags with classes from the root, e.g. ``html/body/div.main/ul.list/li/a``."""
+    heading: str = ""
+    """Text of the nearest heading above, at most 120 characters."""
+    position: int = 0
+    """Running number on the page, from 0."""
+    published_at: float | None = None
+    """What a feed or a sitemap says of the target; unix seconds, UTC."""
+    rel: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A parsed body."""
+
+    url: str
+    kind: PageKind
+    title: str = ""
+    canonical_url: str | None = None
+    language: str | None = None
+    """BCP 47 primary subtag in lower case (``zh``, ``en``), None when not told."""
+    published_at: float | None = None
+    text: str = ""
+    """Visible text of the main part; empty unless asked for."""
+    links: tuple[Link, ...] = ()
+    feed_urls: tuple[str, ...] = ()
+    """Feeds that the page names in link elements (HTML), in order."""
+    next_url: str | None = None
+    """The next page of a paged list (rel=next, "older", "下一页")."""
+    refresh_url: str | None = None
+    """Target of a meta refresh of at most 30 s."""
+    websub_hub_url: str | None = None
+    ttl_seconds: float | None = None
+    """How long a feed asks to be left alone."""
+    truncated: bool = False
+    """A limit (links, depth, time, size) cut the page short."""
+    problem: str = ""
+    """Why the body could not be read as what it claims to be, for people."""
