@@ -1,0 +1,1 @@
+"""What a page is: hub or topic page, and on which topic."""

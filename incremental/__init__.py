@@ -1,0 +1,22 @@
+"""What happens over time: fetching, parsing, judging, revisiting, and the daemon that repeats it.
+
+``from incremental import Crawler`` is the door for Python programs. It is opened when it is used,
+because the parts behind it take longer to load than most commands take to answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from incremental.api import Crawler, FoundPage
+
+__all__ = ["Crawler", "FoundPage"]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - the protocol of modules
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from incremental import api  # noqa: PLC0415 - that is the point
+
+    return getattr(api, name)

@@ -1,0 +1,71 @@
+"""Putting the parts together: from settings to a crawler. The one place that wires."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from pathlib import Path
+
+from requests.adapters import BaseAdapter
+
+from incremental.clock import Clock
+from incremental.crawler import Crawler, Told
+from incremental.engine import Engine
+from incremental.errors import SettingsError
+from incremental.fetch import Fetcher
+from incremental.judge.hubs import HubScorer
+from incremental.revisit.fixed import FixedPolicy
+from incremental.revisit.protocol import Policy
+from incremental.settings import Settings
+from incremental.sites import WatchedSite
+from incremental.visit import Fetch
+from store import Store, open_store
+
+MEGABYTE = 1_000_000
+POLICIES = {"fixed": FixedPolicy}
+
+
+def open_configured_store(settings: Settings, folder: Path) -> Store:
+    """Open the store that the settings name; relative paths are relative to *folder*."""
+    home = folder / settings.store.folder
+    where = settings.store.database or str(home / "hubwatch.sqlite")
+    quota = int(settings.store.cache_quota_mb * MEGABYTE)
+    return open_store(where, cache_folder=home / "pages", cache_quota_bytes=quota)
+
+
+def make_fetcher(
+    settings: Settings, clock: Clock, *, adapter: BaseAdapter | None = None
+) -> Fetcher:
+    """Make the one egress. *adapter* replaces the network below requests (replays, tests)."""
+    sites = {site.url: site.access() for site in settings.site}
+    return Fetcher(settings.fetch, clock=clock, adapter=adapter, sites=sites)
+
+
+def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
+    store: Store,
+    settings: Settings,
+    *,
+    fetch: Fetch,
+    executor: Executor,
+    scorer: HubScorer | None = None,
+    told: Told | None = None,
+) -> Crawler:
+    """Make a crawler on *store*.
+
+    Raises:
+        SettingsError: there is no revisit policy of that name.
+    """
+    if settings.revisit.policy not in POLICIES:
+        names = ", ".join(sorted(POLICIES))
+        raise SettingsError("revisit.policy", settings.revisit.policy, f"must be one of: {names}")
+    made = POLICIES[settings.revisit.policy]
+
+    def policy_of(site: WatchedSite) -> Policy:
+        return made(site.terms)
+
+    if scorer is None:
+        # The model's libraries take half a second to load; only a crawler needs them.
+        from classifier.hub import load_default  # noqa: PLC0415
+
+        scorer = load_default()
+    engine = Engine(executor, fetch, workers=settings.daemon.workers)
+    return Crawler(store, settings, engine=engine, scorer=scorer, policy_of=policy_of, told=told)

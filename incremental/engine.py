@@ -1,0 +1,68 @@
+"""Running visits: an executor, whichever it is, behind three small questions.
+
+Threads by default; a process pool or a Dask client's executor run the same tasks, because a visit is
+a function of its task. :class:`InlineExecutor` runs each at once in the caller's thread: for replays
+and tests, where time stands still.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from typing import Any, ParamSpec, TypeVar
+
+from incremental.visit import Fetch, Outcome, VisitTask, visit
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class InlineExecutor(Executor):
+    """Runs each call at once and returns its finished future."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Run *fn* now; what it raises is in the future."""
+        future: Future[T] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - the contract of Executor: errors travel in the future
+            future.set_exception(error)
+        return future
+
+
+class Engine:
+    """Visits under way."""
+
+    def __init__(self, executor: Executor, fetch: Fetch, *, workers: int) -> None:
+        self._executor = executor
+        self._fetch = fetch
+        self._workers = workers
+        self._running: set[Future[Outcome]] = set()
+
+    @property
+    def free(self) -> int:
+        """How many more visits may be started."""
+        return max(self._workers - len(self._running), 0)
+
+    @property
+    def idle(self) -> bool:
+        """Whether no visit is under way."""
+        return not self._running
+
+    def start(self, task: VisitTask, when_done: Callable[[], Any] | None = None) -> None:
+        """Begin a visit; *when_done* is called from whatever thread finished it."""
+        future = self._executor.submit(visit, task, self._fetch)
+        self._running.add(future)
+        if when_done is not None:
+            future.add_done_callback(lambda _: when_done())
+
+    def finished(self) -> list[Outcome]:
+        """Return the outcomes that came since the last call. A bug in a visit is raised here."""
+        done = {future for future in self._running if future.done()}
+        self._running -= done
+        return [future.result() for future in done]
+
+    def wait(self, timeout_seconds: float | None = None) -> None:
+        """Wait until a visit is finished, or the time is over."""
+        if self._running:
+            wait(self._running, timeout=timeout_seconds, return_when=FIRST_COMPLETED)

@@ -1,0 +1,291 @@
+"""The frontier: what may be fetched now, and when something may be next.
+
+For each site in turn (the one that may be asked first)::
+
+    budget spent?        -> wait for the next grant
+    host busy, or owed?  -> wait (one request at a time, delay, Retry-After, back-off)
+    robots.txt unknown?  -> fetch it first
+    a share of the site  -> known hubs · new hubs · new pages themselves, whose turn it is
+    robots.txt denies?   -> recorded without a request
+
+It remembers what is under way; everything that must outlive the process is in the store.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict, replace
+
+from incremental.fetch.politeness import HostState, after_visit, host_key
+from incremental.fetch.robots import RobotsCache, RobotsPolicy, robots_url
+from incremental.fetch.status import FetchStatus
+from incremental.judge.outcome import DAY, NEVER
+from incremental.revisit.budget import open_at, spend
+from incremental.revisit.protocol import Policy
+from incremental.revisit.state import HubState
+from incremental.settings import Settings
+from incremental.sites import WatchedSite, watch
+from incremental.visit import Outcome, Purpose, VisitTask
+from store import Store
+from store.values import HostRow, HubRow
+
+DENIED_RETRY_SECONDS = DAY
+"""How long a page that robots.txt denies is left before the rules are asked again."""
+
+
+class Frontier:
+    """Chooses tasks. Not thread-safe: the crawler's thread owns it."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        policy_of: Callable[[WatchedSite], Policy],
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._policy_of = policy_of
+        self._sites: dict[int, WatchedSite] = {}
+        self._hosts: dict[str, HostState] = {}
+        self._busy_hosts: set[str] = set()
+        self._robots = RobotsCache()
+        self._queue: list[tuple[float, int]] = []
+
+    # Sites.
+
+    def load(self, now: float) -> None:
+        """Read the watched sites from the store: at the start, and when another process changed them."""
+        rows = {row.id: row for row in self._store.read.sites() if row.state == "active"}
+        for gone in set(self._sites) - set(rows):
+            del self._sites[gone]
+        for row in rows.values():
+            site = watch(row, self._settings.revisit)
+            before = self._sites.get(row.id)
+            if before is not None:
+                site.used, site.busy = before.used, before.busy
+            self._sites[row.id] = site
+            self.refresh(site, now)
+
+    def site(self, site_id: int) -> WatchedSite | None:
+        """Return a watched site, None when it was removed or paused."""
+        return self._sites.get(site_id)
+
+    def sites(self) -> list[WatchedSite]:
+        """Return the watched sites."""
+        return list(self._sites.values())
+
+    def refresh(self, site: WatchedSite, now: float) -> None:
+        """Look up when *site* has something due, and queue it for then."""
+        due_at = self._store.read.next_due_at(site.row.id)
+        site.next_due_at = NEVER if due_at is None else due_at
+        self._enqueue(site, now)
+
+    def _enqueue(self, site: WatchedSite, now: float) -> None:
+        heapq.heappush(self._queue, (self._ready_at(site, now), site.row.id))
+
+    def _ready_at(self, site: WatchedSite, now: float) -> float:
+        granted = open_at(site.budget, site.terms.requests_per_day, now)
+        owed = self._host(host_key(site.scope.seed_url)).next_allowed_at
+        return max(site.next_due_at, granted, owed)
+
+    def wake_at(self, now: float) -> float:
+        """Return when the next site may have something to do; infinite when nothing is planned."""
+        while self._queue:
+            at, site_id = self._queue[0]
+            site = self._sites.get(site_id)
+            if site is None or site.busy or self._is_stale(at, site, now):
+                heapq.heappop(self._queue)
+                continue
+            return at
+        return math.inf
+
+    def _is_stale(self, at: float, site: WatchedSite, now: float) -> bool:
+        ready_at = self._ready_at(site, now)
+        if ready_at > max(at, now):
+            heapq.heappush(self._queue, (ready_at, site.row.id))
+            return True
+        return False
+
+    # Tasks.
+
+    def next_task(self, now: float) -> VisitTask | None:
+        """Return the next thing to fetch at *now* and mark its site and host as busy, or None."""
+        waiting: list[WatchedSite] = []
+        task = None
+        while task is None and self.wake_at(now) <= now:
+            _, site_id = heapq.heappop(self._queue)
+            site = self._sites[site_id]
+            task = self._task_of(site, now)
+            if task is None and not site.busy:
+                waiting.append(site)
+        for site in waiting:
+            self._enqueue_later(site, now)
+        return task
+
+    def _enqueue_later(self, site: WatchedSite, now: float) -> None:
+        """Queue a site that had nothing to do after all: its host is busy, or its rows were pushed back."""
+        due_at = self._store.read.next_due_at(site.row.id)
+        site.next_due_at = NEVER if due_at is None else due_at
+        at = self._ready_at(site, now)
+        if at > now:
+            heapq.heappush(self._queue, (at, site.row.id))
+        # A site whose host is busy is queued again when that visit ends.
+
+    def _task_of(self, site: WatchedSite, now: float) -> VisitTask | None:
+        """Return what to do for *site*, or None."""
+        for _ in range(64):  # bounded: each turn takes one row out of those that are due
+            task = self._candidate(site, now)
+            if task is None:
+                return None
+            host = host_key(task.url)
+            if host in self._busy_hosts or self._host(host).next_allowed_at > now:
+                return None
+            asked = self._ask_robots(task, now)
+            if asked is None:
+                continue
+            site.busy = True
+            self._busy_hosts.add(host)
+            return asked
+        return None
+
+    def _candidate(self, site: WatchedSite, now: float) -> VisitTask | None:
+        read, site_id = self._store.read, site.row.id
+        found: dict[str, VisitTask] = {}
+        for share, visited in (("revisit", True), ("explore", False)):
+            hubs = read.due_hubs(site_id, now, visited=visited)
+            while hubs and self._pushed_back(hubs[0], site, now):
+                hubs = read.due_hubs(site_id, now, visited=visited)
+            if hubs:
+                found[share] = _hub_task(hubs[0])
+        for row in read.due_looks(site_id, now):
+            found["look"] = VisitTask(Purpose.LOOK, row.url, site_id, row.page_id)
+        if not found:
+            return None
+        share = site.turn(set(found))
+        site.count(share)
+        return found[share]
+
+    def _pushed_back(self, hub: HubRow, site: WatchedSite, now: float) -> bool:
+        """Ask the policy once more: what it knows may have moved since the row was written."""
+        if hub.visited_at is None:
+            return False
+        state = HubState.from_json(json.loads(hub.revisit))
+        due_at = self._policy_of(site).due_at(state, site.state, site.budget, now)
+        if due_at <= now + 1.0:
+            return False
+        self._store.write.update_hub(hub.page_id, due_at=min(due_at, NEVER))
+        return True
+
+    # Robots.
+
+    def _ask_robots(self, task: VisitTask, now: float) -> VisitTask | None:
+        """Return *task* if robots.txt allows it, the task to fetch robots.txt if it is not known, or
+        None when the page is denied or must wait; that is recorded then."""
+        policy = self._policy(task.url)
+        if policy is None or policy.expires_at <= now:
+            return replace(task, purpose=Purpose.ROBOTS, url=robots_url(task.url))
+        if policy.allows(task.url):
+            return task
+        status = FetchStatus.ROBOTS_DENIED if policy.reachable else FetchStatus.ROBOTS_UNREACHABLE
+        retry_at = policy.expires_at if not policy.reachable else now + DENIED_RETRY_SECONDS
+        self._store.write.postpone(task.page_id, retry_at, status.value)
+        return None
+
+    def _policy(self, url: str) -> RobotsPolicy | None:
+        policy = self._robots.get(url)
+        if policy is None:
+            row = self._store.read.host(host_key(url))
+            stored = json.loads(row.robots).get(robots_url(url)) if row else None
+            if stored is not None:
+                agent = self._settings.fetch.product_token
+                policy = RobotsPolicy.from_stored(**stored, user_agent=agent)
+                self._robots.put(url, policy)
+        return policy
+
+    def sitemaps_of(self, url: str) -> tuple[str, ...]:
+        """Return the sitemaps that the robots.txt for *url* names."""
+        policy = self._robots.get(url)
+        return policy.sitemaps if policy is not None else ()
+
+    # Hosts.
+
+    def _host(self, name: str) -> HostState:
+        state = self._hosts.get(name)
+        if state is None:
+            row = self._store.read.host(name)
+            state = HostState(name)
+            if row is not None:
+                state = HostState(name, row.next_allowed_at, row.failures, row.crawl_delay_seconds)
+            self._hosts[name] = state
+        return state
+
+    def release(self, outcome: Outcome, now: float) -> HostRow:
+        """Count a visit that ended, free its site and host, and return what the host is owed now."""
+        task, response = outcome.task, outcome.response
+        name = host_key(task.url)
+        self._busy_hosts.discard(name)
+        wait = response.retry_after_seconds
+        state = after_visit(
+            self._host(name), response.status, wait, now, self._settings.politeness
+        )
+        robots = {}
+        if task.purpose is Purpose.ROBOTS:
+            policy = self._learn_robots(outcome, now)
+            state = replace(state, crawl_delay_seconds=policy.crawl_delay_seconds)
+            robots[task.url] = {
+                key: value for key, value in asdict(policy).items() if key != "user_agent"
+            }
+        self._hosts[name] = state
+        self._charge(outcome, now)
+        return self._host_row(state, robots)
+
+    def _learn_robots(self, outcome: Outcome, now: float) -> RobotsPolicy:
+        agent = self._settings.fetch.product_token
+        previous = self._policy(outcome.task.url)
+        policy = RobotsPolicy.from_response(outcome.response, agent, now, previous)
+        self._robots.put(outcome.task.url, policy)
+        return policy
+
+    def _charge(self, outcome: Outcome, now: float) -> None:
+        """Take the requests of a visit from its site's budget."""
+        site = self._sites.get(outcome.task.site_id)
+        if site is None:
+            return
+        site.busy = False
+        hub = outcome.task.purpose is Purpose.HUB
+        extra = len(outcome.response.redirects)
+        site.budget = spend(
+            site.budget,
+            site.terms.requests_per_day,
+            now,
+            visits=int(hub),
+            others=int(not hub) + extra,
+        )
+
+    def _host_row(self, state: HostState, robots: dict[str, object]) -> HostRow:
+        before = self._store.read.host(state.name) if robots else None
+        known = json.loads(before.robots) if before else {}
+        return HostRow(
+            name=state.name,
+            next_allowed_at=state.next_allowed_at,
+            failures=state.failures,
+            crawl_delay_seconds=state.crawl_delay_seconds,
+            robots=json.dumps({**known, **robots}, ensure_ascii=False) if robots else None,
+        )
+
+
+def _hub_task(hub: HubRow) -> VisitTask:
+    # Without a baseline the page must be read, so nothing that would spare us the body is sent.
+    known = hub.baseline_at is not None
+    return VisitTask(
+        purpose=Purpose.HUB,
+        url=hub.url,
+        site_id=hub.site_id,
+        page_id=hub.page_id,
+        etag=hub.etag if known else None,
+        last_modified=hub.last_modified if known else None,
+        body_md5=hub.body_md5 if known else None,
+    )

@@ -1,0 +1,76 @@
+"""From the links of a parsed page to the pages that they mean. Pure.
+
+Canonical, in scope, no trap, each page once: with the most telling of its anchors, at its first place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from incremental.parse import Link
+from incremental.scope import Scope, trap
+from incremental.urls import identity, normalize
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A page that a visited page leads to."""
+
+    identity: str
+    url: str
+    """In fetch form."""
+    anchor: str = ""
+    tag_path: str = ""
+    position: int = 0
+    published_at: float | None = None
+
+
+def targets(
+    links: Iterable[Link], scope: Scope, *, mirrors: Sequence[str] = (), own: str = ""
+) -> list[Target]:
+    """Return what *links* lead to inside *scope*, in page order, each page once.
+
+    *mirrors* are path prefixes that show the same pages as the path without them; *own* is the
+    identity of the page itself, which is left out.
+    """
+    found: dict[str, Target] = {}
+    for link in links:
+        target = _target(link, scope, mirrors)
+        if target is None or target.identity == own:
+            continue
+        before = found.setdefault(target.identity, target)
+        if before is not target:
+            found[target.identity] = _merged(before, target)
+    return list(found.values())
+
+
+def _target(link: Link, scope: Scope, mirrors: Sequence[str]) -> Target | None:
+    url = normalize(link.url)
+    if url is None or not scope.verdict(url).inside or trap(url):
+        return None
+    url = without_mirror(url, mirrors)
+    return Target(
+        identity=identity(url),
+        url=url,
+        anchor=link.anchor,
+        tag_path=link.tag_path,
+        position=link.position,
+        published_at=link.published_at,
+    )
+
+
+def _merged(first: Target, again: Target) -> Target:
+    """Keep the longer anchor: of "Read more" and a headline the headline tells more."""
+    anchor = again.anchor if len(again.anchor) > len(first.anchor) else first.anchor
+    return replace(first, anchor=anchor, published_at=first.published_at or again.published_at)
+
+
+def without_mirror(url: str, mirrors: Sequence[str]) -> str:
+    """Return *url* without the path prefix that only mirrors the site, if it has one."""
+    for prefix in mirrors:
+        parts = urlsplit(url)
+        if parts.path == prefix or parts.path.startswith(prefix + "/"):
+            return parts._replace(path=parts.path[len(prefix) :] or "/").geturl()
+    return url

@@ -1,0 +1,175 @@
+"""Which links on a revisited hub are new pages. Pure decisions on values.
+
+The unit of news is the new page, never the difference between two texts (design, decision 1)::
+
+    first visit of a hub          baseline: its links are known, none is new
+    unknown link, likely a hub    recorded as a hub, gets a baseline of its own
+    unknown link, dated long ago  recorded, not told ("backdated")
+    unknown link                  told as new
+    known link, never told, which appeared here and first became known elsewhere
+    only after this hub's last visit (on the baseline of a hub found meanwhile)
+                                  told as new: two hubs may find one page in either order
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+from incremental.judge.links import Target
+from incremental.scope import template
+from store.values import HubRow, KnownPage
+
+DAY = 86_400.0
+MIN_GAP_LINKS = 4
+"""Fewer links than this say nothing when all of them are new."""
+RELAUNCH_MIN_LINKS = 8
+RELAUNCH_LOST_SHARE = 0.8
+RELAUNCH_FORM_SHARE = 0.8
+RELAUNCH_ANCHOR_SHARE = 0.5
+MIN_TELLING_ANCHOR = 8
+"""Characters from which an anchor is likely one page's headline and not "more"."""
+
+_URL_DATE = re.compile(r"(?<!\d)((?:19|20)\d{2})[/_-]?(0[1-9]|1[0-2])(?:[/_-]?(0[1-9]|[12]\d|3[01]))?(?!\d)")
+
+
+class Standing(StrEnum):
+    """What a link on a hub is to the reader of news."""
+
+    KNOWN = "known"
+    NEW = "new"
+    BACKDATED = "backdated"
+    HUB = "hub"
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """The times that decide whether a link is new; unix seconds, UTC."""
+
+    now: float
+    site_added_at: float
+    backdated_days: float
+
+    @property
+    def oldest_news(self) -> float:
+        """A page dated before this is no news, whenever it turns up."""
+        return self.site_added_at - self.backdated_days * DAY
+
+
+def standing(
+    target: Target, known: KnownPage | None, hub: HubRow, since: Since, *, hub_like: bool
+) -> Standing:
+    """Judge one link of *hub* by what was known before this visit."""
+    if known is not None:
+        return Standing.NEW if _overlooked(known, hub) else Standing.KNOWN
+    if hub_like:
+        return Standing.HUB
+    if hub.baseline_at is None:
+        dated_after_start = (target.published_at or 0.0) > since.site_added_at
+        # Only a feed prints when a page was published; a sitemap's lastmod moves with every deployment.
+        told = hub.kind == "feed" and dated_after_start and (target.published_at or 0) <= since.now
+        return Standing.NEW if told else Standing.KNOWN
+    dated = target.published_at if hub.kind == "feed" else None
+    dated = dated or date_in_url(target.url)
+    if dated is not None and dated < since.oldest_news:
+        return Standing.BACKDATED
+    return Standing.NEW
+
+
+def _overlooked(known: KnownPage, hub: HubRow) -> bool:
+    """Tell whether a known page became known only after this hub, which now shows it, was last read."""
+    if known.is_hub or known.announced_at is not None or known.state != "known":
+        return False
+    read_at = hub.changed_at if hub.baseline_at is not None else None
+    return read_at is not None and known.first_seen_at > (hub.visited_at or read_at)
+
+
+def date_in_url(url: str) -> float | None:
+    """Return the last moment of the day (or month) that a URL names, or None.
+
+    ``/2024/05/17/``, ``2024-05-17``, ``20240517``, ``202405/``; UTC.
+    """
+    matches = list(_URL_DATE.finditer(url.split("://", 1)[-1]))
+    if not matches:
+        return None
+    year, month, day = (int(part) if part else None for part in matches[-1].groups())
+    assert year is not None
+    assert month is not None
+    return _end_of(year, month, day)
+
+
+def _end_of(year: int, month: int, day: int | None) -> float | None:
+    """Return the end of a day, or of a month, unix seconds; None for the 31st of February."""
+    try:
+        if day is not None:
+            last = date(year, month, day)
+        else:
+            last = date(year, month, calendar.monthrange(year, month)[1])
+    except ValueError:
+        return None
+    return (last - date(1970, 1, 1)).days * DAY + DAY
+
+
+def is_gap(hub: HubRow, shown: Sequence[Target], seen_before: int) -> bool:
+    """Tell whether pages may have scrolled by unseen: nothing of the last visit is left."""
+    watched = hub.baseline_at is not None and hub.kind != "sitemap" and hub.shown_links > 0
+    return watched and len(shown) >= MIN_GAP_LINKS and seen_before == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Relaunch:
+    """A site changed the form of its links: one event, not thousands of new pages."""
+
+    reason: str
+    moved: Mapping[str, int]
+    """Identities of the new addresses with the ids of the pages that they were, by headline."""
+
+
+def relaunch(
+    news: Sequence[Target],
+    lost_urls: Sequence[str],
+    kept: int,
+    anchors: Mapping[str, int],
+) -> Relaunch | None:
+    """Tell a relaunch from a busy day.
+
+    *news* are the unknown links, *lost_urls* what the hub showed and no longer shows, *kept* how many
+    stayed, *anchors* page ids by headline of pages known before. Almost everything went, and what came
+    has another form, or the old headlines under new addresses.
+    """
+    if len(news) < RELAUNCH_MIN_LINKS or len(lost_urls) < RELAUNCH_MIN_LINKS:
+        return None
+    if len(lost_urls) < RELAUNCH_LOST_SHARE * (len(lost_urls) + kept):
+        return None
+    moved = {
+        t.identity: anchors[t.anchor]
+        for t in news
+        if len(t.anchor) >= MIN_TELLING_ANCHOR and t.anchor in anchors
+    }
+    if len(moved) >= RELAUNCH_ANCHOR_SHARE * len(news):
+        return Relaunch(f"{len(moved)} known headlines under new addresses", moved)
+    forms = {template(url) for url in lost_urls}
+    other_form = sum(template(t.url) not in forms for t in news)
+    if other_form >= RELAUNCH_FORM_SHARE * len(news):
+        return Relaunch(f"{other_form} of {len(news)} links have a form never seen here", moved)
+    return None
+
+
+_ERROR_TITLE = re.compile(
+    r"\b(?:404|page not found|not found|error 404|seite nicht gefunden|page introuvable)\b"
+    r"|页面不存在|页面未找到|找不到(?:页面|网页|該頁)|無法找到|您访问的页面|您所访问的页面",
+    re.IGNORECASE,
+)
+_SHORT_TEXT = 600
+
+
+def is_soft_404(title: str, text: str) -> bool:
+    """Tell whether a page that was answered with 200 says that it is not there.
+
+    The title must say so and the page must be short: an article about error pages has more to say.
+    """
+    return bool(_ERROR_TITLE.search(title)) and len(text) < _SHORT_TEXT

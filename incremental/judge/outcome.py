@@ -1,0 +1,337 @@
+"""From a visit's outcome and what was known before to the one record that the store writes. Pure.
+
+::
+
+    outcome + HubView  ->  judge_hub   ->  Judgement(record, numbers for the revisit policy)
+    outcome + LookRow  ->  judge_look  ->  VisitRecord
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from incremental.fetch.status import FetchStatus
+from incremental.judge.hubs import HubCounts, HubLimits, choose_hubs
+from incremental.judge.links import Target
+from incremental.judge.news import (
+    Relaunch,
+    Since,
+    Standing,
+    is_gap,
+    is_soft_404,
+    relaunch,
+    standing,
+)
+from incremental.parse import PageKind
+from incremental.urls import identity, normalize
+from incremental.visit import Outcome
+from store.values import HubRow, KnownPage, LookRow, NewHub, SeenLink, SiteChange, VisitRecord
+
+NEVER = 9e12
+"""A due time beyond all visits."""
+MINUTE = 60.0
+HOUR = 3_600.0
+DAY = 86_400.0
+FAILURES_UNTIL_GONE = 3
+
+_HUB_KINDS = {
+    PageKind.HTML: "html",
+    PageKind.FEED: "feed",
+    PageKind.SITEMAP: "sitemap",
+    PageKind.SITEMAP_INDEX: "sitemap",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HubView:
+    """What was known before the visit that bears on it."""
+
+    hub: HubRow
+    since: Since
+    found: Sequence[Target]
+    """The links of the page, canonical and in scope."""
+    known: Mapping[str, KnownPage]
+    """Those of them that were known, by identity."""
+    visible: frozenset[int]
+    """Page ids that the hub showed at its last visit."""
+    scores: Mapping[str, float]
+    """Hub probability of the unknown ones, by identity."""
+    counts: HubCounts
+    limits: HubLimits
+    lost_urls: Sequence[str] = ()
+    """What it showed and no longer shows; given when a relaunch is possible."""
+    anchors: Mapping[str, int] = field(default_factory=dict)
+    """Page ids by headline among the unknown links; given when a relaunch is possible."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The record to write, and what the visit brought in numbers."""
+
+    record: VisitRecord
+    novel: int = 0
+    shown: int = 0
+    all_new: bool = False
+    failed: bool = False
+    baseline: bool = False
+    published: tuple[float, ...] = ()
+    gone: bool = False
+    """The hub is no more, or never was one."""
+
+
+def base_record(outcome: Outcome, now: float) -> VisitRecord:
+    """Return the part of a record that only says what was fetched."""
+    response = outcome.response
+    return VisitRecord(
+        site_id=outcome.task.site_id,
+        page_id=outcome.task.page_id,
+        at=now,
+        status=response.status.value,
+        http_code=response.http_code,
+        body_bytes=len(response.body),
+        elapsed_seconds=response.elapsed_seconds,
+        detail=response.detail,
+    )
+
+
+def judge_failure(outcome: Outcome, hub: HubRow, now: float) -> Judgement:
+    """Judge a visit of a hub that brought no page."""
+    status = outcome.response.status
+    record = base_record(outcome, now)
+    failures = hub.failures + 1
+    fields: dict[str, object] = {"failures": failures, "last_status": status.value}
+    never_there = hub.baseline_at is None and status in _HOPELESS and hub.role != "seed"
+    lost = status is FetchStatus.GONE and failures == FAILURES_UNTIL_GONE
+    if never_there:
+        fields |= {"state": "dead", "due_at": NEVER}
+    elif lost:
+        fields |= {"state": "resting"}
+        record = replace(record, page_change="gone", page_fields={"state": "gone"})
+    record = replace(record, hub_fields=fields)
+    return Judgement(record, failed=True, gone=never_there)
+
+
+_HOPELESS = {
+    FetchStatus.GONE,
+    FetchStatus.BLOCKED,
+    FetchStatus.INVALID_URL,
+    FetchStatus.BAD_REDIRECT,
+    FetchStatus.FORBIDDEN_ADDRESS,
+    FetchStatus.ROBOTS_DENIED,
+    FetchStatus.TOO_MANY_REDIRECTS,
+    FetchStatus.REDIRECTED,
+}
+
+
+def judge_unchanged(outcome: Outcome, hub: HubRow, now: float) -> Judgement:
+    """Judge a visit of a hub whose page is as it was."""
+    response = outcome.response
+    fields: dict[str, object] = {
+        "visited_at": now,
+        "visits": hub.visits + 1,
+        "barren_visits": hub.barren_visits + 1,
+        "failures": 0,
+        "last_status": response.status.value,
+    }
+    fields |= _validators(outcome)
+    record = replace(base_record(outcome, now), hub_fields=fields)
+    return Judgement(record, shown=hub.shown_links)
+
+
+def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
+    """Judge a visit of a hub that brought a page to read: what is new on it, and what it is itself."""
+    assert outcome.page is not None
+    hub, now = view.hub, view.since.now
+    standings = _standings(view)
+    event = _relaunch(view, standings)
+    chosen = _new_hubs(view, standings)
+    seen = tuple(
+        _seen(target, standings[target.identity], view, chosen, event) for target in view.found
+    )
+    news = sum(link.announce for link in seen)
+    before = sum(k.id in view.visible for k in view.known.values())
+    gap = is_gap(hub, view.found, before) and event is None
+    fields = _hub_fields(outcome, view, news)
+    record = replace(
+        base_record(outcome, now),
+        links=seen,
+        keep_missing=outcome.page.truncated,
+        gap=gap,
+        hub_fields=fields,
+        page_fields=_page_fields(outcome),
+        site_change=SiteChange("relaunch", event.reason) if event else None,
+        site_fields={"relaunched_at": now} if event else {},
+        rebaseline=event is not None,
+        more_pages=_neighbours(outcome, view, gap=gap),
+    )
+    return Judgement(
+        record,
+        novel=news,
+        shown=len(seen),
+        all_new=gap,
+        baseline=hub.baseline_at is None,
+        published=_published(view, standings),
+    )
+
+
+def _standings(view: HubView) -> dict[str, Standing]:
+    threshold = view.limits.threshold
+    return {
+        t.identity: standing(
+            t,
+            view.known.get(t.identity),
+            view.hub,
+            view.since,
+            hub_like=view.scores.get(t.identity, 0.0) >= threshold,
+        )
+        for t in view.found
+    }
+
+
+def _relaunch(view: HubView, standings: Mapping[str, Standing]) -> Relaunch | None:
+    if view.hub.baseline_at is None:
+        return None
+    news = [t for t in view.found if standings[t.identity] is Standing.NEW]
+    kept = sum(k.id in view.visible for k in view.known.values())
+    return relaunch(news, view.lost_urls, kept, view.anchors)
+
+
+def _new_hubs(view: HubView, standings: Mapping[str, Standing]) -> dict[str, NewHub]:
+    """Return the links that become hubs. A sitemap's or a feed's entries are pages, not hubs."""
+    if view.hub.kind == "feed":
+        return {}
+    unknown = [t for t in view.found if standings[t.identity] is Standing.HUB]
+    chosen = choose_hubs(unknown, view.scores, view.counts, view.limits)
+    return {
+        one: NewHub("html", "list", view.scores[one], "looks like a list", _first_due(view, one))
+        for one in chosen
+    }
+
+
+def _first_due(view: HubView, one: str) -> float:
+    """Spread the first visits of new hubs: the likeliest first."""
+    return view.since.now + (1.0 - view.scores[one]) * HOUR
+
+
+def _seen(
+    target: Target,
+    stand: Standing,
+    view: HubView,
+    chosen: Mapping[str, NewHub],
+    event: Relaunch | None,
+) -> SeenLink:
+    announce = stand is Standing.NEW and event is None
+    return SeenLink(
+        identity=target.identity,
+        url=target.url,
+        anchor=target.anchor,
+        tag_path=target.tag_path,
+        position=target.position,
+        published_at=target.published_at,
+        announce=announce,
+        state="backdated" if stand is Standing.BACKDATED else "known",
+        hub=chosen.get(target.identity),
+        look_due_at=view.since.now if announce else None,
+        moved_from=event.moved.get(target.identity) if event else None,
+    )
+
+
+def _hub_fields(outcome: Outcome, view: HubView, news: int) -> dict[str, object]:
+    assert outcome.page is not None
+    hub, now, page = view.hub, view.since.now, outcome.page
+    fields: dict[str, object] = {
+        "kind": _HUB_KINDS.get(page.kind, hub.kind),
+        "state": "active",
+        "visited_at": now,
+        "changed_at": now,
+        "baseline_at": hub.baseline_at or now,
+        "visits": hub.visits + 1,
+        "failures": 0,
+        "new_pages": hub.new_pages + news,
+        "barren_visits": 0 if news else hub.barren_visits + 1,
+        "shown_links": len(view.found),
+        "last_status": outcome.response.status.value,
+        "next_url": page.next_url,
+    }
+    return fields | _validators(outcome)
+
+
+def _validators(outcome: Outcome) -> dict[str, object]:
+    headers = outcome.response.headers
+    fields: dict[str, object] = {}
+    if outcome.body_md5 is not None:
+        fields["body_md5"] = outcome.body_md5
+    for column, header in (("etag", "etag"), ("last_modified", "last-modified")):
+        if outcome.body_md5 is not None or header in headers:
+            fields[column] = headers.get(header)
+    return fields
+
+
+def _page_fields(outcome: Outcome) -> dict[str, object]:
+    assert outcome.page is not None
+    fields: dict[str, object] = {"title": outcome.page.title, "looked_at": None, "state": "known"}
+    del fields["looked_at"]
+    if outcome.page.language:
+        fields["language"] = outcome.page.language
+    return fields
+
+
+def _published(view: HubView, standings: Mapping[str, Standing]) -> tuple[float, ...]:
+    if view.hub.kind != "feed":
+        return ()
+    baseline = view.hub.baseline_at is None
+    return tuple(
+        t.published_at
+        for t in view.found
+        if t.published_at is not None
+        and t.published_at <= view.since.now
+        and (baseline or standings[t.identity] is Standing.NEW)
+    )
+
+
+def _neighbours(outcome: Outcome, view: HubView, *, gap: bool) -> tuple[SeenLink, ...]:
+    """Return what the page names besides its links: feeds, a refresh's target, the next page after a gap."""
+    assert outcome.page is not None
+    page, hub, now = outcome.page, view.hub, view.since.now
+    more = [
+        _neighbour(url, NewHub("feed", "feed", 1.0, f"named by {hub.url}", now))
+        for url in page.feed_urls
+    ]
+    if page.refresh_url:
+        role = "seed" if hub.role == "seed" else "list"
+        why = f"{hub.url} refreshes to it"
+        more.append(_neighbour(page.refresh_url, NewHub("html", role, 1.0, why, now)))
+    if page.kind is PageKind.SITEMAP_INDEX:
+        why = f"listed in {hub.url}"
+        more += [
+            _neighbour(t.url, NewHub("sitemap", "sitemap", 1.0, why, now)) for t in view.found
+        ]
+    return tuple(link for link in more if link is not None)
+
+
+def _neighbour(url: str, hub: NewHub) -> SeenLink | None:
+    target = normalize(url)
+    if target is None:
+        return None
+    return SeenLink(identity=identity(target), url=target, hub=hub)
+
+
+def judge_look(outcome: Outcome, row: LookRow, now: float) -> VisitRecord:
+    """Judge a look at a new page itself: its title, date and language, or that it is not there."""
+    record = base_record(outcome, now)
+    fields: dict[str, object] = {"look_due_at": None, "looked_at": now}
+    status, page = outcome.response.status, outcome.page
+    gone = status is FetchStatus.GONE
+    if page is not None and is_soft_404(page.title, page.text):
+        gone, record = True, replace(record, detail="answers 200 but says that it is not there")
+    if gone:
+        return replace(record, page_fields=fields | {"state": "gone"}, page_change="gone")
+    if page is None:
+        return replace(record, page_fields=fields)
+    fields |= {"body_md5": outcome.body_md5, "language": page.language}
+    if page.title:
+        fields["title"] = page.title
+    if page.published_at is not None:
+        fields["published_at"] = page.published_at
+    return replace(record, page_fields=fields)

@@ -1,0 +1,37 @@
+"""Where feeds and sitemaps usually are, for sites that do not name theirs. Pure."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from incremental.judge.outcome import MINUTE
+from incremental.parse import Page
+from incremental.urls import identity, normalize
+from store.values import NewHub, SeenLink
+
+FEED_PLACES = ("feed", "rss.xml", "atom.xml", "feed.xml", "index.xml", "rss")
+"""Most common first (WordPress, Hexo, Jekyll, Hugo, many Chinese CMS)."""
+SITEMAP_PLACES = ("sitemap.xml", "sitemap_index.xml")
+
+
+def probes(page: Page, url: str, now: float) -> tuple[SeenLink, ...]:
+    """Return the places to try below the folder of *url*, and at the root of its host.
+
+    Feeds are tried only when the page names none in link elements.
+    """
+    parts = urlsplit(url)
+    root = f"{parts.scheme}://{parts.netloc}/"
+    folder = f"{parts.scheme}://{parts.netloc}{parts.path.rsplit('/', 1)[0]}/"
+    bases = dict.fromkeys((folder, root))
+    feeds = () if page.feed_urls else FEED_PLACES
+    places = [("feed", base + place) for base in bases for place in feeds]
+    places += [("sitemap", base + place) for base in bases for place in SITEMAP_PLACES]
+    return tuple(
+        _probe(kind, place, now + MINUTE * number) for number, (kind, place) in enumerate(places)
+    )
+
+
+def _probe(kind: str, place: str, due_at: float) -> SeenLink:
+    url = normalize(place) or place
+    hub = NewHub(kind, "probe", 0.5, "a usual place", due_at)
+    return SeenLink(identity=identity(url), url=url, hub=hub)

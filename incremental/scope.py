@@ -1,0 +1,198 @@
+"""Which URLs belong to a watched site, and which are traps. Pure rules on URLs.
+
+``Scope.verdict(url)`` returns the rule that decided, so that ``hubwatch check URL`` can say it.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from urllib.parse import unquote, urlsplit
+
+from incremental.errors import InputError
+from incremental.urls import host_of, registered_domain
+
+MAX_DEPTH = 16
+MAX_QUERY_PARAMETERS = 12
+MAX_SEGMENT_REPEATS = 3
+
+# What no reader of news wants as a page of its own. Documents (pdf, doc, xls, zip of a tender) stay in.
+_ASSET = re.compile(
+    r"\.(?:css|js|mjs|json|map|ico|png|jpe?g|gif|webp|avif|svg|bmp|tiff?|woff2?|ttf|eot|otf|mp[34]|m4[av]"
+    r"|webm|ogg|og[av]|wav|flac|avi|mov|wmv|flv|swf|exe|dmg|apk|iso|rpm|deb|jar|wasm|txt|asc|sha\d+)$",
+    re.IGNORECASE,
+)
+_CALENDAR_NAME = re.compile(
+    r"(?:^|[/_-])(?:calendar|kalender|calendrier|rili|wp-calendar|tribe-bar-date|cal)(?:[/_-]|$)",
+    re.IGNORECASE,
+)
+_CALENDAR_PARAMETERS = {"year", "month", "day", "date", "week", "cal_date", "tribe-bar-date"}
+_ACTION = re.compile(
+    r"(?:^|/)(?:logout|logoff|signout|login|signin|register|cart|checkout|wp-login\.php|wp-admin"
+    r"|cdn-cgi|print|share|mailto:)(?:[/.?]|$)",
+    re.IGNORECASE,
+)
+
+
+class Reach(StrEnum):
+    """How far from the seed a site goes."""
+
+    HOST = "host"
+    """The seed's host name, with and without a leading ``www.``."""
+    DOMAIN = "domain"
+    """Every host of the seed's registered domain."""
+    PREFIX = "prefix"
+    """The seed's host, and paths that begin with the seed's path."""
+    ANYWHERE = "anywhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a URL is in, and the rule that said so."""
+
+    inside: bool
+    rule: str
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The rule of one site. Patterns are globs over the whole URL, or ``re:`` and a regular expression.
+
+    An exclude pattern outranks an include pattern; include patterns, when there are any, must match
+    in addition to the reach.
+    """
+
+    seed_url: str
+    reach: Reach = Reach.HOST
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    _compiled: dict[str, re.Pattern[str]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        for pattern in (*self.include, *self.exclude):
+            self._compiled[pattern] = compile_pattern(pattern)
+
+    def verdict(self, url: str) -> Verdict:
+        """Judge *url*, which must be in fetch form."""
+        for pattern in self.exclude:
+            if self._compiled[pattern].search(url):
+                return Verdict(inside=False, rule=f"exclude {pattern}")
+        if not self._reaches(url):
+            return Verdict(inside=False, rule=f"outside {self.reach.value} of {self.seed_url}")
+        if not self.include:
+            return Verdict(inside=True, rule=f"{self.reach.value} of {self.seed_url}")
+        for pattern in self.include:
+            if self._compiled[pattern].search(url):
+                return Verdict(inside=True, rule=f"include {pattern}")
+        return Verdict(inside=False, rule="no include pattern matches")
+
+    @cached_property
+    def _seed_host(self) -> str:
+        return _bare(host_of(self.seed_url))
+
+    @cached_property
+    def _seed_folder(self) -> str:
+        return urlsplit(self.seed_url).path.rsplit("/", 1)[0] + "/"
+
+    def _reaches(self, url: str) -> bool:
+        if self.reach is Reach.ANYWHERE:
+            return True
+        host = _bare(host_of(url))
+        if self.reach is Reach.DOMAIN:
+            return registered_domain(host) == registered_domain(self._seed_host)
+        same_host = host == self._seed_host and urlsplit(url).port == urlsplit(self.seed_url).port
+        if self.reach is Reach.HOST:
+            return same_host
+        return same_host and (urlsplit(url).path + "/").startswith(self._seed_folder)
+
+
+def _bare(host: str) -> str:
+    return host.removeprefix("www.")
+
+
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a glob or ``re:`` pattern.
+
+    A glob matches the whole URL, scheme included; ``*`` crosses slashes.
+
+    Raises:
+        InputError: the regular expression is not one.
+    """
+    if not pattern.startswith("re:"):
+        return re.compile(fnmatch.translate(pattern))
+    try:
+        return re.compile(pattern[3:])
+    except re.error as error:
+        raise InputError("pattern", pattern, f"not a regular expression: {error}") from error
+
+
+def trap(url: str) -> str | None:
+    """Return why *url* looks like a trap or an asset, or None when it may be a page.
+
+    The guards against endless URL spaces (calendars, loops of relative links, sort orders) that
+    need only the URL itself; how many hubs one template may have is the crawler's to count.
+    """
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    segments = [segment for segment in path.split("/") if segment]
+    if _ASSET.search(path):
+        return "asset, not a page"
+    if _ACTION.search(path):
+        return "an action (log in, share, print), not a page"
+    if len(segments) > MAX_DEPTH:
+        return f"more than {MAX_DEPTH} folders deep"
+    if segments and Counter(segments).most_common(1)[0][1] >= MAX_SEGMENT_REPEATS:
+        return f"a path segment stands {MAX_SEGMENT_REPEATS} times or more"
+    if parts.query.count("&") >= MAX_QUERY_PARAMETERS:
+        return f"more than {MAX_QUERY_PARAMETERS} parameters"
+    if _is_calendar(path, parts.query):
+        return "a calendar without end"
+    return None
+
+
+def _is_calendar(path: str, query: str) -> bool:
+    names = {pair.partition("=")[0].lower() for pair in query.split("&")}
+    if len(names & _CALENDAR_PARAMETERS) >= 2 or "tribe-bar-date" in names:  # noqa: PLR2004 - "two"
+        return True
+    has_date = bool(re.search(r"\d{4}[/_-]?\d{1,2}|date=|month=", f"{path}?{query}"))
+    return has_date and bool(_CALENDAR_NAME.search(path))
+
+
+_DIGITS = re.compile(r"\d+")
+_HEX = re.compile(r"^[0-9a-f]{12,}$")
+
+
+def template(url: str) -> str:
+    """Return the form of a URL: its host and folders, with numbers, hashes and slugs blanked.
+
+    ``https://a.org/news/2024/05/some-title.html`` -> ``a.org/news/0/0/*.html``. URLs of one
+    template are usually made by one program.
+    """
+    parts = urlsplit(url)
+    segments = parts.path.split("/")[1:]
+    shapes = [_shape(segment) for segment in segments[:-1]]
+    last = segments[-1] if segments else ""
+    stem, dot, extension = last.rpartition(".")
+    if not dot or len(extension) > 5:  # noqa: PLR2004 - ".shtml" is the longest in use
+        stem, extension = last, ""
+    shapes.append((_leaf(stem) + (f".{extension}" if extension else "")) if last else "")
+    names = sorted(pair.partition("=")[0] for pair in parts.query.split("&") if pair)
+    return f"{parts.netloc}/{'/'.join(shapes)}{'?' + '&'.join(names) if names else ''}"
+
+
+def _shape(segment: str) -> str:
+    if _HEX.match(segment):
+        return "#"
+    blanked = _DIGITS.sub("0", segment)
+    return "*" if len(blanked) > 24 or blanked.count("-") > 2 else blanked  # noqa: PLR2004 - a slug
+
+
+def _leaf(stem: str) -> str:
+    blanked = _DIGITS.sub("0", stem)
+    return "0" if blanked == "0" else "*" if stem else ""

@@ -1,0 +1,64 @@
+"""Seeds: what a user may type to have a site watched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from incremental.errors import InputError
+from incremental.scope import Reach, Scope
+from incremental.urls import host_of, identity, normalize
+from store import Store
+from store.record import to_json
+from store.values import NewHub, SeenLink
+
+
+@dataclass(frozen=True, slots=True)
+class SeedTerms:
+    """What the user said of a site besides its address; None = the settings' default."""
+
+    reach: Reach = Reach.HOST
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    requests_per_day: float | None = None
+    min_interval_seconds: float | None = None
+    max_interval_seconds: float | None = None
+
+
+def usable_seed(text: str) -> str:
+    """Return the fetch form of what the user typed; ``example.org`` means ``https://example.org/``.
+
+    Raises:
+        InputError: not a web address.
+    """
+    typed = text.strip()
+    if "://" not in typed:
+        typed = f"https://{typed}"
+    url = normalize(typed)
+    if url is None or ("." not in host_of(url) and ":" not in host_of(url) and host_of(url) != "localhost"):
+        raise InputError("seed", text, "not a web address; give one like https://example.org/news/")
+    return url
+
+
+def add_seed(store: Store, text: str, *, now: float, terms: SeedTerms | None = None) -> int:
+    """Watch the site of a seed; return its id. Adding it again only sets its terms.
+
+    Raises:
+        InputError: the seed or a pattern of its scope cannot be used.
+    """
+    url = usable_seed(text)
+    terms = terms or SeedTerms()
+    Scope(url, terms.reach, terms.include, terms.exclude)
+    scope = {"reach": terms.reach, "include": terms.include, "exclude": terms.exclude}
+    site_id = store.write.add_site(
+        url,
+        host_of(url).removeprefix("www."),
+        now=now,
+        scope=to_json(scope),
+        requests_per_day=terms.requests_per_day,
+        min_interval_seconds=terms.min_interval_seconds,
+        max_interval_seconds=terms.max_interval_seconds,
+    )
+    hub = NewHub("html", "seed", 1.0, "given by you", now)
+    link = SeenLink(identity=identity(url), url=url, hub=hub)
+    store.write.add_pages(site_id, [link], now=now)
+    return site_id

@@ -1,0 +1,76 @@
+"""A watched site in memory: what its row in the store says, read once, and its budget."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from incremental.revisit.budget import BudgetState
+from incremental.revisit.protocol import Terms
+from incremental.revisit.state import SiteState
+from incremental.scope import Reach, Scope
+from incremental.settings import RevisitSettings
+from store.values import SiteRow
+
+MINUTE = 60.0
+HOUR = 3_600.0
+
+SHARES = {"revisit": 0.5, "explore": 0.25, "look": 0.25}
+"""How a site's requests are divided when there is more to do than the budget allows: hubs that are
+known, hubs that were never visited, and new pages themselves. What one does not use, the others get."""
+
+
+@dataclass
+class WatchedSite:
+    """One site as the crawler works on it. Mutable: only the crawler's own thread touches it."""
+
+    row: SiteRow
+    scope: Scope
+    terms: Terms
+    mirrors: tuple[str, ...]
+    state: SiteState
+    budget: BudgetState
+    used: dict[str, float] = field(default_factory=lambda: dict.fromkeys(SHARES, 0.0))
+    """Requests by share, fading; what decides whose turn it is."""
+    next_due_at: float = 0.0
+    """The earliest due time of its hubs and looks."""
+    busy: bool = False
+    """A visit is under way."""
+
+    def turn(self, waiting: set[str]) -> str:
+        """Return which of the shares in *waiting* is served next: the one furthest below its share."""
+        return min(sorted(waiting), key=lambda share: self.used[share] / SHARES[share])
+
+    def count(self, share: str) -> None:
+        """Count a request of that share."""
+        for name in self.used:
+            self.used[name] *= 0.98
+        self.used[share] += 1.0
+
+
+def read_scope(row: SiteRow) -> Scope:
+    """Return the scope of a site from its JSON column."""
+    rules = json.loads(row.scope)
+    return Scope(
+        seed_url=rules.get("home") or row.seed_url,
+        reach=Reach(rules.get("reach", Reach.HOST)),
+        include=tuple(rules.get("include", ())),
+        exclude=tuple(rules.get("exclude", ())),
+    )
+
+
+def watch(row: SiteRow, defaults: RevisitSettings) -> WatchedSite:
+    """Read a site's row."""
+    per_day = defaults.requests_per_day if row.requests_per_day is None else row.requests_per_day
+    return WatchedSite(
+        row=row,
+        scope=read_scope(row),
+        terms=Terms(
+            requests_per_day=per_day,
+            min_interval_seconds=row.min_interval_seconds or defaults.min_interval_minutes * MINUTE,
+            max_interval_seconds=row.max_interval_seconds or defaults.max_interval_hours * HOUR,
+        ),
+        mirrors=tuple(json.loads(row.mirror_prefixes)),
+        state=SiteState.from_json(json.loads(row.revisit)),
+        budget=BudgetState.from_json(json.loads(row.budget)),
+    )

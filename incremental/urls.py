@@ -1,0 +1,196 @@
+"""Canonical URLs: which addresses mean the same page, and which of them to fetch.
+
+Two forms are kept apart, because they answer two questions:
+
+- the *fetch form* (:func:`normalize`) is what a request is sent to: lower-case scheme and
+  host, IDN as punycode, no default port, no fragment, no dot segments, consistent percent
+  escapes (paper 004, section 1.4; RFC 3986, section 6.2);
+- the *identity* (:func:`identity`) is what the store compares: the fetch form without scheme,
+  tracking parameters, session ids, default file name and trailing slash, its query sorted.
+
+Nothing here reads the network, the store or the clock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import lru_cache
+from urllib.parse import unquote_to_bytes, urljoin, urlsplit
+
+from publicsuffixlist import PublicSuffixList
+from w3lib.url import safe_url_string
+
+MAX_URL_LENGTH = 2_000
+"""Longer ones are refused: servers and stores choke on them, and only traps need them."""
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_DEFAULT_FILES = re.compile(
+    r"/(?:index|default|home|main)\.(?:html?|shtml|php\d?|aspx?|jspx?|cfm|do|cgi)$", re.IGNORECASE
+)
+# Parameters that say where a visitor came from, never what the page is. Sources: the lists of
+# courlan and of the ClearURLs project, kept to names that no site we know uses for content.
+_TRACKING = re.compile(
+    r"""^(?:utm_\w+|mtm_\w+|pk_\w+|piwik_\w+|matomo_\w+|hsa_\w+|at_(?:campaign|medium|custom\d)
+    |fbclid|gclid|gclsrc|dclid|gbraid|wbraid|msclkid|yclid|twclid|ttclid|igshid|igsh|mc_[ce]id
+    |_hs(?:enc|mi)|__hs\w+|_ga|_gl|vero_(?:id|conv)|wickedid|oly_(?:anon|enc)_id|mkt_tok
+    |spm|scm|share_(?:token|from|source|medium|plat|tag)|from_source|wxfrom|isappinstalled
+    |ref_(?:src|url)|referrer|cmpid|ncid|s_cid|trk(?:info)?|xtor)$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_SESSION = re.compile(
+    r"^(?:jsessionid|phpsessid|aspsessionid\w*|cfid|cftoken|sessionid|session_id|sid|zenid|osCsid)$",
+    re.IGNORECASE,
+)
+_SESSION_VALUE = re.compile(r"^[0-9a-zA-Z._!-]{12,}$")
+_PATH_SESSION = re.compile(
+    r";(?:jsessionid|phpsessid|sid)=[^/?;]*|/\([SXF]\([0-9a-z]{10,}\)\)", re.I
+)
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
+
+
+def normalize(url: str, base: str | None = None) -> str | None:
+    """Return the fetch form of *url*, or None when it is no usable http(s) URL.
+
+    *url* may be relative when *base* is given. Applying it twice changes nothing.
+    """
+    if len(url) > MAX_URL_LENGTH:
+        return None
+    return _normalize(url if base is None else _join(base, url))
+
+
+def _join(base: str, url: str) -> str:
+    try:
+        return urljoin(base, url.strip())
+    except ValueError:
+        return ""
+
+
+@lru_cache(maxsize=65_536)
+def _normalize(url: str) -> str | None:
+    """Do the work of :func:`normalize`; cached, because a site's links recur on every visit."""
+    try:
+        safe = safe_url_string(url.strip())
+        parts = urlsplit(safe)
+        port = parts.port
+    except (ValueError, UnicodeError):
+        return None
+    scheme = parts.scheme.lower()
+    host = _host(parts.hostname)
+    if scheme not in _DEFAULT_PORTS or not host:
+        return None
+    netloc = host if port in (None, _DEFAULT_PORTS[scheme]) else f"{host}:{port}"
+    path = _even_escapes(_without_dots(parts.path or "/"))
+    query = f"?{_even_escapes(parts.query)}" if parts.query else ""
+    result = f"{scheme}://{netloc}{path}{query}"
+    return result if len(result) <= MAX_URL_LENGTH else None
+
+
+def _host(name: str | None) -> str:
+    """Return *name* in lower case, in punycode, without a trailing dot; empty when it is none."""
+    if not name:
+        return ""
+    name = name.rstrip(".").lower()
+    if name.isascii():
+        return "" if re.search(r"[\s%<>\\^`{|}]", name) else f"[{name}]" if ":" in name else name
+    try:
+        return name.encode("idna").decode("ascii").lower()
+    except UnicodeError:
+        return ""
+
+
+def _without_dots(path: str) -> str:
+    """Remove dot segments (RFC 3986, section 5.2.4); what climbs above the root stays at the root."""
+    if "/." not in path:
+        return path
+    kept: list[str] = []
+    segments = path.split("/")[1:]
+    for segment in segments:
+        if segment == "..":
+            kept[-1:] = []
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1] in (".", ".."):
+        kept.append("")
+    return "/" + "/".join(kept)
+
+
+def _even_escapes(text: str) -> str:
+    """Write escapes in upper case, and unreserved characters without one (RFC 3986, 6.2.2)."""
+
+    def even(match: re.Match[str]) -> str:
+        byte = int(match[1], 16)
+        return chr(byte) if byte in _UNRESERVED else match[0].upper()
+
+    return _ESCAPE.sub(even, text) if "%" in text else text
+
+
+@lru_cache(maxsize=65_536)
+def identity(url: str) -> str:
+    """Return what the store compares for a URL in fetch form: equal for URLs of one page.
+
+    It reads like a URL without scheme: ``//host/path?query``. The trailing slash, the default
+    file name and the order of parameters do not count; http and https are one.
+    """
+    parts = urlsplit(url)
+    path = _PATH_SESSION.sub("", parts.path)
+    path = _DEFAULT_FILES.sub("/", path).rstrip("/")
+    query = "&".join(sorted(_content_parameters(parts.query)))
+    return f"//{parts.netloc}{path or '/'}{'?' + query if query else ''}"
+
+
+def _content_parameters(query: str) -> list[str]:
+    """Return the ``name=value`` pairs of *query*, as written, that may decide which page is shown."""
+    kept = []
+    for pair in filter(None, query.replace("&amp;", "&").split("&")):
+        name, _, value = pair.partition("=")
+        session = _SESSION.match(name) and _SESSION_VALUE.match(value)
+        if not session and not _TRACKING.match(name):
+            kept.append(pair)
+    return kept
+
+
+def url_md5(url: str) -> str:
+    """Return the MD5 of a URL, 32 hexadecimal digits: the page's name in the cache (paper 004)."""
+    return hashlib.md5(url.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def host_of(url: str) -> str:
+    """Return the host name of a URL in fetch form, without port, brackets of IPv6 dropped."""
+    return urlsplit(url).hostname or ""
+
+
+@lru_cache(maxsize=1)
+def _public_suffixes() -> PublicSuffixList:
+    """Load the Mozilla list that the library carries: no network."""
+    return PublicSuffixList()
+
+
+@lru_cache(maxsize=8_192)
+def registered_domain(host: str) -> str:
+    """Return the domain that its owner registered, e.g. ``bbc.co.uk``; the host itself if there is none."""
+    return str(_public_suffixes().privatesuffix(host) or host)
+
+
+def readable(url: str) -> str:
+    """Return *url* as people read it: IDN and UTF-8 escapes decoded, nothing that could mislead.
+
+    For showing only: it cannot be fetched back for certain. Control and direction characters
+    stay escaped, because a page may put them into its links to deceive.
+    """
+    parts = urlsplit(url)
+    host = parts.netloc
+    if "xn--" in host:
+        try:
+            host = host.encode("ascii").decode("idna")
+        except UnicodeError:
+            host = parts.netloc
+    rest = url.split(parts.netloc, 1)[1] if parts.netloc else url
+    try:
+        plain = unquote_to_bytes(rest).decode("utf-8")
+    except UnicodeDecodeError:
+        plain = rest
+    if not plain.isprintable() or " " in plain:
+        plain = rest
+    return f"{parts.scheme}://{host}{plain}"

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Run the real crawler against a recorded website under a simulated clock, and score it.
+
+    scripts/replay.py FILE.sqlite --truth FILE.tsv
+    scripts/replay.py FILE.sqlite --truth FILE.tsv --requests-per-day 12 --log out.tsv --json
+
+Everything is real - fetcher, parser, store, policy - but the network below requests, which answers
+from the file at the simulated time, and the clock, which jumps to whatever is due next. The only
+seed is the site's address. The baseline ends at t0, a fifth into the recording; only what happens
+after t0 is scored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TextIO
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+from replay_site import ReplayAdapter, ReplaySite
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from incremental.assembly import make_crawler, make_fetcher
+from incremental.clock import SimulatedClock
+from incremental.engine import InlineExecutor
+from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.seeds import add_seed
+from incremental.settings import Settings
+from store import Store, open_store
+from store.values import VisitRecord
+
+BASELINE_SHARE = 0.2
+DAY = 86_400.0
+
+
+@dataclass
+class Tally:
+    """What happened, and the log of it."""
+
+    clock: SimulatedClock
+    scored_from: float
+    log: TextIO | None
+    fetches: int = 0
+    not_modified: int = 0
+    scored_fetches: int = 0
+    announced: list[tuple[float, str]] = field(default_factory=list)
+
+    def write(self, event: str, url: str, detail: str) -> None:
+        """Append a line to the log."""
+        if self.log is not None:
+            self.log.write(f"{self.clock.now():.3f}\t{event}\t{url}\t{detail}\n")
+
+    def fetched(self, response: Response) -> None:
+        """Count each request of a fetch: the redirects that it passed, and the last one."""
+        for url in response.redirects:
+            self._request(url, FetchStatus.REDIRECTED)
+        self._request(response.url, response.status)
+
+    def _request(self, url: str, status: FetchStatus) -> None:
+        self.fetches += 1
+        self.scored_fetches += self.clock.now() >= self.scored_from
+        self.not_modified += status is FetchStatus.NOT_MODIFIED
+        self.write("fetch", url, status.value)
+
+    def announce(self, url: str, hub: str) -> None:
+        """Note a page that was told as new."""
+        self.announced.append((self.clock.now(), url))
+        self.write("announce", url, hub)
+
+
+def simulate(site: ReplaySite, settings: Settings, log: TextIO | None, *, quiet: bool) -> Tally:
+    """Crawl the whole recording."""
+    clock = SimulatedClock(site.first_ts)
+    t0 = site.first_ts + BASELINE_SHARE * (site.last_ts - site.first_ts)
+    tally = Tally(clock, t0, log)
+    fetcher = make_fetcher(settings, clock, adapter=ReplayAdapter(site, clock))
+
+    def fetch(request: Request) -> Response:
+        response = fetcher.fetch(request)
+        tally.fetched(response)
+        return response
+
+    with tempfile.TemporaryDirectory(prefix="hubwatch-replay-") as folder, _progress(quiet) as bar:
+        where = Path(folder)
+        with open_store(str(where / "replay.sqlite"), cache_folder=where / "pages") as store:
+            add_seed(store, site.base_url, now=site.first_ts)
+            crawler = make_crawler(
+                store,
+                settings,
+                fetch=fetch,
+                executor=InlineExecutor(),
+                told=lambda record, pages: _tell(store, tally, record, pages),
+            )
+            crawler.frontier.load(clock.now())
+            while clock.now() < site.last_ts:
+                wake_at = crawler.step(clock.now())
+                clock.advance_to(min(wake_at, site.last_ts))
+                bar((clock.now() - site.first_ts) / (site.last_ts - site.first_ts))
+    return tally
+
+
+def _tell(store: Store, tally: Tally, record: VisitRecord, pages: Any) -> None:  # noqa: ANN401
+    hubs = store.read.urls([record.first_hub_id or record.page_id]) if pages else []
+    for url in store.read.urls(pages):
+        tally.announce(url, hubs[0] if hubs else "")
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[float], None]]:  # noqa: FBT001 - private
+    """Show how far the simulated time has come, on a terminal."""
+    console = Console(stderr=True)
+    with Progress(console=console, disable=quiet or not console.is_terminal) as progress:
+        task = progress.add_task("simulated time", total=1.0)
+        yield lambda share: progress.update(task, completed=share)
+
+
+def page_key(url: str) -> str:
+    """Return what scoring compares: no fragment, query, trailing slash or index.html."""
+    parts = urlsplit(url)
+    path = unquote(parts.path).removesuffix("index.html").rstrip("/")
+    return f"{parts.netloc.lower()}{path}"
+
+
+def score(tally: Tally, site: ReplaySite, truth_file: Path) -> dict[str, Any]:
+    """Compare what was announced after t0 with what there was to find."""
+    with truth_file.open(encoding="utf-8", newline="") as file:
+        truth = {page_key(row["url"]): row for row in csv.DictReader(file, delimiter="\t")}
+    wanted = {key: float(row["linked"]) for key, row in truth.items() if row["scored"] == "1"}
+    announced = [(at, page_key(url)) for at, url in tally.announced if at >= tally.scored_from]
+    first: dict[str, float] = {}
+    for at, key in announced:
+        first.setdefault(key, at)
+    delays = sorted((first[key] - linked) / 60 for key, linked in wanted.items() if key in first)
+    days = (site.last_ts - site.first_ts) / DAY
+    return {
+        "site": Path(truth_file).stem,
+        "scored": len(wanted),
+        "found": len(delays),
+        "recall": round(len(delays) / len(wanted), 4) if wanted else None,
+        "announced": len(announced),
+        "false_new": sum(key not in truth for _, key in announced),
+        "fetches": tally.fetches,
+        "not_modified": tally.not_modified,
+        "fetches_per_found": round(tally.scored_fetches / len(delays), 2) if delays else None,
+        "fetches_per_day": round(tally.fetches / days, 2),
+        "delay_minutes": _delays(delays),
+        "simulated_days": round(days, 2),
+    }
+
+
+def _delays(delays: list[float]) -> dict[str, float | None]:
+    if not delays:
+        return {"mean": None, "median": None, "p95": None}
+    return {
+        "mean": round(statistics.fmean(delays), 1),
+        "median": round(statistics.median(delays), 1),
+        "p95": round(delays[min(int(0.95 * len(delays)), len(delays) - 1)], 1),
+    }
+
+
+def show(result: dict[str, Any]) -> None:
+    """Print the result as a table."""
+    table = Table("figure", "value", title=f"{result['site']}")
+    for key, value in result.items():
+        table.add_row(key, str(value))
+    Console().print(table)
+
+
+def main() -> int:
+    """Run from the command line; exit 0, or 2 for wrong usage."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("file", type=Path, metavar="FILE.sqlite")
+    parser.add_argument("--truth", type=Path, metavar="TSV", help="default: truth/NAME.tsv beside FILE")
+    parser.add_argument("--policy", help="revisit policy (default: that of the settings)")
+    parser.add_argument("--requests-per-day", type=float, metavar="N")
+    parser.add_argument("--log", type=Path, metavar="FILE", help="TSV: time event url detail")
+    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    arguments = parser.parse_args()
+    truth = arguments.truth or arguments.file.parent / "truth" / f"{arguments.file.stem}.tsv"
+    for path in (arguments.file, truth):
+        if not path.is_file():
+            parser.error(f"there is no file {path}")
+    settings = Settings()
+    revisit = settings.revisit
+    if arguments.policy:
+        revisit = msgspec.structs.replace(revisit, policy=arguments.policy)
+    if arguments.requests_per_day is not None:
+        revisit = msgspec.structs.replace(revisit, requests_per_day=arguments.requests_per_day)
+    settings = msgspec.structs.replace(settings, revisit=revisit)
+    site = ReplaySite(arguments.file)
+    started = time.perf_counter()
+    with _log(arguments.log) as log:
+        tally = simulate(site, settings, log, quiet=arguments.json)
+    result = score(tally, site, truth)
+    result["wall_seconds"] = round(time.perf_counter() - started, 2)
+    show(result)
+    if arguments.json:
+        print(json.dumps(result))
+    return 0
+
+
+@contextmanager
+def _log(path: Path | None) -> Iterator[TextIO | None]:
+    if path is None:
+        yield None
+        return
+    with path.open("w", encoding="utf-8") as file:
+        file.write("time\tevent\turl\tdetail\n")
+        yield file
+
+
+__all__ = ["page_key", "replace", "score", "simulate"]
+
+if __name__ == "__main__":
+    sys.exit(main())

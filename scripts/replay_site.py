@@ -1,0 +1,133 @@
+"""A recorded website at any moment of its past: reading replay files, and serving them.
+
+The format is described where the files come from: ``site(base_url, first_ts, last_ts)``,
+``page(id, url, path, bodies)`` and ``version(page_id, valid_from, valid_to, start, length)``.
+"""
+
+from __future__ import annotations
+
+import bisect
+import hashlib
+import io
+import lzma
+import sqlite3
+from dataclasses import dataclass
+from email.utils import formatdate
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import requests
+from requests.adapters import BaseAdapter
+from urllib3 import HTTPResponse
+
+from incremental.clock import Clock
+
+MIRRORS = {"genai-news.com": "/GenAI-news-site"}
+"""Hosts whose server also answers below this folder, with the same pages."""
+
+_TYPES = {".xml": "application/xml", ".txt": "text/plain", ".json": "application/json"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the site answers to one request."""
+
+    code: int
+    body: bytes
+    headers: dict[str, str]
+
+
+class ReplaySite:
+    """One replay file."""
+
+    def __init__(self, path: Path) -> None:
+        # One file is read by several threads when it is served; SQLite itself is thread-safe here.
+        self._db = sqlite3.connect(f"file:{path}?mode=ro", uri=True, check_same_thread=False)
+        row = self._db.execute("SELECT base_url, first_ts, last_ts FROM site").fetchone()
+        self.base_url, self.first_ts, self.last_ts = str(row[0]), float(row[1]), float(row[2])
+        self._mirror = MIRRORS.get(urlsplit(self.base_url).netloc, "")
+        pages = self._db.execute("SELECT id, url FROM page")
+        self._pages = {_key(url): page for page, url in pages}
+        self._versions: dict[int, list[tuple[float, float, int, int]]] = {}
+        query = "SELECT page_id, valid_from, coalesce(valid_to, 9e18), start, length FROM version"
+        for page, start, end, offset, length in self._db.execute(query):
+            self._versions.setdefault(page, []).append((start, end, offset, length))
+        for versions in self._versions.values():
+            versions.sort()
+        self._bodies = lru_cache(maxsize=64)(self._unpack)
+
+    def _unpack(self, page: int) -> bytes:
+        (packed,) = self._db.execute("SELECT bodies FROM page WHERE id = ?", (page,)).fetchone()
+        return lzma.decompress(packed)
+
+    def answer(self, url: str, moment: float, etag: str | None = None) -> Answer:
+        """Return what the site answered to *url* at *moment* (unix seconds)."""
+        found = self._find(url, moment)
+        if found is None:
+            return Answer(404, b"<html><title>404 Not Found</title></html>", _typed("x.html"))
+        since, body = found
+        tag = f'"{hashlib.md5(body).hexdigest()}"'
+        headers = {**_typed(url), "ETag": tag, "Last-Modified": formatdate(since, usegmt=True)}
+        return Answer(304, b"", headers) if etag == tag else Answer(200, body, headers)
+
+    def _find(self, url: str, moment: float) -> tuple[float, bytes] | None:
+        page = self._pages.get(_key(url))
+        if page is None and self._mirror:
+            parts = urlsplit(url)
+            if (parts.path + "/").startswith(self._mirror + "/"):
+                rest = parts._replace(path=parts.path[len(self._mirror) :] or "/")
+                page = self._pages.get(_key(rest.geturl()))
+        if page is None:
+            return None
+        versions = self._versions[page]
+        at = bisect.bisect_right(versions, moment, key=lambda version: version[0]) - 1
+        if at < 0 or versions[at][1] <= moment:
+            return None
+        since, _, start, length = versions[at]
+        return since, self._bodies(page)[start : start + length]
+
+
+def _key(url: str) -> str:
+    """Return the form in which addresses are compared: path only, unescaped, a folder's index its folder."""
+    path = unquote(urlsplit(url).path) or "/"
+    return path.removesuffix("index.html") if path.endswith("/index.html") else path
+
+
+def _typed(url: str) -> dict[str, str]:
+    suffix = Path(urlsplit(url).path).suffix
+    return {"Content-Type": _TYPES.get(suffix, "text/html; charset=utf-8")}
+
+
+class ReplayAdapter(BaseAdapter):
+    """A transport below requests that answers from a recorded site at the clock's time."""
+
+    def __init__(self, site: ReplaySite, clock: Clock) -> None:
+        super().__init__()
+        self._site = site
+        self._clock = clock
+
+    def send(self, request: requests.PreparedRequest, **_: Any) -> requests.Response:  # noqa: ANN401 - requests' own signature
+        """Answer one request."""
+        url = request.url or ""
+        same_site = urlsplit(url).netloc == urlsplit(self._site.base_url).netloc
+        if not same_site:
+            raise requests.ConnectionError(f"{url} is not in the replay", request=request)
+        etag = request.headers.get("If-None-Match")
+        answer = self._site.answer(url, self._clock.now(), etag)
+        response = requests.Response()
+        response.status_code = answer.code
+        response.headers.update(answer.headers)
+        response.url = url
+        response.request = request
+        response.raw = HTTPResponse(
+            io.BytesIO(answer.body),
+            headers=answer.headers,
+            status=answer.code,
+            preload_content=False,
+        )
+        return response
+
+    def close(self) -> None:
+        """Nothing is held open."""

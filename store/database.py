@@ -1,0 +1,134 @@
+"""Opening the database: SQLite by default, PostgreSQL by URL; checked, migrated, never re-created.
+
+No database object is global. Queries are run on the one that :func:`open_database` returned.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import peewee
+from peewee import Database, DatabaseError, OperationalError, SqliteDatabase
+
+from store.errors import StoreDamaged, StoreError, StoreLocked, StoreTooNew
+
+BUSY_TIMEOUT_SECONDS = 30
+APPLICATION_ID = 0x48554257
+"""``HUBW`` in the header of a SQLite file: a foreign database is refused."""
+MIGRATIONS = Path(__file__).with_name("migrations")
+
+_PRAGMAS = {
+    "journal_mode": "wal",
+    "foreign_keys": 1,
+    # NORMAL loses no consistency in WAL mode; what a power cut may take is the last visit, which is due again.
+    "synchronous": 1,
+    "cache_size": -32_000,
+    "temp_store": 2,
+}
+
+
+def open_database(where: str) -> Database:
+    """Open *where*, a SQLite path or a ``postgresql://`` URL, and bring its tables up to date.
+
+    Raises:
+        StoreLocked: another process holds it for longer than the busy time-out.
+        StoreDamaged: the file is damaged, or is not a Hubwatch database. It is left as it is.
+        StoreTooNew: a later version of Hubwatch migrated it.
+    """
+    if where.startswith(("postgresql://", "postgres://")):
+        database = _postgres(where)
+    else:
+        database = _sqlite(Path(where))
+    with storage_errors(where):
+        _migrate(database, where)
+    return database
+
+
+def _sqlite(path: Path) -> Database:
+    new = not path.exists()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    database = SqliteDatabase(str(path), pragmas=_PRAGMAS, timeout=BUSY_TIMEOUT_SECONDS)
+    with storage_errors(str(path)):
+        if new:
+            database.execute_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+        else:
+            _check_sqlite(database, path)
+    return database
+
+
+def _check_sqlite(database: Database, path: Path) -> None:
+    """Refuse a foreign or damaged file."""
+    (application,) = database.execute_sql("PRAGMA application_id").fetchone()
+    if application != APPLICATION_ID and database.get_tables():
+        raise StoreDamaged(f"{path} is a SQLite database of another program; choose another path")
+    if application != APPLICATION_ID:
+        database.execute_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+    # quick_check reads every page but skips the slow comparison of indexes with tables.
+    (verdict,) = database.execute_sql("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise StoreDamaged(f"{path} is damaged ({verdict}); restore a backup or move it away")
+
+
+def _postgres(url: str) -> Database:
+    try:
+        import psycopg  # noqa: F401, PLC0415 - an extra, loaded only by those who use it
+    except ImportError as error:
+        raise StoreError(
+            "PostgreSQL needs the extra: pip install 'hubwatch[postgres]'"
+        ) from error
+    from playhouse.db_url import connect  # noqa: PLC0415 - reads drivers that few have
+
+    return connect(url.replace("postgres://", "postgresql://", 1), prefer_psycopg3=True)
+
+
+def _migrate(database: Database, where: str) -> None:
+    """Apply the numbered migrations that this database has not seen, each in a transaction."""
+    # Loaded here, because the runner pulls in half of playhouse and most commands need no migration.
+    known = sorted(path.stem for path in MIGRATIONS.glob("[0-9]*.py"))
+    applied = _applied(database)
+    if unknown := applied - set(known):
+        newest = max(unknown)
+        raise StoreTooNew(f"{where} was written by a later version of Hubwatch ({newest})")
+    if applied == set(known):
+        return
+    from playhouse.migrations import Runner  # noqa: PLC0415
+
+    Runner(database, directory=str(MIGRATIONS)).up()
+
+
+def _applied(database: Database) -> set[str]:
+    """Return the names of the migrations that were applied."""
+    if not database.table_exists("schema_migration"):
+        return set()
+    rows = database.execute_sql("SELECT name FROM schema_migration").fetchall()
+    return {str(name) for (name,) in rows}
+
+
+@contextlib.contextmanager
+def storage_errors(where: str) -> Iterator[None]:
+    """Turn what the user can mend into a :class:`StoreError`; let bugs through as they are."""
+    try:
+        yield
+    except OperationalError as error:
+        if "locked" in str(error) or "busy" in str(error):
+            raise StoreLocked(
+                f"{where} is held by another process; is another Hubwatch running on it?"
+            ) from error
+        if "unable to open" in str(error) or "readonly" in str(error):
+            raise StoreError(f"{where} cannot be opened for writing: {error}") from error
+        raise StoreError(f"{where}: {error}") from error
+    except (DatabaseError, sqlite3.DatabaseError) as error:
+        if isinstance(error, peewee.IntegrityError | peewee.ProgrammingError):
+            raise
+        raise StoreDamaged(
+            f"{where} is damaged or no database ({error}); restore a backup or move it away"
+        ) from error
+
+
+def is_sqlite(database: Any) -> bool:  # noqa: ANN401 - peewee's classes differ by driver
+    """Tell whether *database* is the embedded one."""
+    return isinstance(database, SqliteDatabase)

@@ -1,0 +1,220 @@
+"""The tables. No model is bound to a database: every query names the one it runs on.
+
+All times are unix seconds, UTC, in double precision. Texts that came from a site are stored as
+they came (cut to a bound): whoever shows them escapes them.
+
+::
+
+    site 1 ─── n page 1 ─── 0..1 hub
+                   │  └───── n visit
+                   └ n sighting n ┘ (page seen on hub)
+    change: what happened to a page (or to a whole site), in the order it was recorded
+"""
+
+from __future__ import annotations
+
+from peewee import (
+    AutoField,
+    BigAutoField,
+    BooleanField,
+    DoubleField,
+    ForeignKeyField,
+    IntegerField,
+    Model,
+    TextField,
+)
+
+
+class Site(Model):
+    """A watched site: one seed, its scope and what was learned of the site as a whole."""
+
+    id = AutoField()
+    seed_url = TextField(unique=True)
+    name = TextField(index=True)
+    """Host name, for people."""
+    scope = TextField(default="{}")
+    """JSON: reach, include, exclude."""
+    state = TextField(default="active")
+    """active or paused."""
+    requests_per_day = DoubleField(null=True)
+    """NULL = the default of the settings."""
+    min_interval_seconds = DoubleField(null=True)
+    max_interval_seconds = DoubleField(null=True)
+    added_at = DoubleField()
+    probed_at = DoubleField(null=True)
+    """When the usual places of feeds and sitemaps were last looked at."""
+    relaunched_at = DoubleField(null=True)
+    mirror_prefixes = TextField(default="[]")
+    """JSON list of path prefixes that show the same pages as the path without them."""
+    budget = TextField(default="{}")
+    """JSON of the request budget's state."""
+    revisit = TextField(default="{}")
+    """JSON of what the revisit policy learned of the site."""
+
+    class Meta:
+        table_name = "site"
+        legacy_table_names = False
+
+
+class Host(Model):
+    """What a host is owed: its robots.txt and when it may be asked next."""
+
+    name = TextField(primary_key=True)
+    """The politeness group: a host name without ``www.``."""
+    next_allowed_at = DoubleField(default=0.0)
+    failures = IntegerField(default=0)
+    crawl_delay_seconds = DoubleField(null=True)
+    robots = TextField(default="{}")
+    """JSON: by address of the robots.txt, what it said and when it was asked."""
+
+    class Meta:
+        table_name = "host"
+        legacy_table_names = False
+
+
+class Page(Model):
+    """A canonical URL that was seen in the scope of a site."""
+
+    id = BigAutoField()
+    site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
+    identity = TextField()
+    """What makes it the same page; unique within the site."""
+    url = TextField()
+    """What to fetch: the form in which it was first seen."""
+    anchor = TextField(default="")
+    title = TextField(default="")
+    language = TextField(null=True)
+    published_at = DoubleField(null=True)
+    """What the feed, the sitemap or the page itself says."""
+    first_seen_at = DoubleField()
+    first_hub_id = IntegerField(null=True)
+    """Page id of the hub that showed it first; NULL for seeds."""
+    announced_at = DoubleField(null=True)
+    """When it was told as new; NULL = known from a baseline, or a hub."""
+    state = TextField(default="known")
+    """known, gone, moved, backdated."""
+    moved_to = IntegerField(null=True)
+    look_due_at = DoubleField(null=True)
+    """When the page itself is to be fetched; NULL = not planned."""
+    looked_at = DoubleField(null=True)
+    body_md5 = TextField(null=True)
+    """MD5 of the last body in the cache."""
+
+    class Meta:
+        table_name = "page"
+        legacy_table_names = False
+        indexes = (
+            (("site", "identity"), True),
+            (("announced_at",), False),
+            (("site", "look_due_at"), False),
+            (("url",), False),
+        )
+
+
+class Hub(Model):
+    """A page that is revisited because it leads to others."""
+
+    page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
+    site_id = IntegerField()
+    kind = TextField(default="html")
+    """html, feed or sitemap."""
+    role = TextField(default="list")
+    """seed, list, feed, sitemap: how it came to be a hub."""
+    state = TextField(default="candidate")
+    """candidate (never visited), active, resting (barren or gone: visited rarely)."""
+    score = DoubleField(default=0.0)
+    """Probability that it is a hub, as the classifier said."""
+    why = TextField(default="")
+    due_at = DoubleField()
+    interval_seconds = DoubleField(null=True)
+    baseline_at = DoubleField(null=True)
+    visited_at = DoubleField(null=True)
+    changed_at = DoubleField(null=True)
+    visits = IntegerField(default=0)
+    failures = IntegerField(default=0)
+    """In a row."""
+    new_pages = IntegerField(default=0)
+    """Pages that it was the first to show, after its baseline."""
+    barren_visits = IntegerField(default=0)
+    """Visits since it last was the first to show a page."""
+    shown_links = IntegerField(default=0)
+    """In-scope links on it at the last visit."""
+    etag = TextField(null=True)
+    last_modified = TextField(null=True)
+    body_md5 = TextField(null=True)
+    last_status = TextField(null=True)
+    next_url = TextField(null=True)
+    revisit = TextField(default="{}")
+    """JSON of what the revisit policy learned of the hub."""
+
+    class Meta:
+        table_name = "hub"
+        legacy_table_names = False
+        indexes = ((("site_id", "due_at"), False),)
+
+
+class Sighting(Model):
+    """A page seen on a hub, from when to when."""
+
+    hub = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=False)
+    page = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=True)
+    first_seen_at = DoubleField()
+    gone_at = DoubleField(null=True)
+    """When the hub no longer showed it; NULL = still there."""
+    anchor = TextField(default="")
+    tag_path = TextField(default="")
+    position = IntegerField(default=0)
+
+    class Meta:
+        table_name = "sighting"
+        legacy_table_names = False
+        primary_key = False
+        indexes = ((("hub", "page"), True),)
+
+
+class Visit(Model):
+    """One fetch of one page with what came of it."""
+
+    id = BigAutoField()
+    page = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=False)
+    at = DoubleField(index=True)
+    status = TextField()
+    http_code = IntegerField(null=True)
+    body_bytes = IntegerField(default=0)
+    elapsed_seconds = DoubleField(default=0.0)
+    links = IntegerField(default=0)
+    new_pages = IntegerField(default=0)
+    gap = BooleanField(default=False)
+    """Every link was new: some may have scrolled by unseen."""
+    detail = TextField(default="")
+
+    class Meta:
+        table_name = "visit"
+        legacy_table_names = False
+        indexes = ((("page", "at"), False),)
+
+
+class Change(Model):
+    """What happened to a page, or to a site as a whole. Its id is the cursor of "what is new?"."""
+
+    id = BigAutoField()
+    site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
+    page = ForeignKeyField(Page, null=True, on_delete="CASCADE", lazy_load=False, index=True)
+    """NULL for what happened to the whole site."""
+    kind = TextField()
+    """added, changed, gone, back, moved, relaunch."""
+    at = DoubleField(index=True)
+    hub_id = IntegerField(null=True)
+    """Page id of the hub that showed it."""
+    detail = TextField(default="")
+    body_before = TextField(null=True)
+    body_after = TextField(null=True)
+    """MD5 of bodies in the page cache."""
+
+    class Meta:
+        table_name = "change"
+        legacy_table_names = False
+        indexes = ((("site", "at"), False), (("kind", "id"), False))
+
+
+ALL = (Site, Host, Page, Hub, Sighting, Visit, Change)

@@ -1,0 +1,272 @@
+"""Every write. One visit's whole outcome is one transaction.
+
+Killed at any instant, either all of a visit is in the store or nothing is; the visit is then due
+again, and nothing is announced twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from peewee import Database, chunked
+
+from store.database import storage_errors
+from store.models import Change, Host, Hub, Page, Sighting, Site, Visit
+from store.values import HostRow, NewHub, SeenLink, VisitRecord
+
+MAX_TEXT = 500
+"""Characters kept of an anchor, a title or a tag path."""
+_ROWS = 90
+"""Rows of one INSERT: SQLite allows 32,766 variables, older ones 999."""
+
+
+class Recorder:
+    """The one writer."""
+
+    def __init__(self, database: Database, where: str) -> None:
+        self._db = database
+        self._where = where
+
+    def add_site(self, seed_url: str, name: str, *, now: float, **fields: object) -> int:
+        """Add a site, or return the id of the one with this seed. Its fields are set either way."""
+        with storage_errors(self._where), self._db.atomic():
+            row = {"seed_url": seed_url, "name": name, "added_at": now, **fields}
+            Site.insert(row).on_conflict_ignore().execute(self._db)
+            if fields:
+                Site.update(fields).where(Site.seed_url == seed_url).execute(self._db)
+            query = Site.select(Site.id).where(Site.seed_url == seed_url)
+            return int(query.scalar(self._db))
+
+    def update_site(self, site_id: int, **fields: object) -> None:
+        """Set columns of a site."""
+        with storage_errors(self._where):
+            Site.update(fields).where(Site.id == site_id).execute(self._db)
+
+    def remove_site(self, site_id: int) -> None:
+        """Delete a site with all its pages, hubs, sightings, visits and changes."""
+        with storage_errors(self._where), self._db.atomic():
+            Site.delete().where(Site.id == site_id).execute(self._db)
+
+    def add_pages(
+        self, site_id: int, links: Iterable[SeenLink], *, now: float, hub_id: int | None = None
+    ) -> None:
+        """Make pages and hubs known that no visit showed (seeds, usual places of feeds)."""
+        with storage_errors(self._where), self._db.atomic():
+            self._put_pages(site_id, tuple(links), now, hub_id)
+
+    def make_hub(self, page_id: int, site_id: int, hub: NewHub) -> None:
+        """Make a known page a hub; one that is a hub already stays as it is."""
+        with storage_errors(self._where):
+            self._put_hub(page_id, site_id, hub)
+
+    def update_hub(self, page_id: int, **fields: object) -> None:
+        """Set columns of a hub."""
+        with storage_errors(self._where):
+            Hub.update(fields).where(Hub.page == page_id).execute(self._db)
+
+    def update_page(self, page_id: int, **fields: object) -> None:
+        """Set columns of a page."""
+        with storage_errors(self._where):
+            Page.update(fields).where(Page.id == page_id).execute(self._db)
+
+    def put_host(self, host: HostRow) -> None:
+        """Insert or replace what a host is owed."""
+        with storage_errors(self._where):
+            self._put_host(host)
+
+    def postpone(self, page_id: int, until: float, status: str) -> None:
+        """Put off whatever is due for a page that may not be fetched, and say why."""
+        with storage_errors(self._where), self._db.atomic():
+            hub = Hub.update(due_at=until, last_status=status)
+            hub.where(Hub.page == page_id).execute(self._db)
+            look = Page.update(look_due_at=until)
+            planned = (Page.id == page_id) & Page.look_due_at.is_null(is_null=False)
+            look.where(planned).execute(self._db)
+
+    def forget_visits(self, *, before: float) -> int:
+        """Delete the log of visits before *before* (unix seconds); changes and sightings stay."""
+        with storage_errors(self._where):
+            return int(Visit.delete().where(Visit.at < before).execute(self._db))
+
+    def visit(self, record: VisitRecord) -> list[int]:
+        """Record one visit; return the page ids that were announced by it, in page order."""
+        with storage_errors(self._where), self._db.atomic():
+            announced = self._record_links(record)
+            if record.announce_page:
+                announced += self._announce_page(record)
+            self._record_page(record)
+            if record.host is not None:
+                self._put_host(record.host)
+            if record.site_fields:
+                Site.update(record.site_fields).where(Site.id == record.site_id).execute(self._db)
+            if record.rebaseline:
+                self._rebaseline(record)
+            return announced
+
+    def _record_links(self, record: VisitRecord) -> list[int]:
+        """Write the pages, sightings and announcements of the visited hub."""
+        if record.more_pages:
+            self._put_pages(record.site_id, record.more_pages, record.at, record.page_id)
+        if record.links is None:
+            return []
+        ids = self._put_pages(record.site_id, record.links, record.at, record.page_id)
+        self._put_sightings(record, ids)
+        news = [link for link in record.links if link.announce]
+        self._announce(record, [ids[link.identity] for link in news])
+        moved = [link for link in record.links if link.moved_from is not None]
+        self._move(record, [(link.moved_from or 0, ids[link.identity]) for link in moved])
+        return [ids[link.identity] for link in news]
+
+    def _put_pages(
+        self, site_id: int, links: Sequence[SeenLink], now: float, hub_id: int | None
+    ) -> dict[str, int]:
+        """Insert the pages that are not known yet; return the ids of all by identity."""
+        for batch in chunked([_page_row(site_id, link, now, hub_id) for link in links], _ROWS):
+            Page.insert_many(batch).on_conflict_ignore().execute(self._db)
+        ids = self._ids(site_id, [link.identity for link in links])
+        for link in links:
+            if link.hub is not None:
+                self._put_hub(ids[link.identity], site_id, link.hub)
+        return ids
+
+    def _ids(self, site_id: int, identities: Sequence[str]) -> dict[str, int]:
+        ids: dict[str, int] = {}
+        for batch in chunked(identities, 500):
+            query = Page.select(Page.id, Page.identity).where(
+                (Page.site == site_id) & (Page.identity.in_(batch))
+            )
+            ids.update({identity: page_id for page_id, identity in query.tuples().execute(self._db)})
+        return ids
+
+    def _put_hub(self, page_id: int, site_id: int, hub: NewHub) -> None:
+        row = {"page": page_id, "site_id": site_id, **asdict(hub)}
+        Hub.insert(row).on_conflict_ignore().execute(self._db)
+
+    def _put_sightings(self, record: VisitRecord, ids: Mapping[str, int]) -> None:
+        links = record.links or ()
+        rows = [
+            {
+                "hub": record.page_id,
+                "page": ids[link.identity],
+                "first_seen_at": record.at,
+                "anchor": link.anchor[:MAX_TEXT],
+                "tag_path": link.tag_path[:MAX_TEXT],
+                "position": link.position,
+            }
+            for link in links
+        ]
+        on_hub = Sighting.hub == record.page_id
+        query = Sighting.select(Sighting.page, Sighting.gone_at).where(on_hub)
+        before = dict(query.tuples().execute(self._db))
+        for batch in chunked([row for row in rows if row["page"] not in before], _ROWS):
+            Sighting.insert_many(batch).on_conflict_ignore().execute(self._db)
+        here = set(ids.values())
+        back = [page for page, gone in before.items() if gone is not None and page in here]
+        lost = [page for page, gone in before.items() if gone is None and page not in here]
+        for batch in chunked(back, 500):
+            one = on_hub & Sighting.page.in_(batch)
+            Sighting.update(gone_at=None).where(one).execute(self._db)
+        for batch in chunked([] if record.keep_missing else lost, 500):
+            one = on_hub & Sighting.page.in_(batch)
+            Sighting.update(gone_at=record.at).where(one).execute(self._db)
+
+    def _announce(self, record: VisitRecord, page_ids: list[int]) -> None:
+        for batch in chunked(page_ids, 500):
+            fresh = Page.id.in_(batch) & Page.announced_at.is_null()
+            Page.update(announced_at=record.at, state="known").where(fresh).execute(self._db)
+        self._put_changes(record, "added", [(page, "") for page in page_ids], record.page_id)
+
+    def _announce_page(self, record: VisitRecord) -> list[int]:
+        fresh = (Page.id == record.page_id) & Page.announced_at.is_null()
+        query = Page.update(announced_at=record.at, state="known").where(fresh)
+        if not query.execute(self._db):
+            return []
+        self._put_changes(record, "added", [(record.page_id, "")], record.first_hub_id)
+        return [record.page_id]
+
+    def _move(self, record: VisitRecord, moves: list[tuple[int, int]]) -> None:
+        for old, new in moves:
+            Page.update(state="moved", moved_to=new).where(Page.id == old).execute(self._db)
+        self._put_changes(
+            record, "moved", [(old, str(new)) for old, new in moves], record.page_id
+        )
+
+    def _put_changes(
+        self, record: VisitRecord, kind: str, pages: list[tuple[int, str]], hub_id: int | None
+    ) -> None:
+        common = {"site": record.site_id, "kind": kind, "at": record.at, "hub_id": hub_id}
+        for batch in chunked([{**common, "page": page, "detail": d} for page, d in pages], _ROWS):
+            Change.insert_many(batch).execute(self._db)
+
+    def _record_page(self, record: VisitRecord) -> None:
+        """Write the log of the visit and what became of the visited page and its site."""
+        links = record.links or ()
+        Visit.insert(
+            page=record.page_id,
+            at=record.at,
+            status=record.status,
+            http_code=record.http_code,
+            body_bytes=record.body_bytes,
+            elapsed_seconds=record.elapsed_seconds,
+            links=len(links),
+            new_pages=sum(link.announce for link in links),
+            gap=record.gap,
+            detail=record.detail[:MAX_TEXT],
+        ).execute(self._db)
+        if record.hub_fields:
+            Hub.update(record.hub_fields).where(Hub.page == record.page_id).execute(self._db)
+        if record.page_fields:
+            Page.update(record.page_fields).where(Page.id == record.page_id).execute(self._db)
+        if record.page_change is not None:
+            self._insert_change(record, record.page_change, record.page_id, record.change_detail)
+        if record.site_change is not None:
+            self._insert_change(record, record.site_change.kind, None, record.site_change.detail)
+
+    def _insert_change(
+        self, record: VisitRecord, kind: str, page_id: int | None, detail: str
+    ) -> None:
+        Change.insert(
+            site=record.site_id,
+            page=page_id,
+            kind=kind,
+            at=record.at,
+            hub_id=record.page_id,
+            detail=detail[:MAX_TEXT],
+            body_before=record.body_before,
+            body_after=record.body_after,
+        ).execute(self._db)
+
+    def _rebaseline(self, record: VisitRecord) -> None:
+        others = (Hub.site_id == record.site_id) & (Hub.page != record.page_id)
+        Hub.update(baseline_at=None).where(others & (Hub.kind == "html")).execute(self._db)
+
+    def _put_host(self, host: HostRow) -> None:
+        fields = {key: value for key, value in asdict(host).items() if value is not None}
+        fields["crawl_delay_seconds"] = host.crawl_delay_seconds
+        query = Host.insert(fields).on_conflict(
+            conflict_target=[Host.name],
+            update={key: value for key, value in fields.items() if key != "name"},
+        )
+        query.execute(self._db)
+
+
+def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> dict[str, Any]:
+    return {
+        "site": site_id,
+        "identity": link.identity,
+        "url": link.url,
+        "anchor": link.anchor[:MAX_TEXT],
+        "published_at": link.published_at,
+        "first_seen_at": now,
+        "first_hub_id": hub_id,
+        "state": link.state,
+        "look_due_at": link.look_due_at,
+    }
+
+
+def to_json(value: object) -> str:
+    """Write a JSON column."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

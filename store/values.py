@@ -1,0 +1,193 @@
+"""What goes into the store and what comes out: plain values.
+
+The store knows nothing of fetching or judging; the crawler fills these in and reads them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRow:
+    """A watched site as it stands in the store. JSON columns are given as text."""
+
+    id: int
+    seed_url: str
+    name: str
+    scope: str
+    state: str
+    requests_per_day: float | None
+    min_interval_seconds: float | None
+    max_interval_seconds: float | None
+    added_at: float
+    probed_at: float | None
+    relaunched_at: float | None
+    mirror_prefixes: str
+    budget: str
+    revisit: str
+
+
+@dataclass(frozen=True, slots=True)
+class HubRow:
+    """A hub with its page's URL."""
+
+    page_id: int
+    site_id: int
+    url: str
+    identity: str
+    kind: str
+    role: str
+    state: str
+    score: float
+    why: str
+    due_at: float
+    interval_seconds: float | None
+    baseline_at: float | None
+    visited_at: float | None
+    changed_at: float | None
+    visits: int
+    failures: int
+    new_pages: int
+    barren_visits: int
+    shown_links: int
+    etag: str | None
+    last_modified: str | None
+    body_md5: str | None
+    last_status: str | None
+    next_url: str | None
+    revisit: str
+
+
+@dataclass(frozen=True, slots=True)
+class LookRow:
+    """A page that is to be fetched once for its own sake."""
+
+    page_id: int
+    site_id: int
+    url: str
+    identity: str
+    look_due_at: float
+    announced_at: float | None
+    anchor: str
+    body_md5: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPage:
+    """What a judge needs to know of a page that was seen before."""
+
+    id: int
+    identity: str
+    anchor: str
+    first_seen_at: float
+    announced_at: float | None
+    state: str
+    is_hub: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HostRow:
+    """What a host is owed."""
+
+    name: str
+    next_allowed_at: float
+    failures: int
+    crawl_delay_seconds: float | None
+    robots: str | None
+    """JSON by address; None when written = as it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewHub:
+    """A page that becomes a hub."""
+
+    kind: str
+    role: str
+    score: float
+    why: str
+    due_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class SeenLink:
+    """A link on the page that was visited. *new* fields count only when the page was not known."""
+
+    identity: str
+    url: str
+    anchor: str = ""
+    tag_path: str = ""
+    position: int = 0
+    published_at: float | None = None
+    announce: bool = False
+    """Tell it as new, whether or not its row is new."""
+    state: str = "known"
+    hub: NewHub | None = None
+    look_due_at: float | None = None
+    moved_from: int | None = None
+    """A relaunch gave this page a new address: the id of the page it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteChange:
+    """Something that happened to a whole site."""
+
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class VisitRecord:
+    """The whole outcome of one visit, recorded in one transaction.
+
+    *hub_fields* and *site_fields* are column values to set. *links* None means that the page's
+    links are as they were (not modified, same body, or failed): sightings stay untouched.
+    """
+
+    site_id: int
+    page_id: int
+    at: float
+    status: str
+    http_code: int | None = None
+    body_bytes: int = 0
+    elapsed_seconds: float = 0.0
+    detail: str = ""
+    gap: bool = False
+    links: tuple[SeenLink, ...] | None = None
+    keep_missing: bool = False
+    """Links not on this page are still there (it was a later page of the list, or cut short)."""
+    hub_fields: dict[str, object] = field(default_factory=dict)
+    page_fields: dict[str, object] = field(default_factory=dict)
+    site_fields: dict[str, object] = field(default_factory=dict)
+    page_change: str | None = None
+    """Kind of change that happened to the visited page itself."""
+    change_detail: str = ""
+    body_before: str | None = None
+    body_after: str | None = None
+    announce_page: bool = False
+    """A look confirmed the visited page itself as new."""
+    first_hub_id: int | None = None
+    site_change: SiteChange | None = None
+    more_pages: tuple[SeenLink, ...] = ()
+    """Pages to know of that are no links of this hub (feeds it names, places to probe)."""
+    host: HostRow | None = None
+    rebaseline: bool = False
+    """Every other HTML hub of the site takes a new baseline at its next visit."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewPage:
+    """A row of the answer to "what is new?"."""
+
+    cursor: int
+    page_id: int
+    url: str
+    title: str
+    anchor: str
+    site: str
+    site_id: int
+    found_at: float
+    published_at: float | None
+    hub_url: str | None
+    language: str | None
+    state: str
