@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor
 from pathlib import Path
 
@@ -13,15 +14,13 @@ from incremental.engine import Engine
 from incremental.errors import SettingsError
 from incremental.fetch import Fetcher
 from incremental.judge.hubs import HubScorer
-from incremental.revisit.fixed import FixedPolicy
-from incremental.revisit.protocol import Policy
+from incremental.revisit import FixedPolicy, Policy, PricePolicy, Terms
 from incremental.settings import Settings
-from incremental.sites import WatchedSite
 from incremental.visit import Fetch
 from store import Store, open_store
 
 MEGABYTE = 1_000_000
-POLICIES = {"fixed": FixedPolicy}
+POLICIES: dict[str, Callable[[Terms], Policy]] = {"fixed": FixedPolicy, "price": PricePolicy}
 
 
 def open_configured_store(settings: Settings, folder: Path) -> Store:
@@ -57,15 +56,11 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     if settings.revisit.policy not in POLICIES:
         names = ", ".join(sorted(POLICIES))
         raise SettingsError("revisit.policy", settings.revisit.policy, f"must be one of: {names}")
-    made = POLICIES[settings.revisit.policy]
-
-    def policy_of(site: WatchedSite) -> Policy:
-        return made(site.terms)
-
     if scorer is None:
         # The model's libraries take half a second to load; only a crawler needs them.
         from classifier.hub import load_default  # noqa: PLC0415
 
         scorer = load_default()
+    make_policy = POLICIES[settings.revisit.policy]
     engine = Engine(executor, fetch, workers=settings.daemon.workers)
-    return Crawler(store, settings, engine=engine, scorer=scorer, policy_of=policy_of, told=told)
+    return Crawler(store, settings, engine=engine, scorer=scorer, make_policy=make_policy, told=told)

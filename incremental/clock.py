@@ -31,6 +31,30 @@ class SystemClock:
         """Return seconds since an arbitrary start."""
         return time.monotonic()
 
+    def real(self, moment: float) -> float:
+        """Return *moment* itself."""
+        return moment
+
+
+class FastClock:
+    """The machine's clock, run *speed* times as fast from the moment it is made: for demonstrations."""
+
+    def __init__(self, speed: float) -> None:
+        self._speed = speed
+        self._started = time.time()
+
+    def now(self) -> float:
+        """Return the sped-up time, unix seconds, UTC."""
+        return self._started + (time.time() - self._started) * self._speed
+
+    def monotonic(self) -> float:
+        """Return real seconds: a time-out of a second is a second."""
+        return time.monotonic()
+
+    def real(self, moment: float) -> float:
+        """Return when *moment* comes on the machine's clock."""
+        return self._started + (moment - self._started) / self._speed
+
 
 class SimulatedClock:
     """A clock that stands still until it is set: for replays and tests."""

@@ -16,12 +16,14 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 from incremental.engine import Engine
 from incremental.fetch.status import FetchStatus
 from incremental.frontier import Frontier
 from incremental.judge.hubs import HubCounts, HubLimits, HubScorer, score_targets
-from incremental.judge.links import Target, targets, without_mirror
+from incremental.judge.mirrors import ALIKE_SHARE, MIN_BODY_BYTES, mirror_prefix, rules, stripped
+from incremental.judge.links import Target, links_digest, targets, without_mirror
 from incremental.judge.news import RELAUNCH_MIN_LINKS, Since
 from incremental.judge.outcome import (
     NEVER,
@@ -31,12 +33,12 @@ from incremental.judge.outcome import (
     judge_failure,
     judge_hub,
     judge_look,
+    judge_same_links,
     judge_unchanged,
 )
 from incremental.parse import PageKind
 from incremental.probes import probes
-from incremental.revisit.protocol import Policy
-from incremental.revisit.state import HubState, Visit
+from incremental.revisit import Policy, Terms, Visit
 from incremental.scope import template
 from incremental.settings import Settings
 from incremental.sites import WatchedSite
@@ -62,16 +64,15 @@ class Crawler:
         *,
         engine: Engine,
         scorer: HubScorer,
-        policy_of: Callable[[WatchedSite], Policy],
+        make_policy: Callable[[Terms], Policy],
         told: Told | None = None,
     ) -> None:
         self._store = store
         self._settings = settings
         self._engine = engine
         self._scorer = scorer
-        self._policy_of = policy_of
         self._told = told
-        self.frontier = Frontier(store, settings, policy_of)
+        self.frontier = Frontier(store, settings, make_policy)
 
     def step(self, now: float, when_done: Callable[[], object] | None = None) -> float:
         """Record what came in, start what is due; return when to call again (unix seconds).
@@ -90,6 +91,16 @@ class Crawler:
                 self._settle(outcome, now)
         return self.frontier.wake_at(now)
 
+    def drain(self, now: float) -> None:
+        """Record what came in, and start nothing."""
+        for outcome in self._engine.finished():
+            self._settle(outcome, now)
+
+    @property
+    def idle(self) -> bool:
+        """Whether no visit is under way."""
+        return self._engine.idle
+
     def _settle(self, outcome: Outcome, now: float) -> None:
         """Judge, record and reschedule one visit."""
         site = self.frontier.site(outcome.task.site_id)
@@ -99,6 +110,7 @@ class Crawler:
         if outcome.task.purpose is Purpose.ROBOTS:
             self._store.write.put_host(host)
             self._learn_sitemaps(outcome, site, now)
+            self.frontier.refresh(site, now)
             return
         if outcome.task.purpose is Purpose.LOOK:
             record = self._judge_look(outcome, now)
@@ -127,6 +139,7 @@ class Crawler:
         judgement = self._judgement(outcome, hub, site, now)
         record = self._reschedule(judgement, outcome, hub, site, now)
         self._keep_body(outcome, hub, judgement)
+        self._learn_mirror(outcome, hub, judgement, site, now)
         return record
 
     def _judgement(
@@ -143,14 +156,17 @@ class Crawler:
             failed = replace(outcome.response, status=FetchStatus.GONE, detail="not a page of links")
             return judge_failure(replace(outcome, response=failed), hub, now)
         hub = replace(hub, kind=_kind(page.kind))
-        judgement = judge_hub(outcome, self._view(outcome, hub, site, now))
+        found = targets(page.links, site.scope, mirrors=site.mirrors, own=hub.identity)
+        if hub.baseline_at is not None and links_digest(found) == hub.links_md5:
+            return judge_same_links(outcome, hub, now)
+        judgement = judge_hub(outcome, self._view(found, hub, site, now))
         return self._probe(judgement, outcome, hub, site, now)
 
-    def _view(self, outcome: Outcome, hub: HubRow, site: WatchedSite, now: float) -> HubView:
+    def _view(
+        self, found: Sequence[Target], hub: HubRow, site: WatchedSite, now: float
+    ) -> HubView:
         """Look up what bears on the judgement."""
-        assert outcome.page is not None
         read = self._store.read
-        found = targets(outcome.page.links, site.scope, mirrors=site.mirrors, own=hub.identity)
         known = read.known(site.row.id, [t.identity for t in found])
         visible = read.visible(hub.page_id)
         unknown = [t for t in found if t.identity not in known]
@@ -163,7 +179,7 @@ class Crawler:
             known=known,
             visible=frozenset(visible),
             scores=score_targets(unknown, self._scorer) if hub.kind != "feed" else {},
-            counts=self._hub_counts(site.row.id),
+            counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
             limits=self._limits(),
             lost_urls=read.urls(lost) if suspicious else (),
             anchors=self._anchors(site.row.id, unknown) if suspicious else {},
@@ -215,14 +231,14 @@ class Crawler:
         now: float,
     ) -> VisitRecord:
         """Tell the policy what came of the visit, and set the next one."""
-        policy = self._policy_of(site)
-        state = HubState.from_json(json.loads(hub.revisit))
-        state = replace(state, kind=_policy_kind(hub, judgement))
+        policy, state = site.policy, site.hub_state(hub)
+        state = replace(state, key=str(hub.page_id), kind=_policy_kind(hub, judgement))
         record = judgement.record
         if judgement.gone:
             site.state = policy.retire(state, site.state)
             return record
         state, site.state = policy.observe(state, site.state, _numbers(judgement, outcome, now))
+        site.hub_states[hub.page_id] = state
         due_at = policy.due_at(state, site.state, site.budget, now)
         fields: dict[str, object] = {
             "due_at": min(due_at, NEVER),
@@ -251,8 +267,6 @@ class Crawler:
         record = judgement.record
         if hub.role != "seed" or site.row.probed_at is not None or outcome.page is None:
             return judgement
-        if outcome.page.refresh_url and not outcome.page.links:
-            return judgement
         more = probes(outcome.page, outcome.response.url, now)
         record = replace(record, more_pages=record.more_pages + more)
         fields = record.site_fields | {"probed_at": now}
@@ -270,7 +284,61 @@ class Crawler:
                 links.append(SeenLink(identity=identity(url), url=url, hub=hub))
         if links:
             self._store.write.add_pages(site.row.id, links, now=now)
-            self.frontier.refresh(site, now)
+
+    def _learn_mirror(
+        self, outcome: Outcome, hub: HubRow, judgement: Judgement, site: WatchedSite, now: float
+    ) -> None:
+        """Take two addresses with one body as evidence that a path prefix only mirrors the site."""
+        if outcome.page is None or outcome.body_md5 is None:
+            return
+        if len(outcome.response.body) < MIN_BODY_BYTES:
+            return
+        if judgement.baseline:
+            self._suspect_mirror(hub, judgement, site)
+        evidence: dict[str, list[str]] = json.loads(site.row.mirrors)
+        for other in self._store.read.hubs_with_body(site.row.id, outcome.body_md5):
+            prefix = mirror_prefix(hub.url, other)
+            path = urlsplit(min(hub.url, other, key=len)).path
+            if prefix is None or prefix in site.mirrors or path in evidence.get(prefix, ()):
+                continue
+            evidence.setdefault(prefix, []).append(path)
+            site.row = replace(site.row, mirrors=to_json(evidence))
+            site.mirrors = rules(evidence)
+            self._store.write.update_site(site.row.id, mirrors=site.row.mirrors)
+            below = f"//{urlsplit(hub.url).netloc}{prefix}"
+            if prefix in site.mirrors:
+                self._fold_mirror(site, prefix, below, now)
+            else:
+                self._compare_twins(site, prefix, below, now)
+
+    def _suspect_mirror(self, hub: HubRow, judgement: Judgement, site: WatchedSite) -> None:
+        """Send for two hubs at once whose addresses differ by a prefix and that lead to much the same."""
+        here = {link.identity for link in judgement.record.links or ()}
+        for other in self._store.read.hubs(site.row.id):
+            if other.kind != hub.kind or mirror_prefix(hub.url, other.url) is None:
+                continue
+            there = self._store.read.shown_by(other.page_id)
+            if here and len(here & there) >= ALIKE_SHARE * len(here | there):
+                site.send(other.page_id, hub.page_id)
+
+    def _compare_twins(self, site: WatchedSite, prefix: str, below: str, now: float) -> None:
+        """Visit a few hubs below the prefix together with their counterparts, to see whether they agree."""
+        pairs = self._store.read.pages_below(site.row.id, below, hubs_only=True, limit=3)
+        for page_id, url, _ in pairs:
+            twin = stripped(url, prefix)
+            new = NewHub("html", "list", 0.5, f"may be the same as {url}", now)
+            link = SeenLink(identity=identity(twin), url=twin, hub=new)
+            ids = self._store.write.add_pages(site.row.id, [link], now=now)
+            site.send(page_id, *ids.values())
+
+    def _fold_mirror(self, site: WatchedSite, prefix: str, below: str, now: float) -> None:
+        logger.info("%s: %s shows the same pages as the path without it", site.row.name, prefix)
+        moves = []
+        for page_id, url, _ in self._store.read.pages_below(site.row.id, below):
+            twin = stripped(url, prefix)
+            if twin != url:
+                moves.append((page_id, SeenLink(identity=identity(twin), url=twin)))
+        self._store.write.fold_mirror(site.row.id, moves, now)
 
     # Looks.
 
@@ -308,6 +376,7 @@ def _numbers(judgement: Judgement, outcome: Outcome, now: float) -> Visit:
         failed=judgement.failed,
         wait_seconds=_wait_seconds(outcome),
         published=judgement.published,
+        shared=judgement.shared,
     )
 
 

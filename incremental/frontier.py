@@ -23,9 +23,7 @@ from incremental.fetch.politeness import HostState, after_visit, host_key
 from incremental.fetch.robots import RobotsCache, RobotsPolicy, robots_url
 from incremental.fetch.status import FetchStatus
 from incremental.judge.outcome import DAY, NEVER
-from incremental.revisit.budget import open_at, spend
-from incremental.revisit.protocol import Policy
-from incremental.revisit.state import HubState
+from incremental.revisit import Policy, Terms, open_at, spend
 from incremental.settings import Settings
 from incremental.sites import WatchedSite, watch
 from incremental.visit import Outcome, Purpose, VisitTask
@@ -43,11 +41,11 @@ class Frontier:
         self,
         store: Store,
         settings: Settings,
-        policy_of: Callable[[WatchedSite], Policy],
+        make_policy: Callable[[Terms], Policy],
     ) -> None:
         self._store = store
         self._settings = settings
-        self._policy_of = policy_of
+        self._make_policy = make_policy
         self._sites: dict[int, WatchedSite] = {}
         self._hosts: dict[str, HostState] = {}
         self._busy_hosts: set[str] = set()
@@ -62,10 +60,10 @@ class Frontier:
         for gone in set(self._sites) - set(rows):
             del self._sites[gone]
         for row in rows.values():
-            site = watch(row, self._settings.revisit)
+            site = watch(row, self._settings.revisit, self._make_policy)
             before = self._sites.get(row.id)
             if before is not None:
-                site.used, site.busy = before.used, before.busy
+                site.used, site.busy, site.errands = before.used, before.busy, before.errands
             self._sites[row.id] = site
             self.refresh(site, now)
 
@@ -87,8 +85,10 @@ class Frontier:
         heapq.heappush(self._queue, (self._ready_at(site, now), site.row.id))
 
     def _ready_at(self, site: WatchedSite, now: float) -> float:
-        granted = open_at(site.budget, site.terms.requests_per_day, now)
         owed = self._host(host_key(site.scope.seed_url)).next_allowed_at
+        if site.errands:
+            return owed
+        granted = open_at(site.budget, site.terms.requests_per_day, now)
         return max(site.next_due_at, granted, owed)
 
     def wake_at(self, now: float) -> float:
@@ -153,6 +153,12 @@ class Frontier:
 
     def _candidate(self, site: WatchedSite, now: float) -> VisitTask | None:
         read, site_id = self._store.read, site.row.id
+        while site.errands:
+            errand = read.hub(site.errands.popleft())
+            if errand is not None and errand.state != "dead":
+                return _hub_task(errand)
+        if open_at(site.budget, site.terms.requests_per_day, now) > now:
+            return None
         found: dict[str, VisitTask] = {}
         for share, visited in (("revisit", True), ("explore", False)):
             hubs = read.due_hubs(site_id, now, visited=visited)
@@ -172,8 +178,7 @@ class Frontier:
         """Ask the policy once more: what it knows may have moved since the row was written."""
         if hub.visited_at is None:
             return False
-        state = HubState.from_json(json.loads(hub.revisit))
-        due_at = self._policy_of(site).due_at(state, site.state, site.budget, now)
+        due_at = site.policy.due_at(site.hub_state(hub), site.state, site.budget, now)
         if due_at <= now + 1.0:
             return False
         self._store.write.update_hub(hub.page_id, due_at=min(due_at, NEVER))

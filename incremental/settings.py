@@ -44,7 +44,7 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RevisitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often hubs are visited."""
 
-    policy: str = "fixed"
+    policy: str = "price"
     requests_per_day: _NotNegative = 48
     """Of each site, of every kind: robots.txt, hubs, looks at new pages."""
     min_interval_minutes: _Positive = 15

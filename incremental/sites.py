@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from incremental.revisit.budget import BudgetState
-from incremental.revisit.protocol import Terms
-from incremental.revisit.state import SiteState
+from incremental.judge.mirrors import rules
+from incremental.revisit import BudgetState, HubState, Policy, SiteState, Terms
 from incremental.scope import Reach, Scope
 from incremental.settings import RevisitSettings
-from store.values import SiteRow
+from store.values import HubRow, SiteRow
 
 MINUTE = 60.0
 HOUR = 3_600.0
+
+MAX_ERRANDS = 8
 
 SHARES = {"revisit": 0.5, "explore": 0.25, "look": 0.25}
 """How a site's requests are divided when there is more to do than the budget allows: hubs that are
@@ -28,14 +31,35 @@ class WatchedSite:
     scope: Scope
     terms: Terms
     mirrors: tuple[str, ...]
+    """Path prefixes that are stripped."""
+    policy: Policy
     state: SiteState
     budget: BudgetState
+    hub_states: dict[int, HubState] = field(default_factory=dict)
+    """What the policy learned of each hub, by page id, as far as it was asked for."""
     used: dict[str, float] = field(default_factory=lambda: dict.fromkeys(SHARES, 0.0))
     """Requests by share, fading; what decides whose turn it is."""
     next_due_at: float = 0.0
     """The earliest due time of its hubs and looks."""
     busy: bool = False
     """A visit is under way."""
+    errands: deque[int] = field(default_factory=deque)
+    """Page ids of hubs to visit next, before all else and even if the budget is spent: visits that are
+    worth something only at once (what scrolled by, two addresses that may be one page)."""
+
+    def hub_state(self, hub: HubRow) -> HubState:
+        """Return what the policy learned of a hub."""
+        state = self.hub_states.get(hub.page_id)
+        if state is None:
+            state = HubState.from_json(json.loads(hub.revisit))
+            self.hub_states[hub.page_id] = state
+        return state
+
+    def send(self, *page_ids: int) -> None:
+        """Add errands, up to a bound."""
+        for page_id in page_ids:
+            if len(self.errands) < MAX_ERRANDS:
+                self.errands.append(page_id)
 
     def turn(self, waiting: set[str]) -> str:
         """Return which of the shares in *waiting* is served next: the one furthest below its share."""
@@ -59,18 +83,22 @@ def read_scope(row: SiteRow) -> Scope:
     )
 
 
-def watch(row: SiteRow, defaults: RevisitSettings) -> WatchedSite:
+def watch(
+    row: SiteRow, defaults: RevisitSettings, make_policy: Callable[[Terms], Policy]
+) -> WatchedSite:
     """Read a site's row."""
     per_day = defaults.requests_per_day if row.requests_per_day is None else row.requests_per_day
+    terms = Terms(
+        requests_per_day=per_day,
+        min_interval_seconds=row.min_interval_seconds or defaults.min_interval_minutes * MINUTE,
+        max_interval_seconds=row.max_interval_seconds or defaults.max_interval_hours * HOUR,
+    )
     return WatchedSite(
         row=row,
         scope=read_scope(row),
-        terms=Terms(
-            requests_per_day=per_day,
-            min_interval_seconds=row.min_interval_seconds or defaults.min_interval_minutes * MINUTE,
-            max_interval_seconds=row.max_interval_seconds or defaults.max_interval_hours * HOUR,
-        ),
-        mirrors=tuple(json.loads(row.mirror_prefixes)),
+        terms=terms,
+        policy=make_policy(terms),
+        mirrors=rules(json.loads(row.mirrors)),
         state=SiteState.from_json(json.loads(row.revisit)),
         budget=BudgetState.from_json(json.loads(row.budget)),
     )

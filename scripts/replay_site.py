@@ -11,9 +11,9 @@ import hashlib
 import io
 import lzma
 import sqlite3
+from collections import OrderedDict
 from dataclasses import dataclass
 from email.utils import formatdate
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -26,6 +26,8 @@ from incremental.clock import Clock
 
 MIRRORS = {"genai-news.com": "/GenAI-news-site"}
 """Hosts whose server also answers below this folder, with the same pages."""
+
+MAX_CACHED_BYTES = 1_500_000_000
 
 _TYPES = {".xml": "application/xml", ".txt": "text/plain", ".json": "application/json"}
 
@@ -56,15 +58,24 @@ class ReplaySite:
             self._versions.setdefault(page, []).append((start, end, offset, length))
         for versions in self._versions.values():
             versions.sort()
-        self._bodies = lru_cache(maxsize=64)(self._unpack)
+        self._bodies: OrderedDict[int, bytes] = OrderedDict()
 
-    def _unpack(self, page: int) -> bytes:
-        (packed,) = self._db.execute("SELECT bodies FROM page WHERE id = ?", (page,)).fetchone()
-        return lzma.decompress(packed)
+    def _body(self, page: int) -> bytes:
+        """Return all bodies of a page in one piece; those last used are kept, up to a bound."""
+        if page not in self._bodies:
+            query = "SELECT bodies FROM page WHERE id = ?"
+            (packed,) = self._db.execute(query, (page,)).fetchone()
+            self._bodies[page] = lzma.decompress(packed)
+            while sum(map(len, self._bodies.values())) > MAX_CACHED_BYTES:
+                self._bodies.popitem(last=False)
+        self._bodies.move_to_end(page)
+        return self._bodies[page]
 
     def answer(self, url: str, moment: float, etag: str | None = None) -> Answer:
         """Return what the site answered to *url* at *moment* (unix seconds)."""
         found = self._find(url, moment)
+        if found is None and self._find(url + "/", moment) is not None:
+            return Answer(301, b"", {"Location": url + "/"})
         if found is None:
             return Answer(404, b"<html><title>404 Not Found</title></html>", _typed("x.html"))
         since, body = found
@@ -86,7 +97,7 @@ class ReplaySite:
         if at < 0 or versions[at][1] <= moment:
             return None
         since, _, start, length = versions[at]
-        return since, self._bodies(page)[start : start + length]
+        return since, self._body(page)[start : start + length]
 
 
 def _key(url: str) -> str:

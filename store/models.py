@@ -44,8 +44,9 @@ class Site(Model):
     probed_at = DoubleField(null=True)
     """When the usual places of feeds and sitemaps were last looked at."""
     relaunched_at = DoubleField(null=True)
-    mirror_prefixes = TextField(default="[]")
-    """JSON list of path prefixes that show the same pages as the path without them."""
+    mirrors = TextField(default="{}")
+    """JSON: path prefixes that seem to show the same pages as the path without them, with the paths
+    for which that was seen."""
     budget = TextField(default="{}")
     """JSON of the request budget's state."""
     revisit = TextField(default="{}")
@@ -142,6 +143,8 @@ class Hub(Model):
     etag = TextField(null=True)
     last_modified = TextField(null=True)
     body_md5 = TextField(null=True)
+    links_md5 = TextField(null=True)
+    """Of the set of pages that it leads to."""
     last_status = TextField(null=True)
     next_url = TextField(null=True)
     revisit = TextField(default="{}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from peewee import JOIN, Database, Expression, chunked, fn
 
-from store.database import storage_errors
+from store.database import is_sqlite, storage_errors
 from store.models import Change, Host, Hub, Page, Sighting, Site, Visit
 from store.values import HostRow, HubRow, KnownPage, LookRow, NewPage, SiteRow
 
@@ -36,6 +36,15 @@ class Queries:
             return list(query.tuples().execute(self._db))
 
     # What the crawler asks.
+
+    def generation(self) -> object:
+        """Return a value that differs when another connection has changed the database since."""
+        if is_sqlite(self._db):
+            return self._db.execute_sql("PRAGMA data_version").fetchone()[0]
+        paused = Site.select(fn.COUNT(Site.id)).where(Site.state == "paused")
+        hubs = Hub.select(fn.COUNT(Hub.page))
+        rows = self._rows(Site.select(fn.COUNT(Site.id), fn.MAX(Site.id)))
+        return (*rows[0], *self._rows(paused)[0], *self._rows(hubs)[0])
 
     def sites(self) -> list[SiteRow]:
         """Return all sites in the order in which they were added."""
@@ -84,6 +93,7 @@ class Queries:
             Page.first_seen_at,
             Page.announced_at,
             Page.state,
+            Page.first_hub_id,
             Hub.page.is_null(is_null=False),
         )
         found: dict[str, KnownPage] = {}
@@ -94,7 +104,7 @@ class Queries:
                 .where((Page.site == site_id) & Page.identity.in_(batch))
             )
             for row in self._rows(query):
-                found[row[1]] = KnownPage(*row[:6], is_hub=bool(row[6]))
+                found[row[1]] = KnownPage(*row[:7], is_hub=bool(row[7]))
         return found
 
     def visible(self, hub_id: int) -> set[int]:
@@ -103,6 +113,15 @@ class Queries:
             (Sighting.hub == hub_id) & Sighting.gone_at.is_null()
         )
         return {page for (page,) in self._rows(query)}
+
+    def shown_by(self, hub_id: int) -> set[str]:
+        """Return the identities of the pages that the hub showed at its last visit."""
+        query = (
+            Page.select(Page.identity)
+            .join(Sighting, on=Sighting.page == Page.id)
+            .where((Sighting.hub == hub_id) & Sighting.gone_at.is_null())
+        )
+        return {identity for (identity,) in self._rows(query)}
 
     def hubs(self, site_id: int | None = None) -> list[HubRow]:
         """Return the hubs, of one site or of all: those that brought most new pages first."""
@@ -115,6 +134,15 @@ class Queries:
         """Return one hub."""
         rows = self._rows(_hubs().where(Hub.page == page_id))
         return HubRow(*rows[0]) if rows else None
+
+    def hubs_with_body(self, site_id: int, digest: str) -> list[str]:
+        """Return the URLs of the site's hubs whose last body had this MD5."""
+        query = (
+            Page.select(Page.url)
+            .join(Hub, on=Hub.page == Page.id)
+            .where((Hub.site_id == site_id) & (Hub.body_md5 == digest))
+        )
+        return [url for (url,) in self._rows(query)]
 
     def look(self, page_id: int) -> LookRow | None:
         """Return what a look at one page needs."""
@@ -154,16 +182,16 @@ class Queries:
             found.update({anchor: page for anchor, page in self._rows(query)})
         return found
 
-    def urls_below(self, site_id: int, prefix: str, *, limit: int) -> list[str]:
-        """Return URLs of the site whose identity begins with *prefix*, hubs first."""
-        query = (
-            Page.select(Page.url)
-            .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
-            .where((Page.site == site_id) & Page.identity.startswith(prefix))
-            .order_by(Hub.page.is_null(), Page.id)
-            .limit(limit)
+    def pages_below(
+        self, site_id: int, prefix: str, *, hubs_only: bool = False, limit: int | None = None
+    ) -> list[tuple[int, str, str]]:
+        """Return id, URL and identity of the site's pages whose identity begins with *prefix*."""
+        query = Page.select(Page.id, Page.url, Page.identity).where(
+            (Page.site == site_id) & Page.identity.startswith(prefix) & (Page.state != "moved")
         )
-        return [url for (url,) in self._rows(query)]
+        if hubs_only:
+            query = query.join(Hub, on=Hub.page == Page.id)
+        return [(row[0], row[1], row[2]) for row in self._rows(query.order_by(Page.id).limit(limit))]
 
     # What people ask.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from peewee import Database, chunked
+from peewee import Database, chunked, fn
 
 from store.database import storage_errors
 from store.models import Change, Host, Hub, Page, Sighting, Site, Visit
@@ -52,10 +52,13 @@ class Recorder:
 
     def add_pages(
         self, site_id: int, links: Iterable[SeenLink], *, now: float, hub_id: int | None = None
-    ) -> None:
-        """Make pages and hubs known that no visit showed (seeds, usual places of feeds)."""
+    ) -> dict[str, int]:
+        """Make pages and hubs known that no visit showed (seeds, usual places of feeds).
+
+        Returns their ids by identity, those of pages known before included.
+        """
         with storage_errors(self._where), self._db.atomic():
-            self._put_pages(site_id, tuple(links), now, hub_id)
+            return self._put_pages(site_id, tuple(links), now, hub_id)
 
     def make_hub(self, page_id: int, site_id: int, hub: NewHub) -> None:
         """Make a known page a hub; one that is a hub already stays as it is."""
@@ -71,6 +74,41 @@ class Recorder:
         """Set columns of a page."""
         with storage_errors(self._where):
             Page.update(fields).where(Page.id == page_id).execute(self._db)
+
+    def fold_mirror(self, site_id: int, moves: Sequence[tuple[int, SeenLink]], now: float) -> None:
+        """Make each page of *moves* one with the page it mirrors: history, sightings, hub and all.
+
+        What the old page was told or known to be, the other one is from now on.
+        """
+        with storage_errors(self._where), self._db.atomic():
+            ids = self._put_pages(site_id, [link for _, link in moves], now, None)
+            for old, link in moves:
+                new = ids[link.identity]
+                if new != old:
+                    self._fold_page(old, new)
+
+    def _fold_page(self, old: int, new: int) -> None:
+        was = Page.alias()
+        earlier = was.select(fn.MIN(was.first_seen_at)).where(was.id.in_([old, new]))
+        told = was.select(fn.MIN(was.announced_at)).where(was.id.in_([old, new]))
+        title = was.select(fn.MAX(was.anchor)).where(was.id.in_([old, new]))
+        fields = {"first_seen_at": earlier, "announced_at": told, "anchor": title}
+        Page.update(fields).where(Page.id == new).execute(self._db)
+        Page.update(state="moved", moved_to=new, look_due_at=None).where(Page.id == old).execute(self._db)
+        if not Hub.select(Hub.page).where(Hub.page == new).exists(self._db):
+            Hub.update(page=new).where(Hub.page == old).execute(self._db)
+        Hub.delete().where(Hub.page == old).execute(self._db)
+        for column in (Sighting.page, Sighting.hub):
+            self._repoint(column, old, new)
+
+    def _repoint(self, column: Any, old: int, new: int) -> None:  # noqa: ANN401 - a peewee field
+        """Let the sightings of *old* be those of *new*; where both have one, the new one's stays."""
+        other = Sighting.hub if column is Sighting.page else Sighting.page
+        twin = Sighting.alias()
+        taken = twin.select(getattr(twin, other.name)).where(getattr(twin, column.name) == new)
+        free = (column == old) & other.not_in(taken)
+        Sighting.update({column: new}).where(free).execute(self._db)
+        Sighting.delete().where(column == old).execute(self._db)
 
     def put_host(self, host: HostRow) -> None:
         """Insert or replace what a host is owed."""

@@ -23,7 +23,7 @@ class SiteRow:
     added_at: float
     probed_at: float | None
     relaunched_at: float | None
-    mirror_prefixes: str
+    mirrors: str
     budget: str
     revisit: str
 
@@ -54,6 +54,7 @@ class HubRow:
     etag: str | None
     last_modified: str | None
     body_md5: str | None
+    links_md5: str | None
     last_status: str | None
     next_url: str | None
     revisit: str
@@ -83,6 +84,7 @@ class KnownPage:
     first_seen_at: float
     announced_at: float | None
     state: str
+    first_hub_id: int | None
     is_hub: bool
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping  # noqa: TC003 - readers of type hints need it
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -56,8 +56,8 @@ class Request:
 class Response:
     """What a fetch brought: always a value, whatever went wrong.
 
-    *body* is decoded from gzip/deflate/br/zstd and otherwise as the server sent it; it is empty unless
-    *status* is FETCHED. Header names are lower case.
+    *body* is decoded from gzip/deflate/br/zstd and otherwise as the server sent it; it is empty
+    unless *status* is FETCHED. Header names are lower case.
     """
 
     url: str

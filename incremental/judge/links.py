@@ -5,11 +5,12 @@ Canonical, in scope, no trap, each page once: with the most telling of its ancho
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import urlsplit
 
 from incremental.parse import Link
+from incremental.judge.mirrors import stripped
 from incremental.scope import Scope, trap
 from incremental.urls import identity, normalize
 
@@ -70,7 +71,11 @@ def _merged(first: Target, again: Target) -> Target:
 def without_mirror(url: str, mirrors: Sequence[str]) -> str:
     """Return *url* without the path prefix that only mirrors the site, if it has one."""
     for prefix in mirrors:
-        parts = urlsplit(url)
-        if parts.path == prefix or parts.path.startswith(prefix + "/"):
-            return parts._replace(path=parts.path[len(prefix) :] or "/").geturl()
+        url = stripped(url, prefix)
     return url
+
+
+def links_digest(found: Iterable[Target]) -> str:
+    """Return an MD5 of which pages a page leads to, whatever their order and anchors."""
+    names = "\n".join(sorted(target.identity for target in found))
+    return hashlib.md5(names.encode("utf-8", "surrogatepass")).hexdigest()

@@ -8,12 +8,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from incremental.fetch.status import FetchStatus
 from incremental.judge.hubs import HubCounts, HubLimits, choose_hubs
-from incremental.judge.links import Target
+from incremental.judge.links import Target, links_digest
 from incremental.judge.news import (
     Relaunch,
     Since,
@@ -76,6 +77,8 @@ class Judgement:
     failed: bool = False
     baseline: bool = False
     published: tuple[float, ...] = ()
+    shared: Mapping[str, int] = field(default_factory=dict)
+    """Links new to this hub that another hub had shown first, counted by that hub's page id."""
     gone: bool = False
     """The hub is no more, or never was one."""
 
@@ -139,6 +142,13 @@ def judge_unchanged(outcome: Outcome, hub: HubRow, now: float) -> Judgement:
     return Judgement(record, shown=hub.shown_links)
 
 
+def judge_same_links(outcome: Outcome, hub: HubRow, now: float) -> Judgement:
+    """Judge a visit of a hub whose body moved but whose links are as they were: noise, by our lights."""
+    judgement = judge_unchanged(outcome, hub, now)
+    record = replace(judgement.record, page_fields=_page_fields(outcome))
+    return replace(judgement, record=record)
+
+
 def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
     """Judge a visit of a hub that brought a page to read: what is new on it, and what it is itself."""
     assert outcome.page is not None
@@ -172,6 +182,7 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
         all_new=gap,
         baseline=hub.baseline_at is None,
         published=_published(view, standings),
+        shared=_shared(view, standings),
     )
 
 
@@ -183,7 +194,7 @@ def _standings(view: HubView) -> dict[str, Standing]:
             view.known.get(t.identity),
             view.hub,
             view.since,
-            hub_like=view.scores.get(t.identity, 0.0) >= threshold,
+            hub_like=view.hub.kind != "feed" and view.scores.get(t.identity, 0.0) >= threshold,
         )
         for t in view.found
     }
@@ -198,9 +209,7 @@ def _relaunch(view: HubView, standings: Mapping[str, Standing]) -> Relaunch | No
 
 
 def _new_hubs(view: HubView, standings: Mapping[str, Standing]) -> dict[str, NewHub]:
-    """Return the links that become hubs. A sitemap's or a feed's entries are pages, not hubs."""
-    if view.hub.kind == "feed":
-        return {}
+    """Return the links that become hubs."""
     unknown = [t for t in view.found if standings[t.identity] is Standing.HUB]
     chosen = choose_hubs(unknown, view.scores, view.counts, view.limits)
     return {
@@ -251,6 +260,7 @@ def _hub_fields(outcome: Outcome, view: HubView, news: int) -> dict[str, object]
         "new_pages": hub.new_pages + news,
         "barren_visits": 0 if news else hub.barren_visits + 1,
         "shown_links": len(view.found),
+        "links_md5": links_digest(view.found),
         "last_status": outcome.response.status.value,
         "next_url": page.next_url,
     }
@@ -270,11 +280,23 @@ def _validators(outcome: Outcome) -> dict[str, object]:
 
 def _page_fields(outcome: Outcome) -> dict[str, object]:
     assert outcome.page is not None
-    fields: dict[str, object] = {"title": outcome.page.title, "looked_at": None, "state": "known"}
-    del fields["looked_at"]
+    fields: dict[str, object] = {"title": outcome.page.title, "state": "known"}
     if outcome.page.language:
         fields["language"] = outcome.page.language
     return fields
+
+
+def _shared(view: HubView, standings: Mapping[str, Standing]) -> Counter[str]:
+    """Count the links that appeared here after another hub had shown them, by that hub."""
+    if view.hub.baseline_at is None:
+        return Counter()
+    return Counter(
+        str(known.first_hub_id)
+        for identity, known in view.known.items()
+        if known.id not in view.visible
+        and known.first_hub_id not in (None, view.hub.page_id)
+        and standings[identity] is Standing.KNOWN
+    )
 
 
 def _published(view: HubView, standings: Mapping[str, Standing]) -> tuple[float, ...]:

@@ -27,7 +27,7 @@ class Site(Model):
     added_at = DoubleField()
     probed_at = DoubleField(null=True)
     relaunched_at = DoubleField(null=True)
-    mirror_prefixes = TextField(default="[]")
+    mirrors = TextField(default="{}")
     budget = TextField(default="{}")
     revisit = TextField(default="{}")
 
@@ -95,6 +95,7 @@ class Hub(Model):
     etag = TextField(null=True)
     last_modified = TextField(null=True)
     body_md5 = TextField(null=True)
+    links_md5 = TextField(null=True)
     last_status = TextField(null=True)
     next_url = TextField(null=True)
     revisit = TextField(default="{}")

@@ -1,0 +1,161 @@
+"""The door for Python programs: :class:`Crawler`, the same crawler that the daemon runs.
+
+>>> from incremental import Crawler
+>>> with Crawler("watching") as crawler:                        # doctest: +SKIP
+...     crawler.add("https://example.org/news/")
+...     crawler.run(rounds=1)
+...     for page in crawler.new_pages():
+...         print(page.found_at, page.url, page.title)
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Self
+
+from requests.adapters import BaseAdapter
+
+from incremental.assembly import make_crawler, make_fetcher, open_configured_store
+from incremental.clock import Clock, SystemClock
+from incremental.seeds import SeedTerms, add_seed
+from incremental.settings import Settings
+from store.values import NewPage
+
+_BATCH = 500
+_PATIENCE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A page that was told as new. Times are aware, UTC."""
+
+    url: str
+    title: str
+    site: str
+    found_at: datetime
+    published_at: datetime | None
+    hub_url: str | None
+    """The hub that showed it first."""
+    cursor: int
+    """Give it to :meth:`Crawler.new_pages` to go on from here."""
+
+
+class Crawler:
+    """Watches sites from a Python program.
+
+    Args:
+        folder: where everything is kept; made if missing.
+        settings: as in ``hubwatch.toml``; None = the defaults.
+        clock: what tells the time; a simulated one makes runs repeatable.
+        adapter: a transport below requests to use instead of the network.
+        executor: what runs visits; None = a few threads.
+
+    Raises:
+        SettingsError: a setting is wrong.
+        StoreError: the store in *folder* is locked, damaged or from a later version.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        settings: Settings | None = None,
+        *,
+        clock: Clock | None = None,
+        adapter: BaseAdapter | None = None,
+        executor: Executor | None = None,
+    ) -> None:
+        self._settings = settings or Settings()
+        self._clock = clock or SystemClock()
+        self._store = open_configured_store(self._settings, Path(folder))
+        self._executor = executor or ThreadPoolExecutor(self._settings.daemon.workers)
+        self._fetcher = make_fetcher(self._settings, self._clock, adapter=adapter)
+        self._crawler = make_crawler(
+            self._store, self._settings, fetch=self._fetcher.fetch, executor=self._executor
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Wait for the visits under way, forget them, and close the store."""
+        self._executor.shutdown(wait=True)
+        self._fetcher.close()
+        self._store.close()
+
+    def add(self, *urls: str, terms: SeedTerms | None = None) -> list[int]:
+        """Watch the sites of *urls*; return their ids.
+
+        Raises:
+            InputError: one cannot be used; those before it were added.
+        """
+        return [add_seed(self._store, url, now=self._clock.now(), terms=terms) for url in urls]
+
+    def step(self, when_done: Callable[[], object] | None = None) -> float:
+        """Do what can be done now; return when to call again (unix seconds). See the daemon."""
+        return self._crawler.step(self._clock.now(), when_done)
+
+    def run(self, rounds: int = 1) -> None:
+        """Do all that is due, *rounds* times over.
+
+        A round waits for what politeness delays by up to a minute. Without a waiting clock (a
+        simulated one) it ends when nothing more can be done at the clock's time.
+        """
+        for _ in range(rounds):
+            self._crawler.frontier.load(self._clock.now())
+            self._round()
+
+    def _round(self) -> None:
+        done = threading.Event()
+        while True:
+            done.clear()
+            now = self._clock.now()
+            wake_at = self._crawler.step(now, done.set)
+            waits = isinstance(self._clock, SystemClock)
+            if self._crawler.idle and (not waits or wake_at > now + _PATIENCE_SECONDS):
+                return
+            done.wait(max(min(wake_at - now, _PATIENCE_SECONDS), 0.0))
+
+    def new_pages(
+        self, *, since: datetime | None = None, after: int | None = None
+    ) -> Iterator[FoundPage]:
+        """Yield new pages, oldest first, as they were recorded.
+
+        *since* must be aware; *after* is the cursor of the last page already seen.
+        """
+        at = since.timestamp() if since is not None else None
+        while True:
+            batch = self._store.read.new_pages(
+                since=at, after_cursor=after, limit=_BATCH, oldest_first=True
+            )
+            yield from map(_found, batch)
+            if len(batch) < _BATCH:
+                return
+            after = batch[-1].cursor
+
+    def hub_urls(self) -> Sequence[str]:
+        """Return the hubs that are known, the most fruitful first."""
+        return [hub.url for hub in self._store.read.hubs() if hub.state == "active"]
+
+
+def _found(page: NewPage) -> FoundPage:
+    return FoundPage(
+        url=page.url,
+        title=page.title or page.anchor,
+        site=page.site,
+        found_at=datetime.fromtimestamp(page.found_at, UTC),
+        published_at=_date(page.published_at),
+        hub_url=page.hub_url,
+        cursor=page.cursor,
+    )
+
+
+def _date(at: float | None) -> datetime | None:
+    return None if at is None else datetime.fromtimestamp(at, UTC)

@@ -1,0 +1,49 @@
+"""The command line: ``hubwatch COMMAND``.
+
+Exit codes, the same for every command::
+
+    0    done
+    1    done in part: something that was asked for failed, and was said on stderr
+    2    wrong usage or wrong settings; nothing was done
+    3    the store is locked, damaged or from a later version
+    4    nothing is known by that name
+    130  ended at once by a second signal
+
+Commands live in three rooms: :mod:`sites` (what is watched), :mod:`reading` (what was found) and
+:mod:`running` (the daemon). What they need is imported when they run, so that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from incremental.errors import HubwatchError, NotFoundError
+
+EXIT_PARTIAL = 1
+EXIT_USAGE = 2
+EXIT_STORE = 3
+EXIT_NOT_FOUND = 4
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    from incremental.cli.app import app  # noqa: PLC0415 - Typer and Rich are the slow part of a help page
+    from store.errors import StoreError  # noqa: PLC0415
+
+    try:
+        app()
+    except NotFoundError as error:
+        _leave(error, EXIT_NOT_FOUND)
+    except HubwatchError as error:
+        _leave(error, EXIT_USAGE)
+    except StoreError as error:
+        _leave(error, EXIT_STORE)
+    except BrokenPipeError:
+        # The reader of our output has had enough (head, a pager that was quit): that is no failure.
+        sys.stderr.close()
+        sys.exit(0)
+
+
+def _leave(error: Exception, code: int) -> None:
+    print(f"hubwatch: {error}", file=sys.stderr)  # noqa: T201 - a command line prints
+    sys.exit(code)

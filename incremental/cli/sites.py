@@ -1,0 +1,186 @@
+"""What is watched: ``init add remove pause resume list check``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from incremental.cli.common import (
+    Json,
+    State,
+    find_sites,
+    now,
+    print_json,
+    print_table,
+    say,
+    span,
+    utc,
+    when,
+)
+from incremental.errors import HubwatchError, InputError
+from incremental.scope import Reach
+
+Names = Annotated[list[str], typer.Argument(metavar="SITE...", help="Host name, seed URL or id.")]
+
+
+def init(
+    path: Annotated[Path, typer.Argument(help="Where to write the settings.")] = Path("hubwatch.toml"),
+    *,
+    force: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write a commented settings file to start from."""
+    from incremental.settings_template import settings_template  # noqa: PLC0415 - only init needs it
+
+    if path.exists() and not force:
+        raise InputError("file", str(path), "is there already; --force replaces it")
+    path.write_text(settings_template(), encoding="utf-8")
+    if as_json:
+        print_json({"written": str(path)})
+    else:
+        say(f"wrote {path}; please set a contact address in it, then: hubwatch add URL")
+
+
+def add(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    urls: Annotated[list[str], typer.Argument(metavar="URL...", help="A page of the site, best its home.")],
+    *,
+    reach: Annotated[Reach, typer.Option(help="How far from the seed to go.")] = Reach.HOST,
+    include: Annotated[list[str], typer.Option(help="Only URLs like this glob (or re:REGEX).")] = [],  # noqa: B006 - Typer's way
+    exclude: Annotated[list[str], typer.Option(help="No URLs like this glob (or re:REGEX).")] = [],  # noqa: B006
+    requests_per_day: Annotated[float | None, typer.Option(min=0, help="Budget of the site.")] = None,
+    min_interval_minutes: Annotated[float | None, typer.Option(min=0.01)] = None,
+    max_interval_hours: Annotated[float | None, typer.Option(min=0.01)] = None,
+    as_json: Json = False,
+) -> None:
+    """Watch the sites of these URLs. Adding one again changes its options."""
+    from incremental.seeds import SeedTerms, add_seed  # noqa: PLC0415
+
+    state: State = context.obj
+    terms = SeedTerms(
+        reach=reach,
+        include=tuple(include),
+        exclude=tuple(exclude),
+        requests_per_day=requests_per_day,
+        min_interval_seconds=min_interval_minutes and min_interval_minutes * 60,
+        max_interval_seconds=max_interval_hours and max_interval_hours * 3600,
+    )
+    results: list[dict[str, Any]] = []
+    with state.open() as store:
+        for url in urls:
+            try:
+                results.append({"url": url, "site_id": add_seed(store, url, now=now(), terms=terms)})
+            except InputError as error:
+                results.append({"url": url, "error": str(error)})
+    failed = [result for result in results if "error" in result]
+    if as_json:
+        print_json(results)
+    for result in failed:
+        say(f"hubwatch: {result['error']}")
+    if not as_json and len(failed) < len(results):
+        say(f"watching {len(results) - len(failed)} site(s); start the daemon with: hubwatch run")
+    if failed:
+        raise typer.Exit(2 if len(failed) == len(results) else 1)
+
+
+def remove(
+    context: typer.Context,
+    names: Names,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Stop watching sites and forget all that was found on them."""
+    state: State = context.obj
+    with state.open() as store:
+        rows = find_sites(store, names)
+        listed = ", ".join(row.name for row in rows)
+        if not yes and not typer.confirm(f"Forget {listed} with all that was found there?", err=True):
+            raise typer.Exit(1)
+        for row in rows:
+            store.write.remove_site(row.id)
+    if as_json:
+        print_json({"removed": [row.seed_url for row in rows]})
+    else:
+        say(f"removed {listed}")
+
+
+def pause(context: typer.Context, names: Names, *, as_json: Json = False) -> None:
+    """Leave sites alone until they are resumed."""
+    _set_state(context.obj, names, "paused", as_json=as_json)
+
+
+def resume(context: typer.Context, names: Names, *, as_json: Json = False) -> None:
+    """Watch paused sites again."""
+    _set_state(context.obj, names, "active", as_json=as_json)
+
+
+def _set_state(state: State, names: list[str], to: str, *, as_json: bool) -> None:
+    with state.open() as store:
+        rows = find_sites(store, names)
+        for row in rows:
+            store.write.update_site(row.id, state=to)
+    if as_json:
+        print_json({to: [row.seed_url for row in rows]})
+    else:
+        say(f"{to}: {', '.join(row.name for row in rows)}")
+
+
+def list_sites(context: typer.Context, *, as_json: Json = False) -> None:
+    """List the watched sites."""
+    state: State = context.obj
+    with state.open() as store:
+        totals = store.read.site_totals()
+        rows = [
+            {
+                "id": row.id,
+                "name": row.name,
+                "seed": row.seed_url,
+                "state": row.state,
+                "reach": json.loads(row.scope).get("reach", "host"),
+                "added": utc(row.added_at),
+                **totals.get(row.id, {"pages": 0, "hubs": 0, "new_pages": 0}),
+            }
+            for row in store.read.sites()
+        ]
+    if as_json:
+        print_json(rows)
+    elif not rows:
+        say("no site is watched yet; add one: hubwatch add https://example.org/")
+    else:
+        columns = ("id", "seed", "state", "reach", "hubs", "pages", "new_pages")
+        print_table("Sites", columns, [[row[column] for column in columns] for row in rows])
+
+
+def check(
+    context: typer.Context,
+    url: Annotated[str, typer.Argument(help="Any URL.")],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Say what Hubwatch makes of a URL, and why it was (not) found. Nothing is fetched."""
+    from incremental.explain import explain  # noqa: PLC0415 - loads the classifier
+
+    state: State = context.obj
+    settings, _ = state.settings()
+    with state.open() as store:
+        answer = explain(store, settings, url, now=now())
+    if as_json:
+        print_json(answer)
+        return
+    rows = [(key.replace("_", " "), _shown(value)) for key, value in answer.items()]
+    print_table("", ("", ""), rows)
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    if isinstance(value, list):
+        return "\n".join(_shown(one) for one in value) or "-"
+    if isinstance(value, dict):
+        return "; ".join(f"{key.replace('_', ' ')}: {one}" for key, one in value.items())
+    return "-" if value is None else str(value)
+
+
+__all__ = ["HubwatchError", "span", "when"]

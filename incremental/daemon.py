@@ -1,0 +1,144 @@
+"""The daemon: APScheduler repeats a few steps, all in one thread, until it is told to stop.
+
+::
+
+    round        whenever the crawler wants to be called, or a visit ends
+    reload       every few seconds: did another command change the sites?
+    housekeeping once a day: prune the page cache, forget old visits
+
+Each job is a ``step(now)`` that returns when it wants to be called next. Steps run in the scheduler's
+own thread, so there is one writer; only visits run in worker threads. The first INT or TERM ends the
+daemon when the running step and the visits under way are recorded; the second ends it at once, which
+loses nothing either: what was not recorded is due again.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+
+from apscheduler.executors.debug import DebugExecutor
+from apscheduler.schedulers.blocking import BlockingScheduler
+from apscheduler.triggers.base import BaseTrigger
+
+from incremental.clock import Clock
+from incremental.crawler import Crawler
+from incremental.settings import Settings
+from store import Store
+
+logger = logging.getLogger("hubwatch.daemon")
+
+Step = Callable[[float], float]
+"""Does one round at a time (unix seconds, UTC) and returns when it wants the next."""
+
+RELOAD_SECONDS = 5.0
+HOUSEKEEPING_SECONDS = 86_400.0
+ONCE_PATIENCE_SECONDS = 60.0
+"""A single run waits for work that is at most this far off: what politeness delays belongs to the run."""
+SECOND_SIGNAL_EXIT = 130
+
+
+class RunningClock(Clock, Protocol):
+    """A clock that knows when its moments come on the machine's own."""
+
+    def real(self, moment: float) -> float:
+        """Return unix seconds of the machine's clock."""
+
+
+class _StepTrigger(BaseTrigger):  # type: ignore[misc]  # apscheduler 3 has no types
+    """Fires when the last step said so, and never twice for one moment."""
+
+    def __init__(self) -> None:
+        self.next_at = 0.0
+
+    def get_next_fire_time(self, _previous: datetime | None, now: datetime) -> datetime:
+        """Return the next time, later than *now*: APScheduler asks until it is."""
+        wanted = datetime.fromtimestamp(min(self.next_at, 9e10), UTC)
+        return max(wanted, now + timedelta(milliseconds=1))
+
+
+class Daemon:
+    """Repeats the steps of a crawler until it is stopped, or with *once* until nothing is due."""
+
+    def __init__(
+        self, crawler: Crawler, store: Store, settings: Settings, clock: RunningClock, *, once: bool
+    ) -> None:
+        self._crawler = crawler
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._once = once
+        self._signals = 0
+        self._generation: object = None
+        self._scheduler = BlockingScheduler(
+            executors={"default": DebugExecutor()},
+            job_defaults={"coalesce": True, "misfire_grace_time": None, "max_instances": 1},
+            timezone=UTC,
+        )
+
+    def run(self) -> None:
+        """Run until a signal or, with *once*, until nothing is due. Returns in good order."""
+        self._crawler.frontier.load(self._clock.now())
+        self._add("round", self._round)
+        if not self._once:
+            self._add("reload", self._reload)
+            self._add("housekeeping", self._keep_house)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
+        self._scheduler.start()
+
+    def stop(self) -> None:
+        """Ask the daemon to end; from a signal handler or another thread."""
+        self._signals += 1
+        self._wake()
+
+    def _add(self, name: str, step: Step) -> None:
+        trigger = _StepTrigger()
+
+        def run() -> None:
+            trigger.next_at = self._clock.real(step(self._clock.now()))
+
+        now = datetime.fromtimestamp(self._clock.real(self._clock.now()), UTC)
+        self._scheduler.add_job(run, trigger, id=name, next_run_time=now)
+
+    def _wake(self) -> None:
+        """Let the next round come now. Called from worker threads and the signal handler."""
+        now = datetime.fromtimestamp(self._clock.real(self._clock.now()), UTC)
+        if self._scheduler.running:
+            self._scheduler.modify_job("round", next_run_time=now)
+
+    def _on_signal(self, _number: int, _frame: Any) -> None:  # noqa: ANN401 - signal's own signature
+        if self._signals:
+            # Every visit is one transaction: whatever is cut off here is due again at the next start.
+            os._exit(SECOND_SIGNAL_EXIT)
+        self.stop()
+
+    def _round(self, now: float) -> float:
+        if self._signals:
+            self._crawler.drain(now)
+            if self._crawler.idle:
+                self._scheduler.shutdown(wait=False)
+            return now + RELOAD_SECONDS
+        wake_at = self._crawler.step(now, self._wake)
+        if self._once and self._crawler.idle and wake_at > now + ONCE_PATIENCE_SECONDS:
+            self._scheduler.shutdown(wait=False)
+        return wake_at
+
+    def _reload(self, now: float) -> float:
+        generation = self._store.read.generation()
+        if generation != self._generation:
+            self._generation = generation
+            self._crawler.frontier.load(now)
+            self._wake()
+        return now + RELOAD_SECONDS
+
+    def _keep_house(self, now: float) -> float:
+        keep = self._settings.store
+        bodies = self._store.cache.prune(older_than=now - keep.cache_days * 86_400)
+        visits = self._store.write.forget_visits(before=now - keep.visit_log_days * 86_400)
+        logger.info("housekeeping: %d bodies and %d visits forgotten", bodies, visits)
+        return now + HOUSEKEEPING_SECONDS

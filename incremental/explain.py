@@ -1,0 +1,147 @@
+"""Why: for any URL, what Hubwatch makes of it, from rules and from what is stored. Nothing is fetched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from classifier.hub import LinkEvidence, load_default
+from incremental.assembly import POLICIES
+from incremental.errors import InputError
+from incremental.fetch.politeness import host_key
+from incremental.fetch.robots import RobotsPolicy, robots_url
+from incremental.judge.links import without_mirror
+from incremental.judge.outcome import NEVER
+from incremental.scope import trap
+from incremental.settings import Settings
+from incremental.sites import watch
+from incremental.urls import identity, normalize
+from store import Store
+from store.values import SiteRow
+
+
+def explain(store: Store, settings: Settings, url: str, *, now: float) -> dict[str, Any]:
+    """Return what is known of *url* and how each rule judges it, ready for JSON.
+
+    Raises:
+        InputError: it is no web address.
+    """
+    address = normalize(url)
+    if address is None:
+        raise InputError("url", url, "not a web address (http or https, at most 2,000 characters)")
+    rows = store.read.sites()
+    answer: dict[str, Any] = {
+        "url": address,
+        "identity": identity(address),
+        "trap": trap(address),
+        "hub_score": round(float(load_default().score([LinkEvidence(url=address)])[0]), 4),
+        "hub_threshold": settings.hubs.threshold,
+        "robots": _robots(store, settings, address),
+        "sites": [_in_site(store, settings, row, address, now) for row in rows],
+    }
+    answer["verdict"] = _verdict(answer)
+    return answer
+
+
+def _robots(store: Store, settings: Settings, url: str) -> str:
+    host = store.read.host(host_key(url))
+    stored = json.loads(host.robots or "{}").get(robots_url(url)) if host else None
+    if stored is None:
+        return "not asked yet"
+    policy = RobotsPolicy.from_stored(**stored, user_agent=settings.fetch.product_token)
+    if not policy.reachable:
+        return "robots.txt cannot be reached: nothing is fetched until it can"
+    return "allowed" if policy.allows(url) else "denied by robots.txt"
+
+
+def _in_site(
+    store: Store, settings: Settings, row: SiteRow, url: str, now: float
+) -> dict[str, Any]:
+    site = watch(row, settings.revisit, POLICIES[settings.revisit.policy])
+    address = without_mirror(url, site.mirrors)
+    verdict = site.scope.verdict(address)
+    answer: dict[str, Any] = {
+        "site": row.name,
+        "state": row.state,
+        "in_scope": verdict.inside,
+        "rule": verdict.rule,
+    }
+    pages = [p for p in store.read.find_page(address, identity(address)) if p["site"] == row.id]
+    if not pages:
+        return answer | {"seen": False}
+    page = pages[0]
+    answer |= {
+        "seen": True,
+        "first_seen_at": page["first_seen_at"],
+        "announced_at": page["announced_at"],
+        "page_state": page["state"],
+        "shown_by": [sighting["hub_url"] for sighting in store.read.sightings(page["id"])][:5],
+    }
+    hub = store.read.hub(page["id"])
+    if hub is not None:
+        why = site.policy.why(site.hub_state(hub), site.state, site.budget, now)
+        answer |= {
+            "hub": hub.state,
+            "hub_why": hub.why,
+            "next_visit_at": min(hub.due_at, NEVER),
+            "visit_reason": why.reason,
+            "last_status": hub.last_status,
+        }
+    return answer
+
+
+def _verdict(answer: dict[str, Any]) -> str:
+    """Sum the rules up in one sentence: the first that would keep a page from being told."""
+    seen = [site for site in answer["sites"] if site.get("seen")]
+    inside = [site for site in answer["sites"] if site["in_scope"]]
+    if any(site.get("announced_at") for site in seen):
+        return "told as new"
+    if any(site.get("hub") for site in seen):
+        return "a hub: it is visited for what it leads to, and not told itself"
+    if any(site.get("page_state") == "backdated" for site in seen):
+        return "found, but dated long before its site was added"
+    if seen:
+        return "known: it was there when a hub that shows it was first read"
+    if not answer["sites"]:
+        return "no site is watched yet"
+    if not inside:
+        return "outside the scope of every watched site"
+    if answer["trap"]:
+        return f"left out: {answer['trap']}"
+    if answer["robots"].startswith(("denied", "robots.txt")):
+        return f"{answer['robots']}; it may still be told when a hub shows it"
+    return "in scope, but no hub that was read has shown it"
+
+
+def hub_rows(
+    store: Store, settings: Settings, rows: Sequence[SiteRow], *, now: float
+) -> list[dict[str, Any]]:
+    """Return the hubs of *rows* with the numbers behind their next visit, ready for JSON."""
+    answer = []
+    for row in rows:
+        site = watch(row, settings.revisit, POLICIES[settings.revisit.policy])
+        for hub in store.read.hubs(row.id):
+            why = site.policy.why(site.hub_state(hub), site.state, site.budget, now)
+            answer.append(
+                {
+                    "url": hub.url,
+                    "site": row.name,
+                    "kind": hub.kind,
+                    "role": hub.role,
+                    "state": hub.state,
+                    "score": round(hub.score, 3),
+                    "found_because": hub.why,
+                    "visits": hub.visits,
+                    "new_pages": hub.new_pages,
+                    "failures": hub.failures,
+                    "last_status": hub.last_status,
+                    "visited_at": hub.visited_at,
+                    "due_at": hub.due_at if hub.due_at < NEVER else None,
+                    "rate_per_day": round(why.rate_per_day, 4),
+                    "waiting_links": round(why.waiting_links, 3),
+                    "price_minutes": round(why.price_minutes, 2),
+                    "why": why.reason if hub.state != "dead" else f"given up: {hub.last_status}",
+                }
+            )
+    return answer

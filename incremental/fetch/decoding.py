@@ -1,0 +1,154 @@
+"""From bytes to text: header, byte order mark, meta, then detection - and none of them is trusted.
+
+::
+
+    byte order mark -> text in it
+    valid UTF-8     -> UTF-8, whatever was declared: other encodings are not valid UTF-8 by chance
+    declared        -> header or meta, if the body decodes under it but for a few broken characters;
+                       charsets that prove themselves by that first
+    detection       -> what bs4 makes of a sample: the detecting half of its UnicodeDammit, which
+                       asks charset-normalizer
+    windows-1252    -> always works; when declared, it stands against all but East Asian charsets
+
+Chinese pages cut titles in the middle of a character, so a strict decoder would refuse most of
+them; servers declare ISO-8859-1 by default, so a tolerant one would believe them.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from bs4.dammit import EncodingDetector
+from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom
+
+_SAMPLE_BYTES = 32 * 1024
+_HEAD_BYTES = 8 * 1024
+_TRIAL_BYTES = 256 * 1024
+_MAX_DAMAGE = 0.03
+"""The share of broken characters, among all outside ASCII, that a page of this charset may have."""
+
+_MIN_PAIRED = 0.4
+_FALLBACK = "cp1252"
+# Under these a text of another charset hardly decodes: they prove themselves.
+_MULTIBYTE = frozenset(
+    {"utf-8", "gb18030", "big5hkscs", "cp932", "cp949", "euc_jp", "iso2022_jp", "iso2022_kr", "hz"}
+)
+_WIDE = frozenset({"utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"})
+_SINGLE_BYTE = frozenset(
+    {f"cp{page}" for page in (437, 850, 852, 855, 866, 874, *range(1250, 1259))}
+    | {f"iso8859-{part}" for part in (*range(2, 12), 13, 14, 15, 16)}
+    | {"koi8-r", "koi8-u", "kz1048", "mac-roman", "mac-cyrillic"}
+)
+# What is declared -> what is meant: browsers read the larger set (WHATWG Encoding Standard).
+_MEANT = {
+    "ascii": _FALLBACK,
+    "iso8859-1": _FALLBACK,
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "cp950": "big5hkscs",
+    "shift_jis": "cp932",
+    "shift_jis_2004": "cp932",
+    "shift_jisx0213": "cp932",
+    "euc_jis_2004": "euc_jp",
+    "euc_jisx0213": "euc_jp",
+    "euc_kr": "cp949",
+    "johab": "cp949",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "tis-620": "cp874",
+    "utf-8-sig": "utf-8",
+}
+# Encodings in seven bits: valid ASCII, but not meant as such.
+_ESCAPED = re.compile(rb"\x1b[$(]|~\{")
+_HIGH_BYTE = re.compile(rb"[\x80-\xff]")
+_HIGH_RUN = re.compile(rb"[\x80-\xff]{2,}")
+_OUTSIDE_ASCII = re.compile(r"[^\x00-\x7f]")
+
+
+def decode_body(body: bytes, content_type_header: str) -> tuple[str, str]:
+    """Return the text of *body* and the name of the charset it was read in.
+
+    *content_type_header* is the whole header, empty when there was none. Never fails: what cannot
+    be read is replaced. NUL, which stands for nothing in a page and ends it for some parsers, is
+    left out.
+    """
+    text, charset = _decode(body, content_type_header)
+    return text.replace("\0", ""), charset
+
+
+def _decode(body: bytes, content_type: str) -> tuple[str, str]:
+    marked, mark = read_bom(body)
+    if marked is not None and mark is not None:
+        charset = _known(marked) or "utf-8"
+        return body[len(mark) :].decode(charset, "replace"), charset
+    if not _ESCAPED.search(body, 0, _SAMPLE_BYTES) and b"\0" not in body[:_HEAD_BYTES]:
+        text = _strict(body, "utf-8")
+        if text is not None:
+            return text, "utf-8"
+    declared = _declared(body, content_type)
+    believed = (charset for charset in declared if charset != _FALLBACK and _fits(body, charset))
+    charset = next(believed, None) or _detected(body)
+    if charset not in declared and _FALLBACK in declared and charset not in _MULTIBYTE:
+        charset = _FALLBACK
+    return body.decode(charset, "replace"), charset
+
+
+def _strict(body: bytes, charset: str) -> str | None:
+    try:
+        return body.decode(charset)
+    except UnicodeDecodeError:
+        return None
+
+
+def _declared(body: bytes, content_type: str) -> list[str]:
+    """Return the charsets that the body may be in, the most credible first."""
+    header = _known(http_content_type_encoding(content_type))
+    meta = _known(html_body_declared_encoding(body[:_HEAD_BYTES]))
+    if meta in _WIDE:
+        meta = None  # found by reading ASCII, so it cannot be true
+    if header in _WIDE and b"\0" not in body[:_HEAD_BYTES]:
+        header = None
+    named = [charset for charset in (header, meta) if charset is not None]
+    # UTF-8 with a few broken characters is more common than any charset that nobody names.
+    return list(dict.fromkeys([*sorted(named, key=_SINGLE_BYTE.__contains__), "utf-8"]))
+
+
+def _fits(body: bytes, charset: str) -> bool:
+    """Return whether hardly a character outside ASCII is broken under *charset*."""
+    text = body[:_TRIAL_BYTES].decode(charset, "replace")
+    outside = len(_OUTSIDE_ASCII.findall(text))
+    cut_character = len(body) > _TRIAL_BYTES
+    return text.count("\ufffd") <= _MAX_DAMAGE * outside + cut_character
+
+
+def _detected(body: bytes) -> str:
+    """Return what the bytes look like; a sample decides, since detection is slow."""
+    first = _HIGH_BYTE.search(body)
+    start = first.start() if first else 0
+    sample = body[start : start + _SAMPLE_BYTES]
+    guesses = EncodingDetector(sample, exclude_encodings=["utf-8", "ascii"]).encodings
+    guess = next((known for name in guesses if (known := _known(name))), _FALLBACK)
+    return _FALLBACK if guess in _MULTIBYTE and not _has_pairs(sample) else guess
+
+
+def _has_pairs(sample: bytes) -> bool:
+    """Return whether most bytes outside ASCII stand together, as in every East Asian charset.
+
+    In Western text they stand alone; detectors take "ße" or "üb" for one character none the less.
+    """
+    paired = sum(len(run) for run in _HIGH_RUN.findall(sample))
+    return paired > _MIN_PAIRED * len(_HIGH_BYTE.findall(sample))
+
+
+def _known(name: str | None) -> str | None:
+    """Return our name for a charset; None for what is none, such as Python's ``punycode``."""
+    if not name:
+        return None
+    try:
+        found = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return None
+    found = _MEANT.get(found, found)
+    return found if found in _MULTIBYTE | _WIDE | _SINGLE_BYTE else None

@@ -1,0 +1,175 @@
+"""From foreign errors and HTTP status codes to our own fetch status: two tables.
+
+The walk goes from the outermost error inwards (requests wraps urllib3, which wraps http.client,
+ssl and socket); the innermost error that the table knows decides.
+"""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+from typing import TYPE_CHECKING
+
+from requests import exceptions as requests_errors
+from urllib3 import exceptions as urllib3_errors
+
+from incremental.fetch.guard import ForbiddenAddressError
+from incremental.fetch.status import FetchStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class TooLargeError(Exception):
+    """A body is, or announces to be, larger than allowed."""
+
+
+EXPECTED_ERRORS: tuple[type[Exception], ...] = (
+    OSError,  # sockets, ssl, and all of requests
+    ValueError,  # URLs that cannot be read, and answers: http.client converts without a look
+    TooLargeError,
+    http.client.HTTPException,
+    urllib3_errors.HTTPError,
+)
+"""What sending a request and reading its answer may raise for reasons that lie with a site."""
+
+STATUS_BY_ERROR: dict[type[BaseException], FetchStatus] = {
+    ForbiddenAddressError: FetchStatus.FORBIDDEN_ADDRESS,
+    TooLargeError: FetchStatus.TOO_LARGE,
+    socket.gaierror: FetchStatus.DNS_FAILED,
+    TimeoutError: FetchStatus.TIMED_OUT,
+    ssl.SSLError: FetchStatus.TLS_FAILED,
+    OSError: FetchStatus.CONNECT_FAILED,
+    ValueError: FetchStatus.BROKEN_RESPONSE,
+    http.client.HTTPException: FetchStatus.BROKEN_RESPONSE,
+    # requests
+    requests_errors.RequestException: FetchStatus.BROKEN_RESPONSE,
+    requests_errors.InvalidJSONError: FetchStatus.BROKEN_RESPONSE,
+    requests_errors.JSONDecodeError: FetchStatus.BROKEN_RESPONSE,
+    requests_errors.HTTPError: FetchStatus.HTTP_ERROR,
+    requests_errors.ConnectionError: FetchStatus.CONNECT_FAILED,
+    requests_errors.ProxyError: FetchStatus.CONNECT_FAILED,
+    requests_errors.SSLError: FetchStatus.TLS_FAILED,
+    requests_errors.Timeout: FetchStatus.TIMED_OUT,
+    requests_errors.ConnectTimeout: FetchStatus.TIMED_OUT,
+    requests_errors.ReadTimeout: FetchStatus.TIMED_OUT,
+    requests_errors.URLRequired: FetchStatus.INVALID_URL,
+    requests_errors.TooManyRedirects: FetchStatus.TOO_MANY_REDIRECTS,
+    requests_errors.MissingSchema: FetchStatus.INVALID_URL,
+    requests_errors.InvalidSchema: FetchStatus.INVALID_URL,
+    requests_errors.InvalidURL: FetchStatus.INVALID_URL,
+    requests_errors.InvalidHeader: FetchStatus.BROKEN_RESPONSE,
+    requests_errors.InvalidProxyURL: FetchStatus.CONNECT_FAILED,
+    requests_errors.ChunkedEncodingError: FetchStatus.BROKEN_RESPONSE,
+    requests_errors.ContentDecodingError: FetchStatus.BROKEN_RESPONSE,
+    requests_errors.StreamConsumedError: FetchStatus.BROKEN_RESPONSE,
+    requests_errors.RetryError: FetchStatus.BROKEN_RESPONSE,
+    requests_errors.UnrewindableBodyError: FetchStatus.BROKEN_RESPONSE,
+    # urllib3
+    urllib3_errors.HTTPError: FetchStatus.BROKEN_RESPONSE,
+    urllib3_errors.PoolError: FetchStatus.CONNECT_FAILED,
+    urllib3_errors.RequestError: FetchStatus.CONNECT_FAILED,
+    urllib3_errors.SSLError: FetchStatus.TLS_FAILED,
+    urllib3_errors.ProxyError: FetchStatus.CONNECT_FAILED,
+    urllib3_errors.DecodeError: FetchStatus.BROKEN_RESPONSE,
+    urllib3_errors.ProtocolError: FetchStatus.BROKEN_RESPONSE,
+    urllib3_errors.MaxRetryError: FetchStatus.CONNECT_FAILED,
+    urllib3_errors.HostChangedError: FetchStatus.BAD_REDIRECT,
+    urllib3_errors.TimeoutStateError: FetchStatus.TIMED_OUT,
+    urllib3_errors.TimeoutError: FetchStatus.TIMED_OUT,
+    urllib3_errors.ReadTimeoutError: FetchStatus.TIMED_OUT,
+    urllib3_errors.ConnectTimeoutError: FetchStatus.TIMED_OUT,
+    urllib3_errors.NewConnectionError: FetchStatus.CONNECT_FAILED,
+    urllib3_errors.NameResolutionError: FetchStatus.DNS_FAILED,
+    urllib3_errors.EmptyPoolError: FetchStatus.CONNECT_FAILED,
+    urllib3_errors.FullPoolError: FetchStatus.CONNECT_FAILED,
+    urllib3_errors.ClosedPoolError: FetchStatus.CONNECT_FAILED,
+    urllib3_errors.LocationValueError: FetchStatus.INVALID_URL,
+    urllib3_errors.LocationParseError: FetchStatus.INVALID_URL,
+    urllib3_errors.URLSchemeUnknown: FetchStatus.INVALID_URL,
+    urllib3_errors.ResponseError: FetchStatus.BROKEN_RESPONSE,
+    urllib3_errors.ResponseNotChunked: FetchStatus.BROKEN_RESPONSE,
+    urllib3_errors.BodyNotHttplibCompatible: FetchStatus.BROKEN_RESPONSE,
+    urllib3_errors.IncompleteRead: FetchStatus.BROKEN_RESPONSE,
+    urllib3_errors.InvalidChunkLength: FetchStatus.BROKEN_RESPONSE,
+    urllib3_errors.InvalidHeader: FetchStatus.BROKEN_RESPONSE,
+    urllib3_errors.ProxySchemeUnknown: FetchStatus.CONNECT_FAILED,
+    urllib3_errors.ProxySchemeUnsupported: FetchStatus.CONNECT_FAILED,
+    urllib3_errors.HeaderParsingError: FetchStatus.BROKEN_RESPONSE,
+    urllib3_errors.UnrewindableBodyError: FetchStatus.BROKEN_RESPONSE,
+}
+
+_STATUS_BY_CODE: dict[int, FetchStatus] = {
+    200: FetchStatus.FETCHED,
+    203: FetchStatus.FETCHED,
+    301: FetchStatus.REDIRECTED,
+    302: FetchStatus.REDIRECTED,
+    303: FetchStatus.REDIRECTED,
+    307: FetchStatus.REDIRECTED,
+    308: FetchStatus.REDIRECTED,
+    401: FetchStatus.BLOCKED,
+    403: FetchStatus.BLOCKED,
+    404: FetchStatus.GONE,
+    407: FetchStatus.BLOCKED,
+    410: FetchStatus.GONE,
+    429: FetchStatus.RATE_LIMITED,
+    451: FetchStatus.BLOCKED,
+}
+
+_MAX_DEPTH = 12
+
+
+def status_of_code(code: int, *, conditional: bool, retry_after: bool) -> FetchStatus:
+    """Return what an HTTP status code means here.
+
+    *conditional*: validators were sent, so 304 makes sense. *retry_after*: the answer names a
+    time, which turns a 503 from an error into a request to wait.
+    """
+    if code == http.client.NOT_MODIFIED and conditional:
+        return FetchStatus.NOT_MODIFIED
+    if code == http.client.SERVICE_UNAVAILABLE and retry_after:
+        return FetchStatus.RATE_LIMITED
+    if code >= http.client.INTERNAL_SERVER_ERROR:
+        return FetchStatus.SERVER_ERROR
+    return _STATUS_BY_CODE.get(code, FetchStatus.HTTP_ERROR)
+
+
+def status_of_error(error: BaseException) -> FetchStatus:
+    """Return what *error* means: the innermost known cause decides."""
+    status = FetchStatus.BROKEN_RESPONSE
+    if isinstance(error, requests_errors.ChunkedEncodingError):
+        # Raised only while a body is read: a reset is then no failure to connect.
+        return status
+    for cause in causes(error):
+        known = (STATUS_BY_ERROR[kind] for kind in type(cause).__mro__ if kind in STATUS_BY_ERROR)
+        status = next(known, status)
+    return status
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield *error* and what it wraps, outermost first."""
+    current: BaseException | None = error
+    for _ in range(_MAX_DEPTH):
+        if current is None:
+            return
+        yield current
+        inner = [getattr(current, "reason", None), current.__cause__, *reversed(current.args)]
+        current = next((item for item in inner if isinstance(item, BaseException)), None)
+
+
+def was_dropped(error: BaseException) -> bool:
+    """Return whether the server hung up instead of answering, as idle connections end."""
+    return any(isinstance(cause, urllib3_errors.ProtocolError) for cause in causes(error)) and any(
+        isinstance(cause, ConnectionResetError | BrokenPipeError) for cause in causes(error)
+    )
+
+
+def tls_reason(error: BaseException) -> str:
+    """Return what the TLS library says in its own words, which name no secret; empty if nothing."""
+    for cause in causes(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return cause.verify_message
+        if isinstance(cause, ssl.SSLError):
+            return cause.reason or ""
+    return ""

@@ -1,0 +1,171 @@
+"""The address guard: which addresses may be connected to.
+
+A name is resolved once; if *any* of its addresses is not public, the name is refused, because the
+system would choose among them. The transport then connects to exactly the addresses that were
+checked (:mod:`incremental.fetch.transport`), so a name that changes its mind between check and use
+(DNS rebinding) gains nothing::
+
+    host -> resolve -> every address public, or allowed by host or network? -> connect to these
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from urllib3.exceptions import HTTPError
+
+from incremental.errors import SettingsError
+
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+IPNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
+SocketAddress = tuple[str, int] | tuple[str, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One address that has been checked, as the socket module wants it."""
+
+    family: socket.AddressFamily
+    address: SocketAddress
+
+
+Resolver = Callable[[str, int], "list[Endpoint]"]
+"""From host name and port to addresses; raises ``socket.gaierror`` when there are none."""
+
+# ``is_global`` of Python 3.11 lets pass what only carries or translates to another address.
+_NEVER_PUBLIC: tuple[IPNetwork, ...] = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        "100.64.0.0/10",  # carrier-grade NAT, RFC 6598
+        "192.0.0.0/24",  # protocol assignments, RFC 6890
+        "192.88.99.0/24",  # 6to4 relays, RFC 7526
+        "::/96",  # IPv4-compatible, RFC 4291
+        "::ffff:0:0/96",  # IPv4-mapped
+        "::ffff:0:0:0/96",  # IPv4-translated, RFC 2765
+        "64:ff9b::/96",  # NAT64, RFC 6052
+        "64:ff9b:1::/48",  # local NAT64, RFC 8215
+        "100::/64",  # discard, RFC 6666
+        "2001::/23",  # protocol assignments, Teredo (2001::/32) among them
+        "2002::/16",  # 6to4
+        "5f00::/16",  # segment routing, RFC 9602
+        "fec0::/10",  # site-local, RFC 3879
+    )
+)
+_NUMERIC_HOST = re.compile(r"[0-9a-fx.]+", re.IGNORECASE)
+
+
+class ForbiddenAddressError(HTTPError):
+    """A host is, or leads to, an address that is neither public nor allowed.
+
+    An urllib3 error, so that it passes through requests as it is.
+    """
+
+
+class AddressGuard:
+    """Says where connections may go.
+
+    *allowed_hosts* (names, or ``host:port``) and *allowed_networks* (``127.0.0.0/8``) may be
+    fetched from although they are not public.
+    """
+
+    def __init__(
+        self,
+        allowed_hosts: Iterable[str] = (),
+        allowed_networks: Iterable[str] = (),
+        resolver: Resolver | None = None,
+    ) -> None:
+        self._hosts = frozenset(host.lower().rstrip(".") for host in allowed_hosts)
+        self._networks = tuple(_network(text) for text in allowed_networks)
+        self._resolve = resolver or resolve
+
+    def check_literal(self, host: str, port: int) -> None:
+        """Refuse *host* if it spells an address that is not public; names pass unresolved."""
+        address = literal_address(host)
+        if address is not None and not self._may_pass(address, host, port):
+            raise ForbiddenAddressError("the address is not public")
+
+    def endpoints(self, host: str, port: int) -> list[Endpoint]:
+        """Return the addresses of *host* that may be connected to, in the resolver's order.
+
+        Raises ForbiddenAddressError if any of them may not, and ``socket.gaierror`` if the name
+        leads nowhere.
+        """
+        found = _literal_endpoint(host, port) or self._resolve(host, port)
+        if not found:
+            raise socket.gaierror(socket.EAI_NONAME, "the name has no address")
+        for endpoint in found:
+            address = ipaddress.ip_address(endpoint.address[0])
+            if not self._may_pass(address, host, port):
+                raise ForbiddenAddressError("the name leads to an address that is not public")
+        return found
+
+    def _may_pass(self, address: IPAddress, host: str, port: int) -> bool:
+        name = host.strip("[]").lower().rstrip(".")
+        return (
+            is_public(address)
+            or name in self._hosts
+            or f"{name}:{port}" in self._hosts
+            or any(address in network for network in self._networks)
+        )
+
+
+def is_public(address: IPAddress) -> bool:
+    """Return whether *address* is an ordinary address of the public internet."""
+    return (
+        address.is_global
+        and not address.is_multicast
+        and not address.is_reserved
+        and not any(address in network for network in _NEVER_PUBLIC)
+    )
+
+
+def literal_address(host: str) -> IPAddress | None:
+    """Return the address that *host* spells out, or None if it is a name.
+
+    Knows the spellings that ``inet_aton`` knows and a system's resolver follows: one decimal
+    number, octal and hexadecimal parts, fewer than four parts.
+    """
+    text = host.strip("[]").rstrip(".")
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        pass
+    if not _NUMERIC_HOST.fullmatch(text):
+        return None
+    try:
+        return ipaddress.IPv4Address(socket.inet_aton(text))
+    except OSError:
+        return None
+
+
+def _literal_endpoint(host: str, port: int) -> list[Endpoint]:
+    """Return the address that *host* spells, which no resolver need be asked about."""
+    address = literal_address(host)
+    if isinstance(address, ipaddress.IPv4Address):
+        return [Endpoint(socket.AF_INET, (str(address), port))]
+    if isinstance(address, ipaddress.IPv6Address):
+        return [Endpoint(socket.AF_INET6, (str(address), port, 0, 0))]
+    return []
+
+
+def resolve(host: str, port: int) -> list[Endpoint]:
+    """Ask the system's resolver; every address once."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    internet = (socket.AF_INET, socket.AF_INET6)
+    endpoints = [
+        Endpoint(family, address)
+        for family, _, _, _, address in found
+        if family in internet and len(address) in {2, 4} and isinstance(address[0], str)
+    ]
+    return list(dict.fromkeys(endpoints))
+
+
+def _network(text: str) -> IPNetwork:
+    try:
+        return ipaddress.ip_network(text)
+    except ValueError as error:
+        raise SettingsError("allowed_networks", text, "write it like 127.0.0.0/8") from error

@@ -1,0 +1,129 @@
+"""What a fetch may cost, and what one site is shown: settings of the egress, plain values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping  # noqa: TC003 - settings are read by type hints
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from incremental.errors import SettingsError
+
+MEGABYTE = 1024 * 1024
+
+ROBOTS_MAX_BYTES = 500 * 1024
+"""How much of a robots.txt is read; RFC 9309, section 2.5, asks for at least this much."""
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FRAMING_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection"})
+
+
+@dataclass(frozen=True, slots=True)
+class FetchSettings:
+    """Limits and identity of every fetch; times are in seconds, sizes in bytes."""
+
+    user_agent: str = "hubwatch/0.1"
+    """Product and version; its product token is the name that robots.txt is asked about."""
+    contact: str = ""
+    """A URL or an e-mail address at which a site's owner reaches the user of this crawler."""
+    connect_timeout_seconds: float = 10.0
+    """For name resolution, and again for each address that is tried, TLS included."""
+    read_timeout_seconds: float = 20.0
+    """The longest silence of a server that has been asked."""
+    total_timeout_seconds: float = 60.0
+    """For a whole fetch, redirects within the host included: a drip ends here."""
+    max_body_bytes: int = 10 * MEGABYTE
+    """Of the decoded body; a decompression bomb meets this limit, not its compressed size."""
+    max_header_bytes: int = 64 * 1024
+    max_redirects: int = 5
+    allowed_hosts: frozenset[str] = frozenset()
+    """Host names, or ``host:port``, that may lead to addresses that are not public (an intranet,
+    a proxy on this machine)."""
+    allowed_networks: tuple[str, ...] = ()
+    """Networks such as ``127.0.0.0/8`` that may be fetched from although they are not public."""
+    ca_file: str | None = None
+    """A PEM file of certificate authorities to trust instead of the usual ones."""
+
+    def __post_init__(self) -> None:
+        for name in ("connect", "read", "total"):
+            seconds = getattr(self, f"{name}_timeout_seconds")
+            if not 0 < seconds < float("inf"):
+                raise SettingsError(f"{name}_timeout_seconds", seconds, "must be above 0")
+        for name in ("max_body_bytes", "max_header_bytes"):
+            if getattr(self, name) < 1:
+                raise SettingsError(name, getattr(self, name), "must be at least 1")
+        if self.max_redirects < 0:
+            raise SettingsError("max_redirects", self.max_redirects, "must not be negative")
+        for name in ("user_agent", "contact"):
+            if not _is_header_value(getattr(self, name)):
+                raise SettingsError(name, getattr(self, name), "must be one line of ASCII text")
+        if not self.product_token:
+            raise SettingsError("user_agent", self.user_agent, "must begin with a product name")
+
+    @property
+    def user_agent_header(self) -> str:
+        """What is sent: the user agent, with the contact address if there is one."""
+        return f"{self.user_agent} (+{self.contact})" if self.contact else self.user_agent
+
+    @property
+    def product_token(self) -> str:
+        """The name that robots.txt groups are compared with (RFC 9309, section 2.2.1)."""
+        return re.split(r"[/\s]", self.user_agent, maxsplit=1)[0].lower()
+
+
+@dataclass(frozen=True, slots=True)
+class SiteAccess:
+    """What one origin, and no other, is shown. Secrets stay out of ``repr``."""
+
+    cookies: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    username: str | None = field(default=None, repr=False)
+    """With *password*: basic authentication (RFC 7617), in UTF-8."""
+    password: str | None = field(default=None, repr=False)
+    proxy: str | None = field(default=None, repr=False)
+    """``http://[user:password@]host:port``: all requests to this origin go through it.
+
+    The proxy resolves the site's name, so the address guard sees the proxy's own address only;
+    a proxy in a private network must be in ``allowed_hosts``.
+    """
+
+    def __post_init__(self) -> None:
+        for name, value in self.headers.items():
+            if not _HEADER_NAME.fullmatch(name) or name.lower() in _FRAMING_HEADERS:
+                raise SettingsError("headers", name, "is not a header that can be set")
+            if not _is_header_value(value):
+                raise SettingsError(f"headers.{name}", "...", "must be one line of ASCII text")
+        if not all(_is_header_value(f"{name}{value}") for name, value in self.cookies.items()):
+            raise SettingsError("cookies", "...", "names and values must be one line of ASCII text")
+        if self.proxy is not None and not _is_proxy(self.proxy):
+            # A SOCKS proxy would connect past the address guard, TLS within TLS past the meter.
+            raise SettingsError("proxy", "...", "must look like http://host:port")
+
+
+def origin(url: str) -> str:
+    """Return scheme, host and port of *url* in one spelling: ``https://example.org:443``.
+
+    Raises ValueError for what is not an absolute http(s) URL.
+    """
+    parts = urlsplit(url)
+    scheme = parts.scheme.lower()
+    if scheme not in _DEFAULT_PORTS or not parts.hostname:
+        raise ValueError("not an absolute http(s) URL")
+    return f"{scheme}://{host_name(url)}:{parts.port or _DEFAULT_PORTS[scheme]}"
+
+
+def host_name(url: str) -> str:
+    """Return the host of *url* in lower case, without the dot that ends a full name."""
+    return (urlsplit(url).hostname or "").rstrip(".").lower()
+
+
+def _is_header_value(value: str) -> bool:
+    return value.isascii() and (value.isprintable() or not value)
+
+
+def _is_proxy(url: str) -> bool:
+    try:
+        return origin(url).startswith("http://")
+    except ValueError:
+        return False

@@ -1,0 +1,158 @@
+"""What a host is owed: how long to leave it alone after a visit. Pure arithmetic on times.
+
+::
+
+    wait = the longest of  minimum delay · crawl delay · Retry-After · back-off after failures
+
+A host is known by its *host key*; all requests that share one key go one at a time. Times are unix
+seconds, UTC; delays are seconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from incremental.errors import SettingsError
+from incremental.fetch.options import host_name
+from incremental.fetch.status import FetchStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_JITTER = 0.2
+_MAX_DOUBLINGS = 30
+_SHORTEST_DELAY_SECONDS = 0.5
+
+_TROUBLE = frozenset(
+    {
+        FetchStatus.RATE_LIMITED,
+        FetchStatus.SERVER_ERROR,
+        FetchStatus.TIMED_OUT,
+        FetchStatus.DNS_FAILED,
+        FetchStatus.CONNECT_FAILED,
+        FetchStatus.TLS_FAILED,
+        FetchStatus.ROBOTS_UNREACHABLE,
+    }
+)
+"""What speaks of the host as a whole; other failures are the page's own."""
+
+_NEVER_ASKED = frozenset({FetchStatus.ROBOTS_DENIED, FetchStatus.INVALID_URL})
+"""Nothing was sent, so nothing is owed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolitenessSettings:
+    """How patient the crawler is; seconds."""
+
+    min_delay_seconds: float = 5.0
+    """Between two requests to one host. Hosts on loopback need none and get none."""
+    max_crawl_delay_seconds: float = 86_400.0
+    """A longer Crawl-delay is read as this: it slows a host, it never drops it."""
+    max_retry_after_seconds: float = 86_400.0
+    backoff_seconds: float = 60.0
+    """After the first failure; doubled after each further one."""
+    max_backoff_seconds: float = 86_400.0
+
+    def __post_init__(self) -> None:
+        if not self.min_delay_seconds >= _SHORTEST_DELAY_SECONDS:
+            way_out = f"must be at least {_SHORTEST_DELAY_SECONDS}; loopback hosts always have 0"
+            raise SettingsError("min_delay_seconds", self.min_delay_seconds, way_out)
+        for name in ("max_crawl_delay_seconds", "max_retry_after_seconds", "backoff_seconds"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise SettingsError(name, getattr(self, name), "must be above 0")
+        if not self.backoff_seconds <= self.max_backoff_seconds < float("inf"):
+            way_out = "must not be below backoff_seconds"
+            raise SettingsError("max_backoff_seconds", self.max_backoff_seconds, way_out)
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """What is remembered of one host between visits."""
+
+    name: str
+    """Its host key."""
+    next_allowed_at: float = 0.0
+    failures: int = 0
+    """Visits in a row that met trouble of the whole host."""
+    crawl_delay_seconds: float | None = None
+    """What robots.txt asks for."""
+
+
+def host_key(url: str) -> str:
+    """Return the politeness group of *url*: its host name without ``www.`` and without port.
+
+    Ports and the two usual names of a site lead to one machine; other sub-domains often do not.
+    Empty for what has no host.
+    """
+    try:
+        return host_name(url).removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+def polite_delay_seconds(state: HostState, settings: PolitenessSettings) -> float:
+    """Return the pause between two requests to a host that is well."""
+    if is_loopback(state.name):
+        return 0.0
+    asked = min(state.crawl_delay_seconds or 0.0, settings.max_crawl_delay_seconds)
+    return max(settings.min_delay_seconds, asked)
+
+
+def after_visit(
+    state: HostState,
+    status: FetchStatus,
+    retry_after_seconds: float | None,
+    now: float,
+    settings: PolitenessSettings,
+) -> HostState:
+    """Return what to remember of a host after one request to it that ended at *now*."""
+    if status in _NEVER_ASKED:
+        return state
+    failures = state.failures + 1 if status in _TROUBLE else 0
+    wait = polite_delay_seconds(state, settings)
+    if retry_after_seconds:
+        wait = max(wait, min(retry_after_seconds, settings.max_retry_after_seconds))
+    elif failures:
+        wait = max(wait, backoff_seconds(state.name, failures, settings))
+    next_allowed_at = max(state.next_allowed_at, now + wait)
+    return replace(state, next_allowed_at=next_allowed_at, failures=failures)
+
+
+def backoff_seconds(name: str, failures: int, settings: PolitenessSettings) -> float:
+    """Return how long to leave a host alone after *failures* in a row, at least one.
+
+    Doubles each time. The jitter, up to 20 % more, depends on name and count alone: hosts that
+    failed together do not come back together, and a replay does the same twice.
+    """
+    doublings = min(failures - 1, _MAX_DOUBLINGS)
+    wait = settings.backoff_seconds * 2.0**doublings
+    jitter = 1 + _JITTER * _fraction(f"{name} {failures}")
+    return min(wait * jitter, settings.max_backoff_seconds)
+
+
+def staggered_start(
+    names: Iterable[str], now: float, spread_seconds: float = 60.0
+) -> dict[str, float]:
+    """Return when each host may first be asked after a start, spread evenly over some time.
+
+    The first one at once: a single site does not wait. The order depends on the names alone.
+    """
+    ordered = sorted(set(names), key=_fraction)
+    step = spread_seconds / len(ordered) if ordered else 0.0
+    return {name: now + rank * step for rank, name in enumerate(ordered)}
+
+
+def is_loopback(name: str) -> bool:
+    """Return whether a host key means this machine."""
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")
+
+
+def _fraction(text: str) -> float:
+    """Return a number in [0, 1) that depends on *text* alone."""
+    return int.from_bytes(hashlib.md5(text.encode()).digest()[:8], "big") / 2**64

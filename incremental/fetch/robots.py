@@ -1,0 +1,248 @@
+"""What a site's robots.txt says to us, by RFC 9309: pure, parsed by Protego.
+
+What the answer to ``/robots.txt`` means (section 2.3.1)::
+
+    200            its first 500 KiB are the rules
+    4xx            there are no rules: everything is allowed
+    too many or    likewise ("may assume that the robots.txt file is unavailable")
+    bad redirects
+    anything else  unreachable: what we knew before still holds; if we knew nothing, nothing is
+                   allowed until the next try - after five minutes, then ten, up to a day
+
+A policy can be rebuilt from what is stored of it (`from_stored`), because a restart must not make
+every site answer again.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
+
+from protego import Protego
+
+from incremental.fetch.options import ROBOTS_MAX_BYTES, host_name
+from incremental.fetch.status import FetchStatus, Request, Response
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DAY_SECONDS = 86_400.0
+FIRST_RETRY_SECONDS = 300.0
+MAX_REDIRECTS = 5
+MAX_SITEMAPS = 1_000
+
+_MAX_LINES = 20_000
+_MAX_URL_LENGTH = 2_000
+_USER_AGENT_LINE = re.compile(r"\s*user[- ]?agent(?:\s*:|\s)\s*(.*)", re.IGNORECASE)
+_CLIENT_ERRORS = range(400, 500)
+_NO_RULES = frozenset(
+    {
+        FetchStatus.GONE,
+        FetchStatus.BLOCKED,
+        FetchStatus.TOO_MANY_REDIRECTS,
+        FetchStatus.BAD_REDIRECT,
+    }
+)
+
+
+def robots_url(url: str) -> str:
+    """Return where the robots.txt that speaks for *url* lies: one per scheme, host and port."""
+    return urljoin(url, "/robots.txt")
+
+
+@dataclass(frozen=True)
+class RobotsPolicy:
+    """What one origin allows one crawler; times are unix seconds, UTC."""
+
+    status: FetchStatus
+    """How the last attempt to fetch it ended."""
+    text: str | None
+    """The rules; empty means that everything is allowed, None that they are unknown."""
+    user_agent: str
+    """Our product token, in lower case."""
+    fetched_at: float
+    """When the last attempt was made."""
+    failures: int = 0
+    """Attempts in a row that brought no answer."""
+
+    @classmethod
+    def from_response(
+        cls,
+        response: Response,
+        user_agent: str,
+        now: float,
+        previous: RobotsPolicy | None = None,
+    ) -> RobotsPolicy:
+        """Read the answer to ``/robots.txt``.
+
+        *previous* is what was known before; it holds on while the file cannot be reached.
+        """
+        text = _rules(response)
+        if text is not None:
+            return cls(response.status, text, user_agent, now)
+        known = previous.text if previous else None
+        failures = previous.failures + 1 if previous else 1
+        return cls(response.status, known, user_agent, now, failures)
+
+    @classmethod
+    def from_stored(
+        cls,
+        text: str | None,
+        status: FetchStatus | str,
+        user_agent: str,
+        fetched_at: float,
+        failures: int = 0,
+    ) -> RobotsPolicy:
+        """Rebuild a policy from the fields that were stored of it."""
+        return cls(FetchStatus(status), text, user_agent, fetched_at, failures)
+
+    @property
+    def expires_at(self) -> float:
+        """When it must be fetched again: after a day at most, earlier if it was unreachable."""
+        if not self.failures:
+            return self.fetched_at + DAY_SECONDS
+        doublings = min(self.failures - 1, 16)
+        return self.fetched_at + min(FIRST_RETRY_SECONDS * 2.0**doublings, DAY_SECONDS)
+
+    @property
+    def reachable(self) -> bool:
+        """Whether the rules are known; if not, nothing may be fetched until they are."""
+        return self.text is not None
+
+    def allows(self, url: str) -> bool:
+        """Return whether we may fetch *url*, which must be of the policy's origin."""
+        if self.text is None:
+            return False
+        return bool(self._parsed.can_fetch(url, self.user_agent))
+
+    @property
+    def crawl_delay_seconds(self) -> float | None:
+        """The pause between two requests that the site asks for; None if it does not.
+
+        ``Request-rate`` (requests/seconds) says the same in other words; the longer one counts.
+        """
+        delay = self._parsed.crawl_delay(self.user_agent)
+        rate = self._parsed.request_rate(self.user_agent)
+        asked = [float(delay)] if delay is not None else []
+        if rate is not None and rate.requests > 0:
+            asked.append(rate.seconds / rate.requests)
+        return max((wait for wait in asked if math.isfinite(wait) and wait >= 0), default=None)
+
+    @property
+    def sitemaps(self) -> tuple[str, ...]:
+        """The absolute http(s) URLs in ``Sitemap:`` lines, in order, at most a thousand."""
+        found = (url for url in self._parsed.sitemaps if len(url) <= _MAX_URL_LENGTH)
+        usable = (url for url in found if _is_web_url(url))
+        return tuple(dict.fromkeys(usable))[:MAX_SITEMAPS]
+
+    @cached_property
+    def _parsed(self) -> Protego:
+        return Protego.parse(_bounded(self.text or "", self.user_agent))
+
+
+def fetch_robots(
+    fetch: Callable[[Request], Response],
+    url: str,
+    user_agent: str,
+    now: float,
+    previous: RobotsPolicy | None = None,
+) -> RobotsPolicy:
+    """Ask for the robots.txt that speaks for *url*, and follow it to other hosts.
+
+    Up to five redirects are followed (RFC 9309, section 2.3.1.2); the file speaks for the host that
+    was asked, wherever it lies.
+    """
+    response = follow_robots(fetch, fetch(Request(robots_url(url))))
+    return RobotsPolicy.from_response(response, user_agent, now, previous)
+
+
+def follow_robots(fetch: Callable[[Request], Response], response: Response) -> Response:
+    """Follow the answer for a robots.txt to other hosts, and return the last one."""
+    for _ in range(MAX_REDIRECTS):
+        if response.status is not FetchStatus.REDIRECTED or response.location is None:
+            return response
+        response = fetch(Request(response.location))
+    if response.status is FetchStatus.REDIRECTED:
+        response = replace(response, status=FetchStatus.TOO_MANY_REDIRECTS)
+    return response
+
+
+class RobotsCache:
+    """The policies last used, by origin: 1,000 of them (paper 004); safe to share between threads.
+
+    Expired policies are handed out too: whoever asks knows the time, and an expired policy is still
+    the *previous* one of the next.
+    """
+
+    def __init__(self, capacity: int = 1_000) -> None:
+        self._capacity = capacity
+        self._policies: OrderedDict[str, RobotsPolicy] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, url: str) -> RobotsPolicy | None:
+        """Return the policy that speaks for *url*, None if it is not here."""
+        key = robots_url(url)
+        with self._lock:
+            policy = self._policies.get(key)
+            if policy is not None:
+                self._policies.move_to_end(key)
+            return policy
+
+    def put(self, url: str, policy: RobotsPolicy) -> None:
+        """Remember the policy that speaks for *url*; the one unused for longest may have to go."""
+        key = robots_url(url)
+        with self._lock:
+            self._policies[key] = policy
+            self._policies.move_to_end(key)
+            while len(self._policies) > self._capacity:
+                self._policies.popitem(last=False)
+
+    def __len__(self) -> int:
+        return len(self._policies)
+
+
+def _rules(response: Response) -> str | None:
+    """Return the rules in an answer, empty if there are none; None if it is no answer."""
+    if response.status is FetchStatus.FETCHED:
+        text = response.body[:ROBOTS_MAX_BYTES].decode("utf-8-sig", errors="replace")
+        return text.replace("\0", "")
+    if response.status in _NO_RULES:
+        return ""
+    # 429 is a 4xx, but says "later", not "no rules".
+    code = response.http_code or 0
+    is_client_error = response.status is FetchStatus.HTTP_ERROR and code in _CLIENT_ERRORS
+    return "" if is_client_error else None
+
+
+def _bounded(text: str, user_agent: str) -> str:
+    """Return the rules in a form that is cheap to parse, whoever wrote them.
+
+    Protego keeps one copy of the rules for each user agent of a group, so ten thousand agents above
+    ten thousand rules would be a bomb. All agents but ours and ``*`` are made one; which also makes
+    the comparison that of RFC 9309, section 2.2.1: the whole product token, no part of it.
+    """
+    lines = []
+    for line in text.splitlines()[:_MAX_LINES]:
+        agent = _USER_AGENT_LINE.match(line)
+        if agent is None:
+            lines.append(line)
+            continue
+        named = agent[1].partition("#")[0].strip().lower()
+        ours = re.split(r"[/\s*]", named, maxsplit=1)[0] == user_agent
+        name = "*" if named == "*" else user_agent if ours else "other-crawlers"
+        if not lines or lines[-1] != f"User-agent: {name}":
+            lines.append(f"User-agent: {name}")
+    return "\n".join(lines)
+
+
+def _is_web_url(url: str) -> bool:
+    try:
+        return urlsplit(url).scheme.lower() in {"http", "https"} and bool(host_name(url))
+    except ValueError:
+        return False

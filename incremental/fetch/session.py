@@ -1,0 +1,272 @@
+"""The one egress: every request that leaves Hubwatch goes through ``Fetcher.fetch``.
+
+One fetch::
+
+    Request -> URL usable? -> literal address allowed? -> headers, and secrets of this origin
+            -> transport (guarded, metered) -> status code -> body, decoded, up to the limit
+            -> redirect? same host: once more from the start; another host: the caller decides
+            -> Response, always
+
+requests prepares and sends, but there is no ``requests.Session``: a session would remember cookies
+between sites, follow redirects by itself and read proxies and passwords from the environment.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import requests
+from urllib3 import HTTPHeaderDict
+
+from incremental.errors import SettingsError
+from incremental.fetch.failures import (
+    EXPECTED_ERRORS,
+    TooLargeError,
+    status_of_code,
+    status_of_error,
+    tls_reason,
+    was_dropped,
+)
+from incremental.fetch.guard import AddressGuard, ForbiddenAddressError
+from incremental.fetch.headers import (
+    cookies_set,
+    plain_headers,
+    redirect_target,
+    retry_after_seconds,
+)
+from incremental.fetch.journey import Journey
+from incremental.fetch.options import (
+    ROBOTS_MAX_BYTES,
+    FetchSettings,
+    SiteAccess,
+    host_name,
+    origin,
+)
+from incremental.fetch.outgoing import prepare
+from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.fetch.target import ascii_url, is_robots_url, url_problem, without_userinfo
+from incremental.fetch.transport import Allowance, GuardedAdapter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from requests.adapters import BaseAdapter
+
+    from incremental.clock import Clock
+    from incremental.fetch.guard import Resolver
+
+_CHUNK_BYTES = 64 * 1024
+_WIRE_RESERVE_BYTES = 1024 * 1024
+_DETAIL = {
+    FetchStatus.TIMED_OUT: "the site took too long",
+    FetchStatus.DNS_FAILED: "the host name leads nowhere",
+    FetchStatus.CONNECT_FAILED: "no connection, or it broke before an answer came",
+    FetchStatus.TLS_FAILED: "no secure connection",
+    FetchStatus.TOO_LARGE: "the body is larger than allowed",
+    FetchStatus.BROKEN_RESPONSE: "the answer breaks the rules of HTTP",
+    FetchStatus.FORBIDDEN_ADDRESS: "the address is not public, and not allowed in the settings",
+    FetchStatus.INVALID_URL: "not a URL that can be fetched",
+}
+_EXPECTED = frozenset({FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED, FetchStatus.REDIRECTED})
+_NO_ACCESS = SiteAccess()
+
+
+class Fetcher:
+    """Fetches pages; safe to share between threads.
+
+    *adapter* replaces the transport below requests (a replay, a test): then no name is resolved and
+    no socket opened here. *sites* maps an origin (``https://example.org``) to what it is shown; a
+    secret never reaches another origin, not even another scheme or port of the same host.
+    *resolver* replaces the system's name resolution. Pickled, it becomes a new one of the same
+    settings on the other side.
+    """
+
+    def __init__(
+        self,
+        settings: FetchSettings,
+        *,
+        clock: Clock,
+        adapter: BaseAdapter | None = None,
+        sites: Mapping[str, SiteAccess] | None = None,
+        resolver: Resolver | None = None,
+    ) -> None:
+        self._made_of = (settings, clock, adapter, sites, resolver)
+        self._settings = settings
+        self._clock = clock
+        self._allowance = Allowance(clock)
+        self._guard = AddressGuard(settings.allowed_hosts, settings.allowed_networks, resolver)
+        self._adapter = adapter or GuardedAdapter(self._guard, self._allowance, settings.ca_file)
+        self._sites = _by_origin(sites or {})
+        # Framing may cost as much as the content, in chunks of a few bytes; headers come on top.
+        self._wire_bytes = 2 * settings.max_body_bytes + _WIRE_RESERVE_BYTES
+
+    def fetch(self, request: Request) -> Response:
+        """Fetch one page; never raises for anything that a site can do.
+
+        Redirects within the host are followed. ``/robots.txt`` is special: it is asked for without
+        credentials, and a long one is cut instead of refused (RFC 9309, section 2.5).
+        """
+        started = self._clock.monotonic()
+        self._allowance.start(self._settings.total_timeout_seconds, self._wire_bytes)
+        journey = Journey(request.url)
+        response = self._travel(journey, request)
+        return replace(
+            response,
+            requested_url=without_userinfo(request.url),
+            redirects=tuple(journey.passed),
+            permanent=bool(journey.passed) and journey.permanent,
+            elapsed_seconds=self._clock.monotonic() - started,
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, self._made_of
+
+    def close(self) -> None:
+        """Close the connections that are kept for reuse."""
+        self._adapter.close()
+
+    def _travel(self, journey: Journey, request: Request) -> Response:
+        while True:
+            response = self._exchange(journey, request)
+            if response.status is not FetchStatus.REDIRECTED:
+                return response
+            journey.pass_by(response)
+            stop = self._stop_at_redirect(journey, response)
+            if stop is not None:
+                return stop
+
+    def _stop_at_redirect(self, journey: Journey, response: Response) -> Response | None:
+        """Return how the fetch ends at this redirect, or None when it goes on."""
+        target = response.location
+        problem = "the redirect names no target" if target is None else url_problem(target)
+        if target is None or problem:
+            return replace(response, status=FetchStatus.BAD_REDIRECT, location=None, detail=problem)
+        try:
+            self._guard.check_literal(host_name(target), urlsplit(target).port or 0)
+        except ForbiddenAddressError as error:
+            return replace(_failure(response.url, error), http_code=response.http_code)
+        if host_name(target) != host_name(response.url):
+            return response
+        if len(journey.passed) > self._settings.max_redirects or not journey.go_on(target):
+            detail = f"still redirected after {len(journey.passed)} redirects"
+            return replace(response, status=FetchStatus.TOO_MANY_REDIRECTS, detail=detail)
+        return None
+
+    def _exchange(self, journey: Journey, request: Request) -> Response:
+        """Send one request and read its answer."""
+        problem = url_problem(journey.url)
+        if problem:
+            url = without_userinfo(journey.url)
+            return Response(url=url, status=FetchStatus.INVALID_URL, detail=problem)
+        try:
+            with closing(self._send(journey, request)) as answer:
+                return self._read(answer, journey, request)
+        except EXPECTED_ERRORS as error:
+            return _failure(journey.url, error)
+
+    def _send(self, journey: Journey, request: Request) -> requests.Response:
+        url = ascii_url(journey.url)
+        parts = urlsplit(url)
+        self._guard.check_literal(host_name(url), parts.port or 0)
+        access = self._sites.get(origin(url), _NO_ACCESS)
+        shown = replace(_NO_ACCESS, proxy=access.proxy) if is_robots_url(url) else access
+        prepared = prepare(url, request, self._settings, shown, journey.cookies)
+        proxies = {parts.scheme: shown.proxy} if shown.proxy else None
+        try:
+            return self._transmit(prepared, proxies)
+        except requests.ConnectionError as error:
+            # A server may close a kept connection at the very moment we use it (RFC 9112, section
+            # 9.3.1); a fresh one tells whether it meant us.
+            if not was_dropped(error):
+                raise
+            return self._transmit(prepared, proxies)
+
+    def _transmit(
+        self, prepared: requests.PreparedRequest, proxies: dict[str, str] | None
+    ) -> requests.Response:
+        settings = self._settings
+        timeouts = (settings.connect_timeout_seconds, settings.read_timeout_seconds)
+        return self._adapter.send(
+            prepared, stream=True, timeout=timeouts, verify=True, proxies=proxies
+        )
+
+    def _read(self, answer: requests.Response, journey: Journey, request: Request) -> Response:
+        """Make a Response of the status line and headers, and of the body if it is wanted."""
+        size = sum(len(name) + len(value) for name, value in answer.headers.items())
+        if size > self._settings.max_header_bytes:
+            detail = "the headers are larger than allowed"
+            return Response(journey.url, FetchStatus.BROKEN_RESPONSE, detail=detail)
+        headers = plain_headers(answer.headers)
+        wait = retry_after_seconds(headers.get("retry-after"), self._clock.now())
+        conditional = bool(request.etag or request.last_modified)
+        code = answer.status_code
+        status = status_of_code(code, conditional=conditional, retry_after=wait is not None)
+        response = Response(
+            url=journey.url,
+            status=status,
+            http_code=code,
+            headers=headers,
+            retry_after_seconds=wait,
+            detail="" if status in _EXPECTED else f"HTTP {code}",
+        )
+        if status is FetchStatus.REDIRECTED:
+            journey.cookies.update(cookies_set(_set_cookie_lines(answer)))
+            target = redirect_target(journey.url, headers.get("location"))
+            return replace(response, location=target)
+        if status is FetchStatus.FETCHED:
+            return replace(response, body=self._body(answer, journey.url))
+        return response
+
+    def _body(self, answer: requests.Response, url: str) -> bytes:
+        """Return the decoded body; raises TooLargeError, or TimeoutError when it takes too long."""
+        cut = is_robots_url(url)
+        limit = ROBOTS_MAX_BYTES if cut else self._settings.max_body_bytes
+        announced = answer.headers.get("content-length", "")
+        if not cut and announced.isdecimal() and int(announced[:20]) > limit:
+            raise TooLargeError
+        body = bytearray()
+        for chunk in answer.iter_content(_CHUNK_BYTES):
+            body += chunk
+            if len(body) > limit:
+                break
+            self._allowance.remaining_seconds()
+        if len(body) > limit and not cut:
+            raise TooLargeError
+        return bytes(body[:limit])
+
+
+def _set_cookie_lines(answer: requests.Response) -> list[str]:
+    # requests joins equal headers by commas, which dates hold too; urllib3 keeps them apart.
+    fields = getattr(answer.raw, "headers", None)
+    return fields.getlist("set-cookie") if isinstance(fields, HTTPHeaderDict) else []
+
+
+def _failure(url: str, error: Exception) -> Response:
+    """Make a Response of what went wrong; the error itself is not quoted, it may hold secrets."""
+    status = status_of_error(error)
+    detail = _DETAIL.get(status, status.value)
+    reason = tls_reason(error) if status is FetchStatus.TLS_FAILED else ""
+    return Response(
+        without_userinfo(url), status, detail=f"{detail}: {reason}" if reason else detail
+    )
+
+
+def _rebuild(
+    settings: FetchSettings,
+    clock: Clock,
+    adapter: BaseAdapter | None,
+    sites: Mapping[str, SiteAccess] | None,
+    resolver: Resolver | None,
+) -> Fetcher:
+    return Fetcher(settings, clock=clock, adapter=adapter, sites=sites, resolver=resolver)
+
+
+def _by_origin(sites: Mapping[str, SiteAccess]) -> dict[str, SiteAccess]:
+    try:
+        return {origin(url): access for url, access in sites.items()}
+    except ValueError as error:
+        way_out = "name each site by scheme and host, like https://example.org"
+        raise SettingsError("sites", ", ".join(map(without_userinfo, sites)), way_out) from error

@@ -1,0 +1,262 @@
+"""The only place that opens sockets: connections to checked addresses, with an allowance.
+
+requests' adapter and urllib3's pools do the HTTP; what is ours is how a connection comes to be, how
+long it may take and how much it may bring::
+
+    GuardedAdapter -> urllib3 pool -> connection -> guard.endpoints(host) -> metered socket
+                                                 -> TLS, which still checks the *name*
+
+Because the check sits in the connection itself, there is no request that goes round it: redirects,
+robots.txt, proxies and retries all connect here.
+"""
+
+from __future__ import annotations
+
+import queue
+import socket
+import ssl
+import threading
+from functools import partial
+from typing import TYPE_CHECKING
+
+import certifi
+from requests.adapters import HTTPAdapter
+from urllib3 import HTTPConnectionPool, HTTPResponse, HTTPSConnectionPool, PoolManager
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    HTTPError,
+    NameResolutionError,
+    NewConnectionError,
+)
+from urllib3.util.ssl_ import create_urllib3_context
+
+from incremental.errors import SettingsError
+from incremental.fetch.failures import TooLargeError
+from incremental.fetch.guard import literal_address
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from _typeshed import WriteableBuffer
+    from requests import PreparedRequest, Response
+    from urllib3 import BaseHTTPResponse
+
+    from incremental.clock import Clock
+    from incremental.fetch.guard import AddressGuard, Endpoint
+
+_POOLED_HOSTS = 64
+
+
+class Allowance(threading.local):
+    """What the fetch that runs in the current thread may still use: time and bytes on the wire.
+
+    The bytes are counted here because not all that arrives becomes body: an endless row of empty
+    gzip members, or a chunk whose length is told as -1, would pass a limit on the body alone.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._ends_at = float("inf")
+        self._bytes = 0
+
+    def start(self, seconds: float, wire_bytes: int) -> None:
+        """Begin a fetch that may last *seconds* and receive *wire_bytes*."""
+        self._ends_at = self._clock.monotonic() + seconds
+        self._bytes = wire_bytes
+
+    def remaining_seconds(self) -> float:
+        """Return the seconds left; raises TimeoutError when there are none."""
+        seconds = self._ends_at - self._clock.monotonic()
+        if seconds <= 0:
+            raise TimeoutError("the fetch took too long as a whole")
+        return seconds
+
+    def bound(self, sock: socket.socket) -> None:
+        """Let no operation on *sock* wait beyond the end."""
+        remaining = self.remaining_seconds()
+        timeout = sock.gettimeout()
+        if timeout is None or timeout > remaining:
+            sock.settimeout(remaining)
+
+    def spend(self, received: int) -> int:
+        """Count bytes that arrived, and return their number; raises TooLargeError at the end."""
+        self._bytes -= received
+        if self._bytes < 0:
+            raise TooLargeError
+        return received
+
+
+class _MeteredSocket(socket.socket):
+    """A socket that keeps to the allowance: a drip resets a time-out, but not this."""
+
+    allowance: Allowance | None = None
+
+    def recv_into(self, buffer: WriteableBuffer, nbytes: int = 0, flags: int = 0) -> int:
+        if self.allowance is None:
+            return super().recv_into(buffer, nbytes, flags)
+        self.allowance.bound(self)
+        return self.allowance.spend(super().recv_into(buffer, nbytes, flags))
+
+
+class _MeteredTLSSocket(ssl.SSLSocket):
+    """The same over TLS."""
+
+    allowance: Allowance | None = None
+
+    def recv_into(self, buffer: WriteableBuffer, nbytes: int | None = None, flags: int = 0) -> int:
+        if self.allowance is None:
+            return super().recv_into(buffer, nbytes, flags)
+        self.allowance.bound(self)
+        return self.allowance.spend(super().recv_into(buffer, nbytes, flags))
+
+
+class _Connector:
+    """Opens the sockets of one adapter."""
+
+    def __init__(self, guard: AddressGuard, allowance: Allowance) -> None:
+        self.guard = guard
+        self.allowance = allowance
+
+    def connect(self, connection: HTTPConnection, host: str) -> socket.socket:
+        """Return a socket to the first address of *host* that answers, in urllib3's errors."""
+        try:
+            return self._first_answer(host, connection.port, connection.timeout or 0.0)
+        except socket.gaierror as error:
+            raise NameResolutionError(host, connection, error) from error
+        except TimeoutError as error:
+            raise ConnectTimeoutError(connection, "connecting took too long") from error
+        except OSError as error:
+            raise NewConnectionError(connection, "the connection failed") from error
+
+    def _first_answer(self, host: str, port: int, timeout: float) -> socket.socket:
+        lookup = partial(self.guard.endpoints, host, port)
+        failure = OSError("no address")
+        remaining = self.allowance.remaining_seconds()
+        found = lookup() if literal_address(host) else _within(min(timeout, remaining), lookup)
+        for endpoint in found:
+            try:
+                return self._open(endpoint, timeout)
+            except OSError as error:
+                failure = error
+        raise failure
+
+    def _open(self, endpoint: Endpoint, timeout: float) -> socket.socket:
+        sock = _MeteredSocket(endpoint.family, socket.SOCK_STREAM)
+        try:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.settimeout(timeout)
+            self.allowance.bound(sock)
+            sock.connect(endpoint.address)
+            # The time-out that is left also bounds the TLS handshake.
+            self.allowance.bound(sock)
+        except OSError:
+            sock.close()
+            raise
+        sock.allowance = self.allowance
+        return sock
+
+
+def _within(seconds: float, work: Callable[[], list[Endpoint]]) -> list[Endpoint]:
+    """Return ``work()``, or raise TimeoutError: the system's resolver knows no time-out.
+
+    The thread that is given up ends by itself when the resolver gives up.
+    """
+    outcome: queue.SimpleQueue[list[Endpoint] | Exception] = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            outcome.put(work())
+        except (OSError, ValueError, HTTPError) as error:
+            outcome.put(error)
+
+    threading.Thread(target=run, name="resolver", daemon=True).start()
+    try:
+        found = outcome.get(timeout=seconds)
+    except queue.Empty:
+        raise TimeoutError("resolving the name took too long") from None
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def _guarded_pools(connector: _Connector) -> dict[str, type[HTTPConnectionPool]]:
+    """Return urllib3's pool classes by scheme, with connections that only *connector* opens."""
+
+    class Connection(HTTPConnection):
+        """Connects to checked addresses."""
+
+        def _new_conn(self) -> socket.socket:
+            return connector.connect(self, self._dns_host)
+
+    class TLSConnection(HTTPSConnection):
+        """The same; the certificate is checked against the name, not the address."""
+
+        def _new_conn(self) -> socket.socket:
+            return connector.connect(self, self._dns_host)
+
+        def connect(self) -> None:
+            super().connect()
+            if isinstance(self.sock, _MeteredTLSSocket):
+                self.sock.allowance = connector.allowance
+
+    class Pool(HTTPConnectionPool):
+        """Of plain connections."""
+
+        ConnectionCls = Connection
+
+    class TLSPool(HTTPSConnectionPool):
+        """Of encrypted connections."""
+
+        ConnectionCls = TLSConnection
+
+    return {"http": Pool, "https": TLSPool}
+
+
+class GuardedAdapter(HTTPAdapter):
+    """requests' transport, with connections that pass the address guard.
+
+    Shared by all threads: urllib3's pools are thread-safe, and the allowance is per thread.
+    *ca_file* replaces the usual certificate authorities.
+    """
+
+    def __init__(
+        self, guard: AddressGuard, allowance: Allowance, ca_file: str | None = None
+    ) -> None:
+        self._pools = _guarded_pools(_Connector(guard, allowance))
+        self._tls = create_urllib3_context()
+        self._tls.sslsocket_class = _MeteredTLSSocket
+        try:
+            self._tls.load_verify_locations(ca_file or certifi.where())
+        except OSError as error:
+            raise SettingsError("ca_file", ca_file, "name a PEM file with certificates") from error
+        super().__init__(pool_connections=_POOLED_HOSTS)
+
+    def init_poolmanager(
+        self, connections: int, maxsize: int, block: bool = False, **options: object
+    ) -> None:
+        """Build the pools for direct connections."""
+        super().init_poolmanager(connections, maxsize, block, ssl_context=self._tls, **options)
+        self.poolmanager.pool_classes_by_scheme = self._pools
+
+    def proxy_manager_for(self, proxy: str, **options: object) -> PoolManager:
+        """Build the pools for one proxy; its own address is checked like any other."""
+        tls = {"ssl_context": self._tls, "proxy_ssl_context": self._tls}
+        manager: PoolManager = super().proxy_manager_for(proxy, **tls, **options)
+        manager.pool_classes_by_scheme = self._pools
+        return manager
+
+    def build_response(self, req: PreparedRequest, resp: BaseHTTPResponse) -> Response:
+        """Wrap the answer, but keep its cookies from ``http.cookiejar``: see ``cookies_set``."""
+        if not isinstance(resp, HTTPResponse):
+            return super().build_response(req, resp)
+        # requests looks for cookies through this attribute, and offers no other way to stop it.
+        original, resp._original_response = resp._original_response, None  # noqa: SLF001
+        response = super().build_response(req, resp)
+        resp._original_response = original  # noqa: SLF001
+        return response
+
+    def cert_verify(self, conn: HTTPConnectionPool, *_settings: object) -> None:
+        """Verify in any case; the authorities were loaded once, into the TLS context."""
+        if isinstance(conn, HTTPSConnectionPool):
+            conn.cert_reqs = "CERT_REQUIRED"

@@ -1,0 +1,48 @@
+"""Path prefixes that show the same pages as the path without them. Pure.
+
+A site moved from ``user.github.io/project/`` to a domain of its own often answers under both
+``/project/x`` and ``/x``, and its links may change from one form to the other over night. Without
+this rule every page would be new a second time.
+
+Evidence is two addresses of one site that brought the same body. One pair may be chance (two empty
+lists); two pairs with one prefix are a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+PAIRS_FOR_A_RULE = 2
+ALIKE_SHARE = 0.6
+"""Share of links in common from which two hubs are compared byte by byte."""
+MIN_BODY_BYTES = 512
+"""Shorter pages say nothing: empty lists and error messages look alike."""
+
+
+def mirror_prefix(one: str, other: str) -> str | None:
+    """Return the prefix by which the longer of two paths of one host exceeds the shorter, or None.
+
+    ``/project/news/`` and ``/news/`` give ``/project``.
+    """
+    first, second = urlsplit(one), urlsplit(other)
+    if first.netloc != second.netloc or first.query != second.query:
+        return None
+    long, short = sorted((first.path.rstrip("/"), second.path.rstrip("/")), key=len, reverse=True)
+    if long == short or not long.endswith(short):
+        return None
+    prefix = long[: len(long) - len(short)]
+    return prefix if prefix.startswith("/") and not prefix.endswith("/") else None
+
+
+def stripped(url: str, prefix: str) -> str:
+    """Return *url* without the path prefix; unchanged when it does not have it."""
+    parts = urlsplit(url)
+    if parts.path != prefix and not parts.path.startswith(prefix + "/"):
+        return url
+    return parts._replace(path=parts.path[len(prefix) :] or "/").geturl()
+
+
+def rules(evidence: Mapping[str, list[str]]) -> tuple[str, ...]:
+    """Return the prefixes that enough pairs speak for. *evidence*: prefix to the shorter paths seen."""
+    return tuple(prefix for prefix, paths in evidence.items() if len(paths) >= PAIRS_FOR_A_RULE)

@@ -1,0 +1,52 @@
+"""The commented settings file that ``hubwatch init`` writes."""
+
+from __future__ import annotations
+
+import msgspec
+
+from incremental.settings import Settings
+
+_COMMENTS = {
+    "fetch": "What a fetch may cost, and who we say we are.",
+    "politeness": "How patient we are with each host; seconds.",
+    "store": "Where things are kept: a folder, or a postgresql:// URL for the database.",
+    "revisit": "How often hubs are visited. The budget counts every request to a site.",
+    "hubs": "What becomes a hub.",
+    "news": "What is told as new.",
+    "daemon": "How the daemon works.",
+}
+_SITE = """\
+# What one site needs beyond the defaults. Secrets are shown to this site's origin only.
+# [[site]]
+# url = "https://example.org/"
+# requests_per_day = 100
+# headers = { "X-Reader" = "yes" }
+# cookies = { session = "..." }
+# username = "..."
+# password = "..."
+# proxy = "http://proxy.example:8080"
+"""
+_CONTACT = "# Please set it: a URL or an e-mail address where a site's owner reaches you."
+
+
+def settings_template() -> str:
+    """Return TOML with every setting at its default, commented out, grouped and explained."""
+    lines = ["# Settings of Hubwatch. What is commented out stands at its default.", ""]
+    defaults = msgspec.to_builtins(Settings())
+    for section, note in _COMMENTS.items():
+        lines += [f"[{section}]", f"# {note}"]
+        for name, value in defaults[section].items():
+            if name == "contact":
+                lines.append(_CONTACT)
+            if value is not None:
+                lines.append(f"# {name} = {_toml(value)}")
+        lines.append("")
+    return "\n".join(lines) + "\n" + _SITE
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple | set | frozenset):
+        return f"[{', '.join(_toml(one) for one in value)}]"
+    return f'"{value}"' if isinstance(value, str) else str(value)

@@ -1,0 +1,204 @@
+"""What robots.txt allows, and for how long."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incremental.fetch.options import ROBOTS_MAX_BYTES
+from incremental.fetch.robots import (
+    DAY_SECONDS,
+    RobotsCache,
+    RobotsPolicy,
+    fetch_robots,
+    robots_url,
+)
+from incremental.fetch.status import FetchStatus, Request, Response
+
+NOW = 1_770_000_000.0
+SITE = "https://news.example"
+
+
+def robots(rules: str | bytes, previous: RobotsPolicy | None = None) -> RobotsPolicy:
+    body = rules.encode() if isinstance(rules, str) else rules
+    response = Response(f"{SITE}/robots.txt", FetchStatus.FETCHED, http_code=200, body=body)
+    return RobotsPolicy.from_response(response, "hubwatch", NOW, previous)
+
+
+def failed(
+    status: FetchStatus, code: int | None = None, previous: RobotsPolicy | None = None
+) -> RobotsPolicy:
+    response = Response(f"{SITE}/robots.txt", status, http_code=code)
+    return RobotsPolicy.from_response(response, "hubwatch", NOW, previous)
+
+
+def test_one_file_speaks_for_scheme_host_and_port() -> None:
+    assert robots_url("https://news.example:8443/a/b?c#d") == "https://news.example:8443/robots.txt"
+
+
+def test_the_longest_match_decides_and_allow_wins_a_draw() -> None:
+    policy = robots("User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /*.pdf$\nAllow: /same\n")
+    allowed = {
+        path
+        for path in ("/", "/a", "/a/b/c", "/x.pdf", "/x.pdf?y", "/same")
+        if policy.allows(SITE + path)
+    }
+    assert allowed == {"/", "/a/b/c", "/x.pdf?y", "/same"}
+
+
+def test_our_own_group_replaces_the_group_for_all() -> None:
+    policy = robots("User-agent: *\nDisallow: /\n\nUser-agent: HubWatch/2\nDisallow: /x\n")
+    assert policy.allows(f"{SITE}/a")
+    assert not policy.allows(f"{SITE}/x")
+
+
+@pytest.mark.parametrize("other", ["hub", "watch", "hubwatch-news", "Googlebot", "*bot", ""])
+def test_a_group_for_another_crawler_is_not_ours(other: str) -> None:
+    policy = robots(f"User-agent: {other}\nDisallow: /\n")
+    assert policy.allows(f"{SITE}/a")
+
+
+def test_a_group_may_name_several_crawlers() -> None:
+    policy = robots("User-agent: a\nUser-agent: b\nUser-agent: hubwatch # us\nDisallow: /x\n")
+    assert not policy.allows(f"{SITE}/x")
+
+
+def test_crawl_delay_request_rate_and_sitemaps_are_read() -> None:
+    policy = robots(
+        "User-agent: *\nCrawl-delay: 7.5\nRequest-rate: 1/20\n"
+        "Sitemap: https://cdn.example/s.xml\nSitemap: /relative\nSitemap: javascript:x\n"
+        "Sitemap: https://cdn.example/s.xml\nSitemap: http://[\n"
+    )
+    assert policy.crawl_delay_seconds == 20
+    assert policy.sitemaps == ("https://cdn.example/s.xml",)
+
+
+@pytest.mark.parametrize("delay", ["nan", "inf", "-1", "soon", ""])
+def test_a_crawl_delay_that_is_no_time_is_none(delay: str) -> None:
+    assert robots(f"User-agent: *\nCrawl-delay: {delay}\n").crawl_delay_seconds is None
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (FetchStatus.GONE, 404),
+        (FetchStatus.BLOCKED, 403),
+        (FetchStatus.HTTP_ERROR, 418),
+        (FetchStatus.TOO_MANY_REDIRECTS, 302),
+        (FetchStatus.BAD_REDIRECT, 302),
+    ],
+)
+def test_no_file_means_no_rules(status: FetchStatus, code: int) -> None:
+    policy = failed(status, code)
+    assert policy.allows(f"{SITE}/anything")
+    assert policy.expires_at == NOW + DAY_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (FetchStatus.SERVER_ERROR, 500),
+        (FetchStatus.RATE_LIMITED, 429),
+        (FetchStatus.RATE_LIMITED, 503),
+        (FetchStatus.HTTP_ERROR, 204),
+        (FetchStatus.TIMED_OUT, None),
+        (FetchStatus.DNS_FAILED, None),
+        (FetchStatus.TLS_FAILED, None),
+        (FetchStatus.BROKEN_RESPONSE, None),
+        (FetchStatus.FORBIDDEN_ADDRESS, None),
+    ],
+)
+def test_no_answer_means_wait(status: FetchStatus, code: int | None) -> None:
+    policy = failed(status, code)
+    assert not policy.reachable
+    assert not policy.allows(f"{SITE}/anything")
+    assert NOW < policy.expires_at < NOW + DAY_SECONDS
+    assert policy.crawl_delay_seconds is None
+
+
+def test_what_was_known_holds_while_the_file_cannot_be_reached() -> None:
+    known = robots("User-agent: *\nDisallow: /x\n")
+    policy = failed(FetchStatus.TIMED_OUT, previous=known)
+    assert policy.allows(f"{SITE}/a")
+    assert not policy.allows(f"{SITE}/x")
+
+
+def test_the_next_try_comes_later_each_time_and_daily_in_the_end() -> None:
+    policy = failed(FetchStatus.SERVER_ERROR, 500)
+    waits = []
+    for _ in range(30):
+        waits.append(policy.expires_at - NOW)
+        policy = failed(FetchStatus.SERVER_ERROR, 500, policy)
+    assert waits[:3] == [300, 600, 1200]
+    assert max(waits) == waits[-1] == DAY_SECONDS
+    assert robots("", policy).failures == 0
+
+
+def test_a_policy_is_rebuilt_from_what_is_stored_of_it() -> None:
+    policy = robots("User-agent: *\nDisallow: /x\n")
+    stored = (
+        policy.text,
+        str(policy.status),
+        policy.user_agent,
+        policy.fetched_at,
+        policy.failures,
+    )
+    again = RobotsPolicy.from_stored(*stored)
+    assert again == policy
+    assert again.allows(f"{SITE}/a")
+    assert not again.allows(f"{SITE}/x")
+
+
+def test_rules_behind_the_first_500_kib_do_not_count() -> None:
+    rules = b"User-agent: *\nDisallow: /early\n" + b"#" * ROBOTS_MAX_BYTES + b"\nDisallow: /late\n"
+    policy = robots(rules)
+    assert not policy.allows(f"{SITE}/early")
+    assert policy.allows(f"{SITE}/late")
+
+
+def test_ten_thousand_crawlers_times_ten_thousand_rules_stay_small() -> None:
+    agents = "".join(f"User-agent: bot{n}\n" for n in range(9_000))
+    rules = "".join(f"Disallow: /{n}*x\n" for n in range(9_000))
+    policy = robots(f"User-agent: *\n{agents}{rules}")
+    assert not policy.allows(f"{SITE}/8999/x")
+    assert policy.allows(f"{SITE}/9001/")
+
+
+@given(st.binary(max_size=400))
+def test_no_bytes_fail(noise: bytes) -> None:
+    policy = robots(b"User-agent: *\n" + noise)
+    assert policy.allows(f"{SITE}/") in {True, False}
+    assert all(url.lower().startswith("http") for url in policy.sitemaps)
+
+
+def test_the_file_is_followed_to_other_hosts_five_times() -> None:
+    asked: list[str] = []
+
+    def fetch(request: Request) -> Response:
+        asked.append(request.url)
+        if len(asked) <= hops:
+            location = f"https://h{len(asked)}.example/robots.txt"
+            return Response(request.url, FetchStatus.REDIRECTED, location=location)
+        return Response(request.url, FetchStatus.FETCHED, body=b"User-agent: *\nDisallow: /\n")
+
+    hops = 5
+    assert not fetch_robots(fetch, f"{SITE}/a", "hubwatch", NOW).allows(f"{SITE}/a")
+    assert asked[0] == f"{SITE}/robots.txt"
+    assert asked[-1] == "https://h5.example/robots.txt"
+    asked, hops = [], 6
+    assert fetch_robots(fetch, f"{SITE}/a", "hubwatch", NOW).allows(f"{SITE}/a")
+
+
+def test_the_cache_keeps_what_was_used_last() -> None:
+    cache = RobotsCache(capacity=2)
+    policy = robots("")
+    for name in ("a", "b"):
+        cache.put(f"https://{name}.example/x", policy)
+    assert cache.get("https://a.example/other") is policy
+    cache.put("https://c.example/", replace(policy, fetched_at=0))
+    assert len(cache) == 2
+    assert cache.get("https://b.example/") is None
+    assert cache.get("https://a.example/") is policy
