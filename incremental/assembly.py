@@ -12,7 +12,7 @@ from incremental.clock import Clock
 from incremental.crawler import Crawler, Told
 from incremental.engine import Engine
 from incremental.errors import SettingsError
-from incremental.fetch import Fetcher
+from incremental.fetch.session import Fetcher
 from incremental.judge.hubs import HubScorer
 from incremental.revisit import FixedPolicy, Policy, PricePolicy, Terms
 from incremental.settings import Settings

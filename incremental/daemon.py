@@ -19,6 +19,7 @@ import os
 import signal
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from threading import Thread
 from typing import Any, Protocol
 
 from apscheduler.executors.debug import DebugExecutor
@@ -121,12 +122,16 @@ class Daemon:
         if self._signals:
             self._crawler.drain(now)
             if self._crawler.idle:
-                self._scheduler.shutdown(wait=False)
+                self._end()
             return now + RELOAD_SECONDS
         wake_at = self._crawler.step(now, self._wake)
         if self._once and self._crawler.idle and wake_at > now + ONCE_PATIENCE_SECONDS:
-            self._scheduler.shutdown(wait=False)
+            self._end()
         return wake_at
+
+    def _end(self) -> None:
+        """Shut the scheduler down, from a thread of its own: it holds its lock while a job runs."""
+        Thread(target=self._scheduler.shutdown, kwargs={"wait": False}).start()
 
     def _reload(self, now: float) -> float:
         generation = self._store.read.generation()

@@ -6,13 +6,12 @@ import csv
 import json
 import re
 import sys
-import time
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -23,8 +22,10 @@ from incremental.clock import SystemClock
 from incremental.errors import InputError, NotFoundError
 from incremental.settings import Settings, load_settings
 from incremental.urls import identity, normalize
-from store import Store
-from store.values import SiteRow
+
+if TYPE_CHECKING:
+    from store import Store
+    from store.values import SiteRow
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
@@ -172,5 +173,3 @@ def say(message: str) -> None:
     """Print a message for people on stderr."""
     typer.echo(message, err=True)
 
-
-__all__ = ["Json", "State", "time"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,13 +19,14 @@ from incremental.cli.common import (
     print_json,
     print_table,
     say,
-    span,
     utc,
     when,
 )
 from incremental.errors import InputError, NotFoundError
 from incremental.urls import identity, normalize, readable
-from store import Store
+
+if TYPE_CHECKING:
+    from store import Store
 
 Address = Annotated[str, typer.Argument(help="A page's URL.")]
 _MANY = 1_000_000
@@ -250,5 +251,3 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
     columns = ("site", "state", "hubs", "new", "requests in 24 h", "price", "visits in 24 h")
     print_table("Status", columns, table)
 
-
-__all__ = ["span"]

@@ -16,11 +16,9 @@ from incremental.cli.common import (
     print_json,
     print_table,
     say,
-    span,
     utc,
-    when,
 )
-from incremental.errors import HubwatchError, InputError
+from incremental.errors import InputError
 from incremental.scope import Reach
 
 Names = Annotated[list[str], typer.Argument(metavar="SITE...", help="Host name, seed URL or id.")]
@@ -182,5 +180,3 @@ def _shown(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
         return "; ".join(f"{key.replace('_', ' ')}: {one}" for key, one in value.items())
     return "-" if value is None else str(value)
 
-
-__all__ = ["HubwatchError", "span", "when"]

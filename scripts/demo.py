@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Show Hubwatch at work: a small local news site publishes, the real daemon finds what is new.
+
+    scripts/demo.py                   until Ctrl-C
+    scripts/demo.py --seconds 45      for so long
+
+Time runs two minutes a second, for the site and for the daemon alike; nothing leaves this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+from demo_site import DemoSite, serve
+
+from incremental.assembly import make_crawler, make_fetcher, open_configured_store
+from incremental.cli.running import Reporter
+from incremental.clock import FastClock
+from incremental.daemon import Daemon
+from incremental.fetch.options import FetchSettings
+from incremental.seeds import add_seed
+from incremental.settings import RevisitSettings, Settings, StoreSettings
+
+SPEED = 120.0
+REQUESTS_PER_DAY = 2_000
+
+
+def demo_settings(folder: Path) -> Settings:
+    """Return settings that allow loopback, which is refused otherwise, and a generous budget."""
+    return msgspec.structs.replace(
+        Settings(),
+        fetch=FetchSettings(allowed_networks=("127.0.0.0/8",)),
+        revisit=RevisitSettings(requests_per_day=REQUESTS_PER_DAY, min_interval_minutes=2),
+        store=StoreSettings(folder=str(folder)),
+    )
+
+
+def main() -> int:
+    """Run from the command line; exit 0."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--seconds", type=float, help="end after so long (default: Ctrl-C)")
+    arguments = parser.parse_args()
+    clock = FastClock(SPEED)
+    with tempfile.TemporaryDirectory(prefix="hubwatch-demo-") as name:
+        settings = demo_settings(Path(name))
+        config = _write_config(Path(name))
+        with serve(DemoSite(clock.now()), clock) as url, open_configured_store(settings, Path(name)) as store:
+            _explain(url, config)
+            add_seed(store, url, now=clock.now())
+            reporter = Reporter(store, as_json=False)
+            fetcher = make_fetcher(settings, clock)
+            with ThreadPoolExecutor(settings.daemon.workers) as executor:
+                crawler = make_crawler(
+                    store, settings, fetch=fetcher.fetch, executor=executor, told=reporter.told
+                )
+                daemon = Daemon(crawler, store, settings, clock, once=False)
+                if arguments.seconds:
+                    timer = threading.Timer(arguments.seconds, daemon.stop)
+                    timer.daemon = True
+                    timer.start()
+                daemon.run()
+            reporter.finish(once=False)
+    return 0
+
+
+def _write_config(folder: Path) -> Path:
+    """Write settings with which the command line finds the demonstration's store."""
+    path = folder / "hubwatch.toml"
+    path.write_text(f'[store]\nfolder = "{folder}"\n', encoding="utf-8")
+    return path
+
+
+def _explain(url: str, config: Path) -> None:
+    print(f"A small news site publishes on {url} - one second here is two minutes there.")
+    print("The daemon starts from that one address: watch it find the hubs, then what is new.")
+    print("Ask in another terminal, while this runs:")
+    print(f"    .venv/bin/hubwatch --config {config} new")
+    print(f"    .venv/bin/hubwatch --config {config} hubs")
+    print("Ctrl-C ends. With sites of your own: scripts/run https://example.org/", flush=True)
+    print()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,35 @@
+# Sourced by run and test: makes the virtual environment .venv and installs this project into it.
+# Usage: prepare EXTRAS   (a comma-separated list, may be empty)
+
+find_python() {
+    local candidate
+    for candidate in "${PYTHON:-}" python3.13 python3.12 python3.11 python3; do
+        if [ -n "$candidate" ] && command -v "$candidate" >/dev/null 2>&1 &&
+            "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            echo "$candidate"
+            return
+        fi
+    done
+    echo "Hubwatch needs Python 3.11 or later; install it, or name it: PYTHON=/path/to/python $0" >&2
+    return 1
+}
+
+prepare() {
+    local extras=$1 python stamp
+    # Installed again only when what is asked for has changed.
+    stamp=".venv/.installed-${extras//,/-}-$(cksum setup.cfg pyproject.toml | cksum | cut -d' ' -f1)"
+    [ -e "$stamp" ] && return
+    if [ ! -x .venv/bin/python ]; then
+        python=$(find_python)
+        echo "making a virtual environment in .venv ..." >&2
+        if ! "$python" -m venv .venv; then
+            rm -rf .venv
+            echo "$python cannot make virtual environments; on Debian: apt-get install python3-venv" >&2
+            return 1
+        fi
+    fi
+    echo "installing ${extras:+with extras $extras }(a few minutes the first time) ..." >&2
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+        --editable ".${extras:+[$extras]}" 2> >(grep -v -i warning >&2)
+    touch "$stamp"
+}
