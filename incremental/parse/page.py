@@ -26,7 +26,8 @@ class Link:
     url: str
     """Absolute, http(s), as written otherwise (not canonical)."""
     anchor: str = ""
-    """Visible text, white space folded; the image's alt text or the title attribute if there is none."""
+    """Visible text, white space folded; the image's alt text or the title attribute if there is
+    none."""
     context: str = ""
     """Text of the nearest block around the link, at most 300 characters."""
     tag_path: str = ""

@@ -1,0 +1,17 @@
+"""Parsing: a body and where it came from, to a :class:`~incremental.parse.page.Page`.
+
+::
+
+    body ─ gunzip ─ sniff ─┬─ html      lxml events -> links, head, text
+                           ├─ feeds     feedparser; JSON Feed by ourselves
+                           ├─ sitemaps  lxml events; plain lists of URLs
+                           └─ nothing   OTHER, with the reason
+
+Pure functions of their arguments: no network, no clock, no file.
+"""
+
+from incremental.parse.dispatch import parse
+from incremental.parse.limits import ParseLimits
+from incremental.parse.page import Link, Page, PageKind
+
+__all__ = ["Link", "Page", "PageKind", "ParseLimits", "parse"]

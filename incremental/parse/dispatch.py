@@ -1,0 +1,73 @@
+"""The one way into this room: which reader a body gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from incremental.fetch.decoding import decode_body
+from incremental.parse import gunzip
+from incremental.parse.feeds import parse_feed
+from incremental.parse.html import parse_html
+from incremental.parse.jsonfeed import parse_json_feed
+from incremental.parse.limits import ParseLimits
+from incremental.parse.page import Page, PageKind
+from incremental.parse.sitemaps import parse_sitemap, parse_url_list
+from incremental.parse.sniff import Form, sniff
+
+Decode = Callable[[bytes, str], tuple[str, str]]
+
+_PROBLEMS = {
+    Form.EMPTY: "the body is empty",
+    Form.BINARY: "the body is binary",
+    Form.TEXT: "the body is plain text",
+}
+_TEXT_READERS = {
+    Form.XML_FEED: parse_feed,
+    Form.JSON_FEED: parse_json_feed,
+    Form.URL_LIST: parse_url_list,
+}
+_FEED_WORDS = ("rss", "atom", "rdf", "feed")
+_DEFAULTS = ParseLimits()
+
+
+def parse(  # noqa: PLR0913 - one call for all rooms, all but two by name
+    body: bytes,
+    url: str,
+    *,
+    content_type: str = "",
+    text: str | None = None,
+    want_text: bool = False,
+    limits: ParseLimits = _DEFAULTS,
+    decode: Decode = decode_body,
+) -> Page:
+    """Return what *body*, found at *url*, says. Never raises for what a site sends.
+
+    *content_type* is the whole header, a hint for form and charset. *text* is the body decoded,
+    where the caller has done that; else *decode* makes text and charset of body and header
+    (default: the fetcher's). *want_text* adds the main text and the publication date. Links are
+    absolute and http(s), in the order of the page, duplicates included.
+    """
+    if text is not None:
+        body = text.encode("utf-8", "replace")
+    form = sniff(next(gunzip.pieces(body), b""), content_type)
+    if form in _PROBLEMS:
+        return Page(url=url, kind=PageKind.OTHER, problem=_PROBLEMS[form])
+    if form is Form.SITEMAP:
+        return parse_sitemap(gunzip.pieces(body), url, limits=limits)
+    charset = "utf-8"
+    if text is None:
+        whole = gunzip.unpacked(body, limits.max_bytes + 1)
+        text, charset = decode(whole, content_type)
+    if form in _TEXT_READERS:
+        return _TEXT_READERS[form](text, url, limits=limits)
+    page = parse_html(text, url, charset=charset, want_text=want_text, limits=limits)
+    return replace(page, problem=_broken_promise(content_type))
+
+
+def _broken_promise(content_type: str) -> str:
+    """Say it when a page stands where a feed was promised: mostly an error page with code 200."""
+    claimed = content_type.partition(";")[0].strip().lower()
+    if "html" in claimed or not any(word in claimed for word in _FEED_WORDS):
+        return ""
+    return f"said to be {claimed}, but is HTML"

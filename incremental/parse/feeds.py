@@ -1,0 +1,138 @@
+"""RSS, Atom and RDF feeds, on feedparser."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from typing import TYPE_CHECKING, Any
+
+from incremental.parse.dates import parse_date
+from incremental.parse.feedreader import read_feed
+from incremental.parse.page import Link, Page, PageKind
+from incremental.parse.references import Resolver
+from incremental.parse.text import fold, language_code, plain, storable
+
+if TYPE_CHECKING:
+    import time
+
+    from incremental.parse.limits import ParseLimits
+
+_MAX_TITLE_CHARS = 500
+_MAX_SUMMARY_CHARS = 300
+_MAX_TTL_SECONDS = 31 * 86_400.0
+_PERIOD_SECONDS = {
+    "hourly": 3_600.0,
+    "daily": 86_400.0,
+    "weekly": 7 * 86_400.0,
+    "monthly": 30 * 86_400.0,
+    "yearly": 365 * 86_400.0,
+}
+
+
+def parse_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
+    """Return the entries as links: title as anchor, summary without mark-up as context.
+
+    ``published_at`` is when an entry was published, else updated. An entry without a link gives its
+    first enclosure.
+    """
+    parsed, truncated = read_feed(text, url, limits)
+    if parsed is None:
+        return Page(
+            url=url, kind=PageKind.FEED, truncated=truncated, problem="unreadable as a feed"
+        )
+    resolver = Resolver(url, max_chars=limits.max_url_chars)
+    feed: dict[str, Any] = parsed.feed
+    entries: list[dict[str, Any]] = parsed.entries[: limits.max_feed_entries]
+    return Page(
+        url=url,
+        kind=PageKind.FEED,
+        title=plain(_string(feed, "title"), _MAX_TITLE_CHARS),
+        language=language_code(_string(feed, "language")),
+        links=_links(entries, resolver),
+        next_url=_related(feed, resolver, "next") or _related(feed, resolver, "prev-archive"),
+        websub_hub_url=_related(feed, resolver, "hub"),
+        ttl_seconds=_ttl_seconds(feed),
+        truncated=truncated or len(parsed.entries) > len(entries),
+        problem=_problem(parsed) if not entries else "",
+    )
+
+
+def _links(entries: list[dict[str, Any]], resolver: Resolver) -> tuple[Link, ...]:
+    links: list[Link] = []
+    for entry in entries:
+        target = _target(entry, resolver)
+        if target is None:
+            continue
+        links.append(
+            Link(
+                url=target,
+                anchor=plain(_string(entry, "title"), _MAX_TITLE_CHARS),
+                context=_summary(entry),
+                position=len(links),
+                published_at=_date(entry),
+            ),
+        )
+    return tuple(links)
+
+
+def _target(entry: dict[str, Any], resolver: Resolver) -> str | None:
+    references = [_string(entry, "link")]
+    references += [_string(link, "href") for link in dict.get(entry, "links") or ()]
+    identity = _string(entry, "id")
+    if identity.lower().startswith("http"):
+        references.append(identity)
+    return next(filter(None, map(resolver.resolve, filter(None, references))), None)
+
+
+def _summary(entry: dict[str, Any]) -> str:
+    contents = dict.get(entry, "content") or ()
+    texts = (_string(entry, "summary"), *(_string(content, "value") for content in contents))
+    return next(filter(None, (plain(text, _MAX_SUMMARY_CHARS) for text in texts)), "")
+
+
+def _date(entry: dict[str, Any]) -> float | None:
+    """dict.get, because feedparser's own look-up warns, and guesses one date from another."""
+    for key in ("published", "updated", "created"):
+        moment = dict.get(entry, f"{key}_parsed")
+        date = _timestamp(moment) if moment else parse_date(_string(entry, key))
+        if date is not None:
+            return date
+    return None
+
+
+def _timestamp(moment: time.struct_time) -> float | None:
+    try:
+        return float(calendar.timegm(moment))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _related(feed: dict[str, Any], resolver: Resolver, rel: str) -> str | None:
+    links = (link for link in dict.get(feed, "links") or () if _string(link, "rel") == rel)
+    return next(filter(None, (resolver.resolve(_string(link, "href")) for link in links)), None)
+
+
+def _ttl_seconds(feed: dict[str, Any]) -> float | None:
+    """RSS counts minutes; the syndication module counts updates per period."""
+    minutes = _number(_string(feed, "ttl"))
+    if minutes:
+        return min(minutes * 60.0, _MAX_TTL_SECONDS)
+    period = _PERIOD_SECONDS.get(_string(feed, "sy_updateperiod").strip().lower())
+    if period is None:
+        return None
+    return min(period / (_number(_string(feed, "sy_updatefrequency")) or 1), _MAX_TTL_SECONDS)
+
+
+def _number(text: str) -> int | None:
+    text = text.strip()
+    return int(text) if re.fullmatch(r"[0-9]{1,6}", text) else None
+
+
+def _problem(parsed: dict[str, Any]) -> str:
+    error = dict.get(parsed, "bozo_exception")
+    return storable(fold(f"no entries: {error}", 200)) if error else ""
+
+
+def _string(node: dict[str, Any], key: str) -> str:
+    value = dict.get(node, key)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,52 @@
+"""Bodies that are themselves gzip files (``sitemap.xml.gz``), unpacked in bounded pieces."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MAGIC = b"\x1f\x8b"
+_CHUNK_BYTES = 65_536
+_GZIP_WINDOW = 16 + zlib.MAX_WBITS
+
+
+def is_gzip(body: bytes) -> bool:
+    """Say whether *body* starts as a gzip file does."""
+    return body.startswith(_MAGIC)
+
+
+def pieces(body: bytes) -> Iterator[bytes]:
+    """Yield *body* in pieces of at most 64 KiB, unpacked if it is a gzip file.
+
+    A bomb is never unpacked further than the reader asks for. What cannot be unpacked ends the
+    stream: the beginning of a cut or broken file is worth having.
+    """
+    if not is_gzip(body):
+        for start in range(0, len(body), _CHUNK_BYTES):
+            yield body[start : start + _CHUNK_BYTES]
+        return
+    unpacker = zlib.decompressobj(_GZIP_WINDOW)
+    waiting = body
+    while waiting and not unpacker.eof:
+        try:
+            piece = unpacker.decompress(waiting, _CHUNK_BYTES)
+        except zlib.error:
+            return
+        if piece:
+            yield piece
+        waiting = unpacker.unconsumed_tail
+
+
+def unpacked(body: bytes, max_bytes: int) -> bytes:
+    """Return at most *max_bytes* of *body*, unpacked if it is a gzip file."""
+    if not is_gzip(body):
+        return body[:max_bytes]
+    whole = bytearray()
+    for piece in pieces(body):
+        whole += piece
+        if len(whole) >= max_bytes:
+            break
+    return bytes(whole[:max_bytes])

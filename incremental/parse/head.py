@@ -1,0 +1,141 @@
+"""What a page says of itself: title, meta and link elements, base, refresh."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from incremental.parse.text import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HEAD_TAGS = frozenset({"html", "title", "meta", "link", "base", "time", "abbr"})
+
+_MAX_TITLE_CHARS = 500
+_MAX_META = 200
+_MAX_META_CHARS = 500
+_MAX_FEEDS = 50
+_MAX_REFRESH_SECONDS = 30
+
+_FEED_TYPES = frozenset(
+    {
+        "application/rss+xml",
+        "application/atom+xml",
+        "application/rdf+xml",
+        "application/feed+json",
+        "application/xml",
+        "text/xml",
+    },
+)
+# HTML standard, "shared declarative refresh steps".
+_REFRESH = re.compile(
+    r"\s*(?P<seconds>\d+)(?:\.[\d.]*)?(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?P<quote>['\"]?)(?P<target>.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass(slots=True)
+class Head:
+    """Gathers from events; references stay as written, the first of each wins."""
+
+    title: str = ""
+    base: str | None = None
+    canonical: str | None = None
+    next: str | None = None
+    websub_hub: str | None = None
+    refresh: str | None = None
+    noscript_refresh: str | None = None
+    language: str = ""
+    meta: dict[str, str] = field(default_factory=dict)
+    """By lower-case name, property, itemprop or http-equiv."""
+    feeds: list[str] = field(default_factory=list)
+    times: list[tuple[str, str]] = field(default_factory=list)
+    """Time elements, and abbr as microformats use it: class and itemprop, and the moment."""
+    open_title: list[str] | None = None
+    """The text of a title that has not ended yet."""
+
+    def start(
+        self,
+        tag: str,
+        attributes: Mapping[str, str],
+        *,
+        in_svg: bool,
+        in_noscript: bool,
+    ) -> None:
+        """Take a start tag."""
+        if tag == "meta":
+            self._start_meta(attributes, in_noscript=in_noscript)
+        elif tag == "link":
+            self._start_link(attributes)
+        elif tag == "title" and not in_svg and not self.title:
+            self.open_title = []
+        elif tag == "base" and self.base is None:
+            self.base = attributes.get("href")
+        elif tag == "html" and not self.language:
+            self.language = attributes.get("lang") or attributes.get("xml:lang") or ""
+        elif tag in {"time", "abbr"} and len(self.times) < _MAX_META:
+            self._start_time(attributes, attributes.get("datetime" if tag == "time" else "title"))
+
+    def end_title(self) -> None:
+        """Take the end of a title."""
+        if self.open_title is not None:
+            self.title = fold("".join(self.open_title), _MAX_TITLE_CHARS)
+            self.open_title = None
+
+    def _start_time(self, attributes: Mapping[str, str], moment: str | None) -> None:
+        if moment is not None:
+            mark = f"{attributes.get('class', '')} {attributes.get('itemprop', '')}"
+            mark += " pubdate" if "pubdate" in attributes else ""
+            self.times.append((mark.lower(), moment))
+
+    def _start_meta(self, attributes: Mapping[str, str], *, in_noscript: bool) -> None:
+        content = attributes.get("content")
+        if content is None:
+            return
+        for key in ("name", "property", "itemprop", "http-equiv"):
+            name = attributes.get(key)
+            if name and len(self.meta) < _MAX_META:
+                self.meta.setdefault(name.strip().lower(), content[:_MAX_META_CHARS])
+        if attributes.get("http-equiv", "").strip().lower() == "refresh":
+            self._take_refresh(content, in_noscript=in_noscript)
+
+    def _take_refresh(self, content: str, *, in_noscript: bool) -> None:
+        found = _REFRESH.match(content)
+        # More digits than an int conversion takes are no delay of ours either.
+        if found is None or len(found["seconds"]) > len("86400"):
+            return
+        if int(found["seconds"]) > _MAX_REFRESH_SECONDS:
+            return
+        target = found["target"]
+        if found["quote"]:
+            target = target.partition(found["quote"])[0]
+        if in_noscript:
+            self.noscript_refresh = self.noscript_refresh or target
+        else:
+            self.refresh = self.refresh or target
+
+    def _start_link(self, attributes: Mapping[str, str]) -> None:
+        reference = attributes.get("href")
+        rels = attributes.get("rel", "").lower().split()
+        if not reference or not rels:
+            return
+        if "canonical" in rels and self.canonical is None:
+            self.canonical = reference
+        if "next" in rels and self.next is None:
+            self.next = reference
+        if "hub" in rels and self.websub_hub is None:
+            self.websub_hub = reference
+        if _names_feed(rels, attributes, reference) and len(self.feeds) < _MAX_FEEDS:
+            self.feeds.append(reference)
+
+
+def _names_feed(rels: list[str], attributes: Mapping[str, str], reference: str) -> bool:
+    if "alternate" not in rels and "feed" not in rels:
+        return False
+    kind = attributes.get("type", "").partition(";")[0].strip().lower()
+    if kind == "application/json":
+        # WordPress names its API this way too.
+        return reference.lower().partition("?")[0].endswith("feed.json")
+    return kind in _FEED_TYPES or ("feed" in rels and not kind)

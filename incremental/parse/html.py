@@ -1,0 +1,133 @@
+"""HTML pages, however broken, to a :class:`~incremental.parse.page.Page`.
+
+lxml's event interface is used without a tree (see :mod:`incremental.parse.collector`).
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from lxml import etree
+
+from incremental.parse.collector import Collector
+from incremental.parse.limits import LimitReachedError, ParseLimits
+from incremental.parse.metadata import publication_date
+from incremental.parse.page import Link, Page, PageKind
+from incremental.parse.paging import next_page
+from incremental.parse.prose import Prose
+from incremental.parse.references import Resolver
+from incremental.parse.text import language_code
+
+if TYPE_CHECKING:
+    from incremental.parse.head import Head
+
+_CHUNK_BYTES = 65_536
+
+
+def parse_html(
+    text: str,
+    url: str,
+    *,
+    charset: str = "utf-8",
+    want_text: bool = False,
+    limits: ParseLimits,
+) -> Page:
+    """Return what the page says; never raises for what the text holds.
+
+    *charset* is the one the page came in: queries of links are encoded in it. The publication date
+    and the text are read only for *want_text*: lists need neither.
+    """
+    collector, truncated = _collect(
+        text, Prose(limits.max_text_chars) if want_text else None, limits
+    )
+    head = collector.head
+    resolver = Resolver(_base_url(url, head), max_chars=limits.max_url_chars, charset=charset)
+    links = _links(collector, resolver)
+    refresh = head.refresh or (None if links else head.noscript_refresh)
+    prose = collector.prose
+    canonical = _resolved(resolver, head.canonical)
+    return Page(
+        url=url,
+        kind=PageKind.HTML,
+        title=head.title or head.meta.get("og:title", "").strip(),
+        canonical_url=canonical,
+        language=_language(head),
+        published_at=publication_date(head, prose, canonical or url) if prose else None,
+        text=prose.text() if prose else "",
+        links=links,
+        feed_urls=_unique(resolver, head.feeds),
+        next_url=next_page(url, links, _resolved(resolver, head.next)),
+        refresh_url=_other(url, _resolved(resolver, refresh)),
+        websub_hub_url=_resolved(resolver, head.websub_hub),
+        truncated=truncated,
+    )
+
+
+def _collect(text: str, prose: Prose | None, limits: ParseLimits) -> tuple[Collector, bool]:
+    """Stream the page through libxml2; the second value says whether a limit ended it."""
+    collector = Collector(limits, prose)
+    # The encoding is ours, whatever a meta element claims; lone surrogates become question marks.
+    factory: Any = etree.HTMLParser
+    parser = factory(target=collector, encoding="utf-8", huge_tree=False)
+    body = text.encode("utf-8", "replace")
+    truncated = len(body) > limits.max_bytes
+    work = 0
+    try:
+        for start in range(0, min(len(body), limits.max_bytes), _CHUNK_BYTES):
+            chunk = body[start : min(start + _CHUNK_BYTES, limits.max_bytes)]
+            parser.feed(chunk)
+            work += chunk.count(b"</") * collector.max_depth
+            if work > limits.max_nesting_work:
+                truncated = True
+                break
+        parser.close()
+    except LimitReachedError:
+        truncated = True
+        collector.close()
+    return collector, truncated
+
+
+def _base_url(url: str, head: Head) -> str:
+    if head.base is None:
+        return url
+    return Resolver(url).resolve(head.base) or url
+
+
+def _links(collector: Collector, resolver: Resolver) -> tuple[Link, ...]:
+    resolve = resolver.resolve
+    found = ((resolve(raw.reference), raw) for raw in collector.links)
+    kept = ((target, raw) for target, raw in found if target is not None)
+    return tuple(
+        Link(
+            url=target,
+            anchor=raw.anchor,
+            context=raw.context,
+            tag_path=raw.path,
+            heading=raw.heading,
+            position=position,
+            rel=raw.rel,
+        )
+        for position, (target, raw) in enumerate(kept)
+    )
+
+
+def _language(head: Head) -> str | None:
+    told = (head.meta.get(name, "") for name in ("content-language", "language", "og:locale"))
+    codes = map(language_code, chain([head.language], told))
+    return next((code for code in codes if code is not None), None)
+
+
+def _resolved(resolver: Resolver, reference: str | None) -> str | None:
+    return None if reference is None else resolver.resolve(reference)
+
+
+def _unique(resolver: Resolver, references: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, map(resolver.resolve, references))))
+
+
+def _other(url: str, target: str | None) -> str | None:
+    """Return *target*, unless the page only reloads itself."""
+    if target is None or target.partition("#")[0] == url.partition("#")[0]:
+        return None
+    return target

@@ -1,0 +1,80 @@
+"""JSON Feed 1.0 and 1.1 (https://www.jsonfeed.org/version/1.1/)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from incremental.parse.dates import parse_date
+from incremental.parse.page import Link, Page, PageKind
+from incremental.parse.references import Resolver
+from incremental.parse.text import language_code, plain
+
+if TYPE_CHECKING:
+    from incremental.parse.limits import ParseLimits
+
+_MAX_TITLE_CHARS = 500
+_MAX_SUMMARY_CHARS = 300
+
+
+def parse_json_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
+    """Return the items as links; JSON that is no feed is OTHER with the reason."""
+    try:
+        feed = json.loads(text.lstrip("\ufeff"), strict=False)
+    except (ValueError, RecursionError) as error:
+        return Page(url=url, kind=PageKind.OTHER, problem=f"broken JSON: {error}"[:200])
+    if not isinstance(feed, dict) or not isinstance(feed.get("items"), list):
+        return Page(url=url, kind=PageKind.OTHER, problem="JSON, but no JSON Feed")
+    resolver = Resolver(url, max_chars=limits.max_url_chars)
+    items = feed["items"]
+    hubs = feed.get("hubs")
+    hub = next((hub for hub in hubs if isinstance(hub, dict)), {}) if isinstance(hubs, list) else {}
+    return Page(
+        url=url,
+        kind=PageKind.FEED,
+        title=plain(_string(feed, "title"), _MAX_TITLE_CHARS),
+        language=language_code(_string(feed, "language")),
+        links=_links(items[: limits.max_feed_entries], resolver),
+        next_url=resolver.resolve(_string(feed, "next_url")),
+        websub_hub_url=resolver.resolve(_string(hub, "url")),
+        truncated=len(items) > limits.max_feed_entries,
+    )
+
+
+def _links(items: list[Any], resolver: Resolver) -> tuple[Link, ...]:
+    links: list[Link] = []
+    for item in items:
+        if not isinstance(item, dict):
+            continue
+        target = next(
+            filter(None, (resolver.resolve(_string(item, key)) for key in ("url", "external_url"))),
+            None,
+        ) or _permalink(item, resolver)
+        if target is None:
+            continue
+        summary = next(filter(None, (_string(item, key) for key in _SUMMARIES)), "")
+        dates = (parse_date(_string(item, key)) for key in ("date_published", "date_modified"))
+        links.append(
+            Link(
+                url=target,
+                anchor=plain(_string(item, "title"), _MAX_TITLE_CHARS),
+                context=plain(summary, _MAX_SUMMARY_CHARS),
+                position=len(links),
+                published_at=next((date for date in dates if date is not None), None),
+            ),
+        )
+    return tuple(links)
+
+
+_SUMMARIES = ("summary", "content_text", "content_html")
+
+
+def _permalink(item: dict[str, Any], resolver: Resolver) -> str | None:
+    """Many feeds give only an id, and it is the URL."""
+    identity = _string(item, "id")
+    return resolver.resolve(identity) if identity.lower().startswith("http") else None
+
+
+def _string(node: dict[str, Any], key: str) -> str:
+    value = node.get(key)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,38 @@
+"""How much of a body the parsers are willing to look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ParseLimits:
+    """Bounds of one call of ``parse``; what exceeds one is cut, and the page says ``truncated``."""
+
+    max_bytes: int = 10_000_000
+    """Of an HTML page; what comes later is not read."""
+    max_links: int = 20_000
+    """Of an HTML page."""
+    max_elements: int = 1_000_000
+    """Start tags of an HTML page: stands in for a time limit, about 3 s on a slow machine."""
+    max_nesting_work: int = 500_000_000
+    """End tags times depth: for an unmatched one libxml2 searches all open elements, 2 ns each."""
+    max_text_chars: int = 200_000
+    """Of the main text."""
+    max_feed_bytes: int = 2_000_000
+    max_feed_tags: int = 200_000
+    """feedparser takes about 3 s for these."""
+    max_feed_entries: int = 2_000
+    max_sitemap_bytes: int = 50_000_000
+    """Decompressed; sitemaps.org allows 50 MiB."""
+    max_sitemap_urls: int = 50_000
+    """As sitemaps.org; hreflang alternates count."""
+    max_url_chars: int = 4_096
+    """A longer link is dropped."""
+
+
+class LimitReachedError(Exception):
+    """Ends a parser from inside one of its events; what was gathered so far stands.
+
+    It never leaves this room.
+    """

@@ -1,0 +1,52 @@
+"""Small means for text that came from a site."""
+
+from __future__ import annotations
+
+import html
+import re
+
+_SILENT = re.compile(r"<(script|style)\b[^<>]*>[^<]*</\1\s*>", re.IGNORECASE)
+# A summary that was cut may end within a tag.
+_TAG = re.compile(r"<[a-z/!?][^<>]*(?:>|$)", re.IGNORECASE)
+# Room for the mark-up around the first few hundred characters that are kept.
+_MARKUP_CHARS = 8_000
+_LANGUAGE = re.compile(r"\s*([a-z]{2,3})(?![a-z])", re.IGNORECASE)
+# Countries that are often written where the language should be.
+_MISTAKEN_LANGUAGES = {"cn": "zh", "jp": "ja", "kr": "ko", "tw": "zh", "cz": "cs", "gr": "el"}
+
+
+def fold(text: str, max_chars: int | None = None) -> str:
+    """Return *text* with every run of white space made one space, cut to *max_chars*."""
+    return " ".join(text.split())[:max_chars].rstrip()
+
+
+def storable(text: str) -> str:
+    """Return *text* without what no database takes: NUL and lone surrogates.
+
+    JSON escapes and character references can smuggle in both.
+    """
+    if text.isascii():
+        return text.replace("\0", "")
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
+
+
+def plain(markup: str, max_chars: int) -> str:
+    """Return what is legible in a fragment of HTML, folded and cut to *max_chars*.
+
+    For summaries in feeds: only the beginning is read, entities are decoded once.
+    """
+    cut = markup[:_MARKUP_CHARS]
+    if "<" in cut:
+        cut = _TAG.sub(" ", _SILENT.sub(" ", cut))
+    if "&" in cut:
+        cut = html.unescape(cut)
+    return storable(fold(cut, max_chars))
+
+
+def language_code(tag: str) -> str | None:
+    """Return the primary subtag of a BCP 47 language tag in lower case; None for what is none."""
+    found = _LANGUAGE.match(tag)
+    if found is None:
+        return None
+    code = found[1].lower()
+    return _MISTAKEN_LANGUAGES.get(code, code)

@@ -1,0 +1,137 @@
+"""Dates as the web writes them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from incremental.parse import parse
+from incremental.parse.dates import date_in_url, find_date, parse_date
+
+DAY = datetime(2024, 5, 6, tzinfo=UTC).timestamp()
+HOUR = 3_600.0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2024-05-06", DAY),
+        ("2024-5-6", DAY),
+        ("2024/05/06", DAY),
+        ("2024.05.06", DAY),
+        ("2024年5月6日", DAY),
+        ("2024年05月06日 08:00", DAY + 8 * HOUR),
+        ("2024-05", DAY - 5 * 24 * HOUR),
+        ("2024", datetime(2024, 1, 1, tzinfo=UTC).timestamp()),
+        (" 2024-05-06T08:00:00Z ", DAY + 8 * HOUR),
+        ("2024-05-06T08:00:00.123456Z", DAY + 8 * HOUR),
+        ("2024-05-06T08:00+08:00", DAY),
+        ("2024-05-06T00:00:00-0530", DAY + 5.5 * HOUR),
+        ("2024-05-06 08:00:30", DAY + 8 * HOUR + 30),
+        ("2024-05-06 08:00:30 UTC", DAY + 8 * HOUR + 30),
+        ("Mon, 06 May 2024 08:00:00 GMT", DAY + 8 * HOUR),
+        ("Mon, 06 May 2024 08:00:00 +0200", DAY + 6 * HOUR),
+        ("Mon, 06 May 2024 08:00:00", DAY + 8 * HOUR),
+        ("2024-05-06 - updated", DAY),
+    ],
+)
+def test_a_date_is_read(text: str, expected: float) -> None:
+    assert parse_date(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "yesterday", "2024-02-31", "12", "0000-00-00", "99999999999", "20245"]
+)
+def test_what_is_no_date_is_none(text: str) -> None:
+    assert parse_date(text) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://e.org/2024/05/06/title", DAY),
+        ("https://e.org/a/20240506/1.html", DAY),
+        ("https://e.org/2024-05-06-title.html", DAY),
+        ("https://e.org/2024/05/06", DAY),
+        ("https://e.org/2024/13/06/", None),
+        ("https://e.org/2024/02/31/", None),
+        ("https://e.org/id/202405061234", None),
+        ("https://e.org/a", None),
+    ],
+)
+def test_a_date_in_a_url(url: str, expected: float | None) -> None:
+    assert date_in_url(url) == expected
+
+
+@given(
+    st.datetimes(min_value=datetime(1990, 1, 1), max_value=datetime(2090, 1, 1)),  # noqa: DTZ001 - below
+    st.integers(-14 * 60, 14 * 60),
+)
+@settings(deadline=None)
+def test_iso_dates_of_all_zones_come_back(moment: datetime, offset_minutes: int) -> None:
+    zone = timezone(timedelta(minutes=offset_minutes))
+    moment = moment.replace(microsecond=0, tzinfo=zone)
+    assert parse_date(moment.isoformat()) == moment.timestamp()
+
+
+@given(st.text(max_size=80) | st.from_regex(r"[0-9T:+.\-/ 年月日]{0,30}", fullmatch=True))
+@settings(deadline=None)
+def test_no_text_is_too_odd(text: str) -> None:
+    found = parse_date(text)
+    assert found is None or isinstance(found, float)
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<meta property='article:published_time' content='2024-05-06T00:00:00Z'>",
+        "<meta name=PubDate content='2024-05-06 00:00'>",
+        "<meta itemprop=datePublished content=2024-05-06>",
+        """<script type='application/ld+json'>{"@graph":[{"datePublished":"2024-05-06"}]}
+        </script>""",
+        "<time datetime=2024-05-07>x</time><time class='entry-date published' datetime=2024-05-06>",
+        "<time datetime=2024-05-06>6 May</time>",
+        "<abbr class=published title='2024-05-06T00:00:00Z'>Monday</abbr>",
+        "<p class=source>来源：新华网 发布时间：2024-05-06</p>",
+        "<div class=article-info><span>2024-05-06</span></div>",
+        "<span class=post-date>Published 2024年5月6日</span>",
+        "<p>Published on: 2024-05-06</p>",
+    ],
+)
+def test_a_page_tells_when_it_was_published(markup: str) -> None:
+    body, content_type = markup.encode(), "text/html; charset=utf-8"
+    page = parse(body, "https://e.org/a", content_type=content_type, want_text=True)
+    assert page.published_at == DAY
+
+
+def test_metadata_goes_before_the_url_and_the_url_before_the_text() -> None:
+    url = "https://e.org/2024/05/06/a"
+    for markup, expected in (
+        ("<time datetime=2020-01-01></time>", DAY),
+        ("<meta name=date content=2024-05-07>", DAY + 24 * HOUR),
+        ("<script type=application/ld+json>{broken</script>", DAY),
+    ):
+        assert parse(markup.encode(), url, want_text=True).published_at == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Posted by A on 6 May 2024", DAY),
+        ("May 6th, 2024 at noon", DAY),
+        ("am 6. Mai 2024 um", DAY),
+        ("06.05.2024", DAY),
+        ("le 6 mai 2024", DAY),
+        ("6 de mayo de 2024", DAY),
+        ("6 de maio de 2024", DAY),
+        ("in May 2024", None),
+        ("5/6/2024", None),
+        ("16 Monkeys 2024, then 6 May 2024", DAY),
+        ("2024年5月6日 星期一", DAY),
+    ],
+)
+def test_a_date_is_found_in_a_text(text: str, expected: float | None) -> None:
+    assert find_date(text) == expected
