@@ -63,4 +63,6 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
         scorer = load_default()
     make_policy = POLICIES[settings.revisit.policy]
     engine = Engine(executor, fetch, workers=settings.daemon.workers)
-    return Crawler(store, settings, engine=engine, scorer=scorer, make_policy=make_policy, told=told)
+    return Crawler(
+        store, settings, engine=engine, scorer=scorer, make_policy=make_policy, told=told
+    )

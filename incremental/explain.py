@@ -93,25 +93,22 @@ def _in_site(
 
 def _verdict(answer: dict[str, Any]) -> str:
     """Sum the rules up in one sentence: the first that would keep a page from being told."""
-    seen = [site for site in answer["sites"] if site.get("seen")]
-    inside = [site for site in answer["sites"] if site["in_scope"]]
-    if any(site.get("announced_at") for site in seen):
-        return "told as new"
-    if any(site.get("hub") for site in seen):
-        return "a hub: it is visited for what it leads to, and not told itself"
-    if any(site.get("page_state") == "backdated" for site in seen):
-        return "found, but dated long before its site was added"
-    if seen:
-        return "known: it was there when a hub that shows it was first read"
-    if not answer["sites"]:
-        return "no site is watched yet"
-    if not inside:
-        return "outside the scope of every watched site"
-    if answer["trap"]:
-        return f"left out: {answer['trap']}"
-    if answer["robots"].startswith(("denied", "robots.txt")):
-        return f"{answer['robots']}; it may still be told when a hub shows it"
-    return "in scope, but no hub that was read has shown it"
+    sites = answer["sites"]
+    seen = [site for site in sites if site.get("seen")]
+    backdated = any(site.get("page_state") == "backdated" for site in seen)
+    denied = answer["robots"].startswith(("denied", "robots.txt"))
+    tests: list[tuple[bool, str]] = [
+        (any(site.get("announced_at") for site in seen), "told as new"),
+        (any(site.get("hub") for site in seen), "a hub: visited for its links, not told itself"),
+        (backdated, "found, but dated long before its site was added"),
+        (bool(seen), "known: it was there when a hub that shows it was first read"),
+        (not sites, "no site is watched yet"),
+        (not any(site["in_scope"] for site in sites), "outside the scope of every watched site"),
+        (bool(answer["trap"]), f"left out: {answer['trap']}"),
+        (denied, f"{answer['robots']}; it is told all the same when a hub shows it"),
+        (True, "in scope, but no hub that was read has shown it"),
+    ]
+    return next(sentence for holds, sentence in tests if holds)
 
 
 def hub_rows(

@@ -19,7 +19,7 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
-from incremental.fetch.politeness import HostState, after_visit, host_key
+from incremental.fetch.politeness import HostState, after_visit, host_key, staggered_start
 from incremental.fetch.robots import RobotsCache, RobotsPolicy, robots_url
 from incremental.fetch.status import FetchStatus
 from incremental.judge.outcome import DAY, NEVER
@@ -65,7 +65,17 @@ class Frontier:
             if before is not None:
                 site.used, site.busy, site.errands = before.used, before.busy, before.errands
             self._sites[row.id] = site
+        if not self._hosts:
+            self._stagger(now)
+        for site in self._sites.values():
             self.refresh(site, now)
+
+    def _stagger(self, now: float) -> None:
+        """Spread the first requests of a start over a minute, so that not all sites are asked at once."""
+        names = [host_key(site.scope.seed_url) for site in self._sites.values()]
+        for name, at in staggered_start(names, now).items():
+            state = self._host(name)
+            self._hosts[name] = replace(state, next_allowed_at=max(state.next_allowed_at, at))
 
     def site(self, site_id: int) -> WatchedSite | None:
         """Return a watched site, None when it was removed or paused."""
@@ -187,8 +197,10 @@ class Frontier:
     # Robots.
 
     def _ask_robots(self, task: VisitTask, now: float) -> VisitTask | None:
-        """Return *task* if robots.txt allows it, the task to fetch robots.txt if it is not known, or
-        None when the page is denied or must wait; that is recorded then."""
+        """Return *task* if robots.txt allows it, or the task to fetch robots.txt if it is not known.
+
+        None when the page is denied or must wait; that is recorded then.
+        """
         policy = self._policy(task.url)
         if policy is None or policy.expires_at <= now:
             return replace(task, purpose=Purpose.ROBOTS, url=robots_url(task.url))
@@ -203,7 +215,7 @@ class Frontier:
         policy = self._robots.get(url)
         if policy is None:
             row = self._store.read.host(host_key(url))
-            stored = json.loads(row.robots).get(robots_url(url)) if row else None
+            stored = json.loads(row.robots or "{}").get(robots_url(url)) if row else None
             if stored is not None:
                 agent = self._settings.fetch.product_token
                 policy = RobotsPolicy.from_stored(**stored, user_agent=agent)
@@ -214,6 +226,15 @@ class Frontier:
         """Return the sitemaps that the robots.txt for *url* names."""
         policy = self._robots.get(url)
         return policy.sitemaps if policy is not None else ()
+
+    def obey(self, outcome: Outcome) -> Outcome:
+        """Drop what came from an address that robots.txt denies: a redirect may lead there."""
+        response = outcome.response
+        policy = self._policy(response.url) if response.redirects else None
+        if policy is None or outcome.task.purpose is Purpose.ROBOTS or policy.allows(response.url):
+            return outcome
+        denied = replace(response, status=FetchStatus.ROBOTS_DENIED, body=b"")
+        return replace(outcome, response=denied, page=None, body_md5=None)
 
     # Hosts.
 
@@ -233,10 +254,8 @@ class Frontier:
         name = host_key(task.url)
         self._busy_hosts.discard(name)
         wait = response.retry_after_seconds
-        state = after_visit(
-            self._host(name), response.status, wait, now, self._settings.politeness
-        )
-        robots = {}
+        state = after_visit(self._host(name), response.status, wait, now, self._settings.politeness)
+        robots: dict[str, object] = {}
         if task.purpose is Purpose.ROBOTS:
             policy = self._learn_robots(outcome, now)
             state = replace(state, crawl_delay_seconds=policy.crawl_delay_seconds)
@@ -272,7 +291,7 @@ class Frontier:
 
     def _host_row(self, state: HostState, robots: dict[str, object]) -> HostRow:
         before = self._store.read.host(state.name) if robots else None
-        known = json.loads(before.robots) if before else {}
+        known = json.loads(before.robots or "{}") if before else {}
         return HostRow(
             name=state.name,
             next_allowed_at=state.next_allowed_at,

@@ -141,19 +141,16 @@ def trap(url: str) -> str | None:
     parts = urlsplit(url)
     path = unquote(parts.path)
     segments = [segment for segment in path.split("/") if segment]
-    if _ASSET.search(path):
-        return "asset, not a page"
-    if _ACTION.search(path):
-        return "an action (log in, share, print), not a page"
-    if len(segments) > MAX_DEPTH:
-        return f"more than {MAX_DEPTH} folders deep"
-    if segments and Counter(segments).most_common(1)[0][1] >= MAX_SEGMENT_REPEATS:
-        return f"a path segment stands {MAX_SEGMENT_REPEATS} times or more"
-    if parts.query.count("&") >= MAX_QUERY_PARAMETERS:
-        return f"more than {MAX_QUERY_PARAMETERS} parameters"
-    if _is_calendar(path, parts.query):
-        return "a calendar without end"
-    return None
+    repeats = max(Counter(segments).values(), default=0)
+    tests = (
+        (_ASSET.search(path), "asset, not a page"),
+        (_ACTION.search(path), "an action (log in, share, print), not a page"),
+        (len(segments) > MAX_DEPTH, f"more than {MAX_DEPTH} folders deep"),
+        (repeats >= MAX_SEGMENT_REPEATS, f"one folder name stands {repeats} times"),
+        (parts.query.count("&") >= MAX_QUERY_PARAMETERS, "too many parameters"),
+        (_is_calendar(path, parts.query), "a calendar without end"),
+    )
+    return next((reason for holds, reason in tests if holds), None)
 
 
 def _is_calendar(path: str, query: str) -> bool:

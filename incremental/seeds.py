@@ -34,7 +34,9 @@ def usable_seed(text: str) -> str:
     if "://" not in typed:
         typed = f"https://{typed}"
     url = normalize(typed)
-    if url is None or ("." not in host_of(url) and ":" not in host_of(url) and host_of(url) != "localhost"):
+    if url is None or (
+        "." not in host_of(url) and ":" not in host_of(url) and host_of(url) != "localhost"
+    ):
         raise InputError("seed", text, "not a web address; give one like https://example.org/news/")
     return url
 

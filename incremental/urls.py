@@ -44,7 +44,7 @@ _SESSION = re.compile(
 )
 _SESSION_VALUE = re.compile(r"^[0-9a-zA-Z._!-]{12,}$")
 _PATH_SESSION = re.compile(
-    r";(?:jsessionid|phpsessid|sid)=[^/?;]*|/\([SXF]\([0-9a-z]{10,}\)\)", re.I
+    r";(?:jsessionid|phpsessid|sid)=[^/?;]*|/\([SXF]\([0-9a-z]{10,}\)\)", re.IGNORECASE
 )
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")

@@ -50,7 +50,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="hubwatch-demo-") as name:
         settings = demo_settings(Path(name))
         config = _write_config(Path(name))
-        with serve(DemoSite(clock.now()), clock) as url, open_configured_store(settings, Path(name)) as store:
+        with (
+            serve(DemoSite(clock.now()), clock) as url,
+            open_configured_store(settings, Path(name)) as store,
+        ):
             _explain(url, config)
             add_seed(store, url, now=clock.now())
             reporter = Reporter(store, as_json=False)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import html
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count, takewhile
 from typing import Any, NamedTuple
@@ -21,7 +22,9 @@ from incremental.clock import FastClock
 
 SECTIONS = {"city": "City", "harbour": "Harbour", "science": "Science", "sport": "Sport"}
 PER_PAGE = 8
-_WHO = "The council,A dock worker,A young physicist,The rowing club,A baker,The night ferry,A student"
+_WHO = (
+    "The council,A dock worker,A young physicist,The rowing club,A baker,The night ferry,A student"
+)
 _WHAT = "opens,repairs,measures,wins,paints,discovers,moves,celebrates"
 _WHERE = "the old bridge,a lost map,the east pier,its first cup,the tide clock,a new lighthouse,the library"
 
@@ -45,7 +48,9 @@ class Article(NamedTuple):
 class DemoSite:
     """The site from *start* on; a new article comes every quarter of an hour or so of its time."""
 
-    def __init__(self, start: float, *, old_articles: int = 30, minutes_between: float = 15) -> None:
+    def __init__(
+        self, start: float, *, old_articles: int = 30, minutes_between: float = 15
+    ) -> None:
         self._start = start
         self._old = old_articles
         self._pace = minutes_between * 60
@@ -65,21 +70,18 @@ class DemoSite:
         """Return content type and text of what stands at *path*, or None."""
         articles = self.articles(now)
         section = path.strip("/")
-        if path == "/":
-            return "text/html", _list("The Harbour Times", articles[:PER_PAGE])
         if section in SECTIONS:
             own = [a for a in articles if a.section == section]
             return "text/html", _list(SECTIONS[section], own[:PER_PAGE])
-        if path == "/archive/":
-            return "text/html", _list("Archive", articles)
-        if path == "/feed.xml":
-            return "application/rss+xml", _feed(articles[:PER_PAGE])
-        if path == "/sitemap.xml":
-            return "application/xml", _sitemap(articles)
-        for article in articles:
-            if article.path == path:
-                return "text/html", _article_page(article)
-        return None
+        pages: dict[str, tuple[str, Callable[[], str]]] = {
+            "/": ("text/html", lambda: _list("The Harbour Times", articles[:PER_PAGE])),
+            "/archive/": ("text/html", lambda: _list("Archive", articles)),
+            "/feed.xml": ("application/rss+xml", lambda: _feed(articles[:PER_PAGE])),
+            "/sitemap.xml": ("application/xml", lambda: _sitemap(articles)),
+            **{a.path: ("text/html", partial(_article_page, a)) for a in articles},
+        }
+        kind, make = pages.get(path, ("", str))
+        return (kind, make()) if kind else None
 
 
 def _shell(title: str, body: str) -> str:
@@ -99,7 +101,10 @@ def _list(title: str, articles: list[Article]) -> str:
 
 def _article_page(article: Article) -> str:
     day = datetime.fromtimestamp(article.published_at, UTC)
-    text = f"{article.title}. " + "It was a long day, and everybody had something to say about it. " * 12
+    text = (
+        f"{article.title}. "
+        + "It was a long day, and everybody had something to say about it. " * 12
+    )
     head = f'<h1>{html.escape(article.title)}</h1><time datetime="{day.isoformat()}">{day:%d %B %Y}</time>'
     return _shell(article.title, f"<article>{head}<p>{html.escape(text)}</p></article>")
 
@@ -110,7 +115,8 @@ def _feed(articles: list[Article]) -> str:
         f"<pubDate>{format_datetime(datetime.fromtimestamp(a.published_at, UTC))}</pubDate></item>"
         for a in articles
     )
-    return f'<?xml version="1.0"?><rss version="2.0"><channel><title>The Harbour Times</title>{items}</channel></rss>'
+    channel = f"<channel><title>The Harbour Times</title>{items}</channel>"
+    return f'<?xml version="1.0"?><rss version="2.0">{channel}</rss>'
 
 
 def _sitemap(articles: list[Article]) -> str:
@@ -123,7 +129,7 @@ def serve(site: DemoSite, clock: FastClock) -> Iterator[str]:
     """Serve *site* at the clock's time on a free port of loopback; give its address."""
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802 - http.server's name
+        def do_GET(self) -> None:
             found = site.page(self.path, clock.now())
             kind, text = found or ("text/html", "<title>Not Found</title>")
             origin = f"http://{self.headers.get('Host', '')}"

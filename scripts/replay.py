@@ -118,7 +118,7 @@ def _tell(store: Store, tally: Tally, record: VisitRecord, pages: Any) -> None: 
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[float], None]]:  # noqa: FBT001 - private
+def _progress(quiet: bool) -> Iterator[Callable[[float], None]]:
     """Show how far the simulated time has come, on a terminal."""
     console = Console(stderr=True)
     with Progress(console=console, disable=quiet or not console.is_terminal) as progress:
@@ -182,7 +182,9 @@ def main() -> int:
     """Run from the command line; exit 0, or 2 for wrong usage."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("file", type=Path, metavar="FILE.sqlite")
-    parser.add_argument("--truth", type=Path, metavar="TSV", help="default: truth/NAME.tsv beside FILE")
+    parser.add_argument(
+        "--truth", type=Path, metavar="TSV", help="default: truth/NAME.tsv beside FILE"
+    )
     parser.add_argument("--policy", help="revisit policy (default: that of the settings)")
     parser.add_argument("--requests-per-day", type=float, metavar="N")
     parser.add_argument("--log", type=Path, metavar="FILE", help="TSV: time event url detail")

@@ -119,7 +119,7 @@ class ReplayAdapter(BaseAdapter):
         self._site = site
         self._clock = clock
 
-    def send(self, request: requests.PreparedRequest, **_: Any) -> requests.Response:  # noqa: ANN401 - requests' own signature
+    def send(self, request: requests.PreparedRequest, *_: Any, **__: Any) -> requests.Response:  # noqa: ANN401 - requests' own signature
         """Answer one request."""
         url = request.url or ""
         same_site = urlsplit(url).netloc == urlsplit(self._site.base_url).netloc

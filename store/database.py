@@ -14,7 +14,7 @@ from typing import Any
 import peewee
 from peewee import Database, DatabaseError, OperationalError, SqliteDatabase
 
-from store.errors import StoreDamaged, StoreError, StoreLocked, StoreTooNew
+from store.errors import StoreDamagedError, StoreError, StoreLockedError, StoreTooNewError
 
 BUSY_TIMEOUT_SECONDS = 30
 APPLICATION_ID = 0x48554257
@@ -24,7 +24,7 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 _PRAGMAS = {
     "journal_mode": "wal",
     "foreign_keys": 1,
-    # NORMAL loses no consistency in WAL mode; what a power cut may take is the last visit, which is due again.
+    # NORMAL loses no consistency in WAL mode; a power cut may take the last visit, which is due again.
     "synchronous": 1,
     "cache_size": -32_000,
     "temp_store": 2,
@@ -35,9 +35,9 @@ def open_database(where: str) -> Database:
     """Open *where*, a SQLite path or a ``postgresql://`` URL, and bring its tables up to date.
 
     Raises:
-        StoreLocked: another process holds it for longer than the busy time-out.
-        StoreDamaged: the file is damaged, or is not a Hubwatch database. It is left as it is.
-        StoreTooNew: a later version of Hubwatch migrated it.
+        StoreLockedError: another process holds it for longer than the busy time-out.
+        StoreDamagedError: the file is damaged, or is not a Hubwatch database. It is left as it is.
+        StoreTooNewError: a later version of Hubwatch migrated it.
     """
     if where.startswith(("postgresql://", "postgres://")):
         database = _postgres(where)
@@ -54,7 +54,7 @@ def _sqlite(path: Path) -> Database:
     database = SqliteDatabase(str(path), pragmas=_PRAGMAS, timeout=BUSY_TIMEOUT_SECONDS)
     with storage_errors(str(path)):
         if new:
-            database.execute_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+            _sql(database, f"PRAGMA application_id = {APPLICATION_ID}")
         else:
             _check_sqlite(database, path)
     return database
@@ -62,27 +62,30 @@ def _sqlite(path: Path) -> Database:
 
 def _check_sqlite(database: Database, path: Path) -> None:
     """Refuse a foreign or damaged file."""
-    (application,) = database.execute_sql("PRAGMA application_id").fetchone()
+    (application,) = _sql(database, "PRAGMA application_id").fetchone()
     if application != APPLICATION_ID and database.get_tables():
-        raise StoreDamaged(f"{path} is a SQLite database of another program; choose another path")
+        raise StoreDamagedError(
+            f"{path} is a SQLite database of another program; choose another path"
+        )
     if application != APPLICATION_ID:
-        database.execute_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+        _sql(database, f"PRAGMA application_id = {APPLICATION_ID}")
     # quick_check reads every page but skips the slow comparison of indexes with tables.
-    (verdict,) = database.execute_sql("PRAGMA quick_check(1)").fetchone()
+    (verdict,) = _sql(database, "PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
-        raise StoreDamaged(f"{path} is damaged ({verdict}); restore a backup or move it away")
+        raise StoreDamagedError(f"{path} is damaged ({verdict}); restore a backup or move it away")
 
 
 def _postgres(url: str) -> Database:
     try:
         import psycopg  # noqa: F401, PLC0415 - an extra, loaded only by those who use it
     except ImportError as error:
-        raise StoreError(
-            "PostgreSQL needs the extra: pip install 'hubwatch[postgres]'"
-        ) from error
+        raise StoreError("PostgreSQL needs the extra: pip install 'hubwatch[postgres]'") from error
     from playhouse.db_url import connect  # noqa: PLC0415 - reads drivers that few have
 
-    return connect(url.replace("postgres://", "postgresql://", 1), prefer_psycopg3=True)
+    database: Database = connect(
+        url.replace("postgres://", "postgresql://", 1), prefer_psycopg3=True
+    )
+    return database
 
 
 def _migrate(database: Database, where: str) -> None:
@@ -92,7 +95,7 @@ def _migrate(database: Database, where: str) -> None:
     applied = _applied(database)
     if unknown := applied - set(known):
         newest = max(unknown)
-        raise StoreTooNew(f"{where} was written by a later version of Hubwatch ({newest})")
+        raise StoreTooNewError(f"{where} was written by a later version of Hubwatch ({newest})")
     if applied == set(known):
         return
     from playhouse.migrations import Runner  # noqa: PLC0415
@@ -104,7 +107,7 @@ def _applied(database: Database) -> set[str]:
     """Return the names of the migrations that were applied."""
     if not database.table_exists("schema_migration"):
         return set()
-    rows = database.execute_sql("SELECT name FROM schema_migration").fetchall()
+    rows = _sql(database, "SELECT name FROM schema_migration").fetchall()
     return {str(name) for (name,) in rows}
 
 
@@ -115,7 +118,7 @@ def storage_errors(where: str) -> Iterator[None]:
         yield
     except OperationalError as error:
         if "locked" in str(error) or "busy" in str(error):
-            raise StoreLocked(
+            raise StoreLockedError(
                 f"{where} is held by another process; is another Hubwatch running on it?"
             ) from error
         if "unable to open" in str(error) or "readonly" in str(error):
@@ -124,9 +127,19 @@ def storage_errors(where: str) -> Iterator[None]:
     except (DatabaseError, sqlite3.DatabaseError) as error:
         if isinstance(error, peewee.IntegrityError | peewee.ProgrammingError):
             raise
-        raise StoreDamaged(
+        raise StoreDamagedError(
             f"{where} is damaged or no database ({error}); restore a backup or move it away"
         ) from error
+
+
+def _sql(database: Database, statement: str) -> Any:  # noqa: ANN401 - a driver's cursor
+    """Run a statement that has no form in peewee."""
+    return database.execute_sql(statement)  # type: ignore[no-untyped-call]  # peewee's stubs lack it
+
+
+def data_version(database: Database) -> object:
+    """Return SQLite's counter of changes made by other connections."""
+    return _sql(database, "PRAGMA data_version").fetchone()[0]
 
 
 def is_sqlite(database: Any) -> bool:  # noqa: ANN401 - peewee's classes differ by driver

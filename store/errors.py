@@ -3,9 +3,9 @@
 ::
 
     StoreError
-    ├── StoreLocked         another process holds the database for too long
-    ├── StoreDamaged        the file is not a sound Hubwatch database; it is never re-created
-    └── StoreTooNew         the file was written by a later version
+    ├── StoreLockedError         another process holds the database for too long
+    ├── StoreDamagedError        the file is not a sound Hubwatch database; it is never re-created
+    └── StoreTooNewError         the file was written by a later version
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ class StoreError(Exception):
     """The root: something is wrong with the place where data is kept, not with the data."""
 
 
-class StoreLocked(StoreError):
+class StoreLockedError(StoreError):
     """Another process holds the database; try again, or stop that process."""
 
 
-class StoreDamaged(StoreError):
+class StoreDamagedError(StoreError):
     """The database cannot be trusted. Restore a backup, or move the file away to start anew."""
 
 
-class StoreTooNew(StoreError):
+class StoreTooNewError(StoreError):
     """The database was migrated by a later version of Hubwatch; upgrade, or use another file."""

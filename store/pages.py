@@ -1,7 +1,7 @@
 """The page cache: bodies on disk, named by MD5 (paper 004, section 1.2).
 
-A file is named ``<md5 of the URL>.<md5 of the body>`` in two levels of folders, gzip-compressed. It begins with
-the URL itself, so that a damaged or foreign file reads as absent and not as another page's body.
+A file is named ``<md5 of the URL>.<md5 of the body>`` in two levels of folders, gzip-compressed. It begins
+with the URL itself, so that a damaged or foreign file reads as absent and not as another page's body.
 Written to a temporary name and put in place by ``os.replace``: killed at any instant, no half file
 stays under a real name.
 """

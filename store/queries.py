@@ -8,7 +8,7 @@ from typing import Any
 
 from peewee import JOIN, Database, Expression, chunked, fn
 
-from store.database import is_sqlite, storage_errors
+from store.database import data_version, is_sqlite, storage_errors
 from store.models import Change, Host, Hub, Page, Sighting, Site, Visit
 from store.values import HostRow, HubRow, KnownPage, LookRow, NewPage, SiteRow
 
@@ -40,7 +40,7 @@ class Queries:
     def generation(self) -> object:
         """Return a value that differs when another connection has changed the database since."""
         if is_sqlite(self._db):
-            return self._db.execute_sql("PRAGMA data_version").fetchone()[0]
+            return data_version(self._db)
         paused = Site.select(fn.COUNT(Site.id)).where(Site.state == "paused")
         hubs = Hub.select(fn.COUNT(Hub.page))
         rows = self._rows(Site.select(fn.COUNT(Site.id), fn.MAX(Site.id)))
@@ -51,9 +51,7 @@ class Queries:
         query = Site.select(*_SITE_COLUMNS).order_by(Site.id)
         return [SiteRow(*row) for row in self._rows(query)]
 
-    def due_hubs(
-        self, site_id: int, now: float, *, visited: bool, limit: int = 1
-    ) -> list[HubRow]:
+    def due_hubs(self, site_id: int, now: float, *, visited: bool, limit: int = 1) -> list[HubRow]:
         """Return hubs of a site that are due at *now*, the longest overdue first.
 
         *visited* chooses between hubs that have been read before and those that never were.
@@ -104,7 +102,7 @@ class Queries:
                 .where((Page.site == site_id) & Page.identity.in_(batch))
             )
             for row in self._rows(query):
-                found[row[1]] = KnownPage(*row[:7], is_hub=bool(row[7]))
+                found[row[1]] = KnownPage(*row)
         return found
 
     def visible(self, hub_id: int) -> set[int]:
@@ -179,7 +177,7 @@ class Queries:
             query = Page.select(Page.anchor, Page.id).where(
                 (Page.site == site_id) & Page.anchor.in_(batch)
             )
-            found.update({anchor: page for anchor, page in self._rows(query)})
+            found.update(self._rows(query))
         return found
 
     def pages_below(
@@ -191,7 +189,9 @@ class Queries:
         )
         if hubs_only:
             query = query.join(Hub, on=Hub.page == Page.id)
-        return [(row[0], row[1], row[2]) for row in self._rows(query.order_by(Page.id).limit(limit))]
+        return [
+            (row[0], row[1], row[2]) for row in self._rows(query.order_by(Page.id).limit(limit))
+        ]
 
     # What people ask.
 
@@ -210,7 +210,8 @@ class Queries:
         *since* and *until* bound the time of finding (unix seconds, half open); *after_cursor* gives
         only what was recorded after that row.
         """
-        where: list[Expression] = [Change.kind == "added"]
+        # A page that turned out to be another one under a second address is told once.
+        where: list[Expression] = [Change.kind == "added", Page.state != "moved"]
         if since is not None:
             where.append(Change.at >= since)
         if until is not None:
@@ -279,9 +280,9 @@ class Queries:
 
     def site_totals(self) -> dict[int, dict[str, int]]:
         """Return, by site id, how many pages, hubs and announced pages it has."""
-        pages = Page.select(
-            Page.site, fn.COUNT(Page.id), fn.COUNT(Page.announced_at)
-        ).group_by(Page.site)
+        pages = Page.select(Page.site, fn.COUNT(Page.id), fn.COUNT(Page.announced_at)).group_by(
+            Page.site
+        )
         hubs = Hub.select(Hub.site_id, fn.COUNT(Hub.page)).group_by(Hub.site_id)
         totals = {
             site: {"pages": count, "new_pages": announced, "hubs": 0}

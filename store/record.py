@@ -70,6 +70,12 @@ class Recorder:
         with storage_errors(self._where):
             Hub.update(fields).where(Hub.page == page_id).execute(self._db)
 
+    def begin_baseline(self, page_id: int, at: float) -> None:
+        """Let what a hub shows at its first visit be new: for the next pages of a list after a gap."""
+        unread = (Hub.page == page_id) & Hub.baseline_at.is_null()
+        with storage_errors(self._where):
+            Hub.update(baseline_at=at).where(unread).execute(self._db)
+
     def update_page(self, page_id: int, **fields: object) -> None:
         """Set columns of a page."""
         with storage_errors(self._where):
@@ -94,7 +100,9 @@ class Recorder:
         title = was.select(fn.MAX(was.anchor)).where(was.id.in_([old, new]))
         fields = {"first_seen_at": earlier, "announced_at": told, "anchor": title}
         Page.update(fields).where(Page.id == new).execute(self._db)
-        Page.update(state="moved", moved_to=new, look_due_at=None).where(Page.id == old).execute(self._db)
+        Page.update(state="moved", moved_to=new, look_due_at=None).where(Page.id == old).execute(
+            self._db
+        )
         if not Hub.select(Hub.page).where(Hub.page == new).exists(self._db):
             Hub.update(page=new).where(Hub.page == old).execute(self._db)
         Hub.delete().where(Hub.page == old).execute(self._db)
@@ -176,7 +184,9 @@ class Recorder:
             query = Page.select(Page.id, Page.identity).where(
                 (Page.site == site_id) & (Page.identity.in_(batch))
             )
-            ids.update({identity: page_id for page_id, identity in query.tuples().execute(self._db)})
+            ids.update(
+                {identity: page_id for page_id, identity in query.tuples().execute(self._db)}
+            )
         return ids
 
     def _put_hub(self, page_id: int, site_id: int, hub: NewHub) -> None:
@@ -228,9 +238,7 @@ class Recorder:
     def _move(self, record: VisitRecord, moves: list[tuple[int, int]]) -> None:
         for old, new in moves:
             Page.update(state="moved", moved_to=new).where(Page.id == old).execute(self._db)
-        self._put_changes(
-            record, "moved", [(old, str(new)) for old, new in moves], record.page_id
-        )
+        self._put_changes(record, "moved", [(old, str(new)) for old, new in moves], record.page_id)
 
     def _put_changes(
         self, record: VisitRecord, kind: str, pages: list[tuple[int, str]], hub_id: int | None

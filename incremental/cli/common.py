@@ -172,4 +172,3 @@ def console() -> Console:
 def say(message: str) -> None:
     """Print a message for people on stderr."""
     typer.echo(message, err=True)
-

@@ -48,7 +48,9 @@ def new(  # noqa: PLR0913 - each is an option of the command
     until: Annotated[str | None, typer.Option(help="A span or a date.")] = None,
     site: Annotated[list[str], typer.Option(help="Only this site; may be repeated.")] = [],  # noqa: B006 - Typer's way
     limit: Annotated[int, typer.Option(min=1, help="At most so many, the newest.")] = 100,
-    after: Annotated[int | None, typer.Option(help="Only what came after this cursor, oldest first.")] = None,
+    after: Annotated[
+        int | None, typer.Option(help="Only what came after this cursor, oldest first.")
+    ] = None,
     form: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.TABLE,
     as_json: Json = False,
 ) -> None:
@@ -97,7 +99,9 @@ def _page(page: Any) -> dict[str, Any]:  # noqa: ANN401 - a NewPage
 
 def hubs(
     context: typer.Context,
-    site: Annotated[list[str] | None, typer.Argument(metavar="[SITE]...", help="Default: all.")] = None,
+    site: Annotated[
+        list[str] | None, typer.Argument(metavar="[SITE]...", help="Default: all.")
+    ] = None,
     *,
     limit: Annotated[int, typer.Option(min=1)] = 100,
     as_json: Json = False,
@@ -137,30 +141,17 @@ def history(context: typer.Context, url: Address, *, as_json: Json = False) -> N
     state: State = context.obj
     with state.open() as store:
         page = _find(store, url)
-        answer = {
-            "page": {key: page[key] for key in ("id", "url", "title", "state", "site_name")},
-            "changes": [_dated(row) for row in store.read.changes(page["id"])],
-            "sightings": [_dated(row) for row in store.read.sightings(page["id"])],
-            "visits": [_dated(row) for row in store.read.visits(page["id"])],
-        }
+        changes = [_dated(row) for row in store.read.changes(page["id"])]
+        sightings = [_dated(row) for row in store.read.sightings(page["id"])]
+        visits = [_dated(row) for row in store.read.visits(page["id"])]
     if as_json:
-        print_json(answer)
+        facts = {key: page[key] for key in ("id", "url", "title", "state", "site_name")}
+        print_json({"page": facts, "changes": changes, "sightings": sightings, "visits": visits})
         return
-    print_table(
-        readable(page["url"]),
-        ("when", "what", "detail"),
-        [
-            *((row["at"], row["kind"], row["detail"]) for row in answer["changes"]),
-            *(
-                (row["first_seen_at"], "seen on", f"{row['hub_url']} ({clean(row['anchor'])})")
-                for row in answer["sightings"]
-            ),
-            *(
-                (row["at"], f"visit: {row['status']}", row["detail"])
-                for row in answer["visits"]
-            ),
-        ],
-    )
+    rows = [(row["at"], row["kind"], row["detail"]) for row in changes]
+    rows += [(row["first_seen_at"], "seen on", row["hub_url"]) for row in sightings]
+    rows += [(row["at"], f"visit: {row['status']}", row["detail"]) for row in visits]
+    print_table(readable(page["url"]), ("when", "what", "detail"), sorted(rows))
 
 
 def _dated(row: dict[str, Any]) -> dict[str, Any]:
@@ -222,7 +213,9 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
                     "site": row.name,
                     "state": row.state,
                     **totals.get(row.id, {"pages": 0, "hubs": 0, "new_pages": 0}),
-                    "budget_per_day": settings.revisit.requests_per_day if per_day is None else per_day,
+                    "budget_per_day": settings.revisit.requests_per_day
+                    if per_day is None
+                    else per_day,
                     "requests_last_day": sum(visits.values()),
                     "price_minutes": budget.get("price_minutes"),
                     "visits_by_status": visits,
@@ -250,4 +243,3 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
     ]
     columns = ("site", "state", "hubs", "new", "requests in 24 h", "price", "visits in 24 h")
     print_table("Status", columns, table)
-

@@ -23,7 +23,9 @@ _FAILURES = {"fetched", "not_modified", "redirected", "gone", "robots_denied"}
 
 def run(
     context: typer.Context,
-    urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Sites to add first.")] = None,
+    urls: Annotated[
+        list[str] | None, typer.Argument(metavar="[URL]...", help="Sites to add first.")
+    ] = None,
     *,
     once: Annotated[bool, typer.Option(help="Do what is due, then end (for cron).")] = False,
     as_json: Json = False,

@@ -25,7 +25,9 @@ Names = Annotated[list[str], typer.Argument(metavar="SITE...", help="Host name, 
 
 
 def init(
-    path: Annotated[Path, typer.Argument(help="Where to write the settings.")] = Path("hubwatch.toml"),
+    path: Annotated[Path, typer.Argument(help="Where to write the settings.")] = Path(
+        "hubwatch.toml"
+    ),
     *,
     force: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
     as_json: Json = False,
@@ -44,12 +46,18 @@ def init(
 
 def add(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
-    urls: Annotated[list[str], typer.Argument(metavar="URL...", help="A page of the site, best its home.")],
+    urls: Annotated[
+        list[str], typer.Argument(metavar="URL...", help="A page of the site, best its home.")
+    ],
     *,
     reach: Annotated[Reach, typer.Option(help="How far from the seed to go.")] = Reach.HOST,
-    include: Annotated[list[str], typer.Option(help="Only URLs like this glob (or re:REGEX).")] = [],  # noqa: B006 - Typer's way
+    include: Annotated[
+        list[str], typer.Option(help="Only URLs like this glob (or re:REGEX).")
+    ] = [],  # noqa: B006 - Typer's way
     exclude: Annotated[list[str], typer.Option(help="No URLs like this glob (or re:REGEX).")] = [],  # noqa: B006
-    requests_per_day: Annotated[float | None, typer.Option(min=0, help="Budget of the site.")] = None,
+    requests_per_day: Annotated[
+        float | None, typer.Option(min=0, help="Budget of the site.")
+    ] = None,
     min_interval_minutes: Annotated[float | None, typer.Option(min=0.01)] = None,
     max_interval_hours: Annotated[float | None, typer.Option(min=0.01)] = None,
     as_json: Json = False,
@@ -70,7 +78,9 @@ def add(  # noqa: PLR0913 - each is an option of the command
     with state.open() as store:
         for url in urls:
             try:
-                results.append({"url": url, "site_id": add_seed(store, url, now=now(), terms=terms)})
+                results.append(
+                    {"url": url, "site_id": add_seed(store, url, now=now(), terms=terms)}
+                )
             except InputError as error:
                 results.append({"url": url, "error": str(error)})
     failed = [result for result in results if "error" in result]
@@ -96,7 +106,9 @@ def remove(
     with state.open() as store:
         rows = find_sites(store, names)
         listed = ", ".join(row.name for row in rows)
-        if not yes and not typer.confirm(f"Forget {listed} with all that was found there?", err=True):
+        if not yes and not typer.confirm(
+            f"Forget {listed} with all that was found there?", err=True
+        ):
             raise typer.Exit(1)
         for row in rows:
             store.write.remove_site(row.id)
@@ -179,4 +191,3 @@ def _shown(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
     if isinstance(value, dict):
         return "; ".join(f"{key.replace('_', ' ')}: {one}" for key, one in value.items())
     return "-" if value is None else str(value)
-

@@ -1,7 +1,7 @@
 """Fetching: the one way out of Hubwatch, and the manners on it.
 
-Every outbound request, of whatever purpose, goes through one :class:`~incremental.fetch.session.Fetcher`, and every connection
-through one address guard::
+Every outbound request, of whatever purpose, goes through one
+:class:`~incremental.fetch.session.Fetcher`, and every connection through one address guard::
 
     visit -- RobotsPolicy.allows? -- Fetcher.fetch(Request) -------------------------> Response
                                      |  target     is it a URL, and whose?                |
@@ -14,7 +14,7 @@ through one address guard::
     decoding.decode_body(body, header)     -> text                              <---------+
 
 Only ``transport`` opens sockets. ``robots``, ``politeness`` and ``decoding`` are pure: they are
-handed answers and times. Import from these modules: this door stays
-light, because settings pass through it on every command. A site can make a fetch fail, never raise: whatever happens is a
+handed answers and times. Import from these modules: this door stays light, because settings pass
+through it on every command. A site can make a fetch fail, never raise: whatever happens is a
 :class:`~incremental.fetch.status.Response` with a :class:`~incremental.fetch.status.FetchStatus`.
 """

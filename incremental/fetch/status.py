@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - readers of type hints need it
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 

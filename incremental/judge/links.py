@@ -9,8 +9,8 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from incremental.parse import Link
 from incremental.judge.mirrors import stripped
+from incremental.parse import Link
 from incremental.scope import Scope, trap
 from incremental.urls import identity, normalize
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import calendar
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -34,7 +35,10 @@ RELAUNCH_ANCHOR_SHARE = 0.5
 MIN_TELLING_ANCHOR = 8
 """Characters from which an anchor is likely one page's headline and not "more"."""
 
-_URL_DATE = re.compile(r"(?<!\d)((?:19|20)\d{2})[/_-]?(0[1-9]|1[0-2])(?:[/_-]?(0[1-9]|[12]\d|3[01]))?(?!\d)")
+_DIGITS = re.compile(r"\d+")
+_URL_DATE = re.compile(
+    r"(?<!\d)((?:19|20)\d{2})[/_-]?(0[1-9]|1[0-2])(?:[/_-]?(0[1-9]|[12]\d|3[01]))?(?!\d)"
+)
 
 
 class Standing(StrEnum):
@@ -114,10 +118,20 @@ def _end_of(year: int, month: int, day: int | None) -> float | None:
     return (last - date(1970, 1, 1)).days * DAY + DAY
 
 
-def is_gap(hub: HubRow, shown: Sequence[Target], seen_before: int) -> bool:
-    """Tell whether pages may have scrolled by unseen: nothing of the last visit is left."""
-    watched = hub.baseline_at is not None and hub.kind != "sitemap" and hub.shown_links > 0
-    return watched and len(shown) >= MIN_GAP_LINKS and seen_before == 0
+def is_gap(hub: HubRow, shown: Sequence[Target], standings: Mapping[str, Standing]) -> bool:
+    """Tell whether pages may have scrolled by unseen: a whole list on the hub is new.
+
+    A list is what stands at one place in the markup; menus and footers are lists of their own, so that
+    their old links do not hide that the list of news was turned over.
+    """
+    if hub.baseline_at is None or hub.kind == "sitemap" or not hub.shown_links:
+        return False
+    new: Counter[str] = Counter()
+    old: Counter[str] = Counter()
+    for target in shown:
+        place = _DIGITS.sub("0", target.tag_path)
+        (new if standings[target.identity] is Standing.NEW else old)[place] += 1
+    return any(count >= MIN_GAP_LINKS and not old[place] for place, count in new.items())
 
 
 @dataclass(frozen=True, slots=True)

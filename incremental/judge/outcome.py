@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
 
 from incremental.fetch.status import FetchStatus
 from incremental.judge.hubs import HubCounts, HubLimits, choose_hubs
@@ -27,7 +28,7 @@ from incremental.judge.news import (
 from incremental.parse import PageKind
 from incremental.urls import identity, normalize
 from incremental.visit import Outcome
-from store.values import HubRow, KnownPage, LookRow, NewHub, SeenLink, SiteChange, VisitRecord
+from store.values import HubRow, KnownPage, NewHub, SeenLink, SiteChange, VisitRecord
 
 NEVER = 9e12
 """A due time beyond all visits."""
@@ -160,8 +161,7 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
         _seen(target, standings[target.identity], view, chosen, event) for target in view.found
     )
     news = sum(link.announce for link in seen)
-    before = sum(k.id in view.visible for k in view.known.values())
-    gap = is_gap(hub, view.found, before) and event is None
+    gap = event is None and is_gap(hub, view.found, standings)
     fields = _hub_fields(outcome, view, news)
     record = replace(
         base_record(outcome, now),
@@ -173,7 +173,7 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
         site_change=SiteChange("relaunch", event.reason) if event else None,
         site_fields={"relaunched_at": now} if event else {},
         rebaseline=event is not None,
-        more_pages=_neighbours(outcome, view, gap=gap),
+        more_pages=_neighbours(outcome, view),
     )
     return Judgement(
         record,
@@ -312,8 +312,8 @@ def _published(view: HubView, standings: Mapping[str, Standing]) -> tuple[float,
     )
 
 
-def _neighbours(outcome: Outcome, view: HubView, *, gap: bool) -> tuple[SeenLink, ...]:
-    """Return what the page names besides its links: feeds, a refresh's target, the next page after a gap."""
+def _neighbours(outcome: Outcome, view: HubView) -> tuple[SeenLink, ...]:
+    """Return what the page names besides its links: feeds, sitemaps, a refresh's target."""
     assert outcome.page is not None
     page, hub, now = outcome.page, view.hub, view.since.now
     more = [
@@ -326,9 +326,7 @@ def _neighbours(outcome: Outcome, view: HubView, *, gap: bool) -> tuple[SeenLink
         more.append(_neighbour(page.refresh_url, NewHub("html", role, 1.0, why, now)))
     if page.kind is PageKind.SITEMAP_INDEX:
         why = f"listed in {hub.url}"
-        more += [
-            _neighbour(t.url, NewHub("sitemap", "sitemap", 1.0, why, now)) for t in view.found
-        ]
+        more += [_neighbour(t.url, NewHub("sitemap", "sitemap", 1.0, why, now)) for t in view.found]
     return tuple(link for link in more if link is not None)
 
 
@@ -339,12 +337,15 @@ def _neighbour(url: str, hub: NewHub) -> SeenLink | None:
     return SeenLink(identity=identity(target), url=target, hub=hub)
 
 
-def judge_look(outcome: Outcome, row: LookRow, now: float) -> VisitRecord:
+def judge_look(outcome: Outcome, now: float) -> VisitRecord:
     """Judge a look at a new page itself: its title, date and language, or that it is not there."""
     record = base_record(outcome, now)
     fields: dict[str, object] = {"look_due_at": None, "looked_at": now}
     status, page = outcome.response.status, outcome.page
     gone = status is FetchStatus.GONE
+    to_home = bool(outcome.response.redirects) and urlsplit(outcome.response.url).path in ("", "/")
+    if to_home:
+        gone, record = True, replace(record, detail="leads to the home page instead")
     if page is not None and is_soft_404(page.title, page.text):
         gone, record = True, replace(record, detail="answers 200 but says that it is not there")
     if gone:

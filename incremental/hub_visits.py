@@ -1,0 +1,216 @@
+"""What a visit of a hub leads to: look up what bears on it, have it judged, set the next visit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from incremental.fetch.status import FetchStatus
+from incremental.judge.hubs import HubCounts, HubLimits, HubScorer, score_targets
+from incremental.judge.links import Target, links_digest, targets
+from incremental.judge.news import RELAUNCH_MIN_LINKS, Since
+from incremental.judge.outcome import (
+    NEVER,
+    HubView,
+    Judgement,
+    judge_failure,
+    judge_hub,
+    judge_same_links,
+    judge_unchanged,
+)
+from incremental.mirror_watch import MirrorWatch
+from incremental.parse import Page, PageKind
+from incremental.probes import probes
+from incremental.revisit import Visit
+from incremental.scope import template
+from incremental.settings import Settings
+from incremental.sites import WatchedSite
+from incremental.urls import identity, normalize
+from incremental.visit import Outcome
+from store import Store
+from store.record import to_json
+from store.values import HubRow, NewHub, SeenLink, VisitRecord
+
+MAX_TTL_SECONDS = 86_400.0
+
+
+class HubVisits:
+    """Settles visits of hubs. Reads the store, writes nothing but the page cache and mirrors."""
+
+    def __init__(self, store: Store, settings: Settings, scorer: HubScorer) -> None:
+        self._store = store
+        self._settings = settings
+        self._scorer = scorer
+        self._mirrors = MirrorWatch(store)
+
+    def settle(self, outcome: Outcome, site: WatchedSite, now: float) -> VisitRecord | None:
+        """Return the record of a visit, None when the hub was removed meanwhile."""
+        hub = self._store.read.hub(outcome.task.page_id)
+        if hub is None:
+            return None
+        judgement = self._judgement(outcome, hub, site, now)
+        record = _reschedule(judgement, outcome, hub, site, now)
+        self._keep_body(outcome, hub, judgement)
+        self._mirrors.learn(outcome, hub, judgement, site, now)
+        return record
+
+    def _judgement(self, outcome: Outcome, hub: HubRow, site: WatchedSite, now: float) -> Judgement:
+        response, page = outcome.response, outcome.page
+        if response.status is FetchStatus.REDIRECTED:
+            return _redirected(outcome, hub, site, now)
+        if response.status not in (FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED):
+            return judge_failure(outcome, hub, now)
+        if outcome.unchanged and hub.baseline_at is not None:
+            return judge_unchanged(outcome, hub, now)
+        if page is None or page.kind is PageKind.OTHER:
+            empty = replace(response, status=FetchStatus.GONE, detail="not a page of links")
+            return judge_failure(replace(outcome, response=empty), hub, now)
+        return self._read(outcome, replace(hub, kind=_kind(page.kind)), page, site, now)
+
+    def _read(
+        self, outcome: Outcome, hub: HubRow, page: Page, site: WatchedSite, now: float
+    ) -> Judgement:
+        """Judge a page that brought links."""
+        found = targets(page.links, site.scope, mirrors=site.mirrors, own=hub.identity)
+        if hub.baseline_at is not None and links_digest(found) == hub.links_md5:
+            return judge_same_links(outcome, hub, now)
+        judgement = judge_hub(outcome, self._view(found, hub, site, now))
+        if hub.role == "seed" and site.row.probed_at is None:
+            return _with_probes(judgement, probes(page, outcome.response.url, now), site, now)
+        return judgement
+
+    def _view(self, found: Sequence[Target], hub: HubRow, site: WatchedSite, now: float) -> HubView:
+        """Look up what bears on the judgement."""
+        read = self._store.read
+        known = read.known(site.row.id, [t.identity for t in found])
+        visible = read.visible(hub.page_id)
+        unknown = [t for t in found if t.identity not in known]
+        lost = visible - {k.id for k in known.values()}
+        suspicious = min(len(unknown), len(lost)) >= RELAUNCH_MIN_LINKS
+        headlines = [t.anchor for t in unknown if t.anchor]
+        return HubView(
+            hub=hub,
+            since=Since(now, site.row.added_at, self._settings.news.backdated_days),
+            found=found,
+            known=known,
+            visible=frozenset(visible),
+            scores=score_targets(unknown, self._scorer) if hub.kind != "feed" else {},
+            counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
+            limits=self._limits(),
+            lost_urls=read.urls(lost) if suspicious else (),
+            anchors=read.known_anchors(site.row.id, headlines) if suspicious else {},
+        )
+
+    def _hub_counts(self, site_id: int) -> HubCounts:
+        urls = self._store.read.hub_urls(site_id)
+        by_template: dict[str, int] = {}
+        for url in urls:
+            form = template(url)
+            by_template[form] = by_template.get(form, 0) + 1
+        return HubCounts(len(urls), by_template)
+
+    def _limits(self) -> HubLimits:
+        hubs = self._settings.hubs
+        return HubLimits(hubs.threshold, hubs.max_per_site, hubs.max_per_template)
+
+    def _keep_body(self, outcome: Outcome, hub: HubRow, judgement: Judgement) -> None:
+        """Put a changed body into the cache: the latest two of a hub, because they explain a change."""
+        if outcome.page is None or outcome.body_md5 is None or judgement.failed:
+            return
+        keep = frozenset({outcome.body_md5, hub.body_md5 or ""})
+        self._store.cache.put(hub.url, outcome.response.body)
+        self._store.cache.forget(hub.url, keep=keep)
+
+
+def _redirected(outcome: Outcome, hub: HubRow, site: WatchedSite, now: float) -> Judgement:
+    """Follow a hub that led to another host, if that is in scope or the first answer of a seed."""
+    location = normalize(outcome.response.location or "")
+    judgement = judge_failure(outcome, hub, now)
+    first_seed = hub.role == "seed" and hub.baseline_at is None
+    if location is None:
+        return judgement
+    fields: dict[str, object] = {}
+    if not site.scope.verdict(location).inside:
+        if not first_seed:
+            return judgement
+        fields["scope"] = to_json({**json.loads(site.row.scope), "home": location})
+    new = NewHub("html", hub.role, 1.0, f"{hub.url} leads to it", now)
+    link = SeenLink(identity=identity(location), url=location, hub=new)
+    record = replace(
+        judgement.record,
+        more_pages=(link,),
+        site_fields=fields,
+        hub_fields=judgement.record.hub_fields | {"state": "dead", "due_at": NEVER},
+        page_change="moved",
+        change_detail=location,
+    )
+    return replace(judgement, record=record, gone=True)
+
+
+def _with_probes(
+    judgement: Judgement, more: tuple[SeenLink, ...], site: WatchedSite, now: float
+) -> Judgement:
+    """After a seed's first visit, plan to look for feeds and sitemaps at their usual places."""
+    site.row = replace(site.row, probed_at=now)
+    record = judgement.record
+    record = replace(
+        record,
+        more_pages=record.more_pages + more,
+        site_fields=record.site_fields | {"probed_at": now},
+    )
+    return replace(judgement, record=record)
+
+
+def _reschedule(
+    judgement: Judgement, outcome: Outcome, hub: HubRow, site: WatchedSite, now: float
+) -> VisitRecord:
+    """Tell the policy what came of the visit, and set the next one."""
+    record = judgement.record
+    state = replace(site.hub_state(hub), key=str(hub.page_id), kind=_policy_kind(hub, judgement))
+    if judgement.gone:
+        site.state = site.policy.retire(state, site.state)
+        return record
+    state, site.state = site.policy.observe(state, site.state, _numbers(judgement, outcome, now))
+    site.hub_states[hub.page_id] = state
+    due_at = min(site.policy.due_at(state, site.state, site.budget, now), NEVER)
+    fields: dict[str, object] = {
+        "due_at": due_at,
+        "interval_seconds": due_at - now,
+        "revisit": to_json(state.to_json()),
+    }
+    return replace(record, hub_fields=record.hub_fields | fields)
+
+
+def _kind(kind: PageKind) -> str:
+    if kind is PageKind.FEED:
+        return "feed"
+    return "html" if kind is PageKind.HTML else "sitemap"
+
+
+def _policy_kind(hub: HubRow, judgement: Judgement) -> str:
+    kind = str(judgement.record.hub_fields.get("kind", hub.kind))
+    if kind != "html":
+        return kind
+    return "home" if hub.role == "seed" else "page"
+
+
+def _numbers(judgement: Judgement, outcome: Outcome, now: float) -> Visit:
+    return Visit(
+        at=now,
+        shown=judgement.shown,
+        novel=judgement.novel,
+        baseline=judgement.baseline,
+        all_new=judgement.all_new,
+        not_modified=outcome.unchanged,
+        failed=judgement.failed,
+        wait_seconds=_wait_seconds(outcome),
+        published=judgement.published,
+        shared=judgement.shared,
+    )
+
+
+def _wait_seconds(outcome: Outcome) -> float:
+    """Return how long the server or the feed asks to be left alone."""
+    ttl = outcome.page.ttl_seconds if outcome.page is not None else None
+    return max(outcome.response.retry_after_seconds or 0.0, min(ttl or 0.0, MAX_TTL_SECONDS))
