@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from incremental.cover_watch import CoverWatch
 from incremental.engine import Engine
 from incremental.frontier import Frontier
 from incremental.hub_visits import HubVisits
@@ -51,6 +52,7 @@ class Crawler:
         self._settings = settings
         self._engine = engine
         self._hubs = HubVisits(store, settings, scorer)
+        self._cover = CoverWatch(store)
         self._told = told
         self.frontier = Frontier(store, settings, make_policy)
 
@@ -99,8 +101,12 @@ class Crawler:
             record = self._hubs.settle(outcome, site, now)
         if record is not None:
             self._write(replace(record, host=host), site)
+            for link in record.links or ():
+                if link.state == "pending":
+                    self._send(link, site)
             if record.gap:
                 self._follow(outcome, site, now)
+            self._cover.refresh(site, now)
         self.frontier.refresh(site, now)
 
     def _follow(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
@@ -118,6 +124,11 @@ class Crawler:
         for page_id in ids.values():
             self._store.write.begin_baseline(page_id, site.row.added_at)
             site.send(page_id)
+
+    def _send(self, link: SeenLink, site: WatchedSite) -> None:
+        """Read a page at once that is news unless it is a hub."""
+        known = self._store.read.known(site.row.id, [link.identity])
+        site.send(*(page.id for page in known.values() if page.state == "pending"))
 
     def _write(self, record: VisitRecord, site: WatchedSite) -> None:
         fields = {**record.site_fields, "budget": to_json(site.budget.to_json())}

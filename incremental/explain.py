@@ -12,10 +12,10 @@ from incremental.errors import InputError
 from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import RobotsPolicy, robots_url
 from incremental.judge.links import without_mirror
-from incremental.judge.outcome import NEVER
 from incremental.scope import trap
 from incremental.settings import Settings
 from incremental.sites import watch
+from incremental.times import NEVER
 from incremental.urls import identity, normalize
 from store import Store
 from store.values import SiteRow

@@ -22,10 +22,10 @@ from dataclasses import asdict, replace
 from incremental.fetch.politeness import HostState, after_visit, host_key, staggered_start
 from incremental.fetch.robots import RobotsCache, RobotsPolicy, robots_url
 from incremental.fetch.status import FetchStatus
-from incremental.judge.outcome import DAY, NEVER
 from incremental.revisit import Policy, Terms, open_at, spend
 from incremental.settings import Settings
 from incremental.sites import WatchedSite, watch
+from incremental.times import DAY, NEVER
 from incremental.visit import Outcome, Purpose, VisitTask
 from store import Store
 from store.values import HostRow, HubRow
@@ -50,6 +50,7 @@ class Frontier:
         self._hosts: dict[str, HostState] = {}
         self._busy_hosts: set[str] = set()
         self._robots = RobotsCache()
+        self._look_share = settings.news.look_share
         self._queue: list[tuple[float, int]] = []
 
     # Sites.
@@ -64,6 +65,7 @@ class Frontier:
             before = self._sites.get(row.id)
             if before is not None:
                 site.used, site.busy, site.errands = before.used, before.busy, before.errands
+                site.cover, site.cover_at = before.cover, before.cover_at
             self._sites[row.id] = site
         if not self._hosts:
             self._stagger(now)
@@ -87,9 +89,15 @@ class Frontier:
 
     def refresh(self, site: WatchedSite, now: float) -> None:
         """Look up when *site* has something due, and queue it for then."""
-        due_at = self._store.read.next_due_at(site.row.id)
-        site.next_due_at = NEVER if due_at is None else due_at
+        site.next_due_at = self._next_due_at(site, now)
         self._enqueue(site, now)
+
+    def _next_due_at(self, site: WatchedSite, now: float) -> float:
+        hub_at = self._store.read.next_hub_due_at(site.row.id)
+        look_at = self._store.read.next_look_due_at(site.row.id)
+        if look_at is not None:
+            look_at = max(look_at, site.look_open_at(self._look_share, now))
+        return min(NEVER if hub_at is None else hub_at, NEVER if look_at is None else look_at)
 
     def _enqueue(self, site: WatchedSite, now: float) -> None:
         heapq.heappush(self._queue, (self._ready_at(site, now), site.row.id))
@@ -137,8 +145,7 @@ class Frontier:
 
     def _enqueue_later(self, site: WatchedSite, now: float) -> None:
         """Queue a site that had nothing to do after all: its host is busy, or its rows were pushed back."""
-        due_at = self._store.read.next_due_at(site.row.id)
-        site.next_due_at = NEVER if due_at is None else due_at
+        site.next_due_at = self._next_due_at(site, now)
         at = self._ready_at(site, now)
         if at > now:
             heapq.heappush(self._queue, (at, site.row.id))
@@ -176,8 +183,9 @@ class Frontier:
                 hubs = read.due_hubs(site_id, now, visited=visited)
             if hubs:
                 found[share] = _hub_task(hubs[0])
-        for row in read.due_looks(site_id, now):
-            found["look"] = VisitTask(Purpose.LOOK, row.url, site_id, row.page_id)
+        if site.look_open_at(self._look_share, now) <= now:
+            for row in read.due_looks(site_id, now):
+                found["look"] = VisitTask(Purpose.LOOK, row.url, site_id, row.page_id)
         if not found:
             return None
         share = site.turn(set(found))
@@ -188,7 +196,7 @@ class Frontier:
         """Ask the policy once more: what it knows may have moved since the row was written."""
         if hub.visited_at is None:
             return False
-        due_at = site.policy.due_at(site.hub_state(hub), site.state, site.budget, now)
+        due_at = site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
         if due_at <= now + 1.0:
             return False
         self._store.write.update_hub(hub.page_id, due_at=min(due_at, NEVER))

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+from classifier.hub import LinkEvidence
+from classifier.hub.context import SiteIndex
+from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import FetchStatus
 from incremental.judge.hubs import HubCounts, HubLimits, HubScorer, score_targets
 from incremental.judge.links import Target, links_digest, targets
 from incremental.judge.news import RELAUNCH_MIN_LINKS, Since
 from incremental.judge.outcome import (
-    NEVER,
     HubView,
     Judgement,
     judge_failure,
     judge_hub,
     judge_same_links,
+    judge_topic_page,
     judge_unchanged,
 )
 from incremental.mirror_watch import MirrorWatch
@@ -26,13 +28,16 @@ from incremental.revisit import Visit
 from incremental.scope import template
 from incremental.settings import Settings
 from incremental.sites import WatchedSite
+from incremental.times import DAY, HOUR, NEVER
 from incremental.urls import identity, normalize
 from incremental.visit import Outcome
 from store import Store
 from store.record import to_json
 from store.values import HubRow, NewHub, SeenLink, VisitRecord
 
-MAX_TTL_SECONDS = 86_400.0
+MAX_TTL_SECONDS = DAY
+INDEX_SECONDS = 6 * HOUR
+"""How long the index of a site's URLs, the context of its links, is used."""
 
 
 class HubVisits:
@@ -72,13 +77,29 @@ class HubVisits:
         self, outcome: Outcome, hub: HubRow, page: Page, site: WatchedSite, now: float
     ) -> Judgement:
         """Judge a page that brought links."""
+        if self._is_topic_page(outcome, hub):
+            row = self._store.read.page(hub.page_id) or {}
+            return judge_topic_page(outcome, row.get("first_hub_id"), str(row.get("state")), now)
         found = targets(page.links, site.scope, mirrors=site.mirrors, own=hub.identity)
         if hub.baseline_at is not None and links_digest(found) == hub.links_md5:
-            return judge_same_links(outcome, hub, now)
+            return judge_same_links(outcome, hub, found, now)
         judgement = judge_hub(outcome, self._view(found, hub, site, now))
         if hub.role == "seed" and site.row.probed_at is None:
             return _with_probes(judgement, probes(page, outcome.response.url, now), site, now)
         return judgement
+
+    def _is_topic_page(self, outcome: Outcome, hub: HubRow) -> bool:
+        """Let the content decide, at its first visit, on a page that only its address made a hub.
+
+        What a page has brought outranks what it looks like, so a hub with new pages stays one.
+        """
+        first_look = hub.baseline_at is None and hub.role == "list" and hub.kind == "html"
+        if not first_look or hub.new_pages:
+            return False
+        body, header = outcome.response.body, outcome.response.headers.get("content-type", "")
+        text, _ = decode_body(body, header)
+        scored = self._scorer.score_page(LinkEvidence(url=hub.url), text)
+        return scored.probability < self._settings.hubs.threshold
 
     def _view(self, found: Sequence[Target], hub: HubRow, site: WatchedSite, now: float) -> HubView:
         """Look up what bears on the judgement."""
@@ -95,12 +116,22 @@ class HubVisits:
             found=found,
             known=known,
             visible=frozenset(visible),
-            scores=score_targets(unknown, self._scorer) if hub.kind != "feed" else {},
+            scores=self._scores(unknown, hub, site, now),
             counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
             limits=self._limits(),
             lost_urls=read.urls(lost) if suspicious else (),
             anchors=read.known_anchors(site.row.id, headlines) if suspicious else {},
         )
+
+    def _scores(
+        self, unknown: Sequence[Target], hub: HubRow, site: WatchedSite, now: float
+    ) -> dict[str, float]:
+        if hub.kind == "feed" or not unknown:
+            return {}
+        if site.index is None or now - site.index_at > INDEX_SECONDS:
+            urls = self._store.read.known_urls(site.row.id)
+            site.index, site.index_at = SiteIndex.build(urls), now
+        return score_targets(unknown, self._scorer, site.index)
 
     def _hub_counts(self, site_id: int) -> HubCounts:
         urls = self._store.read.hub_urls(site_id)
@@ -112,7 +143,9 @@ class HubVisits:
 
     def _limits(self) -> HubLimits:
         hubs = self._settings.hubs
-        return HubLimits(hubs.threshold, hubs.max_per_site, hubs.max_per_template)
+        return HubLimits(
+            hubs.threshold, hubs.max_per_site, hubs.max_per_template, hubs.max_next_pages
+        )
 
     def _keep_body(self, outcome: Outcome, hub: HubRow, judgement: Judgement) -> None:
         """Put a changed body into the cache: the latest two of a hub, because they explain a change."""
@@ -134,7 +167,8 @@ def _redirected(outcome: Outcome, hub: HubRow, site: WatchedSite, now: float) ->
     if not site.scope.verdict(location).inside:
         if not first_seed:
             return judgement
-        fields["scope"] = to_json({**json.loads(site.row.scope), "home": location})
+        site.move(location)
+        fields["scope"] = site.row.scope
     new = NewHub("html", hub.role, 1.0, f"{hub.url} leads to it", now)
     link = SeenLink(identity=identity(location), url=location, hub=new)
     record = replace(
@@ -169,11 +203,13 @@ def _reschedule(
     record = judgement.record
     state = replace(site.hub_state(hub), key=str(hub.page_id), kind=_policy_kind(hub, judgement))
     if judgement.gone:
+        site.hub_states.pop(hub.page_id, None)
         site.state = site.policy.retire(state, site.state)
         return record
     state, site.state = site.policy.observe(state, site.state, _numbers(judgement, outcome, now))
     site.hub_states[hub.page_id] = state
-    due_at = min(site.policy.due_at(state, site.state, site.budget, now), NEVER)
+    site.baselines += judgement.baseline
+    due_at = min(site.due_at(hub.page_id, hub.role, state, now), NEVER)
     fields: dict[str, object] = {
         "due_at": due_at,
         "interval_seconds": due_at - now,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from incremental.judge.outcome import MINUTE
 from incremental.parse import Page
+from incremental.times import MINUTE
 from incremental.urls import identity, normalize
 from store.values import NewHub, SeenLink
 

@@ -161,6 +161,19 @@ def _is_calendar(path: str, query: str) -> bool:
     return has_date and bool(_CALENDAR_NAME.search(path))
 
 
+_PAGE_NUMBER = re.compile(
+    r"(?:/page/|/paged?/|/seite/|/p/|[?&](?:page|paged|p|pg|pn|pageno|page_no|pageindex|curpage|currentpage)="
+    r"|/(?:index|list|default|node)_)(\d{1,5})(?:\D|$)",
+    re.IGNORECASE,
+)
+
+
+def page_number(url: str) -> int | None:
+    """Return which page of a longer list a URL names, or None: ``/news/page/3/``, ``?page=3``."""
+    match = _PAGE_NUMBER.search(url)
+    return int(match[1]) if match else None
+
+
 _DIGITS = re.compile(r"\d+")
 _HEX = re.compile(r"^[0-9a-f]{12,}$")
 

@@ -5,18 +5,25 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from incremental.judge.mirrors import rules
 from incremental.revisit import BudgetState, HubState, Policy, SiteState, Terms
+from incremental.revisit.cover import Cover
 from incremental.scope import Reach, Scope
 from incremental.settings import RevisitSettings
+from incremental.times import DAY, HOUR, MINUTE, NEVER
 from store.values import HubRow, SiteRow
 
-MINUTE = 60.0
-HOUR = 3_600.0
+if TYPE_CHECKING:
+    from classifier.hub.context import SiteIndex
+
 
 MAX_ERRANDS = 8
+REST_SECONDS = 7 * DAY
+REST_SHARE = 0.1
+"""Share of the budget that resting hubs may take together."""
 
 SHARES = {"revisit": 0.5, "explore": 0.25, "look": 0.25}
 """How a site's requests are divided when there is more to do than the budget allows: hubs that are
@@ -43,6 +50,17 @@ class WatchedSite:
     """The earliest due time of its hubs and looks."""
     busy: bool = False
     """A visit is under way."""
+    cover: Cover = field(default_factory=Cover)
+    cover_at: float = 0.0
+    """When the cover was last worked out."""
+    index: SiteIndex | None = None
+    """What the site's known URLs say of a new one."""
+    index_at: float = 0.0
+    look_allowance: float = 1.0
+    """Looks at new pages that may be made now."""
+    look_allowance_at: float = 0.0
+    baselines: int = 0
+    """Hubs read for the first time since."""
     errands: deque[int] = field(default_factory=deque)
     """Page ids of hubs to visit next, before all else and even if the budget is spent: visits that are
     worth something only at once (what scrolled by, two addresses that may be one page)."""
@@ -54,6 +72,36 @@ class WatchedSite:
             state = HubState.from_json(json.loads(hub.revisit))
             self.hub_states[hub.page_id] = state
         return state
+
+    def due_at(self, page_id: int, role: str, state: HubState, now: float) -> float:
+        """Return when the policy wants the hub; later while it rests behind hubs that show more.
+
+        Later pages of a list are read once, and again only after a gap on the first.
+        """
+        due_at = self.policy.due_at(state, self.state, self.budget, now)
+        if role == "page" and state.visits:
+            return NEVER
+        if page_id not in self.cover.resting or not state.visits or state.failures:
+            return due_at
+        share = REST_SHARE * max(self.terms.requests_per_day, 1.0)
+        interval = max(REST_SECONDS, len(self.cover.resting) / share * DAY)
+        return max(due_at, state.visited_at + interval)
+
+    def move(self, home: str) -> None:
+        """Let the scope lie around *home*, because the seed led there; its row says so from now on."""
+        scope = json.dumps({**json.loads(self.row.scope), "home": home}, ensure_ascii=False)
+        self.row = replace(self.row, scope=scope)
+        self.scope = read_scope(self.row)
+
+    def look_open_at(self, share: float, now: float) -> float:
+        """Return from when on a look at a new page is within *share* of the budget."""
+        per_day = share * self.terms.requests_per_day
+        if per_day <= 0:
+            return NEVER
+        earned = max(now - self.look_allowance_at, 0.0) / DAY * per_day
+        self.look_allowance = min(self.look_allowance + earned, max(per_day / 4, 1.0))
+        self.look_allowance_at = now
+        return now + max(1.0 - self.look_allowance, 0.0) / per_day * DAY
 
     def send(self, *page_ids: int) -> None:
         """Add errands, up to a bound."""
@@ -70,6 +118,8 @@ class WatchedSite:
         for name in self.used:
             self.used[name] *= 0.98
         self.used[share] += 1.0
+        if share == "look":
+            self.look_allowance -= 1
 
 
 def read_scope(row: SiteRow) -> Scope:

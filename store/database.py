@@ -6,10 +6,12 @@ No database object is global. Queries are run on the one that :func:`open_databa
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import peewee
 from peewee import Database, DatabaseError, OperationalError, SqliteDatabase
@@ -43,36 +45,47 @@ def open_database(where: str) -> Database:
         database = _postgres(where)
     else:
         database = _sqlite(Path(where))
-    with storage_errors(where):
-        _migrate(database, where)
+    try:
+        with storage_errors(where):
+            _migrate(database, without_password(where))
+    except StoreError:
+        database.close()
+        raise
     return database
 
 
 def _sqlite(path: Path) -> Database:
-    new = not path.exists()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    database = SqliteDatabase(str(path), pragmas=_PRAGMAS, timeout=BUSY_TIMEOUT_SECONDS)
     with storage_errors(str(path)):
-        if new:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            ours = path.exists() and _check_sqlite(path)
+        except OSError as error:
+            raise StoreError(f"{path} cannot be opened for writing: {error}") from error
+        database = SqliteDatabase(str(path), pragmas=_PRAGMAS, timeout=BUSY_TIMEOUT_SECONDS)
+        if not ours:
             _sql(database, f"PRAGMA application_id = {APPLICATION_ID}")
-        else:
-            _check_sqlite(database, path)
     return database
 
 
-def _check_sqlite(database: Database, path: Path) -> None:
-    """Refuse a foreign or damaged file."""
-    (application,) = _sql(database, "PRAGMA application_id").fetchone()
-    if application != APPLICATION_ID and database.get_tables():
-        raise StoreDamagedError(
-            f"{path} is a SQLite database of another program; choose another path"
-        )
-    if application != APPLICATION_ID:
-        _sql(database, f"PRAGMA application_id = {APPLICATION_ID}")
-    # quick_check reads every page but skips the slow comparison of indexes with tables.
-    (verdict,) = _sql(database, "PRAGMA quick_check(1)").fetchone()
+def _check_sqlite(path: Path) -> bool:
+    """Refuse a foreign or damaged file; tell whether it is ours already and not just empty.
+
+    Read-only: our own connection switches the journal mode, which writes to the file.
+    """
+    address = f"file:{quote(str(path.resolve()))}?mode=ro"
+    connection = sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_SECONDS)
+    with contextlib.closing(connection):
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        if application != APPLICATION_ID and tables:
+            raise StoreDamagedError(
+                f"{path} is a SQLite database of another program; choose another path"
+            )
+        # quick_check reads every page but skips the slow comparison of indexes with tables.
+        (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         raise StoreDamagedError(f"{path} is damaged ({verdict}); restore a backup or move it away")
+    return bool(application == APPLICATION_ID)
 
 
 def _postgres(url: str) -> Database:
@@ -82,9 +95,11 @@ def _postgres(url: str) -> Database:
         raise StoreError("PostgreSQL needs the extra: pip install 'hubwatch[postgres]'") from error
     from playhouse.db_url import connect  # noqa: PLC0415 - reads drivers that few have
 
-    database: Database = connect(
-        url.replace("postgres://", "postgresql://", 1), prefer_psycopg3=True
-    )
+    address = url.replace("postgres://", "postgresql://", 1)
+    try:
+        database: Database = connect(address, prefer_psycopg3=True)
+    except ValueError as error:
+        raise StoreError(f"{without_password(url)} is no address of a database: {error}") from None
     return database
 
 
@@ -114,9 +129,10 @@ def _applied(database: Database) -> set[str]:
 @contextlib.contextmanager
 def storage_errors(where: str) -> Iterator[None]:
     """Turn what the user can mend into a :class:`StoreError`; let bugs through as they are."""
+    where = without_password(where)
     try:
         yield
-    except OperationalError as error:
+    except (OperationalError, sqlite3.OperationalError) as error:
         if "locked" in str(error) or "busy" in str(error):
             raise StoreLockedError(
                 f"{where} is held by another process; is another Hubwatch running on it?"
@@ -125,11 +141,30 @@ def storage_errors(where: str) -> Iterator[None]:
             raise StoreError(f"{where} cannot be opened for writing: {error}") from error
         raise StoreError(f"{where}: {error}") from error
     except (DatabaseError, sqlite3.DatabaseError) as error:
-        if isinstance(error, peewee.IntegrityError | peewee.ProgrammingError):
+        # These are bugs: a constraint, a type or a statement of ours is wrong.
+        if isinstance(error, peewee.IntegrityError | peewee.ProgrammingError | peewee.DataError):
             raise
         raise StoreDamagedError(
             f"{where} is damaged or no database ({error}); restore a backup or move it away"
         ) from error
+
+
+def without_password(where: str) -> str:
+    """Return the address of a database as it may be shown."""
+    shown = re.sub(r"(?<=//)([^/@]*?):[^/]*@", r"\1:...@", where)
+    return re.sub(r"(?<=[?&]password=)[^&]*", "...", shown)
+
+
+@contextlib.contextmanager
+def writing(database: Database, where: str) -> Iterator[None]:
+    """Run the block as one transaction; nothing of it stays when it raises.
+
+    SQLite takes its write lock at once: a transaction that begins by reading fails at its first
+    write, busy time-out or not, when another process has written in between.
+    """
+    transaction = database.atomic("IMMEDIATE") if is_sqlite(database) else database.atomic()
+    with storage_errors(where), transaction:
+        yield
 
 
 def _sql(database: Database, statement: str) -> Any:  # noqa: ANN401 - a driver's cursor

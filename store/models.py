@@ -1,7 +1,8 @@
 """The tables. No model is bound to a database: every query names the one it runs on.
 
 All times are unix seconds, UTC, in double precision. Texts that came from a site are stored as
-they came (cut to a bound): whoever shows them escapes them.
+they came, cut to a bound, without what no database takes (:func:`store.texts.storable`): whoever
+shows them escapes them. Ids are never given out twice.
 
 ::
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 from peewee import (
     AutoField,
     BigAutoField,
+    BigIntegerField,
     BooleanField,
     DoubleField,
     ForeignKeyField,
@@ -88,13 +90,13 @@ class Page(Model):
     published_at = DoubleField(null=True)
     """What the feed, the sitemap or the page itself says."""
     first_seen_at = DoubleField()
-    first_hub_id = IntegerField(null=True)
+    first_hub_id = BigIntegerField(null=True)
     """Page id of the hub that showed it first; NULL for seeds."""
     announced_at = DoubleField(null=True)
     """When it was told as new; NULL = known from a baseline, or a hub."""
     state = TextField(default="known")
     """known, gone, moved, backdated."""
-    moved_to = IntegerField(null=True)
+    moved_to = BigIntegerField(null=True)
     look_due_at = DoubleField(null=True)
     """When the page itself is to be fetched; NULL = not planned."""
     looked_at = DoubleField(null=True)
@@ -207,7 +209,7 @@ class Change(Model):
     kind = TextField()
     """added, changed, gone, back, moved, relaunch."""
     at = DoubleField(index=True)
-    hub_id = IntegerField(null=True)
+    hub_id = BigIntegerField(null=True)
     """Page id of the hub that showed it."""
     detail = TextField(default="")
     body_before = TextField(null=True)

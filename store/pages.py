@@ -8,6 +8,7 @@ stays under a real name.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import os
@@ -32,16 +33,15 @@ class PageCache:
         self.quota_bytes = quota_bytes
 
     def put(self, url: str, body: bytes) -> str:
-        """Keep *body* and return its MD5, 32 hexadecimal digits. The same body is written once.
+        """Keep *body* and return its MD5, 32 hexadecimal digits. A body that is there is not rewritten.
 
         Raises:
             StoreError: the folder cannot be written (no space, no permission).
         """
         digest = body_md5(body)
-        path = self._path(url, digest)
-        if self.quota_bytes and not path.exists():
+        if self.quota_bytes and self.get(url, digest) is None:
             try:
-                self._write(path, url.encode() + b"\n" + body)
+                self._write(self._path(url, digest), _key(url) + b"\n" + body)
             except OSError as error:
                 raise StoreError(f"page cache {self.folder}: {error}") from error
         return digest
@@ -52,8 +52,9 @@ class PageCache:
             content = gzip.decompress(self._path(url, digest).read_bytes())
         except (OSError, EOFError, zlib.error):
             return None
-        key, _, body = content.partition(b"\n")
-        return body if key == url.encode() and body_md5(body) == digest else None
+        key = _key(url) + b"\n"
+        body = content[len(key) :]
+        return body if content.startswith(key) and body_md5(body) == digest else None
 
     def forget(self, url: str, *, keep: frozenset[str] = frozenset()) -> int:
         """Delete the bodies of *url* but those whose MD5 is in *keep*; return how many went."""
@@ -82,9 +83,11 @@ class PageCache:
         return len(doomed)
 
     def _files(self) -> Iterator[tuple[float, int, Path]]:
-        for path in self.folder.glob("*/*/*.*"):
-            stat = path.stat()
-            yield stat.st_mtime, stat.st_size, path
+        # What a killed process left under a temporary name grows old like the rest.
+        for path in self.folder.glob("*/*/*"):
+            with contextlib.suppress(FileNotFoundError):  # forgotten meanwhile
+                stat = path.stat()
+                yield stat.st_mtime, stat.st_size, path
 
     def _folder_of(self, name: str) -> Path:
         return self.folder.joinpath(*(name[2 * level : 2 * level + 2] for level in range(_LEVELS)))
@@ -108,7 +111,11 @@ class PageCache:
 
 
 def _name(url: str) -> str:
-    return hashlib.md5(url.encode()).hexdigest()
+    return hashlib.md5(_key(url)).hexdigest()
+
+
+def _key(url: str) -> bytes:
+    return url.encode("utf-8", "surrogatepass")
 
 
 def body_md5(body: bytes) -> str:

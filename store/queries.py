@@ -10,6 +10,7 @@ from peewee import JOIN, Database, Expression, chunked, fn
 
 from store.database import data_version, is_sqlite, storage_errors
 from store.models import Change, Host, Hub, Page, Sighting, Site, Visit
+from store.texts import storable
 from store.values import HostRow, HubRow, KnownPage, LookRow, NewPage, SiteRow
 
 _SITE_COLUMNS = [getattr(Site, f.name) for f in fields(SiteRow)]
@@ -40,7 +41,8 @@ class Queries:
     def generation(self) -> object:
         """Return a value that differs when another connection has changed the database since."""
         if is_sqlite(self._db):
-            return data_version(self._db)
+            with storage_errors(self._where):
+                return data_version(self._db)
         paused = Site.select(fn.COUNT(Site.id)).where(Site.state == "paused")
         hubs = Hub.select(fn.COUNT(Hub.page))
         rows = self._rows(Site.select(fn.COUNT(Site.id), fn.MAX(Site.id)))
@@ -77,10 +79,20 @@ class Queries:
 
     def next_due_at(self, site_id: int) -> float | None:
         """Return when the next hub or look of a site is due; it may have passed. None = never."""
-        hub = Hub.select(fn.MIN(Hub.due_at)).where(Hub.site_id == site_id)
-        look = Page.select(fn.MIN(Page.look_due_at)).where(Page.site == site_id)
-        moments = [self._rows(query)[0][0] for query in (hub, look)]
-        return min((float(moment) for moment in moments if moment is not None), default=None)
+        moments = (self.next_hub_due_at(site_id), self.next_look_due_at(site_id))
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    def next_hub_due_at(self, site_id: int) -> float | None:
+        """Return when the next hub of a site is due; it may have passed. None = never."""
+        query = Hub.select(fn.MIN(Hub.due_at)).where(Hub.site_id == site_id)
+        moment = self._rows(query)[0][0]
+        return None if moment is None else float(moment)
+
+    def next_look_due_at(self, site_id: int) -> float | None:
+        """Return when the next look at a page of a site is due; it may have passed. None = never."""
+        query = Page.select(fn.MIN(Page.look_due_at)).where(Page.site == site_id)
+        moment = self._rows(query)[0][0]
+        return None if moment is None else float(moment)
 
     def known(self, site_id: int, identities: Sequence[str]) -> dict[str, KnownPage]:
         """Return those of *identities* that the site knows, by identity."""
@@ -142,6 +154,31 @@ class Queries:
         )
         return [url for (url,) in self._rows(query)]
 
+    def articles_shown(self, site_id: int) -> list[tuple[int, int]]:
+        """Return (hub, page) for every page of a site that is no hub and stands on a hub now."""
+        as_hub = Hub.alias()
+        query = (
+            Sighting.select(Sighting.hub, Sighting.page)
+            .join(Hub, on=Hub.page == Sighting.hub)
+            .join(as_hub, JOIN.LEFT_OUTER, on=as_hub.page == Sighting.page)
+            .where((Hub.site_id == site_id) & Sighting.gone_at.is_null() & as_hub.page.is_null())
+        )
+        return [(hub, page) for hub, page in self._rows(query)]
+
+    def told_shown(self, site_id: int, *, limit: int = 200) -> list[tuple[int, int, float, float]]:
+        """Return (hub, page, seen on it, told) for the pages of a site told last, on every hub."""
+        last = (
+            Change.select(Change.page, Change.at)
+            .where((Change.site == site_id) & (Change.kind == "added"))
+            .order_by(Change.id.desc())
+            .limit(limit)
+            .alias("last")
+        )
+        query = Sighting.select(
+            Sighting.hub, Sighting.page, Sighting.first_seen_at, last.c.at
+        ).join(last, on=last.c.page_id == Sighting.page)
+        return [(row[0], row[1], row[2], row[3]) for row in self._rows(query)]
+
     def look(self, page_id: int) -> LookRow | None:
         """Return what a look at one page needs."""
         rows = self._rows(Page.select(*_LOOK_COLUMNS).where(Page.id == page_id))
@@ -154,6 +191,11 @@ class Queries:
             query = Page.select(Page.url).where(Page.id.in_(batch))
             found += [url for (url,) in self._rows(query)]
         return found
+
+    def known_urls(self, site_id: int, *, limit: int = 5_000) -> list[tuple[str, str]]:
+        """Return (URL, anchor) of pages of a site, those known longest first."""
+        query = Page.select(Page.url, Page.anchor).where(Page.site == site_id)
+        return [(url, anchor) for url, anchor in self._rows(query.order_by(Page.id).limit(limit))]
 
     def hub_urls(self, site_id: int) -> list[str]:
         """Return the URLs of a site's HTML hubs that are alive."""
@@ -172,13 +214,14 @@ class Queries:
 
     def known_anchors(self, site_id: int, anchors: Sequence[str]) -> dict[str, int]:
         """Return page ids by anchor text, for those of *anchors* that pages of the site carry."""
+        stored = {anchor: storable(anchor) for anchor in anchors}
         found: dict[str, int] = {}
-        for batch in chunked(anchors, 500):
+        for batch in chunked(stored.values(), 500):
             query = Page.select(Page.anchor, Page.id).where(
                 (Page.site == site_id) & Page.anchor.in_(batch)
             )
             found.update(self._rows(query))
-        return found
+        return {anchor: found[kept] for anchor, kept in stored.items() if kept in found}
 
     def pages_below(
         self, site_id: int, prefix: str, *, hubs_only: bool = False, limit: int | None = None
@@ -226,10 +269,12 @@ class Queries:
 
     def find_page(self, url: str, identity: str) -> list[dict[str, Any]]:
         """Return all columns of the pages with this URL or identity, with their hub's if they are hubs."""
+        # The sites are named because the index of identities begins with them.
+        same = Page.site.in_(Site.select(Site.id)) & (Page.identity == storable(identity, None))
         query = (
             Page.select(Page, Site.name.alias("site_name"))
             .join(Site)
-            .where((Page.identity == identity) | (Page.url == url))
+            .where(same | (Page.url == storable(url, None)))
             .order_by(Page.id)
         )
         with storage_errors(self._where):

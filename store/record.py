@@ -13,12 +13,11 @@ from typing import Any
 
 from peewee import Database, chunked, fn
 
-from store.database import storage_errors
+from store.database import storage_errors, writing
 from store.models import Change, Host, Hub, Page, Sighting, Site, Visit
+from store.texts import columns, storable
 from store.values import HostRow, NewHub, SeenLink, VisitRecord
 
-MAX_TEXT = 500
-"""Characters kept of an anchor, a title or a tag path."""
 _ROWS = 90
 """Rows of one INSERT: SQLite allows 32,766 variables, older ones 999."""
 
@@ -32,7 +31,8 @@ class Recorder:
 
     def add_site(self, seed_url: str, name: str, *, now: float, **fields: object) -> int:
         """Add a site, or return the id of the one with this seed. Its fields are set either way."""
-        with storage_errors(self._where), self._db.atomic():
+        with writing(self._db, self._where):
+            fields = columns(fields)
             row = {"seed_url": seed_url, "name": name, "added_at": now, **fields}
             Site.insert(row).on_conflict_ignore().execute(self._db)
             if fields:
@@ -43,11 +43,11 @@ class Recorder:
     def update_site(self, site_id: int, **fields: object) -> None:
         """Set columns of a site."""
         with storage_errors(self._where):
-            Site.update(fields).where(Site.id == site_id).execute(self._db)
+            Site.update(columns(fields)).where(Site.id == site_id).execute(self._db)
 
     def remove_site(self, site_id: int) -> None:
         """Delete a site with all its pages, hubs, sightings, visits and changes."""
-        with storage_errors(self._where), self._db.atomic():
+        with writing(self._db, self._where):
             Site.delete().where(Site.id == site_id).execute(self._db)
 
     def add_pages(
@@ -57,7 +57,7 @@ class Recorder:
 
         Returns their ids by identity, those of pages known before included.
         """
-        with storage_errors(self._where), self._db.atomic():
+        with writing(self._db, self._where):
             return self._put_pages(site_id, tuple(links), now, hub_id)
 
     def make_hub(self, page_id: int, site_id: int, hub: NewHub) -> None:
@@ -68,7 +68,7 @@ class Recorder:
     def update_hub(self, page_id: int, **fields: object) -> None:
         """Set columns of a hub."""
         with storage_errors(self._where):
-            Hub.update(fields).where(Hub.page == page_id).execute(self._db)
+            Hub.update(columns(fields)).where(Hub.page == page_id).execute(self._db)
 
     def begin_baseline(self, page_id: int, at: float) -> None:
         """Let what a hub shows at its first visit be new: for the next pages of a list after a gap."""
@@ -79,14 +79,14 @@ class Recorder:
     def update_page(self, page_id: int, **fields: object) -> None:
         """Set columns of a page."""
         with storage_errors(self._where):
-            Page.update(fields).where(Page.id == page_id).execute(self._db)
+            Page.update(columns(fields)).where(Page.id == page_id).execute(self._db)
 
     def fold_mirror(self, site_id: int, moves: Sequence[tuple[int, SeenLink]], now: float) -> None:
         """Make each page of *moves* one with the page it mirrors: history, sightings, hub and all.
 
         What the old page was told or known to be, the other one is from now on.
         """
-        with storage_errors(self._where), self._db.atomic():
+        with writing(self._db, self._where):
             ids = self._put_pages(site_id, [link for _, link in moves], now, None)
             for old, link in moves:
                 new = ids[link.identity]
@@ -98,8 +98,16 @@ class Recorder:
         earlier = was.select(fn.MIN(was.first_seen_at)).where(was.id.in_([old, new]))
         told = was.select(fn.MIN(was.announced_at)).where(was.id.in_([old, new]))
         title = was.select(fn.MAX(was.anchor)).where(was.id.in_([old, new]))
-        fields = {"first_seen_at": earlier, "announced_at": told, "anchor": title}
+        look = was.select(fn.MIN(was.look_due_at)).where(was.id.in_([old, new]))
+        fields = {
+            "first_seen_at": earlier,
+            "announced_at": told,
+            "anchor": title,
+            "look_due_at": look,
+        }
         Page.update(fields).where(Page.id == new).execute(self._db)
+        circle = (Page.id == new) & (Page.moved_to == old)
+        Page.update(state="known", moved_to=None).where(circle).execute(self._db)
         Page.update(state="moved", moved_to=new, look_due_at=None).where(Page.id == old).execute(
             self._db
         )
@@ -108,6 +116,16 @@ class Recorder:
         Hub.delete().where(Hub.page == old).execute(self._db)
         for column in (Sighting.page, Sighting.hub):
             self._repoint(column, old, new)
+        Visit.update(page=new).where(Visit.page == old).execute(self._db)
+        self._fold_changes(old, new)
+
+    def _fold_changes(self, old: int, new: int) -> None:
+        """Let the history of *old* be that of *new*, told once: at the earlier of the two times."""
+        Change.update(page=new).where(Change.page == old).execute(self._db)
+        told = (Change.page == new) & (Change.kind == "added")
+        query = Change.select(Change.id).where(told).order_by(Change.id)
+        again = [change for (change,) in query.tuples().execute(self._db)][1:]
+        Change.delete().where(Change.id.in_(again)).execute(self._db)
 
     def _repoint(self, column: Any, old: int, new: int) -> None:  # noqa: ANN401 - a peewee field
         """Let the sightings of *old* be those of *new*; where both have one, the new one's stays."""
@@ -125,7 +143,7 @@ class Recorder:
 
     def postpone(self, page_id: int, until: float, status: str) -> None:
         """Put off whatever is due for a page that may not be fetched, and say why."""
-        with storage_errors(self._where), self._db.atomic():
+        with writing(self._db, self._where):
             hub = Hub.update(due_at=until, last_status=status)
             hub.where(Hub.page == page_id).execute(self._db)
             look = Page.update(look_due_at=until)
@@ -139,7 +157,7 @@ class Recorder:
 
     def visit(self, record: VisitRecord) -> list[int]:
         """Record one visit; return the page ids that were announced by it, in page order."""
-        with storage_errors(self._where), self._db.atomic():
+        with writing(self._db, self._where):
             announced = self._record_links(record)
             if record.announce_page:
                 announced += self._announce_page(record)
@@ -147,7 +165,8 @@ class Recorder:
             if record.host is not None:
                 self._put_host(record.host)
             if record.site_fields:
-                Site.update(record.site_fields).where(Site.id == record.site_id).execute(self._db)
+                fields = columns(record.site_fields)
+                Site.update(fields).where(Site.id == record.site_id).execute(self._db)
             if record.rebaseline:
                 self._rebaseline(record)
             return announced
@@ -160,19 +179,21 @@ class Recorder:
             return []
         ids = self._put_pages(record.site_id, record.links, record.at, record.page_id)
         self._put_sightings(record, ids)
-        news = [link for link in record.links if link.announce]
-        self._announce(record, [ids[link.identity] for link in news])
+        news = self._announce(record, [ids[t.identity] for t in record.links if t.announce])
         moved = [link for link in record.links if link.moved_from is not None]
         self._move(record, [(link.moved_from or 0, ids[link.identity]) for link in moved])
-        return [ids[link.identity] for link in news]
+        return news
 
     def _put_pages(
         self, site_id: int, links: Sequence[SeenLink], now: float, hub_id: int | None
     ) -> dict[str, int]:
         """Insert the pages that are not known yet; return the ids of all by identity."""
-        for batch in chunked([_page_row(site_id, link, now, hub_id) for link in links], _ROWS):
-            Page.insert_many(batch).on_conflict_ignore().execute(self._db)
         ids = self._ids(site_id, [link.identity for link in links])
+        # Only what is unknown is inserted: PostgreSQL gives every refused row an id as well.
+        unknown = [link for link in links if link.identity not in ids]
+        for batch in chunked([_page_row(site_id, link, now, hub_id) for link in unknown], _ROWS):
+            Page.insert_many(batch).on_conflict_ignore().execute(self._db)
+        ids |= self._ids(site_id, [link.identity for link in unknown])
         for link in links:
             if link.hub is not None:
                 self._put_hub(ids[link.identity], site_id, link.hub)
@@ -190,7 +211,7 @@ class Recorder:
         return ids
 
     def _put_hub(self, page_id: int, site_id: int, hub: NewHub) -> None:
-        row = {"page": page_id, "site_id": site_id, **asdict(hub)}
+        row = {"page": page_id, "site_id": site_id, **columns(asdict(hub))}
         Hub.insert(row).on_conflict_ignore().execute(self._db)
 
     def _put_sightings(self, record: VisitRecord, ids: Mapping[str, int]) -> None:
@@ -200,8 +221,8 @@ class Recorder:
                 "hub": record.page_id,
                 "page": ids[link.identity],
                 "first_seen_at": record.at,
-                "anchor": link.anchor[:MAX_TEXT],
-                "tag_path": link.tag_path[:MAX_TEXT],
+                "anchor": storable(link.anchor),
+                "tag_path": storable(link.tag_path),
                 "position": link.position,
             }
             for link in links
@@ -221,11 +242,17 @@ class Recorder:
             one = on_hub & Sighting.page.in_(batch)
             Sighting.update(gone_at=record.at).where(one).execute(self._db)
 
-    def _announce(self, record: VisitRecord, page_ids: list[int]) -> None:
+    def _announce(self, record: VisitRecord, page_ids: list[int]) -> list[int]:
+        """Tell those of *page_ids* that were never told; return them, each once, in their order."""
+        told: set[int] = set()
         for batch in chunked(page_ids, 500):
             fresh = Page.id.in_(batch) & Page.announced_at.is_null()
+            query = Page.select(Page.id).where(fresh).tuples()
+            told |= {page for (page,) in query.execute(self._db)}
             Page.update(announced_at=record.at, state="known").where(fresh).execute(self._db)
-        self._put_changes(record, "added", [(page, "") for page in page_ids], record.page_id)
+        news = [page for page in dict.fromkeys(page_ids) if page in told]
+        self._put_changes(record, "added", [(page, "") for page in news], record.page_id)
+        return news
 
     def _announce_page(self, record: VisitRecord) -> list[int]:
         fresh = (Page.id == record.page_id) & Page.announced_at.is_null()
@@ -236,8 +263,15 @@ class Recorder:
         return [record.page_id]
 
     def _move(self, record: VisitRecord, moves: list[tuple[int, int]]) -> None:
+        """Make pages known under new addresses: what was told of the old ones stays told, of the new."""
+        was = Page.alias()
         for old, new in moves:
+            told = was.select(was.announced_at).where(was.id == old)
+            fresh = (Page.id == new) & Page.announced_at.is_null()
+            Page.update(announced_at=told).where(fresh).execute(self._db)
             Page.update(state="moved", moved_to=new).where(Page.id == old).execute(self._db)
+            added = (Change.page == old) & (Change.kind == "added")
+            Change.update(page=new).where(added).execute(self._db)
         self._put_changes(record, "moved", [(old, str(new)) for old, new in moves], record.page_id)
 
     def _put_changes(
@@ -260,12 +294,16 @@ class Recorder:
             links=len(links),
             new_pages=sum(link.announce for link in links),
             gap=record.gap,
-            detail=record.detail[:MAX_TEXT],
+            detail=storable(record.detail),
         ).execute(self._db)
-        if record.hub_fields:
-            Hub.update(record.hub_fields).where(Hub.page == record.page_id).execute(self._db)
+        if record.drop_hub:
+            Hub.delete().where(Hub.page == record.page_id).execute(self._db)
+        elif record.hub_fields:
+            fields = columns(record.hub_fields)
+            Hub.update(fields).where(Hub.page == record.page_id).execute(self._db)
         if record.page_fields:
-            Page.update(record.page_fields).where(Page.id == record.page_id).execute(self._db)
+            fields = columns(record.page_fields)
+            Page.update(fields).where(Page.id == record.page_id).execute(self._db)
         if record.page_change is not None:
             self._insert_change(record, record.page_change, record.page_id, record.change_detail)
         if record.site_change is not None:
@@ -280,7 +318,7 @@ class Recorder:
             kind=kind,
             at=record.at,
             hub_id=record.page_id,
-            detail=detail[:MAX_TEXT],
+            detail=storable(detail),
             body_before=record.body_before,
             body_after=record.body_after,
         ).execute(self._db)
@@ -291,6 +329,7 @@ class Recorder:
 
     def _put_host(self, host: HostRow) -> None:
         fields = {key: value for key, value in asdict(host).items() if value is not None}
+        fields = columns(fields)
         fields["crawl_delay_seconds"] = host.crawl_delay_seconds
         query = Host.insert(fields).on_conflict(
             conflict_target=[Host.name],
@@ -304,7 +343,7 @@ def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> d
         "site": site_id,
         "identity": link.identity,
         "url": link.url,
-        "anchor": link.anchor[:MAX_TEXT],
+        "anchor": storable(link.anchor),
         "published_at": link.published_at,
         "first_seen_at": now,
         "first_hub_id": hub_id,
@@ -315,4 +354,4 @@ def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> d
 
 def to_json(value: object) -> str:
     """Write a JSON column."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return storable(json.dumps(value, ensure_ascii=False, separators=(",", ":")), None)

@@ -166,6 +166,8 @@ class VisitRecord:
     change_detail: str = ""
     body_before: str | None = None
     body_after: str | None = None
+    drop_hub: bool = False
+    """The visited page is no hub after all."""
     announce_page: bool = False
     """A look confirmed the visited page itself as new."""
     first_hub_id: int | None = None

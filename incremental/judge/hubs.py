@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from classifier.hub import LinkEvidence
 from incremental.judge.links import Target
-from incremental.scope import template
+from incremental.scope import page_number, template
+
+if TYPE_CHECKING:
+    from classifier.hub.context import SiteIndex
+
+
+class PageScored(Protocol):
+    """What the cascade says of a page."""
+
+    @property
+    def probability(self) -> float:
+        """Probability that the page is a hub."""
 
 
 class HubScorer(Protocol):
     """The link classifier: URL and anchor in, probability of a hub out."""
 
-    version: str
+    @property
+    def version(self) -> str:
+        """Name the model."""
 
-    def score(self, links: Sequence[LinkEvidence]) -> Sequence[float]:
+    def score(self, links: Sequence[LinkEvidence]) -> Iterable[float]:
         """Return one probability for each link, in order."""
+
+    def score_page(self, link: LinkEvidence, page: str) -> PageScored:
+        """Return what URL and content of a fetched page say together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +43,7 @@ class HubLimits:
     threshold: float
     max_per_site: int
     max_per_template: int
+    max_next_pages: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +54,27 @@ class HubCounts:
     by_template: Mapping[str, int]
 
 
-def score_targets(found: Sequence[Target], scorer: HubScorer) -> dict[str, float]:
-    """Return the probability of being a hub, by identity."""
+def score_targets(
+    found: Sequence[Target], scorer: HubScorer, context: SiteIndex | None = None
+) -> dict[str, float]:
+    """Return the probability of being a hub, by identity; *context* is what the site's URLs say."""
     evidence = [LinkEvidence(url=target.url, anchor=target.anchor or None) for target in found]
-    scores = scorer.score(evidence) if evidence else []
+    if context is not None:
+        evidence = [context.add_context(link) for link in evidence]
+    scores: Iterable[float] = scorer.score(evidence) if evidence else []
     return {target.identity: float(p) for target, p in zip(found, scores, strict=True)}
 
 
 def choose_hubs(
     found: Sequence[Target], scores: Mapping[str, float], counts: HubCounts, limits: HubLimits
 ) -> set[str]:
-    """Return the identities that become hubs: the likeliest first, within the limits.
+    """Return which of *found*, all like hubs, become hubs: the likeliest first, within the limits.
 
-    What is above the threshold but over a limit is no hub, and no new page either.
+    What is over a limit is no hub, and no new page either.
     """
     chosen: set[str] = set()
     by_template = dict(counts.by_template)
-    likely = [t for t in found if scores[t.identity] >= limits.threshold]
+    likely = [t for t in found if (page_number(t.url) or 0) <= limits.max_next_pages]
     for target in sorted(likely, key=lambda t: -scores[t.identity]):
         form = template(target.url)
         if counts.total + len(chosen) >= limits.max_per_site:

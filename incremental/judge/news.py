@@ -22,10 +22,10 @@ from datetime import date
 from enum import StrEnum
 
 from incremental.judge.links import Target
-from incremental.scope import template
+from incremental.scope import page_number, template
+from incremental.times import DAY
 from store.values import HubRow, KnownPage
 
-DAY = 86_400.0
 MIN_GAP_LINKS = 4
 """Fewer links than this say nothing when all of them are new."""
 RELAUNCH_MIN_LINKS = 8
@@ -70,7 +70,7 @@ def standing(
     """Judge one link of *hub* by what was known before this visit."""
     if known is not None:
         return Standing.NEW if _overlooked(known, hub) else Standing.KNOWN
-    if hub_like:
+    if hub_like or page_number(target.url) is not None:
         return Standing.HUB
     if hub.baseline_at is None:
         dated_after_start = (target.published_at or 0.0) > since.site_added_at
@@ -86,10 +86,15 @@ def standing(
 
 def _overlooked(known: KnownPage, hub: HubRow) -> bool:
     """Tell whether a known page became known only after this hub, which now shows it, was last read."""
-    if known.is_hub or known.announced_at is not None or known.state != "known":
+    if known.announced_at is not None or hub.baseline_at is None or hub.visited_at is None:
         return False
-    read_at = hub.changed_at if hub.baseline_at is not None else None
-    return read_at is not None and known.first_seen_at > (hub.visited_at or read_at)
+    # What stands in a feed is no hub, whatever its address looks like.
+    eligible = (
+        known.state in ("known", "pending")
+        if hub.kind == "feed"
+        else (known.state == "known" and not known.is_hub)
+    )
+    return eligible and known.first_seen_at > hub.visited_at
 
 
 def date_in_url(url: str) -> float | None:

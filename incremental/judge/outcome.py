@@ -26,15 +26,12 @@ from incremental.judge.news import (
     standing,
 )
 from incremental.parse import PageKind
+from incremental.scope import page_number
+from incremental.times import HOUR, NEVER
 from incremental.urls import identity, normalize
 from incremental.visit import Outcome
 from store.values import HubRow, KnownPage, NewHub, SeenLink, SiteChange, VisitRecord
 
-NEVER = 9e12
-"""A due time beyond all visits."""
-MINUTE = 60.0
-HOUR = 3_600.0
-DAY = 86_400.0
 FAILURES_UNTIL_GONE = 3
 
 _HUB_KINDS = {
@@ -143,10 +140,16 @@ def judge_unchanged(outcome: Outcome, hub: HubRow, now: float) -> Judgement:
     return Judgement(record, shown=hub.shown_links)
 
 
-def judge_same_links(outcome: Outcome, hub: HubRow, now: float) -> Judgement:
-    """Judge a visit of a hub whose body moved but whose links are as they were: noise, by our lights."""
+def judge_same_links(
+    outcome: Outcome, hub: HubRow, found: Sequence[Target], now: float
+) -> Judgement:
+    """Judge a visit of a hub whose body moved but whose links are as they were: noise, by our lights.
+
+    What it names besides them (a feed in its head) may be new all the same.
+    """
     judgement = judge_unchanged(outcome, hub, now)
-    record = replace(judgement.record, page_fields=_page_fields(outcome))
+    more = _neighbours(outcome, hub, found, now)
+    record = replace(judgement.record, page_fields=_page_fields(outcome), more_pages=more)
     return replace(judgement, record=record)
 
 
@@ -173,7 +176,7 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
         site_change=SiteChange("relaunch", event.reason) if event else None,
         site_fields={"relaunched_at": now} if event else {},
         rebaseline=event is not None,
-        more_pages=_neighbours(outcome, view),
+        more_pages=_neighbours(outcome, hub, view.found, now),
     )
     return Judgement(
         record,
@@ -212,15 +215,16 @@ def _new_hubs(view: HubView, standings: Mapping[str, Standing]) -> dict[str, New
     """Return the links that become hubs."""
     unknown = [t for t in view.found if standings[t.identity] is Standing.HUB]
     chosen = choose_hubs(unknown, view.scores, view.counts, view.limits)
-    return {
-        one: NewHub("html", "list", view.scores[one], "looks like a list", _first_due(view, one))
-        for one in chosen
-    }
+    return {t.identity: _new_hub(view, t) for t in unknown if t.identity in chosen}
 
 
-def _first_due(view: HubView, one: str) -> float:
-    """Spread the first visits of new hubs: the likeliest first."""
-    return view.since.now + (1.0 - view.scores[one]) * HOUR
+def _new_hub(view: HubView, target: Target) -> NewHub:
+    """Return a hub to be visited: the likeliest first, later pages of a list after their first."""
+    score, number = view.scores[target.identity], page_number(target.url)
+    now = view.since.now
+    if number is not None:
+        return NewHub("html", "page", score, f"page {number} of a list", now + number * HOUR)
+    return NewHub("html", "list", score, "looks like a list", now + (1.0 - score) * HOUR)
 
 
 def _seen(
@@ -231,6 +235,10 @@ def _seen(
     event: Relaunch | None,
 ) -> SeenLink:
     announce = stand is Standing.NEW and event is None
+    hub = chosen.get(target.identity)
+    # Found on a hub that was read before, this would be news if it were no hub: its first visit tells.
+    pending = hub is not None and hub.role == "list" and view.hub.baseline_at is not None
+    state = "backdated" if stand is Standing.BACKDATED else "pending" if pending else "known"
     return SeenLink(
         identity=target.identity,
         url=target.url,
@@ -239,8 +247,8 @@ def _seen(
         position=target.position,
         published_at=target.published_at,
         announce=announce,
-        state="backdated" if stand is Standing.BACKDATED else "known",
-        hub=chosen.get(target.identity),
+        state=state,
+        hub=hub,
         look_due_at=view.since.now if announce else None,
         moved_from=event.moved.get(target.identity) if event else None,
     )
@@ -312,10 +320,12 @@ def _published(view: HubView, standings: Mapping[str, Standing]) -> tuple[float,
     )
 
 
-def _neighbours(outcome: Outcome, view: HubView) -> tuple[SeenLink, ...]:
+def _neighbours(
+    outcome: Outcome, hub: HubRow, found: Sequence[Target], now: float
+) -> tuple[SeenLink, ...]:
     """Return what the page names besides its links: feeds, sitemaps, a refresh's target."""
     assert outcome.page is not None
-    page, hub, now = outcome.page, view.hub, view.since.now
+    page = outcome.page
     more = [
         _neighbour(url, NewHub("feed", "feed", 1.0, f"named by {hub.url}", now))
         for url in page.feed_urls
@@ -326,7 +336,7 @@ def _neighbours(outcome: Outcome, view: HubView) -> tuple[SeenLink, ...]:
         more.append(_neighbour(page.refresh_url, NewHub("html", role, 1.0, why, now)))
     if page.kind is PageKind.SITEMAP_INDEX:
         why = f"listed in {hub.url}"
-        more += [_neighbour(t.url, NewHub("sitemap", "sitemap", 1.0, why, now)) for t in view.found]
+        more += [_neighbour(t.url, NewHub("sitemap", "sitemap", 1.0, why, now)) for t in found]
     return tuple(link for link in more if link is not None)
 
 
@@ -335,6 +345,20 @@ def _neighbour(url: str, hub: NewHub) -> SeenLink | None:
     if target is None:
         return None
     return SeenLink(identity=identity(target), url=target, hub=hub)
+
+
+def judge_topic_page(
+    outcome: Outcome, first_hub_id: int | None, state: str, now: float
+) -> Judgement:
+    """Judge a page that was taken for a hub by its address and is none: news, if it was found as such."""
+    record = replace(
+        base_record(outcome, now),
+        page_fields=_page_fields(outcome) | {"body_md5": outcome.body_md5, "looked_at": now},
+        drop_hub=True,
+        announce_page=state == "pending",
+        first_hub_id=first_hub_id,
+    )
+    return Judgement(record, gone=True)
 
 
 def judge_look(outcome: Outcome, now: float) -> VisitRecord:

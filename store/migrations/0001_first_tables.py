@@ -4,13 +4,16 @@ A frozen copy of the models as they were; later changes are migrations of their 
 """
 
 from peewee import (
+    SQL,
     AutoField,
     BigAutoField,
+    BigIntegerField,
     BooleanField,
     DoubleField,
     ForeignKeyField,
     IntegerField,
     Model,
+    SqliteDatabase,
     TextField,
 )
 
@@ -56,10 +59,10 @@ class Page(Model):
     language = TextField(null=True)
     published_at = DoubleField(null=True)
     first_seen_at = DoubleField()
-    first_hub_id = IntegerField(null=True)
+    first_hub_id = BigIntegerField(null=True)
     announced_at = DoubleField(null=True)
     state = TextField(default="known")
-    moved_to = IntegerField(null=True)
+    moved_to = BigIntegerField(null=True)
     look_due_at = DoubleField(null=True)
     looked_at = DoubleField(null=True)
     body_md5 = TextField(null=True)
@@ -144,7 +147,7 @@ class Change(Model):
     page = ForeignKeyField(Page, null=True, on_delete="CASCADE", index=True)
     kind = TextField()
     at = DoubleField(index=True)
-    hub_id = IntegerField(null=True)
+    hub_id = BigIntegerField(null=True)
     detail = TextField(default="")
     body_before = TextField(null=True)
     body_after = TextField(null=True)
@@ -158,7 +161,13 @@ TABLES = [Site, Host, Page, Hub, Sighting, Visit, Change]
 
 
 def up(migrator, db):
-    """Create the tables and their indexes."""
+    """Create the tables and their indexes.
+
+    Ids are never given out twice: cursors, and visits under way while a site is removed, name them.
+    PostgreSQL does so by itself.
+    """
+    for key in (Site.id, Page.id, Change.id):
+        key.constraints = [SQL("AUTOINCREMENT")] if isinstance(db, SqliteDatabase) else []
     with db.bind_ctx(TABLES):
         db.create_tables(TABLES)
 

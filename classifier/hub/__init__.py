@@ -1,0 +1,42 @@
+"""Which links are hubs: paper 003 reproduced (:mod:`~classifier.hub.paper`) and surpassed.
+
+::
+
+    LinkEvidence ── url_features ─┐
+                 └─ tables ───────┴─ svm ── calibrated probability ── context ── score
+    page ── content_features ── svm ── cascade (only when the URL leaves doubt) ── score_page
+
+:func:`load_default` gives the shipped model; nothing here needs training by the user.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from classifier.hub.errors import HubClassifierError, LabelFileError, ModelError, TrainingError
+from classifier.hub.evidence import LinkEvidence
+
+if TYPE_CHECKING:
+    from classifier.hub.classifier import HubClassifier, PageScore, load_default
+
+__all__ = [
+    "HubClassifier",
+    "HubClassifierError",
+    "LabelFileError",
+    "LinkEvidence",
+    "ModelError",
+    "PageScore",
+    "TrainingError",
+    "load_default",
+]
+
+_HEAVY = frozenset(["HubClassifier", "PageScore", "load_default"])
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - the module protocol (PEP 562)
+    """Load numpy, lxml and the model's code only when somebody classifies."""
+    if name in _HEAVY:
+        from classifier.hub import classifier  # noqa: PLC0415 - see docstring
+
+        return getattr(classifier, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,130 @@
+"""Every method of the evaluation contract on labelled URLs and captured pages.
+
+A method turns rows into decision values: positive means hub. ``url`` and the content methods give
+calibrated probabilities minus one half; rules give plus or minus one half.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from classifier.evaluation import confusion, f1_interval
+from classifier.hub import rivals
+from classifier.hub.content_features import describe_page
+from classifier.hub.evidence import LinkEvidence
+from classifier.hub.folds import ROWS_PER_DOMAIN, first_rows
+from classifier.hub.scaling import to_probability
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from classifier.hub.captures import Capture
+    from classifier.hub.classifier import HubClassifier
+    from classifier.hub.labels import LabelRow
+
+URL_METHODS: Final = ("url", "paper_url", "rule", "courlan")
+PAGE_METHODS: Final = ("heuristic", "paper_content", "content", "cascade", "url")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What one method says of rows, in their order."""
+
+    hubs: NDArray[np.bool_]
+    """Predicted labels."""
+    scores: NDArray[np.float64]
+    """Probability of a hub (url, content, cascade), margin (SVMs, heuristic), or 0 and 1 (rules)."""
+
+
+def scored_rows(rows: Sequence[LabelRow], cap: int = ROWS_PER_DOMAIN) -> list[int]:
+    """Return the places of the rows that count: the first ``cap`` of a domain and label; 0 = all."""
+    return first_rows([(row.domain, row.label) for row in rows], cap)
+
+
+def judge_urls(classifier: HubClassifier, rows: Sequence[LabelRow]) -> dict[str, Judged]:
+    """Judge each row by URL and anchor alone, by every method that is installed."""
+    links = [row.evidence for row in rows]
+    judged = {
+        "url": _by_probability(classifier.score(links)),
+        "paper_url": _by_margin(classifier.model.paper_url.decide_links(links)),
+        "rule": _by_rule(rivals.rule_says_hub, rows),
+    }
+    courlan = rivals.courlan_test()
+    if courlan:
+        judged["courlan"] = _by_rule(courlan, rows)
+    return judged
+
+
+def judge_pages(
+    classifier: HubClassifier,
+    captures: Sequence[Capture],
+    features: NDArray[np.float64] | None = None,
+) -> dict[str, Judged]:
+    """Judge captured pages; ``url`` and the first stage of ``cascade`` see no anchor."""
+    if features is None:
+        features = page_features(captures)
+    model = classifier.model
+    url = classifier.log_odds([LinkEvidence(capture.row.url) for capture in captures])
+    content = model.content.log_odds(features)
+    rows = rivals.paper_content_rows(features)
+    return {
+        "heuristic": _by_margin(model.heuristic.decide(features)),
+        "paper_content": _by_margin(model.paper_content.decide(rows)),
+        "content": _by_probability(to_probability(content)),
+        "cascade": _by_probability(to_probability(model.cascade.join_all(url, content))),
+        "url": _by_probability(to_probability(url)),
+    }
+
+
+def page_features(captures: Sequence[Capture]) -> NDArray[np.float64]:
+    """Return the content features of captured pages, one row each."""
+    return np.array([describe_page(c.body, c.row.encoding or None) for c in captures])
+
+
+def _by_probability(probabilities: NDArray[np.float64]) -> Judged:
+    return Judged(probabilities >= 0.5, probabilities)  # noqa: PLR2004 - one half
+
+
+def _by_margin(margins: NDArray[np.float64]) -> Judged:
+    return Judged(margins > 0, margins)
+
+
+def _by_rule(rule: Callable[[str], bool], rows: Sequence[LabelRow]) -> Judged:
+    hubs = np.array([rule(row.url) for row in rows], dtype=bool)
+    return Judged(hubs, hubs.astype(np.float64))
+
+
+def score_sections(rows: Sequence[LabelRow], judged: Judged) -> dict[str, dict[str, float]]:
+    """Score the sections ``all``, ``no_root`` and ``zh`` of label rows."""
+    inside = {
+        "all": np.ones(len(rows), dtype=bool),
+        "no_root": np.array([not row.is_root for row in rows], dtype=bool),
+        "zh": np.array([row.lang == "zh" for row in rows], dtype=bool),
+    }
+    return {name: score(rows, judged, chosen) for name, chosen in inside.items()}
+
+
+def score(
+    rows: Sequence[LabelRow], judged: Judged, inside: NDArray[np.bool_] | None = None
+) -> dict[str, float]:
+    """Return precision, recall, F1 with its interval over domains, and the counts."""
+    whole = np.ones(len(rows), dtype=np.bool_)
+    places = np.flatnonzero(whole if inside is None else inside).tolist()
+    hubs: NDArray[np.bool_] = np.array([rows[place].is_hub for place in places], dtype=np.bool_)
+    predicted = judged.hubs[places]
+    outcome = confusion(predicted, hubs)
+    low, high = f1_interval(predicted, hubs, [rows[place].domain for place in places])
+    return {
+        "precision": outcome.precision,
+        "recall": outcome.recall,
+        "f1": outcome.f1,
+        "n": outcome.n,
+        "hubs": int(hubs.sum()),
+        "f1_low": low,
+        "f1_high": high,
+    }

@@ -1,0 +1,87 @@
+"""What is known of a link before its page is fetched, and how a URL falls into parts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import unquote
+
+URL_LIMIT = 2048
+"""Characters of a URL that are looked at; a longer one is judged by its beginning."""
+ANCHOR_LIMIT = 200
+"""Characters of an anchor text that are looked at."""
+
+_URL = re.compile(
+    r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//([^/?#]*)([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL
+)
+_NO_HOST = re.compile(r"()([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkEvidence:
+    """One link as the classifier sees it; None = unknown, which is not the same as 0 or empty.
+
+    The five fields of site context come from :mod:`classifier.hub.context`.
+    """
+
+    url: str
+    anchor: str | None = None
+    """Visible text of the link. An empty string counts as unknown, as in the label files."""
+    urls_below: int | None = None
+    """Known URLs of the site whose path starts with this one's path."""
+    template_siblings: int | None = None
+    """Known URLs of the site that share this URL's template (same form, other values)."""
+    anchor_ratio: float | None = None
+    """Length of the anchor over the median length of its template siblings' anchors."""
+    page_position: float | None = None
+    """Where the link stands on its page: 0 = the first link, 1 = the last."""
+    page_share: float | None = None
+    """Share of the site's visited pages that show this link (navigation: near 1)."""
+    page_bytes: int | None = None
+    """Size of the page, when it was fetched before (paper 003's ninth feature)."""
+    crawl_depth: int | None = None
+    """Clicks from the seed (paper 003's tenth feature)."""
+
+
+class UrlParts(NamedTuple):
+    """A URL taken apart leniently: nothing a site writes makes this fail.
+
+    A named tuple because a frozen dataclass costs four times as much to make, for every link.
+    """
+
+    host: str
+    path: str
+    """Percent-decoded; a fragment that is a route (``#/list/3``) is part of it."""
+    query: str
+    fragment: str
+    segments: tuple[str, ...]
+    stem: str
+    """The last segment without its file type."""
+    extension: str
+    """Lower case without the dot; empty if there is none."""
+
+    @property
+    def is_root(self) -> bool:
+        """Neither path nor query: the home page of its host."""
+        return not self.segments and not self.query
+
+
+def split_url(url: str) -> UrlParts:
+    """Take a URL apart; without a scheme or host the whole is read as a path."""
+    match = _URL.match(url[:URL_LIMIT]) or _NO_HOST.match(url[:URL_LIMIT])
+    host, path, query, fragment = match.groups("") if match else ("", "", "", "")
+    if fragment and fragment[0] in "/!":
+        path = f"{path.rstrip('/')}/{fragment.lstrip('/!')}"
+    if "%" in path:
+        path = unquote(path)
+    segments = tuple([segment for segment in path.split("/") if segment])
+    stem, extension = _file_name(segments[-1]) if segments else ("", "")
+    return UrlParts(host.lower(), path, query, fragment, segments, stem, extension)
+
+
+def _file_name(segment: str) -> tuple[str, str]:
+    stem, dot, extension = segment.rpartition(".")
+    if dot and stem and len(extension) <= 6 and extension.isalnum():  # noqa: PLR2004 - jhtml, action
+        return stem, extension.lower()
+    return segment, ""

@@ -1,0 +1,226 @@
+"""Labels: the files they come in, and the rule by which a page's behaviour writes them.
+
+A label file is TSV with a header; ``label`` and ``url`` must be there, ``anchor``, ``domain``,
+``lang``, ``source``, ``md5`` and ``encoding`` may be. What a user says outranks what a page's
+behaviour says, and that outranks a shipped or imported label.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from classifier.hub.errors import LabelFileError
+from classifier.hub.evidence import LinkEvidence, split_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+HUB: Final = "hub"
+TOPIC: Final = "topic"
+
+LABEL_COLUMNS: Final = ("label", "url", "anchor", "domain", "lang", "source")
+PAGE_COLUMNS: Final = ("label", "url", "domain", "lang", "md5", "encoding", "source")
+"""Columns of a file that labels captured pages."""
+
+
+class LabelOrigin(StrEnum):
+    """Where a label comes from; later members outrank earlier ones."""
+
+    IMPORTED = "imported"
+    BEHAVIOUR = "behaviour"
+    USER = "user"
+
+
+_RANK: Final = {origin: rank for rank, origin in enumerate(LabelOrigin)}
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """One labelled URL."""
+
+    label: str
+    url: str
+    anchor: str = ""
+    """Empty = unknown."""
+    domain: str = ""
+    lang: str = ""
+    source: str = ""
+    md5: str = ""
+    """Name of the captured page in its archive, when the row has one."""
+    encoding: str = ""
+
+    @property
+    def is_hub(self) -> bool:
+        """Whether the label is the positive class."""
+        return self.label == HUB
+
+    @property
+    def evidence(self) -> LinkEvidence:
+        """The row as the classifier sees it: URL and anchor alone."""
+        return LinkEvidence(self.url, self.anchor or None)
+
+    @property
+    def is_root(self) -> bool:
+        """Path and query are both empty."""
+        return split_url(self.url).is_root
+
+
+def read_labels(path: Path | str) -> list[LabelRow]:
+    """Read a label file; raises LabelFileError that names the line.
+
+    A missing ``domain`` is filled with the URL's host. Fields are taken as they stand: no quoting.
+    """
+    return [
+        _label_row(path, number, values) for number, values in _read_table(path, {"label", "url"})
+    ]
+
+
+def read_links(path: Path | str) -> list[LabelRow]:
+    """Read a file of links without labels; the rows' labels are empty."""
+    return [
+        _link_row(path, number, {**values, "label": ""})
+        for number, values in _read_table(path, {"url"})
+    ]
+
+
+def _read_table(path: Path | str, needed: set[str]) -> list[tuple[int, dict[str, str]]]:
+    lines = _read_text(path).split("\n")
+    columns = lines[0].rstrip("\r").split("\t")
+    missing = needed - set(columns)
+    if missing:
+        raise LabelFileError(path, 1, f"has no column {' and '.join(sorted(missing))}")
+    rows = []
+    for number, line in enumerate(lines[1:], start=2):
+        fields = line.rstrip("\r").split("\t")
+        if fields == [""]:
+            continue
+        if len(fields) != len(columns):
+            raise LabelFileError(path, number, f"has {len(fields)} fields, not {len(columns)}")
+        rows.append((number, dict(zip(columns, fields, strict=True))))
+    if not rows:
+        raise LabelFileError(path, 0, "has no rows")
+    return rows
+
+
+def _read_text(path: Path | str) -> str:
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise LabelFileError(path, 0, f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise LabelFileError(path, line, "is not UTF-8") from error
+    if not text.strip():
+        raise LabelFileError(path, 0, "is empty; its first line must name the columns")
+    return text
+
+
+def _label_row(path: Path | str, number: int, values: dict[str, str]) -> LabelRow:
+    if values["label"] not in {HUB, TOPIC}:
+        raise LabelFileError(path, number, f"label is {values['label']!r}, not hub or topic")
+    return _link_row(path, number, values)
+
+
+def _link_row(path: Path | str, number: int, values: dict[str, str]) -> LabelRow:
+    host = split_url(values["url"]).host
+    if not host:
+        raise LabelFileError(path, number, f"URL {values['url'][:100]!r} has no host")
+    known = {name: values.get(name, "") for name in LabelRow.__dataclass_fields__}
+    known["domain"] = known["domain"] or host
+    return LabelRow(**known)
+
+
+def write_labels(rows: Iterable[LabelRow], columns: Sequence[str] = LABEL_COLUMNS) -> str:
+    """Return rows as the text of a label file; tabs and line ends in fields become blanks."""
+    lines = ["\t".join(columns)]
+    lines += ["\t".join(" ".join(getattr(row, name).split()) for name in columns) for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def check_two_classes(rows: Sequence[LabelRow], path: Path | str) -> None:
+    """Raise LabelFileError when only one of hub and topic occurs."""
+    labels = {row.label for row in rows}
+    if len(labels) < 2:  # noqa: PLR2004 - hub and topic
+        raise LabelFileError(path, 0, f"has rows of class {labels.pop()} only; both are needed")
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """What a page did over its visits; the baseline visit is not counted."""
+
+    visits: int
+    """Visits after the baseline that fetched the page (not modified included)."""
+    visits_with_news: int
+    """Those among them that brought at least one new link inside the site."""
+    new_links: int
+    """New in-site links over all of them, first sightings only."""
+    watched_seconds: float
+    """Time from the baseline to the last visit."""
+
+
+@dataclass(frozen=True, slots=True)
+class BehaviourRule:
+    """When behaviour is clear enough to be a label."""
+
+    hub_visits_with_news: int = 2
+    """News on one visit alone can be a redesign or a related-links box."""
+    hub_new_links: int = 3
+    topic_visits: int = 8
+    topic_watched_seconds: float = 14 * 86400.0
+    """A slow hub is silent for two weeks too seldom to matter."""
+
+    def judge(self, behaviour: Behaviour) -> str | None:
+        """Return ``hub``, ``topic``, or None while it cannot be told."""
+        if (
+            behaviour.visits_with_news >= self.hub_visits_with_news
+            and behaviour.new_links >= self.hub_new_links
+        ):
+            return HUB
+        silent = behaviour.new_links == 0
+        if (
+            silent
+            and behaviour.visits >= self.topic_visits
+            and behaviour.watched_seconds >= self.topic_watched_seconds
+        ):
+            return TOPIC
+        return None
+
+
+def merge_labels(
+    labels: Iterable[tuple[LabelOrigin, LabelRow]],
+) -> dict[str, tuple[LabelOrigin, LabelRow]]:
+    """Return one label a URL: the highest origin wins, among equals the last."""
+    merged: dict[str, tuple[LabelOrigin, LabelRow]] = {}
+    for origin, row in labels:
+        present = merged.get(row.url)
+        if present is None or _RANK[origin] >= _RANK[present[0]]:
+            merged[row.url] = (origin, row)
+    return merged
+
+
+def enough_new_labels(new: int, trained_on: int) -> bool:
+    """Tell whether retraining pays: 50 new labels, or a twentieth of a small training set."""
+    return new >= 50 or (new >= 10 and new * 20 >= trained_on)  # noqa: PLR2004 - see docstring
+
+
+def most_uncertain(probabilities: NDArray[np.float64], count: int) -> list[int]:
+    """Return the places of the ``count`` probabilities nearest to one half, nearest first."""
+    order = sorted(range(len(probabilities)), key=lambda place: abs(probabilities[place] - 0.5))
+    return order[:count]
+
+
+def labels_hash(rows: Iterable[LabelRow]) -> str:
+    """Return a SHA-256 over the set of rows, whatever their order; names a training set."""
+    from hashlib import sha256  # noqa: PLC0415 - beside its only use
+
+    digest = sha256()
+    for item in sorted(json.dumps([row.label, row.url, row.anchor]) for row in rows):
+        digest.update(item.encode() + b"\n")
+    return digest.hexdigest()

@@ -1,0 +1,165 @@
+"""A trained model as a whole, and its folder on disk.
+
+::
+
+    <version>/manifest.json     format, version, training set's hash, metrics, SHA-256 of each file
+              url.json url.svm  content.json content.svm  paper_url.* paper_content.* heuristic.json
+
+All of it is JSON and libsvm text; reading it runs no code. Every file is checked against the
+manifest before it is read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final
+
+from classifier.hub.cascade import Cascade, ContentMachine
+from classifier.hub.errors import ModelError
+from classifier.hub.paper import PaperMachine
+from classifier.hub.rivals import HeuristicBayes
+from classifier.hub.url_machine import UrlMachine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FORMAT: Final = 1
+"""Raised when older code could misread a folder."""
+KIND: Final = "hubwatch hub classifier"
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_SIZE_LIMIT = 50_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class HubModel:
+    """Every machine of one version."""
+
+    version: str
+    url: UrlMachine
+    content: ContentMachine
+    cascade: Cascade
+    paper_url: PaperMachine
+    paper_content: PaperMachine
+    heuristic: HeuristicBayes
+    training: dict[str, Any]
+    """What it was trained on: rows, hubs, domains, hash of the rows."""
+    metrics: dict[str, Any]
+    """Scores on domains that the machines behind them never saw."""
+
+
+def save_model(model: HubModel, folder: Path) -> None:
+    """Write the folder so that it is there whole or not at all; raises ModelError if it exists."""
+    if not _VERSION.fullmatch(model.version):
+        raise ModelError(folder, f"{model.version!r} is no version: letters, digits, . _ -")
+    if folder.exists():
+        raise ModelError(folder, "exists already; a version is never overwritten")
+    files = _files_of(model)
+    manifest = {
+        "kind": KIND,
+        "format": FORMAT,
+        "version": model.version,
+        "training": model.training,
+        "metrics": model.metrics,
+        "cascade": model.cascade.to_json(),
+        "files": {name: sha256(text.encode()).hexdigest() for name, text in sorted(files.items())},
+    }
+    files["manifest.json"] = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
+    draft = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    draft.mkdir(parents=True)
+    try:
+        for name, text in files.items():
+            (draft / name).write_text(text, encoding="utf-8")
+        draft.replace(folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _files_of(model: HubModel) -> dict[str, str]:
+    files = {"heuristic.json": _compact(model.heuristic.to_json())}
+    machines: dict[str, UrlMachine | ContentMachine | PaperMachine] = {
+        "url": model.url,
+        "content": model.content,
+        "paper_url": model.paper_url,
+        "paper_content": model.paper_content,
+    }
+    for name, machine in machines.items():
+        files[f"{name}.json"] = _compact(machine.to_json())
+        files[f"{name}.svm"] = machine.machine.text
+    return files
+
+
+def _compact(data: object) -> str:
+    return json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n"
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read a folder's manifest; raises ModelError when it is missing, foreign or too new."""
+    path = folder / "manifest.json"
+    if not folder.is_dir():
+        raise ModelError(folder, "is not there")
+    try:
+        manifest = json.loads(_read(folder, path))
+    except ValueError as error:
+        raise ModelError(folder, f"manifest.json is damaged ({error})") from error
+    if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
+        raise ModelError(folder, "is not a hub classifier's model folder")
+    number = manifest.get("format")
+    if not isinstance(number, int) or number > FORMAT:
+        raise ModelError(
+            folder,
+            f"has format {number}, this version reads up to {FORMAT}; update hubwatch",
+        )
+    return manifest
+
+
+def load_model(folder: Path) -> HubModel:
+    """Load a folder; raises ModelError that says what is missing, damaged or too new."""
+    manifest = read_manifest(folder)
+    try:
+        texts = {
+            name: _read_checked(folder, name, digest) for name, digest in manifest["files"].items()
+        }
+        data = {name: json.loads(text) for name, text in texts.items() if name.endswith(".json")}
+        return HubModel(
+            version=str(manifest["version"]),
+            url=UrlMachine.from_json(data["url.json"], texts["url.svm"]),
+            content=ContentMachine.from_json(data["content.json"], texts["content.svm"]),
+            cascade=Cascade(*map(float, manifest["cascade"])),
+            paper_url=PaperMachine.from_json(data["paper_url.json"], texts["paper_url.svm"]),
+            paper_content=PaperMachine.from_json(
+                data["paper_content.json"], texts["paper_content.svm"]
+            ),
+            heuristic=HeuristicBayes.from_json(data["heuristic.json"]),
+            training=manifest["training"],
+            metrics=manifest["metrics"],
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        problem = f"cannot be read as format {FORMAT} ({type(error).__name__}: {error})"
+        raise ModelError(folder, problem) from error
+
+
+def _read_checked(folder: Path, name: str, digest: str) -> str:
+    if "/" in name or os.sep in name or name.startswith("."):
+        raise ModelError(folder, f"names a file outside itself: {name!r}")
+    text = _read(folder, folder / name)
+    if sha256(text.encode()).hexdigest() != digest:
+        raise ModelError(folder, f"{name} is damaged: its checksum is not the manifest's")
+    return text
+
+
+def _read(folder: Path, path: Path) -> str:
+    try:
+        if path.stat().st_size > _SIZE_LIMIT:
+            raise ModelError(folder, f"{path.name} is larger than {_SIZE_LIMIT} bytes")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ModelError(
+            folder, f"{path.name} is missing or unreadable: {error.strerror}"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ModelError(folder, f"{path.name} is damaged: not UTF-8") from error

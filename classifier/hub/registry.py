@@ -1,0 +1,207 @@
+"""A folder of model versions and the pointer to the active one.
+
+::
+
+    <root>/0003-1f2e3d4c/   a model folder (classifier.hub.model)
+           active.json      {"active": "0003-1f2e3d4c", "previous": ["0002-9a8b7c6d"]}
+
+The pointer is replaced atomically, so a daemon reads the old version or the new one, never half.
+Without a pointer the newest version is active.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from classifier.hub.errors import ModelError
+from classifier.hub.model import read_manifest, save_model
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from classifier.hub.classifier import HubClassifier
+    from classifier.hub.model import HubModel
+
+_POINTER = "active.json"
+_KEPT_PREVIOUS = 20
+_NUMBERED = re.compile(r"([0-9]{4,})-[0-9a-f]{8}")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """One version as a list shows it."""
+
+    version: str
+    active: bool
+    problem: str
+    """Why it cannot be used; empty if it can."""
+    training: dict[str, Any]
+    metrics: dict[str, Any]
+
+
+def versions_in(root: Path) -> list[str]:
+    """Return the versions of a folder, oldest first."""
+    if not root.is_dir():
+        return []
+    return sorted(p.name for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
+
+
+def newest_version(root: Path) -> str | None:
+    """Return the newest version of a folder, None when there is none."""
+    versions = [
+        version for version in versions_in(root) if (root / version / "manifest.json").is_file()
+    ]
+    return versions[-1] if versions else None
+
+
+def next_version(root: Path, training_hash: str) -> str:
+    """Return the name of the next version: running number and training set."""
+    numbers = [int(m[1]) for v in versions_in(root) if (m := _NUMBERED.fullmatch(v))]
+    return f"{max(numbers, default=0) + 1:04d}-{training_hash[:8]}"
+
+
+class ModelRegistry:
+    """The versions below one folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def models(self) -> list[ModelInfo]:
+        """Return every version, oldest first; a damaged one with its problem."""
+        active = self.active()
+        return [self._info(version, active) for version in versions_in(self.root)]
+
+    def _info(self, version: str, active: str | None) -> ModelInfo:
+        try:
+            manifest = read_manifest(self.root / version)
+        except ModelError as error:
+            return ModelInfo(version, version == active, error.problem, {}, {})
+        return ModelInfo(
+            version,
+            version == active,
+            "",
+            manifest.get("training", {}),
+            manifest.get("metrics", {}),
+        )
+
+    def active(self) -> str | None:
+        """Return the active version, None when there is no model at all."""
+        pointed = self._pointer()["active"]
+        return pointed or newest_version(self.root)
+
+    def use(self, version: str) -> None:
+        """Make a version active; raises ModelError when it cannot be read."""
+        read_manifest(self.root / version)
+        pointer = self._pointer()
+        present = self.active()
+        previous = [v for v in pointer["previous"] if v != version]
+        if present and present != version:
+            previous.append(present)
+        self._point(version, previous)
+
+    def rollback(self) -> str:
+        """Return to the version that was active before; raises ModelError when there is none."""
+        previous: list[str] = self._pointer()["previous"]
+        if not previous:
+            raise ModelError(self.root, "there is no earlier version to roll back to")
+        version = previous[-1]
+        read_manifest(self.root / version)
+        self._point(version, previous[:-1])
+        return version
+
+    def add(self, model: HubModel, *, force: bool = False) -> bool:
+        """Save a model; make it active unless the active one is better. Returns whether it is active.
+
+        Better = higher held-out F1 on URLs. ``force`` makes it active anyway.
+        """
+        better = force or _f1_of(model.metrics) >= self._active_f1()
+        present = self.active()
+        save_model(model, self.root / model.version)
+        if better:
+            self.use(model.version)
+        elif present:
+            self._point(present, self._pointer()["previous"])
+        return better
+
+    def _active_f1(self) -> float:
+        version = self.active()
+        if version is None:
+            return 0.0
+        try:
+            return _f1_of(read_manifest(self.root / version).get("metrics", {}))
+        except ModelError:
+            return 0.0
+
+    def _pointer(self) -> dict[str, Any]:
+        try:
+            data = json.loads((self.root / _POINTER).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {"active": None, "previous": []}
+        except (OSError, ValueError) as error:
+            raise ModelError(self.root, f"{_POINTER} is damaged ({error}); remove it") from error
+        if not isinstance(data, dict) or not isinstance(data.get("previous"), list):
+            raise ModelError(self.root, f"{_POINTER} is damaged; remove it")
+        return {"active": data.get("active"), "previous": data["previous"]}
+
+    def _point(self, version: str, previous: list[str]) -> None:
+        self.root.mkdir(parents=True, exist_ok=True)
+        draft = self.root / f".{_POINTER}.{os.getpid()}.tmp"
+        content = {"active": version, "previous": previous[-_KEPT_PREVIOUS:]}
+        draft.write_text(json.dumps(content) + "\n", encoding="utf-8")
+        draft.replace(self.root / _POINTER)
+
+
+def _f1_of(metrics: dict[str, Any]) -> float:
+    try:
+        return float(metrics["urls"]["all"]["f1"])
+    except (KeyError, TypeError, ValueError):
+        return 0.0
+
+
+class ActiveClassifier:
+    """The active model of a registry, loaded again when another one becomes active.
+
+    :meth:`current` costs one ``stat`` when nothing changed. A new version that cannot be loaded
+    leaves the present one in use; ``problem`` then says why.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.problem = ""
+        self._registry = ModelRegistry(root)
+        self._seen: tuple[int, int] | None = None
+        self._loaded: HubClassifier | None = None
+
+    def current(self) -> HubClassifier:
+        """Return the active classifier; the shipped one when the registry has none."""
+        seen = self._stamp()
+        if self._loaded is None or seen != self._seen:
+            self._seen = seen
+            self._loaded = self._load()
+        return self._loaded
+
+    def _stamp(self) -> tuple[int, int] | None:
+        try:
+            status = (self._registry.root / _POINTER).stat()
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_ino
+
+    def _load(self) -> HubClassifier:
+        from classifier.hub.classifier import HubClassifier, load_default  # noqa: PLC0415 - heavy
+
+        try:
+            version = self._registry.active()
+            if version is None:
+                return load_default()
+            if self._loaded is not None and self._loaded.version == version:
+                return self._loaded
+            loaded = HubClassifier.load(self._registry.root / version)
+        except ModelError as error:
+            self.problem = str(error)
+            return self._loaded or load_default()
+        self.problem = ""
+        return loaded

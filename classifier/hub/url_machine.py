@@ -1,0 +1,66 @@
+"""The URL machine: features and table sums of a link, scaled, through the SVM, calibrated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import numpy as np
+
+from classifier.hub.evidence import LinkEvidence, split_url
+from classifier.hub.scaling import LinearScale, Sigmoid
+from classifier.hub.svm import RbfMachine
+from classifier.hub.tables import TABLE_NAMES, ValueTables
+from classifier.hub.url_features import FEATURE_NAMES, describe
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+ALL_FEATURE_NAMES: Final = (
+    *FEATURE_NAMES,
+    *(f"table_{name}" for name in TABLE_NAMES),
+    "table_all",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UrlMachine:
+    """All that judging a link by URL and anchor needs."""
+
+    tables: ValueTables
+    scale: LinearScale
+    machine: RbfMachine
+    sigmoid: Sigmoid
+
+    def features(self, links: Sequence[LinkEvidence]) -> NDArray[np.float64]:
+        """Return unscaled features, one row a link, in the order of ALL_FEATURE_NAMES."""
+        parts = [split_url(link.url) for link in links]
+        return np.hstack([describe(links, parts), self.tables.sums(links, parts)])
+
+    def log_odds(self, links: Sequence[LinkEvidence]) -> NDArray[np.float64]:
+        """Return the calibrated log-odds of each link being a hub."""
+        values = self.machine.decide(self.scale.apply(self.features(links)))
+        return self.sigmoid.log_odds(values)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything but the machine, which has its own file."""
+        return {
+            "features": list(ALL_FEATURE_NAMES),
+            "scale": self.scale.to_json(),
+            "sigmoid": [self.sigmoid.slope, self.sigmoid.offset],
+            "tables": self.tables.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any], machine_text: str) -> Self:
+        """Read :meth:`to_json` and libsvm's text; ValueError when they are of another version."""
+        if tuple(data["features"]) != ALL_FEATURE_NAMES:
+            raise ValueError("its features are not those of this version")
+        return cls(
+            ValueTables.from_json(data["tables"]),
+            LinearScale.from_json(data["scale"]),
+            RbfMachine.from_text(machine_text, len(ALL_FEATURE_NAMES)),
+            Sigmoid(*data["sigmoid"]),
+        )

@@ -1,0 +1,74 @@
+"""Working out, now and then, which hubs of a site rest because others show all that they show.
+
+The rule is in :mod:`incremental.revisit.cover`; here its evidence is read from the store.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from incremental.revisit.cover import Shown, cover
+from incremental.sites import WatchedSite
+from incremental.times import DAY, HOUR
+from store import Store
+from store.values import HubRow
+
+logger = logging.getLogger("hubwatch.cover")
+
+REFRESH_SECONDS = 0.5 * DAY
+REFRESH_BASELINES = 10
+IN_TIME_SECONDS = 6 * HOUR
+"""A hub shows a page in time when it does so this soon after it was told, or at its next visit."""
+_PREFERENCE = {"feed": 3.0, "html": 1.0, "sitemap": 2.0}
+
+
+class CoverWatch:
+    """Keeps the cover of each site up to date."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def refresh(self, site: WatchedSite, now: float) -> None:
+        """Work the cover out again if half a day has passed, or enough hubs were read first."""
+        if now - site.cover_at < REFRESH_SECONDS and site.baselines < REFRESH_BASELINES:
+            return
+        site.cover_at, site.baselines = now, 0
+        before = site.cover.resting
+        hubs = [
+            h
+            for h in self._store.read.hubs(site.row.id)
+            if h.state in ("active", "resting") and h.role != "page"
+        ]
+        site.cover = cover(self._shown(site.row.id, hubs))
+        for hub in hubs:
+            rests = hub.page_id in site.cover.resting
+            if rests != (hub.state == "resting") and not hub.failures:
+                self._store.write.update_hub(hub.page_id, state="resting" if rests else "active")
+            if hub.page_id in before and not rests:
+                due_at = site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
+                self._store.write.update_hub(hub.page_id, due_at=due_at)
+        logger.debug("%s: %d of %d hubs rest", site.row.name, len(site.cover.resting), len(hubs))
+
+    def _shown(self, site_id: int, hubs: list[HubRow]) -> dict[int, Shown]:
+        pages: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
+        told: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
+        patience = {
+            hub.page_id: max(IN_TIME_SECONDS, 1.5 * (hub.interval_seconds or 0.0)) for hub in hubs
+        }
+        for hub, page in self._store.read.articles_shown(site_id):
+            if hub in pages:
+                pages[hub].add(page)
+        for hub, page, seen_at, told_at in self._store.read.told_shown(site_id):
+            if hub in told and seen_at <= told_at + patience[hub]:
+                told[hub].add(page)
+        return {
+            hub.page_id: Shown(
+                pages=pages[hub.page_id],
+                told=told[hub.page_id],
+                seed=hub.role == "seed",
+                anchor=hub.kind == "feed",
+                late=hub.kind == "sitemap",
+                preference=_PREFERENCE.get(hub.kind, 0.0) + (hub.role == "seed"),
+            )
+            for hub in hubs
+        }

@@ -1,0 +1,36 @@
+"""When to look at which hub again: arithmetic on counts and times, nothing else.
+
+Nothing here fetches, stores or reads a clock, so that a benchmark, a replay and the daemon run the
+same code::
+
+    Visit ──observe──> HubState, SiteState ──due_at──> when
+                                           ──index───> how urgent
+                                           ──why─────> the numbers behind it
+"""
+
+from __future__ import annotations
+
+from incremental.revisit.budget import BudgetState, advance, open_at, price_minutes, spend
+from incremental.revisit.fixed import FixedPolicy
+from incremental.revisit.price import PricePolicy, hinted, woken
+from incremental.revisit.protocol import Explanation, Policy, Terms
+from incremental.revisit.state import HubKind, HubState, SiteState, Visit
+
+__all__ = [
+    "BudgetState",
+    "Explanation",
+    "FixedPolicy",
+    "HubKind",
+    "HubState",
+    "Policy",
+    "PricePolicy",
+    "SiteState",
+    "Terms",
+    "Visit",
+    "advance",
+    "hinted",
+    "open_at",
+    "price_minutes",
+    "spend",
+    "woken",
+]

@@ -1,0 +1,225 @@
+"""Tries a policy on a world: one hub in each slot, the same number of visits for every policy.
+
+::
+
+    slot -> the policy names a hub -> World.visit -> Policy.observe -> queue
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import cycle, islice
+from typing import TYPE_CHECKING
+
+from incremental.revisit.benchmark.world import DAY, World
+from incremental.revisit.budget import BudgetState
+from incremental.revisit.price import PricePolicy
+from incremental.revisit.protocol import Policy, Terms
+from incremental.revisit.queue import DueQueue
+from incremental.revisit.state import HubState, SiteState, Visit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+CAP_SECONDS = DAY
+"""A link that is never seen counts as seen a day late, and none counts as later than that."""
+_CANDIDATES = 8
+_REFRESHED = 2
+_PRICE_STEP = 0.1
+
+Fetch = tuple[float, str]
+"""When, and which hub."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How late new links were seen, in minutes, and what it took."""
+
+    mean_minutes: float
+    median_minutes: float
+    p95_minutes: float
+    missed_share: float
+    within_15min: float
+    within_1h: float
+    within_4h: float
+    fetches: int
+    fetches_per_link: float
+
+
+def score(
+    world: World, fetches: int, *, warm_up_days: float = 14, cool_down_days: float = 1
+) -> Score:
+    """Return the score of the sightings in *world*.
+
+    Scored are links that first appear between the end of the warm-up and the last day.
+    """
+    first, last = world.start + warm_up_days * DAY, world.end - cool_down_days * DAY
+    delays = sorted(
+        min(world.sighted.get(link, math.inf) - appeared, CAP_SECONDS) / 60
+        for link, appeared in world.appeared.items()
+        if first <= appeared <= last
+    )
+    n = len(delays)
+    if not n:
+        raise ValueError(
+            f"no link appears between day {warm_up_days:g} and the last {cool_down_days:g} day(s)"
+        )
+
+    def within(minutes: float) -> float:
+        return sum(delay <= minutes for delay in delays) / n
+
+    return Score(
+        mean_minutes=sum(delays) / n,
+        median_minutes=_quantile(delays, 0.5),
+        p95_minutes=_quantile(delays, 0.95),
+        missed_share=sum(delay >= CAP_SECONDS / 60 for delay in delays) / n,
+        within_15min=within(15),
+        within_1h=within(60),
+        within_4h=within(240),
+        fetches=fetches,
+        fetches_per_link=fetches / len(world.sighted) if world.sighted else math.inf,
+    )
+
+
+def _quantile(ordered: list[float], share: float) -> float:
+    position = share * (len(ordered) - 1)
+    below = int(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (position - below) * (ordered[above] - ordered[below])
+
+
+@dataclass
+class Crowd:
+    """All hubs of a world with their states, and one policy that names the next."""
+
+    policy_of: Callable[[str, Terms], Policy]
+    """Makes the policy of a site from its share of the budget."""
+    sites: Mapping[str, str]
+    """Site by hub."""
+    fetches_per_hour: float
+    budget: BudgetState = field(default_factory=lambda: BudgetState(trim=-12.0, floor_minutes=30.0))
+    # The price is common to all sites, so it is the floor, and the sites' own prices lie far below.
+
+    def __post_init__(self) -> None:
+        self.hubs = {hub: HubState(key=hub) for hub in self.sites}
+        per_hub = self.fetches_per_hour * 24 / len(self.sites)
+        names = list(self.sites.values())
+        self.site_states = {name: SiteState() for name in names}
+        self.policies = {
+            name: self.policy_of(
+                name, Terms(requests_per_day=per_hub * names.count(name), min_interval_seconds=0)
+            )
+            for name in self.site_states
+        }
+
+    def index(self, hub: str, now: float) -> float:
+        """Return how urgent a hub is."""
+        site = self.sites[hub]
+        policy = self.policies[site]
+        return policy.index(self.hubs[hub], self.site_states[site], self.budget, now)
+
+    def due_at(self, hub: str, now: float) -> float:
+        """Return when a hub is due at the current price."""
+        site = self.sites[hub]
+        policy = self.policies[site]
+        return policy.due_at(self.hubs[hub], self.site_states[site], self.budget, now)
+
+    def fetch(self, world: World, hub: str, now: float) -> None:
+        """Visit a hub and learn from it."""
+        site = self.sites[hub]
+        self.hubs[hub], self.site_states[site] = self.policies[site].observe(
+            self.hubs[hub], self.site_states[site], world.visit(hub, now)
+        )
+
+    def move_price(self, paid_minutes: float) -> None:
+        """Draw the price towards what the last visit was worth; a first visit has no worth yet."""
+        if 0 < paid_minutes < math.inf:
+            ratio = min(max(paid_minutes / self.budget.floor_minutes, 0.1), 10.0)
+            price = self.budget.floor_minutes * ratio**_PRICE_STEP
+            self.budget = BudgetState(trim=self.budget.trim, floor_minutes=price)
+
+
+class ByIndex:
+    """Looks at every hub in each slot and takes the most urgent: exact, O(n)."""
+
+    def __init__(self, crowd: Crowd, now: float) -> None:
+        del now
+        self._crowd = crowd
+
+    def pick(self, now: float) -> str:
+        """Return the hub to visit at *now*; of equals the one visited longest ago, then the first."""
+        crowd = self._crowd
+        return max(crowd.hubs, key=lambda hub: (crowd.index(hub, now), -crowd.hubs[hub].tried_at))
+
+    def visited(self, hub: str, now: float) -> None:
+        """Note that *hub* was visited: nothing to do."""
+
+
+class ByQueue:
+    """Takes the most urgent of the hubs that are due first at a common price: O(log n).
+
+    The price follows what visits turn out to be worth, so that about one hub comes due in each slot.
+    As it moves, due times grow stale: those at the head are put right when they are popped, and two
+    others in each slot.
+    """
+
+    def __init__(self, crowd: Crowd, now: float) -> None:
+        self._crowd = crowd
+        self._queue = DueQueue()
+        self._turns = cycle(crowd.hubs)
+        for hub in crowd.hubs:
+            self._queue.put(hub, now)
+
+    def pick(self, now: float) -> str:
+        """Return the hub to visit at *now*."""
+        crowd, queue = self._crowd, self._queue
+        popped = [entry for entry in (queue.pop() for _ in range(_CANDIDATES)) if entry]
+        worth = {hub: crowd.index(hub, now) for _, hub in popped}
+        best = max(worth, key=lambda hub: worth[hub])
+        crowd.move_price(worth[best])
+        for due_at, hub in popped:
+            if hub != best:
+                cheap = worth[hub] < crowd.budget.floor_minutes
+                queue.put(hub, crowd.due_at(hub, now) if cheap else due_at)
+        return best
+
+    def visited(self, hub: str, now: float) -> None:
+        """Queue *hub* again, and put the due times of two others right."""
+        for other in {hub, *islice(self._turns, _REFRESHED)}:
+            self._queue.put(other, self._crowd.due_at(other, now))
+
+
+def run(world: World, crowd: Crowd) -> Iterator[Fetch]:
+    """Fetch one hub in each slot and yield what was fetched when."""
+    priced = all(isinstance(policy, PricePolicy) for policy in crowd.policies.values())
+    chooser = (ByQueue if priced else ByIndex)(crowd, world.start)
+    for slot in range(world.slots(crowd.fetches_per_hour)):
+        now = world.start + slot * 3600 / crowd.fetches_per_hour
+        hub = chooser.pick(now)
+        crowd.fetch(world, hub, now)
+        chooser.visited(hub, now)
+        yield now, hub
+
+
+def decision_seconds(hubs: int, *, timer: Callable[[], float], decisions: int = 2000) -> float:
+    """Return how long one decision of the price policy takes with so many hubs, by *timer*.
+
+    A decision is: take the hub that is due first, count a visit without news, and queue it again.
+    """
+    policy = PricePolicy(Terms(requests_per_day=24.0 * hubs))
+    site, budget, queue = SiteState(), BudgetState(), DueQueue()
+    states: dict[str, HubState] = {}
+    for number in range(hubs):
+        hub = HubState(key=f"hub{number}", novel=number % 97 / 10, exposure_hours=100.0)
+        # One second apart: a first visit of each, long ago enough to be due one after the other.
+        states[hub.key], site = policy.observe(hub, site, Visit(at=1.0 + number, baseline=True))
+        queue.put(hub.key, 1.0 + number)
+    began = timer()
+    for number in range(decisions):
+        entry = queue.pop()
+        assert entry is not None, "every hub is in the queue"
+        now, key = hubs + number + 2.0, entry[1]
+        states[key], site = policy.observe(states[key], site, Visit(at=now, shown=20))
+        queue.put(key, policy.due_at(states[key], site, budget, now))
+    return (timer() - began) / decisions

@@ -1,0 +1,71 @@
+"""A made-up workload: two hundred hubs whose rates differ by orders of magnitude, with days and weeks.
+
+200 hubs on 60 hosts, 100 links an hour in all, rates log-normal (sigma 1.5); each host keeps its own
+time zone, works by a raised cosine clamped at 0.05 (peak 2.3 times the mean) and half as much at the
+weekend. Four weeks, of which the second two count. Arrivals are Poisson; no overlap, no roll-off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from incremental.revisit.benchmark.world import Row, World
+from incremental.revisit.profile import BINS, WEEK, Shape
+
+HUBS = 200
+HOSTS = 60
+LINKS_PER_HOUR = 100.0
+SIGMA = 1.5
+WEEKS = 4
+START = 1_700_092_800.0
+"""A Thursday 00:00 UTC, where the weeks of a shape begin."""
+END = START + WEEKS * WEEK * 3600
+_STAY_SECONDS = 7 * 86400.0
+_WEEKEND = (2, 3)
+"""Saturday and Sunday, counted from Thursday."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A world, and what is true of it."""
+
+    world: World
+    sites: dict[str, str]
+    rates: dict[str, tuple[float, Shape]]
+    """Links an hour and the shape, by hub."""
+
+
+def draw(seed: int, *, one_time_zone: bool = False) -> Workload:
+    """Draw the workload for *seed*; the same seed draws the same."""
+    rng = np.random.default_rng(seed)
+    zones = np.zeros(HOSTS, int) if one_time_zone else rng.integers(0, 24, HOSTS)
+    hosts = rng.integers(0, HOSTS, HUBS)
+    drawn = np.exp(rng.normal(0.0, SIGMA, HUBS))
+    drawn *= LINKS_PER_HOUR / drawn.sum()
+    rows: list[Row] = []
+    sites, rates = {}, {}
+    for number, (host, rate) in enumerate(zip(hosts, drawn, strict=True)):
+        hub = f"host{host}:hub{number}"
+        shape = _shape(int(zones[host]))
+        sites[hub], rates[hub] = f"host{host}", (float(rate), shape)
+        for serial, at in enumerate(_arrivals(rng, float(rate), shape)):
+            rows.append(Row(hub, f"{number}/{serial}", at, min(at + _STAY_SECONDS, END)))
+    return Workload(
+        World(rows), {h: s for h, s in sites.items() if h in {r.hub for r in rows}}, rates
+    )
+
+
+def _shape(zone: int) -> Shape:
+    hours = np.arange(WEEK)
+    day = np.maximum(0.05, 0.6 + np.cos((hours + zone - 14) / 24 * 2 * np.pi))
+    local_day = ((hours + zone) // 24) % 7
+    week = day * np.where(np.isin(local_day, _WEEKEND), 0.5, 1.0)
+    return Shape(tuple((week / week.mean()).tolist()), (1.0,) * BINS)
+
+
+def _arrivals(rng: np.random.Generator, rate: float, shape: Shape) -> list[float]:
+    counts = rng.poisson(rate * np.tile(shape.hours, WEEKS))
+    starts = np.repeat(np.arange(counts.size), counts)
+    return sorted((START + 3600 * (starts + rng.random(starts.size))).tolist())

@@ -1,0 +1,137 @@
+"""A world of hubs whose links come and go at known times: what policies are tried on.
+
+A visit at t sees the links with ``first_seen <= t < visible_until``. Nothing is read here: rows come
+from a file (``scripts/bench_revisit.py``) or are drawn (:mod:`incremental.revisit.benchmark.synthetic`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from incremental.revisit.state import Visit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+DAY = 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One stay of one link on one hub, unix seconds."""
+
+    hub: str
+    link: str
+    first_seen: float
+    visible_until: float
+
+
+@dataclass(slots=True)
+class _Timeline:
+    """The stays on one hub, by first_seen; *next* is the first that no visit has come to."""
+
+    stays: list[tuple[float, float, str]] = field(default_factory=list)
+    next: int = 0
+    based: bool = False
+    young: list[float] = field(default_factory=list)
+    visible: list[tuple[float, str]] = field(default_factory=list)
+
+
+class World:
+    """Answers visits in the order of time, and keeps the first sighting of each link.
+
+    Rows may come in any order. A stay that ends before it begins was never visible and is dropped;
+    overlapping stays of one link on one hub count as one.
+    """
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        stays = _merged(rows)
+        if not stays:
+            raise ValueError("no row in which a link is visible at any time")
+        self.hubs: list[str] = list(stays)
+        self.stays = stays
+        self.appeared: dict[str, float] = {}
+        for of_hub in stays.values():
+            for first, _, link in of_hub:
+                self.appeared[link] = min(first, self.appeared.get(link, first))
+        self.start = min(self.appeared.values())
+        self.end = max(last for of_hub in stays.values() for _, last, _ in of_hub)
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew: no visit was made."""
+        self._timelines = {hub: _Timeline(stays) for hub, stays in self.stays.items()}
+        self.sighted: dict[str, float] = {}
+        self._sighted_on: dict[str, str] = {}
+
+    def visit(self, hub: str, at: float) -> Visit:
+        """Return what a visit of *hub* finds, and remember what it has shown."""
+        line = self._timelines[hub]
+        fresh: list[tuple[float, str]] = []
+        while line.next < len(line.stays) and line.stays[line.next][0] <= at:
+            _, until, link = line.stays[line.next]
+            line.next += 1
+            if until > at:
+                fresh.append((until, link))
+        line.visible = [stay for stay in line.visible if stay[0] > at] + fresh
+        shared: dict[str, int] = {}
+        novel = 0
+        for _, link in fresh:
+            if link in self.sighted:
+                first_on = self._sighted_on[link]
+                shared[first_on] = shared.get(first_on, 0) + 1
+            else:
+                novel += 1
+                self.sighted[link] = at
+                self._sighted_on[link] = hub
+        shared.pop(hub, None)
+        vanished = sum(until <= at for until in line.young)
+        # What is there when a hub's rows begin is known.
+        baseline = not line.based and bool(fresh or not line.stays[line.next :])
+        line.young = [] if baseline else [until for until, _ in fresh]
+        line.based = line.based or bool(fresh)
+        return Visit(
+            at=at,
+            shown=len(line.visible),
+            novel=0 if baseline else novel,
+            baseline=baseline,
+            all_new=not baseline and bool(fresh) and len(fresh) == len(line.visible),
+            shared={} if baseline else shared,
+            vanished=0 if baseline else vanished,
+        )
+
+    def slots(self, fetches_per_hour: float) -> int:
+        """Return how many slots of 1/B hours the world lasts."""
+        return int((self.end - self.start) / 3600 * fetches_per_hour)
+
+    def true_rates(self) -> dict[str, float]:
+        """Return each hub's rows an hour over the whole span."""
+        hours = (self.end - self.start) / 3600
+        return {hub: len(stays) / hours for hub, stays in self.stays.items()}
+
+
+def _merged(rows: Iterable[Row]) -> Mapping[str, list[tuple[float, float, str]]]:
+    """Return each hub's stays by time, hubs in the order in which they first occur."""
+    by_link: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for row in rows:
+        of_hub = by_link.setdefault(row.hub, {})
+        if row.visible_until > row.first_seen:
+            of_hub.setdefault(row.link, []).append((row.first_seen, row.visible_until))
+    merged = {
+        hub: sorted(
+            (first, last, link) for link, stays in of_hub.items() for first, last in _union(stays)
+        )
+        for hub, of_hub in by_link.items()
+    }
+    return {hub: stays for hub, stays in merged.items() if stays}
+
+
+def _union(stays: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    joined: list[tuple[float, float]] = []
+    for first, last in sorted(stays):
+        if joined and first <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+        else:
+            joined.append((first, last))
+    return joined

@@ -1,0 +1,73 @@
+"""The limits around the price: longest intervals, first looks, retries, hours of the day."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from incremental.revisit.budget import BudgetState, left_for_visits
+
+if TYPE_CHECKING:
+    from incremental.revisit.protocol import Terms
+    from incremental.revisit.state import HubState, SiteState
+
+_MINUTE = 60.0
+_HOUR = 3600.0
+_DAY = 86400.0
+_QUICK_LOOKS = (15 * _MINUTE, _HOUR, 4 * _HOUR)
+_FIRST_RETRY = 10 * _MINUTE
+_QUIET_AFTER = 30 * _DAY
+_QUIET_INTERVAL = 7 * _DAY
+_BURIED_AFTER = 180 * _DAY
+_BURIED_INTERVAL = 90 * _DAY
+_LONGEST_SHARE = 0.1
+"""Share of the visits that may go to hubs only because their longest interval has passed."""
+
+
+def longest_interval(
+    hub: HubState, site: SiteState, visits_per_day: float, terms: Terms, now: float
+) -> float:
+    """Return after how many seconds a hub is visited whatever it promises.
+
+    Longer when the budget is small for the number of hubs; a week when the hub has brought nothing
+    for a month; three months when it has brought nothing for half a year.
+    """
+    longest = terms.max_interval_seconds
+    if visits_per_day > 0:
+        longest = max(longest, site.hubs / (_LONGEST_SHARE * visits_per_day) * _DAY)
+    quiet = now - max(hub.last_novel_at, hub.first_at)
+    if quiet > _BURIED_AFTER:
+        return max(longest, _BURIED_INTERVAL)
+    return max(longest, _QUIET_INTERVAL) if quiet > _QUIET_AFTER else longest
+
+
+def quick_look(hub: HubState, site: SiteState, budget: BudgetState, terms: Terms) -> float:
+    """Return when a new hub is looked at again to learn its rate; infinite when it is new no more.
+
+    After 15 minutes, an hour and four hours, but never more often than the site's hubs can be
+    visited on average.
+    """
+    if not 1 <= hub.visits <= len(_QUICK_LOOKS):
+        return float("inf")
+    mean = max(site.hubs, 1) / left_for_visits(budget, terms.requests_per_day) * _DAY
+    return hub.visited_at + max(_QUICK_LOOKS[hub.visits - 1], mean)
+
+
+def retry_at(hub: HubState, now: float) -> float:
+    """Return when a hub that failed is tried again: 10 minutes after, doubling up to a day.
+
+    A last try in the future (the clock went back) counts as made now.
+    """
+    return min(hub.tried_at, now) + min(_FIRST_RETRY * 2.0 ** min(hub.failures - 1, 20), _DAY)
+
+
+def in_window(at: float, terms: Terms) -> float:
+    """Return *at*, or the start of the next hours in which the site may be visited."""
+    if not terms.windows or at == float("inf"):
+        return at
+    hour = at % _DAY / _HOUR
+    waits = []
+    for start, end in terms.windows:
+        if (hour - start) % 24 < (end - start) % 24:
+            return at
+        waits.append((start - hour) % 24)
+    return at + min(waits) * _HOUR

@@ -1,0 +1,251 @@
+"""The price policy: visit a hub when the delay that has piled up there is worth a visit.
+
+Accrued delay of a hub since its last visit u::
+
+    I(t) = w/c * integral from u to t of (t - s) lambda(s) ds
+
+*lambda* is the learned rate with its hours and minutes, *w* the share of links on topic and what a
+vanishing link costs, *c* the cost of a visit. A hub is due when I reaches the price into which the
+budget turns (:mod:`incremental.revisit.budget`). For constant rates this is the square-root law,
+which is optimal for the mean delay (Olston and Pandey 2008, equation 4, links waiting as the cost).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from incremental.revisit.budget import BudgetState, left_for_visits, price_minutes
+from incremental.revisit.overlap import Backlog, backlog, learn_overlap
+from incremental.revisit.pacing import in_window, longest_interval, quick_look, retry_at
+from incremental.revisit.profile import HOUR, WEEK, Shape
+from incremental.revisit.protocol import Explanation, Terms
+from incremental.revisit.rates import (
+    count_visit,
+    hub_shape,
+    learn_hours,
+    novel_rate_of,
+    pooled,
+    rate_of,
+    reshaped,
+    seen,
+)
+from incremental.revisit.rolloff import LOST_LINK_HOURS, loss_factor, most_links
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from incremental.revisit.state import HubState, SiteState, Visit
+
+_SHAPES_KEPT = 4096
+_CHEAP_304 = 0.3
+"""How much cheaper than a full page an answer "not modified" is taken to be."""
+
+
+class PricePolicy:
+    """Due when accrued delay reaches the price; see the module."""
+
+    name = "price"
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self._shapes: dict[tuple[int, int], tuple[HubState, SiteState, Shape]] = {}
+
+    def observe(self, hub: HubState, site: SiteState, visit: Visit) -> tuple[HubState, SiteState]:
+        """Learn from the visit: rate, hours, overlap, what vanishes, the hub's part of the site."""
+        shape = self._shape(hub, site)
+        before = hub
+        visit = replace(visit, shared=_of_neighbours(hub, site, visit))
+        open_hours = self._open_hours(hub, site, visit.at)
+        hub = learn_overlap(hub, site, visit, shape)
+        hub, site = learn_hours(hub, site, visit, shape)
+        hub = count_visit(hub, visit, open_hours)
+        if hub.visits:
+            hub = replace(hub, weight=math.sqrt(novel_rate_of(hub, site) * _worth(hub)))
+        if not visit.failed:
+            site = seen(site, hub, visit.at)
+        return hub, reshaped(pooled(site, before, hub), visit.at)
+
+    def retire(self, hub: HubState, site: SiteState) -> SiteState:
+        """Take the hub's part out of the site's sums."""
+        return pooled(site, hub, replace(hub, weight=0.0))
+
+    def due_at(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> float:
+        """Return when the accrued delay meets the price, within what is owed and asked."""
+        terms = self.terms
+        if terms.requests_per_day <= 0:
+            return math.inf
+        if hub.failures:
+            return in_window(max(retry_at(hub, now), hub.wait_until), terms)
+        if not hub.visits:
+            return in_window(now, terms)
+        visited_at = min(hub.visited_at, now)
+        latest = visited_at + longest_interval(hub, site, self._visits_per_day(budget), terms, now)
+        at = min(self._crossing(hub, site, budget), quick_look(hub, site, budget, terms), latest)
+        at = max(at, visited_at + terms.min_interval_seconds, hub.wait_until)
+        return in_window(at, terms)
+
+    def index(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> float:
+        """Return the accrued delay in minutes; at the longest interval at least the price.
+
+        Infinite for a hub without a first visit.
+        """
+        if self.terms.requests_per_day <= 0:
+            return 0.0
+        if not hub.visits:
+            return math.inf
+        waiting, delay = self._waiting(hub, site, now)
+        value = _worth(hub) * (delay + _hinted(hub, now)) * 60
+        if waiting > most_links(hub.shown):
+            value += LOST_LINK_HOURS * 60 * (waiting - most_links(hub.shown))
+        longest = longest_interval(hub, site, self._visits_per_day(budget), self.terms, now)
+        overdue = min(max(now - hub.visited_at, 0.0) / longest, 1e6)
+        return max(value, self._price(site, budget) * overdue)
+
+    def why(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> Explanation:
+        """Return rate, waiting links, price and next visit, and which of the rules set it."""
+        due_at = self.due_at(hub, site, budget, now)
+        waiting, delay = self._waiting(hub, site, now) if hub.visits else (0.0, 0.0)
+        return Explanation(
+            policy=self.name,
+            rate_per_day=24 * novel_rate_of(hub, site),
+            waiting_links=waiting,
+            waiting_minutes=_worth(hub) * delay * 60,
+            price_minutes=self._price(site, budget),
+            due_at=due_at,
+            reason=self._reason(hub, site, budget, due_at, now),
+        )
+
+    def rate_by_hour(self, hub: HubState, site: SiteState) -> list[float]:
+        """Return expected links for each hour of the week, from Thursday 00:00 UTC: for a chart."""
+        rate = rate_of(hub, site)
+        return [rate * value for value in self._shape(hub, site).hours]
+
+    def _reason(
+        self, hub: HubState, site: SiteState, budget: BudgetState, due_at: float, now: float
+    ) -> str:
+        visited_at = min(hub.visited_at, now)
+        longest = longest_interval(hub, site, self._visits_per_day(budget), self.terms, now)
+        tests: tuple[tuple[Callable[[], bool], str], ...] = (
+            (lambda: math.isinf(due_at), "the budget is zero: this site is left alone"),
+            (lambda: hub.failures > 0, f"failed {hub.failures} times in a row: tried again later"),
+            (lambda: not hub.visits, "never visited: its links must be known before any is new"),
+            (lambda: due_at == hub.wait_until, "the server asked to be left alone until then"),
+            (lambda: due_at > in_window(due_at - 1, self.terms) + 1, "outside the hours you allow"),
+            (
+                lambda: due_at == quick_look(hub, site, budget, self.terms),
+                "new: a quick look to learn how often it changes",
+            ),
+            (
+                lambda: due_at == visited_at + self.terms.min_interval_seconds,
+                "as often as the shortest interval allows",
+            ),
+            (
+                lambda: due_at >= visited_at + longest,
+                "brings little that is new: visited at the longest interval",
+            ),
+        )
+        for holds, sentence in tests:
+            if holds():
+                return sentence
+        return "visited when the delay that piles up there is worth a visit"
+
+    def _crossing(self, hub: HubState, site: SiteState, budget: BudgetState) -> float:
+        """Return when accrued delay meets the price, or links begin to scroll away before."""
+        shape, rate = self._shape(hub, site), rate_of(hub, site)
+        state = backlog(hub, site, shape, rate)
+        goal = self._price(site, budget) / 60 / _worth(hub)
+        links = state.links
+        if hub.hinted_at > hub.visited_at:
+            state, links = _with_hint(hub, state)
+        at = shape.hour_of_delay(state.since, goal - state.delay, links, rate)
+        room = most_links(hub.shown) - state.links
+        if rate * shape.integrals(state.since, min(at, state.since + WEEK))[0] > room:
+            at = min(at, shape.hour_of_links(state.since, room, rate))
+        return at * HOUR
+
+    def _waiting(self, hub: HubState, site: SiteState, now: float) -> tuple[float, float]:
+        """Return expected links that wait at *now*, and their delay in link-hours."""
+        shape, rate = self._shape(hub, site), rate_of(hub, site)
+        state = backlog(hub, site, shape, rate)
+        arrived, delay = shape.integrals(state.since, now / HOUR)
+        hours = max(now / HOUR - state.since, 0.0)
+        return state.links + rate * arrived, state.delay + state.links * hours + rate * delay
+
+    def _open_hours(self, hub: HubState, site: SiteState, now: float) -> float:
+        """Return the mean hours since the last visit in which links came that nobody has taken."""
+        shape = self._shape(hub, site)
+        state = backlog(hub, site, shape, 1.0)
+        hours = max(now - hub.visited_at, 0.0) / HOUR
+        arrived = shape.integrals(hub.visited_at / HOUR, now / HOUR)[0]
+        if not hub.visited_at or arrived <= 0:
+            return 0.0
+        waiting = state.links + shape.integrals(state.since, now / HOUR)[0]
+        return hours * waiting / arrived
+
+    def _price(self, site: SiteState, budget: BudgetState) -> float:
+        return price_minutes(budget, self.terms.requests_per_day, site.weight_total)
+
+    def _visits_per_day(self, budget: BudgetState) -> float:
+        return left_for_visits(budget, self.terms.requests_per_day)
+
+    def _shape(self, hub: HubState, site: SiteState) -> Shape:
+        """Return the hub's shape, made only when what it is made from has changed."""
+        key = (id(hub.hours), id(site.shape))
+        kept = self._shapes.get(key)
+        # Identity is sound because the states kept here keep their lists alive.
+        if kept is not None and kept[0].hours is hub.hours and kept[1].shape is site.shape:
+            return kept[2]
+        shape = hub_shape(hub, site)
+        if len(self._shapes) >= _SHAPES_KEPT:
+            self._shapes.clear()
+        self._shapes[key] = (hub, site, shape)
+        return shape
+
+
+def _of_neighbours(hub: HubState, site: SiteState, visit: Visit) -> dict[str, int]:
+    """Return the shared links whose hub is followed; what a stranger showed is no arrival here."""
+    if not hub.key:
+        return {}
+    return {key: links for key, links in visit.shared.items() if key in site.seen_at}
+
+
+def hinted(hub: HubState, at: float) -> HubState:
+    """Return the hub with a sign of a change at *at*: a newer lastmod in a sitemap index, a ping.
+
+    How much such a sign is worth is learned from what the visits after it brought.
+    """
+    return hub if hub.hinted_at else replace(hub, hinted_at=at)
+
+
+def woken(hub: HubState, at: float) -> HubState:
+    """Return the hub as alive at *at*: other evidence (a WebSub ping, a link to it) says so."""
+    return replace(hub, last_novel_at=max(hub.last_novel_at, at), hinted_at=hub.hinted_at or at)
+
+
+def _worth(hub: HubState) -> float:
+    """Return w/c: share on topic and cost of vanishing links over cost of a visit."""
+    relevant = (hub.relevant + 1.0) / (hub.judged + 1.0)
+    return relevant * loss_factor(hub) / (1.0 - _CHEAP_304 * hub.unmodified)
+
+
+def _hint_links(hub: HubState) -> float:
+    """Return how many links a sign of a change promises: its precision so far."""
+    return (hub.hints_kept + 1.0) / (hub.hints + 2.0)
+
+
+def _hinted(hub: HubState, now: float) -> float:
+    """Return the delay, in link-hours, of what a sign of a change promises."""
+    if hub.hinted_at <= hub.visited_at:
+        return 0.0
+    return _hint_links(hub) * max(now - hub.hinted_at, 0.0) / HOUR
+
+
+def _with_hint(hub: HubState, state: Backlog) -> tuple[Backlog, float]:
+    """Return the backlog with the promised links waiting since the sign came."""
+    promised = _hint_links(hub)
+    since = hub.hinted_at / HOUR
+    # The promised links wait from *since* on; seen from state.since that is a head start or a debt.
+    delay = state.delay + promised * (state.since - since)
+    return Backlog(state.since, state.links, delay), state.links + promised

@@ -1,0 +1,281 @@
+"""When within the week and within the hour links arrive: shapes, their integrals, and the way back.
+
+A :class:`Shape` is a rate with mean 1: an hour of the week (168 values) times five minutes of the
+hour (12 values), because sites work by the week and publish by the clock (a build every half hour, a
+list made at full hours). It is piecewise constant, so its integral is piecewise linear and the
+integral of that piecewise quadratic: both are one table look-up and a few products, and both can be
+inverted exactly. Hours count from the unix epoch, UTC; the site's time zone is whatever the data
+show.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from itertools import accumulate
+from math import inf
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+WEEK = 168
+BINS = 12
+HOUR = 3600.0
+_DAY_PRIOR_LINKS = 48.0
+_CELL_PRIOR_LINKS = 336.0
+"""Pseudo-links behind the prior: two for each hour of the day, two for each hour of the week."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A rate over the week with mean 1, and its integrals.
+
+    *hours* has 168 values with mean 1, *minutes* 12 with mean 1.
+    """
+
+    hours: tuple[float, ...]
+    minutes: tuple[float, ...]
+    _links: list[float] = field(init=False, repr=False, compare=False)
+    _delay: list[float] = field(init=False, repr=False, compare=False)
+    _bin_links: list[float] = field(init=False, repr=False, compare=False)
+    _bin_delay: list[float] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        step = 1 / BINS
+        bin_links = [0.0, *accumulate(value * step for value in self.minutes)]
+        bin_delay = [0.0]
+        for before, value in zip(bin_links, self.minutes, strict=False):
+            bin_delay.append(bin_delay[-1] + before * step + value * step * step / 2)
+        links = [0.0, *accumulate(self.hours)]
+        delay = [0.0]
+        for before, value in zip(links, self.hours, strict=False):
+            delay.append(delay[-1] + before + value * bin_delay[-1])
+        for name, values in (
+            ("_bin_links", bin_links),
+            ("_bin_delay", bin_delay),
+            ("_links", links),
+            ("_delay", delay),
+        ):
+            object.__setattr__(self, name, values)
+
+    def at(self, hour: float) -> float:
+        """Return the rate at *hour* since the epoch."""
+        whole = int(hour)
+        return self.hours[whole % WEEK] * self.minutes[min(int((hour - whole) * BINS), BINS - 1)]
+
+    def integrals(self, start: float, end: float) -> tuple[float, float]:
+        """Return the links that arrive in (start, end] at mean rate 1, and their delay at *end*.
+
+        Both times in hours since the epoch, the delay in link-hours.
+        """
+        if end <= start:
+            return 0.0, 0.0
+        week = start // WEEK * WEEK
+        links_then, delay_then = self._from_week(start - week)
+        links_now, delay_now = self._from_week(end - week)
+        links = links_now - links_then
+        return links, max(delay_now - delay_then - links_then * (end - start), 0.0)
+
+    def _from_week(self, hour: float) -> tuple[float, float]:
+        """Integrate once and twice from the start of a week to *hour* after it."""
+        weeks, rest = divmod(hour, WEEK)
+        whole = int(rest)
+        part = rest - whole
+        index = min(int(part * BINS), BINS - 1)
+        over = part - index / BINS
+        bin_links, value = self._bin_links[index], self.minutes[index]
+        links = self._links[whole] + self.hours[whole] * (bin_links + value * over)
+        within = self._bin_delay[index] + bin_links * over + value * over * over / 2
+        delay = self._delay[whole] + self._links[whole] * part + self.hours[whole] * within
+        if weeks:
+            total = self._links[WEEK]
+            delay += weeks * (self._delay[WEEK] + total * rest + total * WEEK * (weeks - 1) / 2)
+            links += weeks * total
+        return links, delay
+
+    def hour_of_delay(
+        self, start: float, goal: float, links: float, rate: float, *, horizon: float = 4 * WEEK
+    ) -> float:
+        """Return when accrued delay reaches *goal* link-hours; infinite if not within *horizon*.
+
+        At *start* there are *links* waiting already and more arrive at *rate* times the shape. Exact:
+        the bin is found by bisection, the moment within it by solving a quadratic equation.
+        """
+        if goal <= 0:
+            return start
+        week = start // WEEK * WEEK
+        links_then, delay_then = self._from_week(start - week)
+
+        def accrued(hour: float) -> float:
+            delay = self._from_week(hour - week)[1] - delay_then
+            return links * (hour - start) + rate * (delay - links_then * (hour - start))
+
+        left = _last_below(accrued, start, goal, horizon)
+        if left is None:
+            return inf
+        # Within one bin the rate is constant: accrued(left + x) = base + slope x + bend x^2 / 2.
+        slope = links + rate * self.integrals(start, left)[0]
+        bend = rate * self.at(left + 1e-9)
+        return left + _root(bend / 2, slope, accrued(left) - goal)
+
+    def hour_of_links(
+        self, start: float, goal: float, rate: float, *, horizon: float = 4 * WEEK
+    ) -> float:
+        """Return when *goal* links have arrived since *start*; infinite if not within *horizon*."""
+        if goal <= 0:
+            return start
+
+        def arrived(hour: float) -> float:
+            return rate * self.integrals(start, hour)[0]
+
+        left = _last_below(arrived, start, goal, horizon)
+        if left is None:
+            return inf
+        return left + (goal - arrived(left)) / max(rate * self.at(left + 1e-9), 1e-12)
+
+
+def _last_below(
+    rising: Callable[[float], float], start: float, goal: float, horizon: float
+) -> float | None:
+    """Return the last edge of a bin (or *start*) at which *rising* is still below *goal*.
+
+    None when it is below at the horizon.
+    """
+    first = int(start * BINS + 1e-6) + 1
+    low, high = 0, 1
+    # Doubling first: the answer is hours away as a rule, the horizon weeks.
+    while rising((first + high) / BINS) < goal:
+        low, high = high, 2 * high
+        if low > horizon * BINS:
+            return None
+    edges = range(first, first + high)
+    above = bisect_left(edges, goal, low, high, key=lambda edge: rising(edge / BINS))
+    return start if above == 0 else edges[above - 1] / BINS
+
+
+def _root(square: float, linear: float, constant: float) -> float:
+    """Return the root >= 0 of a rising parabola that is below zero at 0."""
+    if constant >= 0:
+        return 0.0
+    # The form that stays exact when *square* is zero.
+    discriminant = linear * linear - 4 * square * constant
+    return float(-2 * constant / max(linear + discriminant**0.5, 1e-12))
+
+
+FLAT = Shape((1.0,) * WEEK, (1.0,) * BINS)
+
+
+def learned_hours(counts: Sequence[float], prior: Sequence[float]) -> tuple[float, ...]:
+    """Return the hours of the week as a rate with mean 1, from *counts*, shrunk to *prior*.
+
+    First each hour of the day and each day of the week is corrected against the prior, which needs
+    few links; then what single hours of the week show is added, as far as there are links for it.
+    """
+    total = sum(counts)
+    if total <= 0:
+        return tuple(prior)
+    smooth = _smoothed(counts)
+    shape = list(prior)
+    for group in (lambda hour: hour % 24, lambda hour: hour // 24):
+        shape = _corrected(shape, smooth, total, group)
+    mixed = [
+        (count + _CELL_PRIOR_LINKS * value / WEEK) / (total + _CELL_PRIOR_LINKS) * WEEK
+        for count, value in zip(smooth, shape, strict=True)
+    ]
+    return _mean_one(mixed)
+
+
+def _corrected(
+    shape: Sequence[float],
+    counts: Sequence[float],
+    total: float,
+    group: Callable[[int], int],
+) -> list[float]:
+    """Scale each group of hours by what it brought over what *shape* expects, with pseudo-links."""
+    brought = [0.0] * 24
+    expected = [0.0] * 24
+    for hour in range(WEEK):
+        brought[group(hour)] += counts[hour]
+        expected[group(hour)] += shape[hour] / WEEK
+    factors = [
+        (seen + _DAY_PRIOR_LINKS * share) / ((total + _DAY_PRIOR_LINKS) * share) if share else 1.0
+        for seen, share in zip(brought, expected, strict=True)
+    ]
+    return [value * factors[group(hour)] for hour, value in enumerate(shape)]
+
+
+def learned_minutes(counts: Sequence[float], prior: Sequence[float]) -> tuple[float, ...]:
+    """Return the minutes of the hour as a rate with mean 1, from *counts*, shrunk to *prior*."""
+    total = sum(counts)
+    if total <= 0:
+        return tuple(prior)
+    return _mean_one(
+        [
+            count + _DAY_PRIOR_LINKS * value / BINS
+            for count, value in zip(counts, prior, strict=True)
+        ]
+    )
+
+
+def spread(
+    shape: Shape, start: float, end: float, links: float
+) -> tuple[dict[int, float], list[float]]:
+    """Share *links* that arrived somewhere in (start, end] out over hours of the week and minutes.
+
+    In proportion to the shape, which makes repeated use an expectation-maximisation: intervals of
+    different lengths and starts together tell what no single one does. Hours since the epoch.
+    """
+    hours: dict[int, float] = {}
+    minutes = [0.0] * BINS
+    total = shape.integrals(start, end)[0]
+    if total <= 0:
+        return hours, minutes
+    for hour in range(int(start), int(end) + 1):
+        left, right = max(start, float(hour)), min(end, hour + 1.0)
+        mass = links * shape.integrals(left, right)[0] / total
+        hours[hour % WEEK] = hours.get(hour % WEEK, 0.0) + mass
+        _add_minutes(minutes, shape, left - hour, right - hour, mass)
+    return hours, minutes
+
+
+def _add_minutes(
+    minutes: list[float], shape: Shape, left: float, right: float, mass: float
+) -> None:
+    """Add *mass* to the bins of the part (left, right] of an hour."""
+    parts = [
+        value * max(min(right, (index + 1) / BINS) - max(left, index / BINS), 0.0)
+        for index, value in enumerate(shape.minutes)
+    ]
+    whole = sum(parts)
+    if whole > 0:
+        for index, part in enumerate(parts):
+            minutes[index] += mass * part / whole
+
+
+def utc_offset_hours(hours: Sequence[float]) -> float | None:
+    """Return the site's likely offset from UTC, from its hours of the week; None without a rhythm.
+
+    Taken so that the middle of the day's activity falls on 14:00 local time: a guess for people, no
+    policy uses it.
+    """
+    from cmath import phase, pi, rect  # noqa: PLC0415 - only this guess needs them
+
+    vector = sum(
+        value * rect(1.0, 2 * pi * (hour % 24 + 0.5) / 24) for hour, value in enumerate(hours)
+    )
+    if abs(vector) < 0.1 * sum(hours) or not hours:
+        return None
+    middle = phase(vector) / (2 * pi) * 24
+    return (14 - middle + 12) % 24 - 12
+
+
+def _smoothed(counts: Sequence[float]) -> list[float]:
+    """Smooth around the circle of the week with the weights 1 2 1."""
+    n = len(counts)
+    return [(counts[i - 1] + 2 * counts[i] + counts[(i + 1) % n]) / 4 for i in range(n)]
+
+
+def _mean_one(values: Sequence[float]) -> tuple[float, ...]:
+    scale = len(values) / sum(values)
+    return tuple(value * scale for value in values)

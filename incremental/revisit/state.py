@@ -1,0 +1,158 @@
+"""What is remembered of a hub and of a site: small plain values that a store keeps as JSON text.
+
+A state belongs to no policy: it is evidence (counts, exposure, hours), so that changing the policy
+in the settings keeps what was learned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class HubKind(StrEnum):
+    """What a hub is, as far as that tells how much it may bring before it was watched."""
+
+    HOME = "home"
+    FEED = "feed"
+    SITEMAP = "sitemap"
+    PAGE = "page"
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What one visit of a hub brought, in numbers."""
+
+    at: float
+    """When the answer came, unix seconds, UTC."""
+    shown: int = 0
+    """Links on the page, known ones included; 0 for a page that did not change."""
+    novel: int = 0
+    """Links that no hub had shown before: the first sighting gets the credit."""
+    baseline: bool = False
+    """The first look at this hub: its links are known from now on, and none of them is novel."""
+    relevant: int | None = None
+    """Novel links on topic; None = not judged."""
+    all_new: bool = False
+    """Every link shown is new to this hub: more may have scrolled away."""
+    not_modified: bool = False
+    failed: bool = False
+    """No answer, or none that says anything about the hub's links."""
+    wait_seconds: float = 0.0
+    """How long the server or the feed asks to be left alone (Retry-After, Cache-Control, TTL)."""
+    published: tuple[float, ...] = ()
+    """Publication times of the links shown (baseline) or novel, where the hub prints them."""
+    shared: Mapping[str, int] = field(default_factory=dict)
+    """Links new to this hub that another hub had shown first, counted by that hub's key."""
+    vanished: int = 0
+    """Links that this hub first showed at the visit before and shows no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonState:
+    """To and from a dict that :mod:`json` can write; fields at their defaults are left out."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields that differ from a new state's; long lists with three decimals."""
+        new = type(self)()
+        changed = {k: v for k, v in asdict(self).items() if v != getattr(new, k)}
+        return {k: _rounded(v) if isinstance(v, tuple) else v for k, v in changed.items()}
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Self:
+        """Return the saved state; unknown keys (of another version) are ignored."""
+        known = {f.name for f in fields(cls)}
+        values = {k: tuple(v) if isinstance(v, list) else v for k, v in saved.items()}
+        return cls(**{k: v for k, v in values.items() if k in known})
+
+
+def _rounded(values: tuple[float, ...]) -> list[float]:
+    return [round(value, 3) for value in values]
+
+
+@dataclass(frozen=True, slots=True)
+class HubState(JsonState):
+    """What visits taught about one hub. Times are unix seconds, 0 = never; counts fade with age."""
+
+    key: str = ""
+    """What :attr:`Visit.shared` of other hubs calls this one; empty = overlap is not followed."""
+    kind: str = HubKind.PAGE
+    visited_at: float = 0.0
+    """Last visit that told something."""
+    tried_at: float = 0.0
+    """Last visit of any outcome."""
+    first_at: float = 0.0
+    """First visit that told something."""
+    failures: int = 0
+    """Failed visits in a row."""
+    visits: int = 0
+    wait_until: float = 0.0
+    last_novel_at: float = 0.0
+    interval: float = 0.0
+    """Seconds; only rules that carry an interval from visit to visit use it. 0 = not set."""
+    weight: float = 0.0
+    """This hub's part of :attr:`SiteState.weight_total`; 0 before its first visit."""
+
+    novel: float = 0.0
+    """Links that no hub had shown before."""
+    exposure_hours: float = 0.0
+    """Time watched."""
+    open_hours: float = 0.0
+    """Of this, as far as neighbours had not taken the links away."""
+    censored: bool = False
+    """At the last visit the whole page was new."""
+    hours: tuple[float, ...] = ()
+    """Arrivals by hour of the week (168; from Thursday 00:00 UTC, where unix time begins)."""
+    minutes: tuple[float, ...] = ()
+    """Arrivals by five minutes of the hour (12)."""
+    counted_at: float = 0.0
+    """When *hours* and *minutes* last changed: they fade only then."""
+
+    shown: int = 0
+    """Links on the page when it was last read."""
+    young: int = 0
+    """Links that were new to this hub at its last visit."""
+    vanished: float = 0.0
+    """Of the young ones: gone at the next visit."""
+    young_hours: float = 0.0
+    """Time they were watched, link by link."""
+
+    judged: float = 0.0
+    relevant: float = 0.0
+    unmodified: float = 0.0
+    """Share of visits that found nothing changed."""
+    overlaps: Mapping[str, list[float]] = field(default_factory=dict)
+    """By neighbour: links it had shown first, and links it had had the chance to show first."""
+    hinted_at: float = 0.0
+    """First sign of a change since the last visit (sitemap lastmod, ping); 0 = none."""
+    hints: float = 0.0
+    """Signs followed by a visit."""
+    hints_kept: float = 0.0
+    """Of these: visits that brought something new."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteState(JsonState):
+    """What all hubs of one site share."""
+
+    hubs: int = 0
+    """Hubs visited at least once and not retired."""
+    weight_total: float = 0.0
+    rate_total: float = 0.0
+    """Sum of the hubs' rates of novel links, per hour."""
+    rate_square_total: float = 0.0
+    hours: tuple[float, ...] = ()
+    """Novel links by hour of the week, as for a hub."""
+    minutes: tuple[float, ...] = ()
+    counted_at: float = 0.0
+    shape: tuple[float, ...] = ()
+    """The hours of the week as a rate with mean 1, made from *hours* every six hours."""
+    pulse: tuple[float, ...] = ()
+    """The minutes of the hour alike."""
+    shaped_at: float = 0.0
+    seen_at: Mapping[str, float] = field(default_factory=dict)
+    """Last visits of the hubs visited most lately, by key."""

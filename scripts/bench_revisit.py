@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+"""Tries revisit policies on timelines of real hubs, or on a made-up workload, at equal numbers of fetches.
+
+Examples::
+
+    scripts/bench_revisit.py --timelines ../shared/timelines/timelines.tsv.gz --fetches-per-hour 8
+    scripts/bench_revisit.py --timelines FILE --fetches-per-hour 8 --policies price,sqrt_true --json
+    scripts/bench_revisit.py --timelines FILE --fetches-per-hour 2,4,8,16,24 --plot curves.png
+    scripts/bench_revisit.py --synthetic --fetches-per-hour 100,25
+    scripts/bench_revisit.py --decision-time
+
+Time advances in slots of 1/B h from the earliest first_seen; in each slot a policy names one hub, and a
+fetch at t sees the links with ``first_seen <= t < visible_until``. Links there at the start are known.
+Scored are links that first appear between day 14 and the last day; their delay is capped at 24 h. The
+two bounds choose their moments freely, but make the same number of fetches.
+
+Exit codes: 0 done, 2 wrong arguments or file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import statistics
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from incremental.revisit import rivals
+from incremental.revisit.benchmark import bounds, simulation, synthetic
+from incremental.revisit.benchmark.simulation import Crowd, Fetch, Score
+from incremental.revisit.benchmark.world import Row, World
+from incremental.revisit.fixed import FixedPolicy
+from incremental.revisit.price import PricePolicy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from incremental.revisit.profile import Shape
+    from incremental.revisit.protocol import Policy, Terms
+
+POLICIES = (
+    "price",
+    "round_robin",
+    "fixed",
+    "nutch",
+    "stormcrawler",
+    "news_crawl",
+    "miniflux",
+    "mediacloud",
+    "proportional_true",
+    "sqrt_true",
+    "known_rate_optimum",
+    "clairvoyant",
+)
+EXTRA_POLICIES = ("lambda_crawl",)
+"""Tried only when asked for by name."""
+SEEDS = range(5)
+_COLUMNS = ("hub", "link", "first_seen", "visible_until")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One world at one number of fetches an hour."""
+
+    world: World
+    sites: dict[str, str]
+    fetches_per_hour: float
+    true_rates: dict[str, float]
+    rates: dict[str, tuple[float, Shape]] | None = None
+    """Rates and shapes for the known-rate optimum; None = measured on the world."""
+
+    def fetches(self, name: str) -> Iterable[Fetch]:
+        """Run the policy *name* and return its fetches."""
+        self.world.forget()
+        count = self.world.slots(self.fetches_per_hour)
+        if name == "clairvoyant":
+            return bounds.follow(self.world, bounds.clairvoyant(self.world, count))
+        if name == "known_rate_optimum":
+            plan = bounds.known_rate_optimum(self.world, count, self.rates)
+            return bounds.follow(self.world, plan)
+        crowd = Crowd(self._policy_of(name), self.sites, self.fetches_per_hour)
+        return _watched(
+            simulation.run(self.world, crowd), count, f"{name} {self.fetches_per_hour:g}/h"
+        )
+
+    def _policy_of(self, name: str) -> Callable[[str, Terms], Policy]:
+        if name == "price":
+            return lambda _site, terms: PricePolicy(terms)
+        if name == "fixed":
+            return lambda _site, terms: FixedPolicy(terms)
+        rival = self._rival(name)
+        return lambda _site, _terms: rival
+
+    def _rival(self, name: str) -> Policy:
+        rates = self.true_rates
+        made: dict[str, Callable[[], Policy]] = {
+            "round_robin": rivals.round_robin,
+            "nutch": rivals.nutch,
+            "stormcrawler": rivals.stormcrawler,
+            "news_crawl": rivals.news_crawl,
+            "miniflux": rivals.MinifluxPolicy,
+            "mediacloud": rivals.mediacloud,
+            "proportional_true": lambda: rivals.by_true_rate("proportional_true", rates, 1.0),
+            "sqrt_true": lambda: rivals.by_true_rate("sqrt_true", rates, 0.5),
+            "lambda_crawl": lambda: rivals.lambda_crawl(rates, self.fetches_per_hour),
+        }
+        return made[name]()
+
+
+def _watched(fetches: Iterator[Fetch], count: int, label: str) -> Iterable[Fetch]:
+    """Show progress on stderr, if that is a terminal."""
+    if not sys.stderr.isatty():
+        return fetches
+    return track(fetches, label, total=count, console=Console(stderr=True), transient=True)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the benchmark and return the exit code."""
+    args = _arguments().parse_args(argv)
+    try:
+        if args.decision_time:
+            return _print_decision_times()
+        results = _synthetic(args) if args.synthetic else _timelines(args)
+    except (OSError, ValueError) as problem:
+        print(f"bench_revisit: {problem}", file=sys.stderr)
+        return 2
+    if args.plot:
+        _plot(results, args.plot)
+    _print(results, as_json=args.json)
+    return 0
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--timelines", type=Path, metavar="FILE", help="TSV, plain or .gz")
+    source.add_argument("--synthetic", action="store_true", help="200 made-up hubs, five seeds")
+    source.add_argument(
+        "--decision-time", action="store_true", help="time one decision, 1 k to 1 M hubs"
+    )
+    parser.add_argument(
+        "--fetches-per-hour",
+        type=_budgets,
+        default=[8.0],
+        metavar="B[,B...]",
+        help="over all hubs; with several, JSON has one level more (default: 8)",
+    )
+    parser.add_argument(
+        "--policies", type=_names, default=list(POLICIES), metavar="A,B", help="default: all"
+    )
+    parser.add_argument(
+        "--log", type=Path, metavar="FILE", help="write every fetch: policy, time, hub"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE.png", help="draw mean delay against budget"
+    )
+    return parser
+
+
+def _budgets(text: str) -> list[float]:
+    values = [float(part) for part in text.split(",")]
+    if not all(0 < value < float("inf") for value in values):
+        raise argparse.ArgumentTypeError("give numbers above zero, such as 8 or 4,8,24")
+    return values
+
+
+def _names(text: str) -> list[str]:
+    names = text.split(",")
+    unknown = [name for name in names if name not in (*POLICIES, *EXTRA_POLICIES)]
+    if unknown:
+        known = ", ".join((*POLICIES, *EXTRA_POLICIES))
+        raise argparse.ArgumentTypeError(f"no policy {', '.join(unknown)}; there are: {known}")
+    return names
+
+
+def read_rows(path: Path) -> Iterator[Row]:
+    """Read a timelines file; a wrong line is a :class:`ValueError` that names it."""
+    opened: Callable[..., IO[str]] = gzip.open if path.suffix == ".gz" else open
+    with opened(path, mode="rt", encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            fields = tuple(line.rstrip("\n").split("\t"))
+            if number == 1 and fields == _COLUMNS:
+                continue
+            try:
+                hub, link, first, last = fields
+                yield Row(hub, link, float(first), float(last))
+            except ValueError:
+                raise ValueError(
+                    f"{path} line {number}: want four columns {_COLUMNS}, times in unix seconds"
+                ) from None
+
+
+Results = dict[float, dict[str, Score]]
+"""By fetches an hour, then by policy."""
+
+
+def _timelines(args: argparse.Namespace) -> Results:
+    world = World(read_rows(args.timelines))
+    sites = {hub: hub.split(":")[0] for hub in world.hubs}
+    results: Results = {}
+    with ExitStack() as stack:
+        log = stack.enter_context(args.log.open("w", encoding="utf-8")) if args.log else None
+        for budget in args.fetches_per_hour:
+            trial = Trial(world, sites, budget, world.true_rates())
+            results[budget] = {name: _tried(trial, name, log) for name in args.policies}
+    return results
+
+
+def _tried(trial: Trial, name: str, log: IO[str] | None = None) -> Score:
+    count = 0
+    for at, hub in trial.fetches(name):
+        count += 1
+        if log is not None:
+            log.write(f"{name}\t{at:.3f}\t{hub}\n")
+    return simulation.score(trial.world, count)
+
+
+def _synthetic(args: argparse.Namespace) -> Results:
+    """Return the means over the seeds."""
+    budgets, names = args.fetches_per_hour, args.policies
+    scores: dict[float, dict[str, list[Score]]] = {b: {n: [] for n in names} for b in budgets}
+    for seed in SEEDS:
+        drawn = synthetic.draw(seed)
+        rates = {hub: rate for hub, (rate, _) in drawn.rates.items()}
+        for budget in budgets:
+            trial = Trial(drawn.world, drawn.sites, budget, rates, drawn.rates)
+            for name in names:
+                scores[budget][name].append(_tried(trial, name))
+    return {
+        budget: {name: _mean_score(of_name) for name, of_name in of_budget.items()}
+        for budget, of_budget in scores.items()
+    }
+
+
+def _mean_score(scores: list[Score]) -> Score:
+    columns = [asdict(score) for score in scores]
+    means = {key: statistics.fmean(column[key] for column in columns) for key in columns[0]}
+    fetches = round(means.pop("fetches"))
+    return Score(fetches=fetches, **means)
+
+
+def _print(results: Results, *, as_json: bool) -> None:
+    if as_json:
+        plain = {f"{b:g}": {n: asdict(s) for n, s in r.items()} for b, r in results.items()}
+        print(json.dumps(plain if len(plain) > 1 else next(iter(plain.values())), indent=2))
+        return
+    for budget, scores in results.items():
+        table = Table(title=f"{budget:g} fetches an hour", box=box.SIMPLE, padding=(0, 1, 0, 0))
+        table.add_column("minutes", no_wrap=True)
+        for column in ("mean", "median", "p95", "missed", "<15min", "<1h", "<4h", "fetches"):
+            table.add_column(column, justify="right", no_wrap=True)
+        for name, score in sorted(scores.items(), key=lambda item: item[1].mean_minutes):
+            shares = (score.missed_share, score.within_15min, score.within_1h, score.within_4h)
+            minutes = (score.mean_minutes, score.median_minutes, score.p95_minutes)
+            table.add_row(
+                name,
+                *(f"{value:.1f}" for value in minutes),
+                *(f"{share:.1%}" for share in shares),
+                str(score.fetches),
+            )
+        Console().print(table)
+
+
+def _plot(results: Results, path: Path) -> None:
+    """Draw mean delay against fetches an hour, both on logarithmic axes."""
+    import matplotlib as mpl  # noqa: PLC0415 - heavy, and only for the chart
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt  # noqa: PLC0415 - after the backend is chosen
+
+    figure, axes = plt.subplots(figsize=(8, 5.5))
+    budgets = sorted(results)
+    for name in results[budgets[0]]:
+        delays = [results[budget][name].mean_minutes for budget in budgets]
+        bound = name in ("known_rate_optimum", "clairvoyant")
+        style = "--" if bound else "-"
+        axes.plot(budgets, delays, style, marker="o", markersize=3, label=name,
+                  linewidth=3 if name == "price" else 1.2)  # fmt: skip
+    axes.set(xscale="log", yscale="symlog", xlabel="fetches an hour, all hubs together",
+             ylabel="mean discovery delay, minutes")  # fmt: skip
+    axes.set_yscale("symlog", linthresh=1)
+    axes.set_xticks(budgets, [f"{budget:g}" for budget in budgets])
+    axes.grid(visible=True, alpha=0.3)
+    axes.legend(fontsize=8, ncols=2)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+
+
+def _print_decision_times() -> int:
+    """Time a decision: take the hub that is due first, count a visit, and queue it again."""
+    for hubs in (1_000, 10_000, 100_000, 1_000_000):
+        seconds = simulation.decision_seconds(hubs, timer=time.perf_counter)
+        print(f"{hubs:>9,} hubs: {seconds * 1e6:7.0f} microseconds a decision")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Score the hub classifier and its rivals on labelled URLs and captured pages.
+
+    scripts/evaluate_hub_classifier.py --urls urls.tsv
+    scripts/evaluate_hub_classifier.py --pages pages.tsv --archive pages.tar.xz --json
+    scripts/evaluate_hub_classifier.py --urls urls.tsv --predictions out.tsv --cap 0
+
+Hub is the positive class. Of each domain and label the first 10 rows in file order are scored
+(``--cap``). Scores are only worth something on domains that the model was not trained on; see
+``scripts/train_hub_classifier.py --hold-out``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
+
+import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
+
+from classifier.hub.assessment import (
+    Judged,
+    judge_pages,
+    judge_urls,
+    page_features,
+    score,
+    score_sections,
+    scored_rows,
+)
+from classifier.hub.captures import Capture, read_captures
+from classifier.hub.classifier import HubClassifier, load_default
+from classifier.hub.errors import HubClassifierError
+from classifier.hub.evidence import LinkEvidence
+from classifier.hub.labels import LabelRow, read_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+BATCH = 10_000
+"""Links scored at once when the speed is measured."""
+SPEED_PAGES = 500
+"""Pages that the speed of the content method is measured on."""
+
+Predictions = list[tuple[str, str, Judged]]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the evaluation; 0 = done, 2 = bad input."""
+    options = _options(arguments)
+    try:
+        # One core, whatever the machine has: speeds of different machines can be compared.
+        with threadpool_limits(1):
+            report = _evaluate(options)
+    except HubClassifierError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps(report, indent=1) if options.json else _as_text(report))
+    return 0
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--urls", metavar="TSV", help="label url anchor domain lang source")
+    parser.add_argument("--pages", metavar="TSV", help="label url domain lang md5 encoding source")
+    parser.add_argument("--archive", metavar="TAR", help="pages/<md5>.html of --pages")
+    parser.add_argument("--model", type=Path, metavar="DIR", help="default: the shipped model")
+    parser.add_argument(
+        "--predictions", type=Path, metavar="FILE", help="TSV: url method label score"
+    )
+    parser.add_argument("--cap", type=int, default=10, help="rows a domain and label; 0 = all")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    if not options.urls and not options.pages:
+        parser.error("give --urls, or --pages with --archive, or both")
+    if bool(options.pages) != bool(options.archive):
+        parser.error("--pages and --archive belong together")
+    return options
+
+
+def _evaluate(options: argparse.Namespace) -> dict[str, Any]:
+    classifier = HubClassifier.load(options.model) if options.model else load_default()
+    report: dict[str, Any] = {"model": classifier.version}
+    written: list[str] = []
+    if options.urls:
+        rows = _capped(read_labels(options.urls), options.cap)
+        judged = judge_urls(classifier, rows)
+        report["urls"] = {name: score_sections(rows, found) for name, found in judged.items()}
+        report["urls_per_second"] = _urls_per_second(classifier, [row.evidence for row in rows])
+        written += _prediction_lines(rows, judged)
+    if options.pages:
+        rows = _capped(read_labels(options.pages), options.cap)
+        captures = read_captures(rows, options.archive)
+        _warn_of_missing(captures)
+        features, speed = _timed_features(classifier, captures)
+        judged = judge_pages(classifier, captures, features)
+        report["pages"] = {name: score(rows, found) for name, found in judged.items()}
+        links = [LinkEvidence(row.url) for row in rows]
+        report["pages_per_second"] = {"url": _urls_per_second(classifier, links), "content": speed}
+        written += _prediction_lines(rows, judged)
+    if options.predictions:
+        lines = ["url\tmethod\tlabel\tscore", *written]
+        options.predictions.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return report
+
+
+def _capped(rows: list[LabelRow], cap: int) -> list[LabelRow]:
+    return [rows[place] for place in scored_rows(rows, cap)]
+
+
+def _warn_of_missing(captures: Sequence[Capture]) -> None:
+    missing = [capture.row.url for capture in captures if not capture.body]
+    if missing:
+        print(
+            f"warning: {len(missing)} pages are not in the archive and count as empty,"
+            f" the first is {missing[0]}",
+            file=sys.stderr,
+        )
+
+
+def _prediction_lines(rows: Sequence[LabelRow], judged: dict[str, Judged]) -> list[str]:
+    return [
+        f"{row.url}\t{method}\t{'hub' if hub else 'topic'}\t{value:.6g}"
+        for method, found in judged.items()
+        for row, hub, value in zip(rows, found.hubs, found.scores, strict=True)
+    ]
+
+
+def _timed_features(
+    classifier: HubClassifier, captures: Sequence[Capture]
+) -> tuple[np.ndarray[Any, Any], float]:
+    """Content features of all pages, and pages a second of the whole content method."""
+    started = time.perf_counter()
+    features = page_features(captures)
+    classifier.model.content.log_odds(features)
+    return features, len(captures) / (time.perf_counter() - started)
+
+
+def _urls_per_second(classifier: HubClassifier, links: Sequence[LinkEvidence]) -> float:
+    """Links a second in full batches; a short file is repeated. The best of three runs."""
+    batch = list(links)
+    while len(batch) < BATCH:
+        batch += batch
+    seconds = min(_seconds(lambda: classifier.score(batch[:BATCH])) for _ in range(3))
+    return BATCH / seconds
+
+
+def _seconds(action: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    action()
+    return time.perf_counter() - started
+
+
+def _as_text(report: dict[str, Any]) -> str:
+    lines = [f"model {report['model']}"]
+    for method, sections in report.get("urls", {}).items():
+        lines += [_line(f"urls {method} {name}", figures) for name, figures in sections.items()]
+    for method, figures in report.get("pages", {}).items():
+        lines.append(_line(f"pages {method}", figures))
+    if "urls_per_second" in report:
+        lines.append(f"{report['urls_per_second']:,.0f} URLs a second")
+    if "pages_per_second" in report:
+        speeds = report["pages_per_second"]
+        lines.append(f"pages a second: url {speeds['url']:,.0f}, content {speeds['content']:,.0f}")
+    return "\n".join(lines)
+
+
+def _line(name: str, figures: dict[str, float]) -> str:
+    return (
+        f"{name:24} P {figures['precision']:.4f}  R {figures['recall']:.4f}"
+        f"  F1 {figures['f1']:.4f} [{figures['f1_low']:.4f}, {figures['f1_high']:.4f}]"
+        f"  n {figures['n']}  hubs {figures['hubs']}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Train the hub classifier and write a versioned model folder.
+
+    scripts/train_hub_classifier.py --labels urls.tsv --pages pages.tsv --archive pages.tar.xz
+
+    scripts/train_hub_classifier.py ... --models held --hold-out held
+
+Several ``--labels`` are joined, the first row of a URL wins. With ``--hold-out DIR`` a sixth of the
+domains is left out of training and its rows are written to DIR under the files' own names, for
+``scripts/evaluate_hub_classifier.py``. The new version becomes the active
+one unless the active one has a better held-out F1; ``--force`` makes it active anyway.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
+
+from classifier.hub.captures import read_captures
+from classifier.hub.errors import HubClassifierError
+from classifier.hub.folds import fold_of
+from classifier.hub.labels import (
+    LABEL_COLUMNS,
+    PAGE_COLUMNS,
+    LabelRow,
+    check_two_classes,
+    labels_hash,
+    read_labels,
+    write_labels,
+)
+from classifier.hub.registry import ModelRegistry, next_version
+from classifier.hub.training import TrainingOptions, train_model
+
+HOLD_OUT = 6
+"""One domain in so many is held out."""
+MODELS = Path(__file__).parents[1] / "classifier" / "hub" / "models"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Train, report, save; 0 = active, 3 = saved but not active, 2 = bad input."""
+    options = _options(arguments)
+    try:
+        return _train(options)
+    except HubClassifierError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--labels", action="append", required=True, metavar="TSV")
+    parser.add_argument("--pages", metavar="TSV", required=True, help="labels of captured pages")
+    parser.add_argument("--archive", metavar="TAR", required=True, help="the captured pages")
+    parser.add_argument("--models", type=Path, default=MODELS, metavar="DIR")
+    parser.add_argument("--search", action="store_true", help="grid search of the paper's machines")
+    parser.add_argument("--hold-out", type=Path, metavar="DIR", help="where held-out rows go")
+    parser.add_argument("--force", action="store_true", help="replace a better model")
+    return parser.parse_args(arguments)
+
+
+def _train(options: argparse.Namespace) -> int:
+    joined: dict[str, LabelRow] = {}
+    for path in options.labels:
+        for row in _read(path, options):
+            joined.setdefault(row.url, row)
+    rows = list(joined.values())
+    pages = _read(options.pages, options)
+    captures = read_captures(pages, options.archive)
+    registry = ModelRegistry(options.models)
+    version = next_version(options.models, labels_hash([*rows, *pages]))
+    training = TrainingOptions(search=options.search, tell=_tell)
+    model = train_model(rows, captures, version, training)
+    for part in ("urls", "pages"):
+        for name, score in model.metrics[part].items():
+            print(part, name, *(f"{key} {value}" for key, value in score.items()))
+    active = registry.add(model, force=options.force)
+    print(f"{options.models / version}: {'active' if active else 'saved'}")
+    if not active:
+        print("the active model is better on held-out domains; --force replaces it anyway")
+    return 0 if active else 3
+
+
+def _read(path: str, options: argparse.Namespace) -> list[LabelRow]:
+    """Read a label file; with --hold-out, write its held-out rows and return the others."""
+    rows = read_labels(path)
+    if options.hold_out:
+        held = [row for row in rows if fold_of(row.domain, HOLD_OUT) == HOLD_OUT - 1]
+        rows = [row for row in rows if fold_of(row.domain, HOLD_OUT) != HOLD_OUT - 1]
+        options.hold_out.mkdir(parents=True, exist_ok=True)
+        columns = PAGE_COLUMNS if path == options.pages else LABEL_COLUMNS
+        (options.hold_out / Path(path).name).write_text(write_labels(held, columns), "utf-8")
+    check_two_classes(rows, path)
+    return rows
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

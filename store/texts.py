@@ -1,0 +1,34 @@
+"""Texts that came from a site, made fit for any database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+MAX_TEXT = 500
+"""Characters kept of an anchor, a title or a tag path."""
+MAX_ADDRESS = 2_000
+"""Characters kept of a URL, a language or a validator (ETag, Last-Modified)."""
+
+_BOUNDS = dict.fromkeys(("title", "anchor", "why"), MAX_TEXT) | dict.fromkeys(
+    ("url", "next_url", "language", "etag", "last_modified"), MAX_ADDRESS
+)
+
+
+def storable(text: str, most: int | None = MAX_TEXT) -> str:
+    """Return *text*, cut to *most* characters, without what no database takes.
+
+    PostgreSQL refuses NUL, and no driver encodes half of a surrogate pair; both become U+FFFD.
+    """
+    text = text[:most].replace("\0", "\ufffd")
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def columns(fields: Mapping[str, object]) -> dict[str, Any]:
+    """Return column values with every text in them storable, each cut to the bound of its column."""
+    return {
+        name: storable(value, _BOUNDS.get(name)) if isinstance(value, str) else value
+        for name, value in fields.items()
+    }

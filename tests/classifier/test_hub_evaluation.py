@@ -1,0 +1,236 @@
+"""The evaluation contract: cap, sections, JSON keys, prediction file; and the figures behind it."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import tarfile
+from collections.abc import Callable
+from hashlib import md5
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from hub_samples import sample_captures, sample_rows
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classifier.evaluation import average_precision, confusion, f1_interval
+from classifier.hub.assessment import judge_urls, score_sections, scored_rows
+from classifier.hub.classifier import HubClassifier
+from classifier.hub.folds import first_rows, fold_of
+from classifier.hub.labels import PAGE_COLUMNS, LabelRow, read_labels, write_labels
+from classifier.hub.model import HubModel, save_model
+from classifier.hub.registry import ModelRegistry
+
+ROOT = Path(__file__).parents[2]
+SHARED = ROOT / ".." / "shared" / "hub"
+FIGURES = {"precision", "recall", "f1", "n", "hubs", "f1_low", "f1_high"}
+
+
+def _script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def files(tmp_path: Path, small_model: HubModel) -> Path:
+    """A folder with urls.tsv, pages.tsv, pages.tar and a model."""
+    (tmp_path / "urls.tsv").write_text(write_labels(sample_rows(12)))
+    captures = sample_captures(12)
+    (tmp_path / "pages.tsv").write_text(write_labels([c.row for c in captures], PAGE_COLUMNS))
+    with tarfile.open(tmp_path / "pages.tar", "w:xz") as tar:
+        for capture in captures:
+            name = md5(capture.row.url.encode()).hexdigest()
+            info = tarfile.TarInfo(f"pages/{name}.html")
+            info.size = len(capture.body)
+            tar.addfile(info, io.BytesIO(capture.body))
+    save_model(small_model, tmp_path / "model")
+    return tmp_path
+
+
+@pytest.fixture
+def evaluate(files: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+    script = _script("evaluate_hub_classifier")
+    # Speed is measured on a short batch: the figure is not the point here.
+    script.BATCH = 200
+
+    def run(*arguments: str) -> tuple[int, str]:
+        code = script.main([*arguments, "--model", str(files / "model")])
+        shown = capsys.readouterr()
+        return code, shown.out + shown.err
+
+    return run
+
+
+def test_the_json_has_the_contracts_keys(files, evaluate):
+    arguments = [
+        "--urls",
+        files / "urls.tsv",
+        "--pages",
+        files / "pages.tsv",
+        "--archive",
+        files / "pages.tar",
+        "--json",
+    ]
+    code, shown = evaluate(*map(str, arguments))
+    report = json.loads(shown)
+    assert code == 0
+    assert {"url", "paper_url", "rule"} <= set(report["urls"])
+    assert set(report["urls"]["url"]) == {"all", "no_root", "zh"}
+    assert set(report["urls"]["url"]["all"]) == FIGURES
+    assert set(report["pages"]) == {"heuristic", "paper_content", "content", "cascade", "url"}
+    assert set(report["pages"]["cascade"]) == FIGURES
+    assert report["urls_per_second"] > 0
+    assert set(report["pages_per_second"]) == {"url", "content"}
+
+
+def test_predictions_have_a_line_for_each_row_and_method_and_give_the_f1(files, evaluate):
+    out = files / "out.tsv"
+    _, shown = evaluate("--urls", str(files / "urls.tsv"), "--predictions", str(out), "--json")
+    head, *lines = out.read_text().splitlines()
+    assert head == "url\tmethod\tlabel\tscore"
+    found = {
+        url: label
+        for url, method, label, _ in (line.split("\t") for line in lines)
+        if method == "url"
+    }
+    rows = read_labels(files / "urls.tsv")
+    hits = sum(row.is_hub and found[row.url] == "hub" for row in rows)
+    said = sum(label == "hub" for label in found.values())
+    hubs = sum(row.is_hub for row in rows)
+    assert 2 * hits / (said + hubs) == pytest.approx(json.loads(shown)["urls"]["url"]["all"]["f1"])
+
+
+def test_without_json_people_get_a_table(files, evaluate):
+    _, shown = evaluate("--pages", str(files / "pages.tsv"), "--archive", str(files / "pages.tar"))
+    assert "pages cascade" in shown
+    assert "pages a second" in shown
+
+
+def test_bad_input_is_an_error_message_and_exit_code_2(files, evaluate):
+    (files / "bad.tsv").write_text("label\turl\nhup\thttp://a.example/\n")
+    assert evaluate("--urls", str(files / "bad.tsv")) == (
+        2,
+        f"error: {files / 'bad.tsv'}, line 2: label is 'hup', not hub or topic\n",
+    )
+    (files / "pages.tar").write_bytes(b"no tar")
+    code, shown = evaluate(
+        "--pages", str(files / "pages.tsv"), "--archive", str(files / "pages.tar")
+    )
+    assert (code, "no readable tar" in shown) == (2, True)
+
+
+def test_a_page_that_the_archive_lacks_counts_as_empty(files, evaluate):
+    row = LabelRow("hub", "http://lost.example/", "", "lost.example")
+    (files / "pages.tsv").write_text(
+        write_labels([row, LabelRow("topic", "http://b.example/1")], PAGE_COLUMNS)
+    )
+    code, shown = evaluate(
+        "--pages", str(files / "pages.tsv"), "--archive", str(files / "pages.tar")
+    )
+    assert code == 0
+    assert "2 pages are not in the archive" in shown
+
+
+def test_the_first_ten_rows_of_a_domain_and_label_are_scored():
+    rows = [LabelRow("hub", f"http://a.example/{i}", "", "a.example") for i in range(12)]
+    rows.insert(3, LabelRow("topic", "http://a.example/t", "", "a.example"))
+    assert scored_rows(rows) == list(range(11))
+    assert scored_rows(rows, 0) == list(range(13))
+    assert first_rows(["a", "b", "a", "a"], 2) == [0, 1, 2]
+
+
+def test_sections_leave_out_roots_and_other_languages(small_classifier: HubClassifier):
+    rows = [
+        LabelRow("hub", "http://a.example/", "", "a", "en"),
+        LabelRow("hub", "http://a.example/?p=2", "", "a", "zh"),
+    ]
+    sections = score_sections(rows, judge_urls(small_classifier, rows)["url"])
+    assert [sections[name]["n"] for name in ("all", "no_root", "zh")] == [2, 1, 1]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=30))
+def test_precision_recall_and_f1_agree(pairs):
+    predicted, hubs = (np.array([p[i] for p in pairs], dtype=bool) for i in (0, 1))
+    outcome = confusion(predicted, hubs)
+    p, r = outcome.precision, outcome.recall
+    assert outcome.f1 == pytest.approx(2 * p * r / (p + r) if p + r else 0)
+
+
+def test_the_interval_is_wider_when_one_domain_holds_the_errors():
+    hubs = np.ones(200, dtype=bool)
+    predicted = np.arange(200) >= 40
+    spread = f1_interval(predicted, hubs, [f"d{i}" for i in range(200)])
+    clumped = f1_interval(predicted, hubs, ["bad"] * 40 + [f"d{i // 40}" for i in range(160)])
+    assert clumped[1] - clumped[0] > 2 * (spread[1] - spread[0])
+    assert f1_interval(hubs[:0], hubs[:0], []) == (0.0, 0.0)
+
+
+def test_average_precision_of_a_perfect_order_is_one():
+    assert average_precision(np.array([0.9, 0.8, 0.1]), np.array([True, True, False])) == 1
+
+
+def test_training_writes_a_version_and_holds_domains_out(files, capsys):
+    train = _script("train_hub_classifier")
+    (files / "many.tsv").write_text(write_labels(sample_rows(30)))
+    (files / "urls2.tsv").write_text("label\turl\nhub\thttp://a.example/\n")
+    base = [
+        "--pages",
+        str(files / "pages.tsv"),
+        "--archive",
+        str(files / "pages.tar"),
+        "--models",
+        str(files / "models"),
+    ]
+    code = train.main(
+        ["--labels", str(files / "many.tsv"), *base, "--hold-out", str(files / "held")]
+    )
+    assert code == 0
+    held = {row.domain for row in read_labels(files / "held" / "many.tsv")}
+    assert held == {row.domain for row in sample_rows(30) if fold_of(row.domain, 6) == 5}
+    [info] = ModelRegistry(files / "models").models()
+    assert info.active
+    assert info.training["domains"] == 30 - len(held)
+    assert train.main(["--labels", str(files / "urls2.tsv"), *base]) == 2
+    assert "class hub only" in capsys.readouterr().err
+
+
+def test_labelling_asks_the_uncertain_first_and_resumes(files, capsys):
+    label = _script("label_urls")
+    (files / "links.tsv").write_text(
+        "url\tanchor\nhttps://x.example/news/\tNews\nhttps://x.example/\x1b[2Jq\t\n"
+    )
+    answers = iter(["?", "h", "q"])
+    arguments = [
+        str(files / "links.tsv"),
+        "--out",
+        str(files / "out.tsv"),
+        "--model",
+        str(files / "model"),
+    ]
+    assert label.main(arguments, lambda _: next(answers)) == 0
+    assert len(read_labels(files / "out.tsv")) == 1
+    assert "\x1b" not in capsys.readouterr().out
+    assert label.main(arguments, lambda _: "t") == 0
+    assert sorted(row.label for row in read_labels(files / "out.tsv")) == ["hub", "topic"]
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/hub (labelled URLs)")
+def test_the_shipped_model_fits_a_sample_of_the_labelled_urls(evaluate_shipped):
+    rows = read_labels(SHARED / "urls.tsv")[::20]
+    f1 = score_sections(rows, judge_urls(evaluate_shipped, rows)["url"])["all"]["f1"]
+    assert f1 > 0.95
+
+
+@pytest.fixture
+def evaluate_shipped() -> HubClassifier:
+    from classifier.hub import load_default
+
+    return load_default()

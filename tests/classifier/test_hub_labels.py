@@ -1,0 +1,141 @@
+"""Label files are read strictly, and behaviour writes labels that users outrank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classifier.hub.errors import LabelFileError
+from classifier.hub.labels import (
+    Behaviour,
+    BehaviourRule,
+    LabelOrigin,
+    LabelRow,
+    check_two_classes,
+    enough_new_labels,
+    labels_hash,
+    merge_labels,
+    most_uncertain,
+    read_labels,
+    read_links,
+    write_labels,
+)
+
+DAY = 86400.0
+
+
+def _file(tmp_path: Path, content: str | bytes) -> Path:
+    path = tmp_path / "labels.tsv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def test_rows_are_read_with_what_is_known(tmp_path):
+    path = _file(
+        tmp_path,
+        'label\turl\tanchor\r\nhub\thttp://a.example/x\t"News\r\n\r\ntopic\thttp://b.example/1\t\r\n',
+    )
+    first, second = read_labels(path)
+    assert (first.is_hub, first.anchor, first.domain) == (True, '"News', "a.example")
+    assert second.evidence.anchor is None
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "problem"),
+    [
+        ("", 0, "empty"),
+        ("label\turl\n", 0, "no rows"),
+        ("url\tanchor\nhttp://a.example/\tx\n", 1, "no column label"),
+        ("label\turl\nhub\thttp://a.example/\nindex\thttp://b.example/\n", 3, "label is 'index'"),
+        ("label\turl\nhub\thttp://a.example/\textra\n", 2, "has 3 fields"),
+        ("label\turl\nhub\t/news/\n", 2, "no host"),
+        (b"label\turl\nhub\thttp://a.example/\nhub\thttp://\xff/\n", 3, "UTF-8"),
+    ],
+)
+def test_a_bad_file_is_named_by_line(tmp_path, content, line, problem):
+    with pytest.raises(LabelFileError, match=problem) as caught:
+        read_labels(_file(tmp_path, content))
+    assert caught.value.line == line
+
+
+def test_a_missing_file_is_a_label_file_error(tmp_path):
+    with pytest.raises(LabelFileError, match="cannot be read"):
+        read_labels(tmp_path / "absent.tsv")
+
+
+def test_links_need_no_label(tmp_path):
+    assert read_links(_file(tmp_path, "url\nhttp://a.example/x\n"))[0].label == ""
+
+
+def test_one_class_is_not_enough(tmp_path):
+    path = _file(tmp_path, "label\turl\nhub\thttp://a.example/\n")
+    with pytest.raises(LabelFileError, match="class hub only"):
+        check_two_classes(read_labels(path), path)
+
+
+_TEXT = st.text(st.characters(exclude_categories=["C", "Z"]), max_size=20)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["hub", "topic"]), _TEXT, _TEXT), min_size=1, max_size=5))
+def test_what_is_written_is_read_again(tmp_path_factory, drawn):
+    rows = [
+        LabelRow(label, f"http://a.example/{tail}", anchor, "a.example")
+        for label, tail, anchor in drawn
+    ]
+    path = _file(tmp_path_factory.mktemp("labels"), write_labels(rows))
+    assert read_labels(path) == rows
+
+
+def test_tabs_in_hostile_anchors_do_not_break_the_file(tmp_path):
+    row = LabelRow("hub", "http://a.example/", "a\tb\nhub\thttp://evil.example/", "a.example")
+    assert len(read_labels(_file(tmp_path, write_labels([row])))) == 1
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "label"),
+    [
+        (Behaviour(3, 2, 5, DAY), "hub"),
+        (Behaviour(3, 1, 500, DAY), None),
+        (Behaviour(9, 2, 2, 30 * DAY), None),
+        (Behaviour(8, 0, 0, 14 * DAY), "topic"),
+        (Behaviour(8, 0, 0, 13 * DAY), None),
+        (Behaviour(7, 0, 0, 60 * DAY), None),
+        (Behaviour(0, 0, 0, 0.0), None),
+    ],
+)
+def test_behaviour_labels_only_what_is_clear(behaviour, label):
+    assert BehaviourRule().judge(behaviour) == label
+
+
+def test_users_outrank_behaviour_and_behaviour_outranks_imports():
+    url = "http://a.example/"
+    hub, topic = LabelRow("hub", url), LabelRow("topic", url)
+    given_by = [
+        (LabelOrigin.USER, hub),
+        (LabelOrigin.BEHAVIOUR, topic),
+        (LabelOrigin.IMPORTED, topic),
+    ]
+    assert merge_labels(given_by)[url] == (LabelOrigin.USER, hub)
+    assert merge_labels(given_by[1:] + [(LabelOrigin.IMPORTED, hub)])[url][1] == topic
+    assert merge_labels([(LabelOrigin.USER, topic), (LabelOrigin.USER, hub)])[url][1] == hub
+
+
+def test_retraining_waits_for_enough_labels():
+    assert enough_new_labels(50, 100_000)
+    assert enough_new_labels(10, 200)
+    assert not enough_new_labels(10, 300)
+    assert not enough_new_labels(9, 9)
+
+
+def test_the_most_uncertain_come_first():
+    assert most_uncertain(np.array([0.9, 0.45, 0.1, 0.52]), 3) == [3, 1, 0]
+
+
+def test_a_training_sets_hash_ignores_order_and_sees_labels():
+    one, two = LabelRow("hub", "http://a.example/"), LabelRow("topic", "http://b.example/")
+    assert labels_hash([one, two]) == labels_hash([two, one])
+    assert labels_hash([one]) != labels_hash([LabelRow("topic", "http://a.example/")])

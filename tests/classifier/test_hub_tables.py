@@ -1,0 +1,84 @@
+"""Value tables: hashing in numpy equals hashing one by one, and sums survive their file."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classifier.hub.evidence import LinkEvidence, split_url
+from classifier.hub.tables import (
+    TABLE_NAMES,
+    TABLE_SIZES,
+    ValueTables,
+    count_matrix,
+    hash_views,
+    sum_by_table,
+    tokens_of,
+    top_grams,
+)
+
+_URLS = st.lists(st.text(max_size=60).map(lambda tail: f"https://example.org/{tail}"), max_size=5)
+
+
+def _tables(seed: int = 1) -> tuple[ValueTables, np.ndarray]:
+    weights = np.random.default_rng(seed).normal(size=sum(TABLE_SIZES))
+    return ValueTables.from_coefficients(weights), weights
+
+
+@settings(deadline=None)
+@given(_URLS)
+def test_a_link_hashes_alike_alone_and_in_a_batch(urls: list[str]):
+    links = [LinkEvidence(url, url[-3:]) for url in urls]
+    parts = [split_url(url) for url in urls]
+    together = hash_views(links, parts)
+    for place, (link, part) in enumerate(zip(links, parts, strict=True)):
+        for batch, alone in zip(together, hash_views([link], [part]), strict=True):
+            assert sorted(batch.buckets[batch.rows == place]) == sorted(alone.buckets)
+
+
+def test_sums_equal_the_matrix_that_the_tables_were_fitted_on():
+    tables, weights = _tables()
+    links = [
+        LinkEvidence("https://example.org/news/list_2.html", "新闻"),
+        LinkEvidence("http://x.org"),
+    ]
+    parts = [split_url(link.url) for link in links]
+    exact = sum_by_table(count_matrix(links, parts), weights)
+    assert tables.sums(links, parts) == pytest.approx(exact, abs=0.02 * 300)
+    assert exact[:, -1] == pytest.approx(exact[:, :-1].sum(axis=1))
+
+
+def test_tables_survive_json():
+    tables, _ = _tables()
+    again = ValueTables.from_json(json.loads(json.dumps(tables.to_json())))
+    link = LinkEvidence("https://example.org/a/b?c=1")
+    parts = [split_url(link.url)]
+    assert again.sums([link], parts) == pytest.approx(tables.sums([link], parts))
+
+
+def test_tables_of_another_size_are_refused():
+    data = _tables()[0].to_json()
+    data["tables"]["host"].pop()
+    with pytest.raises(ValueError, match="other sizes"):
+        ValueTables.from_json(data)
+
+
+def test_tokens_name_segments_by_place_and_numbers_are_alike():
+    tokens = tokens_of(split_url("https://example.org/news/2024/my-story?ID=55"))
+    assert {(b"s", b"news"), (b"e3", b"news"), (b"e1", b"my-story")} <= set(tokens)
+    assert {(b"s", b"0"), (b"w", b"story"), (b"k", b"id"), (b"v", b"id=0")} <= set(tokens)
+
+
+def test_the_strongest_entries_of_a_link_are_named():
+    grams = top_grams(
+        _tables()[0],
+        LinkEvidence("https://example.org/tag/x"),
+        split_url("https://example.org/tag/x"),
+    )
+    assert len(grams) == 12
+    assert {table for table, _, _ in grams} <= set(TABLE_NAMES)
+    assert abs(grams[0][2]) >= abs(grams[-1][2]) > 0

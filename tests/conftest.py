@@ -1,0 +1,53 @@
+"""What all tests share: the profile of the property tests, and stores to write to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from postgres_server import PostgresServer, missing_for_postgres
+
+from store import Store, open_store
+
+# A shared machine is slow at times: no test fails for that.
+settings.register_profile(
+    "hubwatch", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60
+)
+settings.register_profile("ci", settings.get_profile("hubwatch"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "hubwatch")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server of this test process's own, thrown away at the end."""
+    if reason := missing_for_postgres():
+        pytest.skip(f"PostgreSQL is not tested: {reason}")
+    with PostgresServer() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty database, of either kind."""
+    if request.param == "sqlite":
+        return str(tmp_path / "hubwatch.sqlite")
+    server: PostgresServer = request.getfixturevalue("postgres")
+    return server.empty_database()
+
+
+@pytest.fixture
+def store(where: str, tmp_path: Path) -> Iterator[Store]:
+    """An open, empty store, of either kind."""
+    with open_store(where, cache_folder=tmp_path / "cache") as opened:
+        yield opened
+
+
+@pytest.fixture
+def sqlite_store(tmp_path: Path) -> Iterator[Store]:
+    """An open, empty store in a SQLite file."""
+    path = tmp_path / "hubwatch.sqlite"
+    with open_store(str(path), cache_folder=tmp_path / "cache") as opened:
+        yield opened

@@ -1,0 +1,163 @@
+"""What visits teach: rates, hours, overlap and what vanishes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from incremental.revisit.overlap import backlog, learn_overlap
+from incremental.revisit.profile import FLAT
+from incremental.revisit.rates import (
+    LARGEST_BATCH,
+    count_visit,
+    novel_rate_of,
+    pooled,
+    prior_of,
+    rate_of,
+    seen,
+)
+from incremental.revisit.rolloff import loss_factor, most_links
+from incremental.revisit.state import HubState, SiteState, Visit
+
+NOW = 1_760_000_000.0
+HOUR, DAY = 3600.0, 86_400.0
+SITE = SiteState()
+
+
+def _watched(links: int, hours: float, visits: int = 200) -> HubState:
+    hub = count_visit(HubState(key="a"), Visit(at=NOW, baseline=True, shown=20))
+    for number in range(1, visits + 1):
+        hub = count_visit(hub, Visit(at=NOW + number * hours * HOUR, shown=20, novel=links))
+    return hub
+
+
+@pytest.mark.parametrize(("links", "hours"), [(0, 6.0), (1, 2.0), (3, 0.5), (1, 24.0)])
+def test_the_rate_comes_near_to_links_over_hours(links: int, hours: float) -> None:
+    assert rate_of(_watched(links, hours), SITE) == pytest.approx(links / hours, rel=0.1, abs=0.01)
+
+
+def test_a_hub_that_changes_its_ways_is_followed_within_weeks() -> None:
+    hub = _watched(links=4, hours=1.0, visits=24 * 60)
+    start = hub.visited_at
+    for number in range(1, 24 * 28):
+        hub = count_visit(hub, Visit(at=start + number * HOUR))
+    assert 0.5 < novel_rate_of(hub, SITE) < 1.3  # two half-lives: a quarter of four
+
+
+def test_a_failed_visit_is_no_exposure() -> None:
+    hub = _watched(links=1, hours=2.0, visits=10)
+    failed = count_visit(hub, Visit(at=hub.visited_at + DAY, failed=True, wait_seconds=60))
+    assert rate_of(failed, SITE) == rate_of(hub, SITE)
+    assert (failed.failures, failed.visited_at) == (1, hub.visited_at)
+    assert failed.wait_until == failed.tried_at + 60
+
+
+def test_a_clock_that_went_back_is_no_exposure() -> None:
+    hub = _watched(links=1, hours=2.0, visits=10)
+    back = count_visit(hub, Visit(at=hub.visited_at - DAY, novel=0))
+    assert back.exposure_hours == hub.exposure_hours
+
+
+def test_a_million_links_at_once_are_one_event() -> None:
+    hub = _watched(links=0, hours=1.0, visits=100)
+    flooded = count_visit(hub, Visit(at=hub.visited_at + HOUR, shown=10**6, novel=10**6))
+    assert flooded.novel <= LARGEST_BATCH
+
+
+def test_a_page_of_new_links_may_hide_more() -> None:
+    hub = _watched(links=1, hours=2.0)
+    full = count_visit(hub, Visit(at=hub.visited_at + HOUR, shown=20, novel=20, all_new=True))
+    part = count_visit(hub, Visit(at=hub.visited_at + HOUR, shown=20, novel=20))
+    assert rate_of(full, SITE) == pytest.approx(1.5 * rate_of(part, SITE))
+
+
+def test_printed_dates_give_a_first_rate() -> None:
+    """Ten entries, one every twelve hours: half of two a day, since dates count half."""
+    dates = tuple(NOW - k * DAY / 2 for k in range(10))
+    dated = count_visit(HubState(), Visit(at=NOW, baseline=True, shown=10, published=dates))
+    plain = count_visit(HubState(), Visit(at=NOW, baseline=True, shown=10))
+    assert rate_of(dated, SITE) * 24 == pytest.approx(2.3, abs=0.3)
+    assert rate_of(plain, SITE) == 0.25
+
+
+def test_a_new_hub_is_expected_to_be_like_its_sites_hubs() -> None:
+    site = SITE
+    for rate in (0.01, 0.02, 0.03, 0.02):
+        site = pooled(site, HubState(), HubState(weight=rate**0.5))
+    links, hours = prior_of(site)
+    assert links / hours == pytest.approx(0.02)
+    assert prior_of(SITE) == (0.5, 2.0)
+
+
+weights = st.lists(st.floats(0.01, 10), min_size=1, max_size=20)
+
+
+@settings(deadline=None)
+@given(weights=weights)
+def test_retired_hubs_leave_nothing_behind(weights: list[float]) -> None:
+    site = SITE
+    for weight in weights:
+        site = pooled(site, HubState(), HubState(weight=weight))
+    for weight in weights:
+        site = pooled(site, HubState(weight=weight), HubState())
+    assert site.hubs == 0
+    assert site.weight_total == pytest.approx(0, abs=1e-6)
+
+
+def test_what_a_neighbour_shows_waits_no_longer() -> None:
+    hub = replace(_watched(1, 1.0, visits=3), overlaps={"b": [99.0, 99.0]})
+    at = hub.visited_at + 2 * HOUR
+    site = seen(SITE, HubState(key="b"), at)
+    alone, helped = backlog(hub, SITE, FLAT, 1.0), backlog(hub, site, FLAT, 1.0)
+    assert (alone.since, alone.links) == (hub.visited_at / HOUR, 0.0)
+    assert helped.since == at / HOUR
+    assert helped.links == pytest.approx(2 * 0.01)
+
+
+def test_overlap_is_learned_from_what_the_neighbour_had_the_chance_to_show() -> None:
+    hub, site = HubState(key="a", visited_at=NOW), seen(SITE, HubState(key="b"), NOW + HOUR)
+    for number in range(1, 41):
+        at = NOW + 2 * HOUR * number
+        learned = learn_overlap(hub, site, Visit(at=at, novel=2, shared={"b": 2}), FLAT)
+        site = seen(site, HubState(key="b"), at + HOUR)
+        hub = replace(learned, visited_at=at)
+    hits, chances = hub.overlaps["b"]
+    assert hits / chances == pytest.approx(1.0, abs=0.01)  # 2 of 4 shared, and b could see half
+
+
+def test_only_ten_neighbours_and_sixty_four_visits_are_kept() -> None:
+    site = SITE
+    for number in range(200):
+        site = seen(site, HubState(key=f"h{number}"), NOW + number)
+    shared = {f"h{number}": 1 + number for number in range(150, 200)}
+    hub = learn_overlap(
+        HubState(key="a", visited_at=NOW), site, Visit(at=NOW + DAY, shared=shared), FLAT
+    )
+    assert len(site.seen_at) == 64
+    assert set(hub.overlaps) == {f"h{number}" for number in range(190, 200)}
+
+
+def test_links_that_vanish_make_waiting_dearer() -> None:
+    hub = _watched(links=0, hours=1.0, visits=1)
+    for number in range(1, 100):
+        at = hub.visited_at + HOUR
+        hub = count_visit(hub, Visit(at=at, shown=30, novel=4, vanished=1 if number > 1 else 0))
+    assert loss_factor(HubState()) == 1.0
+    assert loss_factor(hub) == pytest.approx(1 + 24 * 0.25 / 0.9, rel=0.1)
+
+
+@pytest.mark.parametrize(("shown", "links"), [(5, 1.94), (10, 5.73), (30, 23.5), (100, 90.9)])
+def test_a_list_may_lose_one_link_in_a_hundred(shown: int, links: float) -> None:
+    assert most_links(shown) == pytest.approx(links, rel=1e-3)
+    assert most_links(shown + 3) > most_links(shown)
+
+
+def test_states_survive_as_json() -> None:
+    hub = replace(_watched(1, 1.0, visits=3), overlaps={"b": [1.0, 2.0]})
+    site = seen(SITE, hub, NOW)
+    assert HubState.from_json(hub.to_json()) == hub
+    assert SiteState.from_json({**site.to_json(), "from_a_later_version": 1}) == site
+    assert HubState().to_json() == {}

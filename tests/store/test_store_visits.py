@@ -1,0 +1,233 @@
+"""The contract of recording visits, on every database alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from stories import DAY, HOME, HOUR, START, new_hub, news_site, seen, visit_of
+
+from store import Store
+from store.models import Change, Page
+from store.values import HostRow, SiteChange
+
+
+def told(store: Store, **where: Any) -> list[str]:
+    """The URLs that were told as new, oldest first."""
+    return [page.url for page in store.read.new_pages(oldest_first=True, **where)]
+
+
+def test_a_visit_makes_pages_sightings_and_announcements_at_once(store: Store) -> None:
+    site, home = news_site(store)
+    a, b = seen(HOME + "a", anchor="A", announce=True), seen(HOME + "b", anchor="B")
+    (announced,) = store.write.visit(visit_of(site, home, START + HOUR, a, b))
+    assert store.read.urls([announced]) == [HOME + "a"]
+    assert told(store) == [HOME + "a"]
+    assert store.read.shown_by(home) == {a.identity, b.identity}
+    assert store.read.visits(home)[0]["links"] == 2
+
+
+def test_what_fails_in_the_middle_leaves_nothing(store: Store) -> None:
+    site, home = news_site(store)
+    link = seen(HOME + "a", announce=True)
+    broken = visit_of(site, home, START, link, hub_fields={"due_at": object()})
+    with pytest.raises(Exception, match=r"object|adapt|bind|supported"):
+        store.write.visit(broken)
+    assert told(store) == []
+    assert store.read.known(site, [link.identity]) == {}
+    assert store.read.visits(home) == []
+
+
+def test_a_page_is_told_once_whatever_the_crawler_says(store: Store) -> None:
+    site, home = news_site(store)
+    link = seen(HOME + "a", announce=True)
+    first = store.write.visit(visit_of(site, home, START + 1, link, link))
+    again = store.write.visit(visit_of(site, home, START + 2, link))
+    assert (len(first), again) == (1, [])
+    assert told(store) == [HOME + "a"]
+    assert store.read.new_pages()[0].found_at == START + 1
+
+
+def test_a_page_known_from_a_baseline_can_still_be_told(store: Store) -> None:
+    site, home = news_site(store)
+    store.write.visit(visit_of(site, home, START, seen(HOME + "a")))
+    assert told(store) == []
+    store.write.visit(visit_of(site, home, START + HOUR, seen(HOME + "a", announce=True)))
+    assert told(store) == [HOME + "a"]
+
+
+def test_a_look_tells_the_page_itself_once(store: Store) -> None:
+    site, home = news_site(store)
+    (page,) = store.write.add_pages(site, [seen(HOME + "a")], now=START).values()
+    look = visit_of(site, page, START + 1, links=None, announce_page=True, first_hub_id=home)
+    assert store.write.visit(look) == [page]
+    assert store.write.visit(look) == []
+    assert store.read.new_pages()[0].hub_url == HOME
+
+
+def test_a_sighting_goes_and_comes_back(store: Store) -> None:
+    site, home = news_site(store)
+    a, b = seen(HOME + "a"), seen(HOME + "b")
+    store.write.visit(visit_of(site, home, START, a, b))
+    store.write.visit(visit_of(site, home, START + 1, b))
+    page = store.read.known(site, [a.identity])[a.identity].id
+    assert store.read.sightings(page)[0]["gone_at"] == START + 1
+    assert page not in store.read.visible(home)
+    store.write.visit(visit_of(site, home, START + 2, a, b))
+    assert store.read.sightings(page)[0]["gone_at"] is None
+    assert store.read.sightings(page)[0]["first_seen_at"] == START
+
+
+def test_a_list_cut_short_loses_nothing(store: Store) -> None:
+    site, home = news_site(store)
+    store.write.visit(visit_of(site, home, START, seen(HOME + "a"), seen(HOME + "b")))
+    store.write.visit(visit_of(site, home, START + 1, seen(HOME + "c"), keep_missing=True))
+    assert len(store.read.visible(home)) == 3
+
+
+def test_an_unchanged_page_keeps_its_sightings_and_an_empty_one_loses_them(store: Store) -> None:
+    site, home = news_site(store)
+    store.write.visit(visit_of(site, home, START, seen(HOME + "a")))
+    store.write.visit(visit_of(site, home, START + 1, links=None, status="not_modified"))
+    assert len(store.read.visible(home)) == 1
+    store.write.visit(visit_of(site, home, START + 2))
+    assert store.read.visible(home) == set()
+
+
+def test_a_link_becomes_a_hub_and_stays_the_hub_it_is(store: Store) -> None:
+    site, home = news_site(store)
+    list_page = seen(HOME + "list/", hub=new_hub(START + 5, why="looks like a list"))
+    store.write.visit(visit_of(site, home, START, list_page))
+    (hub,) = store.read.due_hubs(site, START + 5, visited=False, limit=5)[1:]
+    store.write.update_hub(hub.page_id, state="active", visits=3)
+    store.write.visit(visit_of(site, home, START + 9, seen(HOME + "list/", hub=new_hub(0.0))))
+    after = store.read.hub(hub.page_id)
+    assert after is not None
+    assert (after.state, after.visits, after.due_at) == ("active", 3, START + 5)
+
+
+def test_named_pages_become_known_without_a_sighting(store: Store) -> None:
+    site, home = news_site(store)
+    feed = seen(HOME + "feed.xml", hub=new_hub(kind="feed"))
+    store.write.visit(visit_of(site, home, START, more_pages=(feed,)))
+    assert store.read.known(site, [feed.identity])[feed.identity].is_hub
+    assert store.read.visible(home) == set()
+
+
+def test_more_links_than_one_statement_takes(store: Store) -> None:
+    site, home = news_site(store)
+    links = [seen(f"{HOME}{number}", announce=True) for number in range(1_234)]
+    assert len(store.write.visit(visit_of(site, home, START, *links))) == 1_234
+    store.write.visit(visit_of(site, home, START + 1))
+    store.write.visit(visit_of(site, home, START + 2, *links))
+    assert len(store.read.visible(home)) == 1_234
+    assert len(told(store, limit=9_999)) == 1_234
+
+
+def test_a_move_keeps_what_was_told_under_the_new_address(store: Store) -> None:
+    """A relaunch is one event: nothing is told again, and nothing that was told is lost."""
+    site, home = news_site(store)
+    (old,) = store.write.visit(visit_of(site, home, START, seen(HOME + "old", announce=True)))
+    moved = seen(HOME + "new", moved_from=old)
+    change = SiteChange("relaunch", "links changed their form")
+    store.write.visit(visit_of(site, home, START + DAY, moved, site_change=change))
+    (page,) = store.read.new_pages()
+    assert (page.url, page.found_at) == (HOME + "new", START)
+    assert store.read.changes(old)[-1]["kind"] == "moved"
+    assert store.read.known(site, [moved.identity])[moved.identity].announced_at == START
+    assert [row["kind"] for row in store.read.site_changes(site)] == ["relaunch"]
+
+
+def test_a_relaunch_gives_the_other_html_hubs_a_new_baseline(store: Store) -> None:
+    site, home = news_site(store)
+    more = seen(HOME + "list/", hub=new_hub())
+    feed = seen(HOME + "feed.xml", hub=new_hub(kind="feed"))
+    ids = store.write.add_pages(site, [more, feed], now=START)
+    for page in (home, *ids.values()):
+        store.write.update_hub(page, baseline_at=START)
+    store.write.visit(visit_of(site, home, START + 1, rebaseline=True))
+    baselines = {h.page_id: h.baseline_at for h in store.read.hubs(site)}
+    assert baselines == {home: START, ids[more.identity]: None, ids[feed.identity]: START}
+
+
+def test_the_host_is_recorded_with_the_visit_and_its_robots_txt_stays(store: Store) -> None:
+    site, home = news_site(store)
+    store.write.put_host(HostRow("news.example", START, 0, 10.0, '{"a": 1}'))
+    owed = HostRow("news.example", START + 60, 2, None, None)
+    store.write.visit(visit_of(site, home, START, host=owed))
+    expected = HostRow("news.example", START + 60, 2, None, '{"a": 1}')
+    assert store.read.host("news.example") == expected
+    assert store.read.host("other.example") is None
+
+
+def test_what_is_put_off_says_why_and_plans_no_look_of_its_own(store: Store) -> None:
+    site, home = news_site(store)
+    store.write.postpone(home, START + DAY, "robots_denied")
+    hub = store.read.hub(home)
+    assert hub is not None
+    assert (hub.due_at, hub.last_status) == (START + DAY, "robots_denied")
+    assert store.read.due_looks(site, START + 2 * DAY) == []
+    look = seen(HOME + "a", look_due_at=START)
+    page = store.write.add_pages(site, [look], now=START)[look.identity]
+    store.write.postpone(page, START + DAY, "robots_denied")
+    assert store.read.due_looks(site, START) == []
+    assert [row.page_id for row in store.read.due_looks(site, START + DAY)] == [page]
+
+
+def test_the_next_due_time_is_that_of_hub_or_look(store: Store) -> None:
+    site, home = news_site(store)
+    assert store.read.next_due_at(site) == START
+    store.write.update_hub(home, due_at=START + DAY)
+    store.write.add_pages(site, [seen(HOME + "a", look_due_at=START + 5)], now=START)
+    assert store.read.next_due_at(site) == START + 5
+    assert store.read.next_due_at(site + 1) is None
+
+
+def test_a_removed_site_leaves_nothing_and_its_neighbour_everything(store: Store) -> None:
+    for home in (HOME, "https://other.example/"):
+        site, page = news_site(store, home=home)
+        link = seen(home + "a", announce=True, hub=new_hub())
+        store.write.visit(visit_of(site, page, START, link, page_change="changed"))
+    store.write.remove_site(1)
+    assert [row.seed_url for row in store.read.sites()] == ["https://other.example/"]
+    assert told(store) == ["https://other.example/a"]
+    assert {hub.site_id for hub in store.read.hubs()} == {2}
+    for table, left in (("page", 2), ("hub", 2), ("sighting", 1), ("visit", 1), ("change", 2)):
+        (count,) = store.database.execute_sql(f"SELECT COUNT(*) FROM {table}").fetchone()
+        assert (table, count) == (table, left)
+
+
+def test_adding_a_seed_again_sets_its_terms_and_keeps_its_pages(store: Store) -> None:
+    site, _ = news_site(store)
+    again = store.write.add_site(HOME, "news.example", now=START + DAY, requests_per_day=9.0)
+    (row,) = store.read.sites()
+    assert (again, row.requests_per_day, row.added_at) == (site, 9.0, START)
+
+
+def test_old_visits_are_forgotten_and_history_is_not(store: Store) -> None:
+    site, home = news_site(store)
+    store.write.visit(visit_of(site, home, START, seen(HOME + "a", announce=True)))
+    store.write.visit(visit_of(site, home, START + DAY))
+    assert store.write.forget_visits(before=START + 1) == 1
+    assert [row["at"] for row in store.read.visits(home)] == [START + DAY]
+    assert told(store) == [HOME + "a"]
+
+
+def test_pages_and_changes_of_a_removed_site_lend_their_ids_to_nobody(store: Store) -> None:
+    """A follower holds a cursor, a visit under way a page id: both outlive the rows."""
+    site, home = news_site(store)
+    store.write.visit(visit_of(site, home, START, seen(HOME + "a", announce=True)))
+    (cursor,) = [page.cursor for page in store.read.new_pages()]
+    store.write.remove_site(site)
+    site_after, home_after = news_site(store)
+    store.write.visit(visit_of(site_after, home_after, START, seen(HOME + "b", announce=True)))
+    assert site_after > site
+    assert home_after > home
+    assert told(store, after_cursor=cursor) == [HOME + "b"]
+
+
+def test_every_change_belongs_to_a_page_of_its_site(store: Store) -> None:
+    site, home = news_site(store)
+    store.write.visit(visit_of(site, home, START, seen(HOME + "a", announce=True)))
+    query = Change.select(Change.site, Page.site).join(Page, on=Page.id == Change.page)
+    assert list(query.tuples().execute(store.database)) == [(site, site)]

@@ -1,0 +1,151 @@
+"""Small builders, so that a test tells only what it is about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from incremental.fetch.status import FetchStatus, Response
+from incremental.judge.hubs import HubCounts, HubLimits
+from incremental.judge.links import Target
+from incremental.judge.news import Since
+from incremental.judge.outcome import HubView
+from incremental.parse import Link, Page, PageKind
+from incremental.urls import identity
+from incremental.visit import Outcome, Purpose, VisitTask
+from store import Store
+from store.values import HubRow, KnownPage, NewHub, SeenLink, VisitRecord
+
+DAY = 86_400.0
+HOUR = 3_600.0
+START = 1_700_000_000.0
+"""When the site of a story was added: 14 November 2023, 22:13 UTC."""
+HOME = "https://news.example/"
+
+
+def new_hub(due_at: float = START, **fields: Any) -> NewHub:
+    return NewHub(
+        **{"kind": "html", "role": "list", "score": 0.9, "why": "", **fields}, due_at=due_at
+    )
+
+
+def seen(url: str, **fields: Any) -> SeenLink:
+    """A link as a visit shows it to the store."""
+    return SeenLink(identity=identity(url), url=url, **fields)
+
+
+def news_site(store: Store, *, home: str = HOME, at: float = START) -> tuple[int, int]:
+    """Add a site with its home page as a hub; return the ids of both."""
+    site_id = store.write.add_site(home, "news.example", now=at)
+    ids = store.write.add_pages(site_id, [seen(home, hub=new_hub(at, role="seed"))], now=at)
+    return site_id, ids[identity(home)]
+
+
+def visit_of(site_id: int, page_id: int, at: float, *links: SeenLink, **more: Any) -> VisitRecord:
+    """A visit that brought these links."""
+    more = {"status": "fetched", "links": links, **more}
+    return VisitRecord(site_id=site_id, page_id=page_id, at=at, **more)
+
+
+def target(path: str, anchor: str = "", **fields: Any) -> Target:
+    """A link of the news site, as the judge sees it."""
+    url = path if "://" in path else HOME + path.lstrip("/")
+    return Target(identity=identity(url), url=url, anchor=anchor, **fields)
+
+
+def known_page(page_id: int, path: str, **fields: Any) -> KnownPage:
+    """A page of the news site that the store knows."""
+    base = KnownPage(
+        id=page_id,
+        identity=target(path).identity,
+        anchor="",
+        first_seen_at=START,
+        announced_at=None,
+        state="known",
+        first_hub_id=1,
+        is_hub=False,
+    )
+    return replace(base, **fields)
+
+
+_HUB = HubRow(
+    page_id=1,
+    site_id=1,
+    url=HOME,
+    identity=identity(HOME),
+    kind="html",
+    role="list",
+    state="active",
+    score=0.9,
+    why="",
+    due_at=START,
+    interval_seconds=None,
+    baseline_at=START,
+    visited_at=START,
+    changed_at=START,
+    visits=1,
+    failures=0,
+    new_pages=0,
+    barren_visits=0,
+    shown_links=5,
+    etag=None,
+    last_modified=None,
+    body_md5=None,
+    links_md5=None,
+    last_status="fetched",
+    next_url=None,
+    revisit="{}",
+)
+
+
+def hub(**fields: Any) -> HubRow:
+    """A hub that was read once, when the site was added."""
+    return replace(_HUB, **fields)
+
+
+def unread_hub(**fields: Any) -> HubRow:
+    """A hub before its first visit."""
+    fresh = {"state": "candidate", "baseline_at": None, "visited_at": None, "changed_at": None}
+    return replace(_HUB, **{**fresh, "visits": 0, "shown_links": 0, **fields})
+
+
+def view(row: HubRow, *found: Target, now: float = START + HOUR, **fields: Any) -> HubView:
+    """What bears on a visit of *row*: by default nothing was known, and nothing looks like a hub."""
+    base: dict[str, Any] = {
+        "hub": row,
+        "since": Since(now, START, 30.0),
+        "found": found,
+        "known": {},
+        "visible": frozenset(),
+        "scores": {},
+        "counts": HubCounts(0, {}),
+        "limits": HubLimits(0.5, 200, 60),
+    }
+    return HubView(**base | fields)
+
+
+def by_identity(*pages: KnownPage) -> dict[str, KnownPage]:
+    return {page.identity: page for page in pages}
+
+
+def outcome(
+    status: FetchStatus = FetchStatus.FETCHED,
+    page: Page | None = None,
+    *,
+    url: str = HOME,
+    purpose: Purpose = Purpose.HUB,
+    body_md5: str | None = None,
+    **response: Any,
+) -> Outcome:
+    """What came of a fetch; an empty HTML page unless told otherwise."""
+    if page is None and status is FetchStatus.FETCHED:
+        page = Page(url=url, kind=PageKind.HTML)
+    answer = Response(**{"url": url, "status": status, "requested_url": url, **response})
+    task = VisitTask(purpose, url, site_id=1, page_id=1)
+    return Outcome(task, answer, body_md5=body_md5, page=page)
+
+
+def html(url: str = HOME, *links: str, **fields: Any) -> Page:
+    """A parsed HTML page with links to these paths."""
+    shown = tuple(Link(url=HOME + path.lstrip("/")) for path in links)
+    return Page(url=url, kind=PageKind.HTML, links=shown, **fields)
