@@ -31,6 +31,19 @@ def open_configured_store(settings: Settings, folder: Path) -> Store:
     return open_store(where, cache_folder=home / "pages", cache_quota_bytes=quota)
 
 
+def policy_maker(settings: Settings) -> Callable[[Terms], Policy]:
+    """Return what makes the revisit policy of the settings.
+
+    Raises:
+        SettingsError: there is none of that name.
+    """
+    name = settings.revisit.policy
+    if name not in POLICIES:
+        names = ", ".join(sorted(POLICIES))
+        raise SettingsError("revisit.policy", name, f"must be one of: {names}")
+    return POLICIES[name]
+
+
 def make_fetcher(
     settings: Settings, clock: Clock, *, adapter: BaseAdapter | None = None
 ) -> Fetcher:
@@ -53,15 +66,12 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     Raises:
         SettingsError: there is no revisit policy of that name.
     """
-    if settings.revisit.policy not in POLICIES:
-        names = ", ".join(sorted(POLICIES))
-        raise SettingsError("revisit.policy", settings.revisit.policy, f"must be one of: {names}")
+    make_policy = policy_maker(settings)
     if scorer is None:
         # The model's libraries take half a second to load; only a crawler needs them.
         from classifier.hub import load_default  # noqa: PLC0415
 
         scorer = load_default()
-    make_policy = POLICIES[settings.revisit.policy]
     engine = Engine(executor, fetch, workers=settings.daemon.workers)
     return Crawler(
         store, settings, engine=engine, scorer=scorer, make_policy=make_policy, told=told

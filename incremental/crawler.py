@@ -54,7 +54,7 @@ class Crawler:
         self._hubs = HubVisits(store, settings, scorer)
         self._cover = CoverWatch(store)
         self._told = told
-        self.frontier = Frontier(store, settings, make_policy)
+        self.frontier = Frontier(store, settings, make_policy, self._refuse)
 
     def step(self, now: float, when_done: Callable[[], object] | None = None) -> float:
         """Record what came in, start what is due; return when to call again (unix seconds).
@@ -101,9 +101,7 @@ class Crawler:
             record = self._hubs.settle(outcome, site, now)
         if record is not None:
             self._write(replace(record, host=host), site)
-            for link in record.links or ():
-                if link.state == "pending":
-                    self._send(link, site)
+            self._verify(record, site)
             if record.gap:
                 self._follow(outcome, site, now)
             self._cover.refresh(site, now)
@@ -125,9 +123,17 @@ class Crawler:
             self._store.write.begin_baseline(page_id, site.row.added_at)
             site.send(page_id)
 
-    def _send(self, link: SeenLink, site: WatchedSite) -> None:
-        """Read a page at once that is news unless it is a hub."""
-        known = self._store.read.known(site.row.id, [link.identity])
+    def _refuse(self, outcome: Outcome, now: float) -> None:
+        """Record a look that robots.txt denies: a page is told all the same, it is only not read."""
+        site = self.frontier.site(outcome.task.site_id)
+        record = self._judge_look(outcome, now)
+        if site is not None and record is not None:
+            self._write(record, site)
+
+    def _verify(self, record: VisitRecord, site: WatchedSite) -> None:
+        """Read at once the pages that are news unless they are hubs, or not there."""
+        pending = [link.identity for link in record.links or () if link.state == "pending"]
+        known = self._store.read.known(site.row.id, pending) if pending else {}
         site.send(*(page.id for page in known.values() if page.state == "pending"))
 
     def _write(self, record: VisitRecord, site: WatchedSite) -> None:
@@ -154,7 +160,7 @@ class Crawler:
         row = self._store.read.look(outcome.task.page_id)
         if row is None:
             return None
-        record = self._merged(judge_look(outcome, now), outcome, row)
+        record = self._merged(judge_look(outcome, row, now), outcome, row)
         if outcome.page is not None and outcome.body_md5 is not None:
             self._store.cache.put(row.url, outcome.response.body)
         return record
@@ -171,4 +177,10 @@ class Crawler:
         if other is None or other.is_hub or other.id == row.page_id:
             return record
         fields = record.page_fields | {"state": "moved", "moved_to": other.id}
-        return replace(record, page_fields=fields, page_change="moved", change_detail=true_url)
+        return replace(
+            record,
+            page_fields=fields,
+            page_change="moved",
+            change_detail=true_url,
+            announce_page=record.announce_page and other.announced_at is None,
+        )

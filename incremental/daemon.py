@@ -41,6 +41,8 @@ HOUSEKEEPING_SECONDS = 86_400.0
 ONCE_PATIENCE_SECONDS = 60.0
 """A single run waits for work that is at most this far off: what politeness delays belongs to the run."""
 SECOND_SIGNAL_EXIT = 130
+NEVER = 9e10
+"""The latest moment that a datetime is asked to hold, in the year 4821."""
 
 
 class RunningClock(Clock, Protocol):
@@ -58,7 +60,7 @@ class _StepTrigger(BaseTrigger):  # type: ignore[misc]  # apscheduler 3 has no t
 
     def get_next_fire_time(self, _previous: datetime | None, now: datetime) -> datetime:
         """Return the next time, later than *now*: APScheduler asks until it is."""
-        wanted = datetime.fromtimestamp(min(self.next_at, 9e10), UTC)
+        wanted = datetime.fromtimestamp(min(self.next_at, NEVER), UTC)
         return max(wanted, now + timedelta(milliseconds=1))
 
 
@@ -74,6 +76,8 @@ class Daemon:
         self._clock = clock
         self._once = once
         self._signals = 0
+        self._ending = False
+        self._error: Exception | None = None
         self._generation: object = None
         self._scheduler = BlockingScheduler(
             executors={"default": DebugExecutor()},
@@ -82,7 +86,11 @@ class Daemon:
         )
 
     def run(self) -> None:
-        """Run until a signal or, with *once*, until nothing is due. Returns in good order."""
+        """Run until a signal or, with *once*, until nothing is due. Returns in good order.
+
+        Raises:
+            StoreError: the store can no longer be written; what a step raises ends the daemon.
+        """
         self._crawler.frontier.load(self._clock.now())
         self._add("round", self._round)
         if not self._once:
@@ -91,6 +99,8 @@ class Daemon:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
         self._scheduler.start()
+        if self._error is not None:
+            raise self._error
 
     def stop(self) -> None:
         """Ask the daemon to end; from a signal handler or another thread."""
@@ -101,7 +111,16 @@ class Daemon:
         trigger = _StepTrigger()
 
         def run() -> None:
-            trigger.next_at = self._clock.real(step(self._clock.now()))
+            signals = self._signals
+            try:
+                trigger.next_at = self._clock.real(step(self._clock.now()))
+            except Exception as error:  # noqa: BLE001 - APScheduler would log it and go on; run() raises it
+                self._error = error
+                trigger.next_at = NEVER
+                self._end()
+            if self._signals != signals:
+                # APScheduler is about to overwrite the time that the signal's handler has set.
+                trigger.next_at = 0.0
 
         now = datetime.fromtimestamp(self._clock.real(self._clock.now()), UTC)
         self._scheduler.add_job(run, trigger, id=name, next_run_time=now)
@@ -131,6 +150,9 @@ class Daemon:
 
     def _end(self) -> None:
         """Shut the scheduler down, from a thread of its own: it holds its lock while a job runs."""
+        if self._ending:
+            return
+        self._ending = True
         Thread(target=self._scheduler.shutdown, kwargs={"wait": False}).start()
 
     def _reload(self, now: float) -> float:

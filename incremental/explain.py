@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from classifier.hub import LinkEvidence, load_default
-from incremental.assembly import POLICIES
+from incremental.assembly import policy_maker
 from incremental.errors import InputError
 from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import RobotsPolicy, robots_url
 from incremental.judge.links import without_mirror
+from incremental.revisit import advance, price_minutes
 from incremental.scope import trap
 from incremental.settings import Settings
 from incremental.sites import watch
@@ -58,7 +60,7 @@ def _robots(store: Store, settings: Settings, url: str) -> str:
 def _in_site(
     store: Store, settings: Settings, row: SiteRow, url: str, now: float
 ) -> dict[str, Any]:
-    site = watch(row, settings.revisit, POLICIES[settings.revisit.policy])
+    site = watch(row, settings.revisit, policy_maker(settings))
     address = without_mirror(url, site.mirrors)
     verdict = site.scope.verdict(address)
     answer: dict[str, Any] = {
@@ -111,13 +113,30 @@ def _verdict(answer: dict[str, Any]) -> str:
     return next(sentence for holds, sentence in tests if holds)
 
 
+def budget_of(settings: Settings, row: SiteRow, *, now: float) -> dict[str, Any]:
+    """Return a site's budget, what was used of it, and the price it turns into, ready for JSON."""
+    site = watch(row, settings.revisit, policy_maker(settings))
+    per_day = site.terms.requests_per_day
+    budget = advance(site.budget, per_day, now)
+    return {
+        "budget_per_day": per_day,
+        "requests_last_day": budget.used_today,
+        "price_minutes": _number(price_minutes(budget, per_day, site.state.weight_total)),
+    }
+
+
+def _number(value: float, digits: int = 2) -> float | None:
+    """Round a number for JSON, which has no infinity."""
+    return round(value, digits) if math.isfinite(value) else None
+
+
 def hub_rows(
     store: Store, settings: Settings, rows: Sequence[SiteRow], *, now: float
 ) -> list[dict[str, Any]]:
     """Return the hubs of *rows* with the numbers behind their next visit, ready for JSON."""
     answer = []
     for row in rows:
-        site = watch(row, settings.revisit, POLICIES[settings.revisit.policy])
+        site = watch(row, settings.revisit, policy_maker(settings))
         for hub in store.read.hubs(row.id):
             why = site.policy.why(site.hub_state(hub), site.state, site.budget, now)
             answer.append(
@@ -135,9 +154,9 @@ def hub_rows(
                     "last_status": hub.last_status,
                     "visited_at": hub.visited_at,
                     "due_at": hub.due_at if hub.due_at < NEVER else None,
-                    "rate_per_day": round(why.rate_per_day, 4),
-                    "waiting_links": round(why.waiting_links, 3),
-                    "price_minutes": round(why.price_minutes, 2),
+                    "rate_per_day": _number(why.rate_per_day, 4),
+                    "waiting_links": _number(why.waiting_links, 3),
+                    "price_minutes": _number(why.price_minutes),
                     "why": why.reason if hub.state != "dead" else f"given up: {hub.last_status}",
                 }
             )

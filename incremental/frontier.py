@@ -21,15 +21,17 @@ from dataclasses import asdict, replace
 
 from incremental.fetch.politeness import HostState, after_visit, host_key, staggered_start
 from incremental.fetch.robots import RobotsCache, RobotsPolicy, robots_url
-from incremental.fetch.status import FetchStatus
+from incremental.fetch.status import FetchStatus, Response
 from incremental.revisit import Policy, Terms, open_at, spend
 from incremental.settings import Settings
 from incremental.sites import WatchedSite, watch
 from incremental.times import DAY, NEVER
 from incremental.visit import Outcome, Purpose, VisitTask
 from store import Store
-from store.values import HostRow, HubRow
+from store.values import HostRow, HubRow, LookRow
 
+SOON_SECONDS = 1.0
+"""When a site is asked again that had less to do than it seemed."""
 DENIED_RETRY_SECONDS = DAY
 """How long a page that robots.txt denies is left before the rules are asked again."""
 
@@ -42,13 +44,17 @@ class Frontier:
         store: Store,
         settings: Settings,
         make_policy: Callable[[Terms], Policy],
+        refuse: Callable[[Outcome, float], None],
     ) -> None:
         self._store = store
         self._settings = settings
         self._make_policy = make_policy
+        self._refuse = refuse
         self._sites: dict[int, WatchedSite] = {}
         self._hosts: dict[str, HostState] = {}
         self._busy_hosts: set[str] = set()
+        self._waiting: dict[str, set[int]] = {}
+        """Ids of sites by the busy host that they wait for."""
         self._robots = RobotsCache()
         self._look_share = settings.news.look_share
         self._queue: list[tuple[float, int]] = []
@@ -69,6 +75,7 @@ class Frontier:
             self._sites[row.id] = site
         if not self._hosts:
             self._stagger(now)
+        self._queue.clear()
         for site in self._sites.values():
             self.refresh(site, now)
 
@@ -145,11 +152,11 @@ class Frontier:
 
     def _enqueue_later(self, site: WatchedSite, now: float) -> None:
         """Queue a site that had nothing to do after all: its host is busy, or its rows were pushed back."""
+        if any(site.row.id in ids for ids in self._waiting.values()):
+            return  # release() queues it when the visit that it waits for ends
         site.next_due_at = self._next_due_at(site, now)
-        at = self._ready_at(site, now)
-        if at > now:
-            heapq.heappush(self._queue, (at, site.row.id))
-        # A site whose host is busy is queued again when that visit ends.
+        at = max(self._ready_at(site, now), now + SOON_SECONDS)
+        heapq.heappush(self._queue, (at, site.row.id))
 
     def _task_of(self, site: WatchedSite, now: float) -> VisitTask | None:
         """Return what to do for *site*, or None."""
@@ -158,22 +165,41 @@ class Frontier:
             if task is None:
                 return None
             host = host_key(task.url)
-            if host in self._busy_hosts or self._host(host).next_allowed_at > now:
+            if host in self._busy_hosts:
+                self._waiting.setdefault(host, set()).add(site.row.id)
                 return None
-            asked = self._ask_robots(task, now)
-            if asked is None:
-                continue
-            site.busy = True
-            self._busy_hosts.add(host)
-            return asked
+            asked = self._permitted(task, now)
+            if site.errands and (asked is None or asked.purpose is not Purpose.ROBOTS):
+                site.errands.popleft()
+            if asked is not None:
+                site.busy = True
+                self._busy_hosts.add(host)
+                return asked
+        return None
+
+    def _permitted(self, task: VisitTask, now: float) -> VisitTask | None:
+        """Return what may be asked of the host now; None when the page was put off.
+
+        It waits for its host alone: other pages of the site may have other hosts.
+        """
+        allowed_at = self._host(host_key(task.url)).next_allowed_at
+        if allowed_at <= now:
+            return self._ask_robots(task, now)
+        if task.purpose is Purpose.LOOK:
+            self._store.write.update_page(task.page_id, look_due_at=allowed_at)
+        else:
+            self._store.write.update_hub(task.page_id, due_at=allowed_at)
         return None
 
     def _candidate(self, site: WatchedSite, now: float) -> VisitTask | None:
         read, site_id = self._store.read, site.row.id
         while site.errands:
-            errand = read.hub(site.errands.popleft())
-            if errand is not None and errand.state != "dead":
-                return _hub_task(errand)
+            hub, look = read.hub(site.errands[0]), read.look(site.errands[0])
+            if hub is not None and hub.state != "dead":
+                return _hub_task(hub)
+            if look is not None and look.look_due_at is not None:
+                return _look_task(look)
+            site.errands.popleft()
         if open_at(site.budget, site.terms.requests_per_day, now) > now:
             return None
         found: dict[str, VisitTask] = {}
@@ -185,7 +211,7 @@ class Frontier:
                 found[share] = _hub_task(hubs[0])
         if site.look_open_at(self._look_share, now) <= now:
             for row in read.due_looks(site_id, now):
-                found["look"] = VisitTask(Purpose.LOOK, row.url, site_id, row.page_id)
+                found["look"] = _look_task(row)
         if not found:
             return None
         share = site.turn(set(found))
@@ -215,6 +241,9 @@ class Frontier:
         if policy.allows(task.url):
             return task
         status = FetchStatus.ROBOTS_DENIED if policy.reachable else FetchStatus.ROBOTS_UNREACHABLE
+        if task.purpose is Purpose.LOOK:
+            self._refuse(Outcome(task, Response(url=task.url, status=status)), now)
+            return None
         retry_at = policy.expires_at if not policy.reachable else now + DENIED_RETRY_SECONDS
         self._store.write.postpone(task.page_id, retry_at, status.value)
         return None
@@ -262,7 +291,11 @@ class Frontier:
         name = host_key(task.url)
         self._busy_hosts.discard(name)
         wait = response.retry_after_seconds
-        state = after_visit(self._host(name), response.status, wait, now, self._settings.politeness)
+        before = self._host(name)
+        if task.purpose is Purpose.ROBOTS:
+            # A crawl delay of a day after a file that is asked for once a day would leave no page.
+            before = replace(before, crawl_delay_seconds=None)
+        state = after_visit(before, response.status, wait, now, self._settings.politeness)
         robots: dict[str, object] = {}
         if task.purpose is Purpose.ROBOTS:
             policy = self._learn_robots(outcome, now)
@@ -272,6 +305,9 @@ class Frontier:
             }
         self._hosts[name] = state
         self._charge(outcome, now)
+        for site_id in self._waiting.pop(name, ()):
+            if site_id in self._sites:
+                self._enqueue(self._sites[site_id], now)
         return self._host_row(state, robots)
 
     def _learn_robots(self, outcome: Outcome, now: float) -> RobotsPolicy:
@@ -307,6 +343,10 @@ class Frontier:
             crawl_delay_seconds=state.crawl_delay_seconds,
             robots=json.dumps({**known, **robots}, ensure_ascii=False) if robots else None,
         )
+
+
+def _look_task(row: LookRow) -> VisitTask:
+    return VisitTask(Purpose.LOOK, row.url, row.site_id, row.page_id)
 
 
 def _hub_task(hub: HubRow) -> VisitTask:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from classifier.hub import LinkEvidence
-from classifier.hub.context import SiteIndex
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import FetchStatus
 from incremental.judge.hubs import HubCounts, HubLimits, HubScorer, score_targets
@@ -21,6 +20,7 @@ from incremental.judge.outcome import (
     judge_topic_page,
     judge_unchanged,
 )
+from incremental.judge.site_context import SiteContext
 from incremental.mirror_watch import MirrorWatch
 from incremental.parse import Page, PageKind
 from incremental.probes import probes
@@ -36,6 +36,8 @@ from store.record import to_json
 from store.values import HubRow, NewHub, SeenLink, VisitRecord
 
 MAX_TTL_SECONDS = DAY
+SURE_SCORE = 0.95
+"""From here on an address alone makes a hub, even one that is still empty."""
 INDEX_SECONDS = 6 * HOUR
 """How long the index of a site's URLs, the context of its links, is used."""
 
@@ -68,8 +70,9 @@ class HubVisits:
             return judge_failure(outcome, hub, now)
         if outcome.unchanged and hub.baseline_at is not None:
             return judge_unchanged(outcome, hub, now)
-        if page is None or page.kind is PageKind.OTHER:
-            empty = replace(response, status=FetchStatus.GONE, detail="not a page of links")
+        problem = _not_a_hub(page, hub)
+        if page is None or problem:
+            empty = replace(response, status=FetchStatus.GONE, detail=problem)
             return judge_failure(replace(outcome, response=empty), hub, now)
         return self._read(outcome, replace(hub, kind=_kind(page.kind)), page, site, now)
 
@@ -77,7 +80,7 @@ class HubVisits:
         self, outcome: Outcome, hub: HubRow, page: Page, site: WatchedSite, now: float
     ) -> Judgement:
         """Judge a page that brought links."""
-        if self._is_topic_page(outcome, hub):
+        if self._is_topic_page(outcome, hub, site, now):
             row = self._store.read.page(hub.page_id) or {}
             return judge_topic_page(outcome, row.get("first_hub_id"), str(row.get("state")), now)
         found = targets(page.links, site.scope, mirrors=site.mirrors, own=hub.identity)
@@ -88,14 +91,29 @@ class HubVisits:
             return _with_probes(judgement, probes(page, outcome.response.url, now), site, now)
         return judgement
 
-    def _is_topic_page(self, outcome: Outcome, hub: HubRow) -> bool:
-        """Let the content decide, at its first visit, on a page that only its address made a hub.
+    def _is_topic_page(self, outcome: Outcome, hub: HubRow, site: WatchedSite, now: float) -> bool:
+        """Let the page decide, at its first visit, when only its address made it a hub.
 
         What a page has brought outranks what it looks like, so a hub with new pages stays one.
         """
         first_look = hub.baseline_at is None and hub.role == "list" and hub.kind == "html"
-        if not first_look or hub.new_pages:
+        if not first_look or hub.new_pages or outcome.page is None:
             return False
+        verdict = self._is_leaf(outcome.page, hub, site) or self._reads_like_topic(outcome, hub)
+        self._context(site, now).tell(hub.url, hub=not verdict)
+        return verdict
+
+    def _is_leaf(self, page: Page, hub: HubRow, site: WatchedSite) -> bool:
+        """Tell whether a page leads nowhere but where the seed leads: its links are the site's menu."""
+        if hub.score >= SURE_SCORE:
+            return False
+        found = targets(page.links, site.scope, mirrors=site.mirrors, own=hub.identity)
+        known = self._store.read.known(site.row.id, [t.identity for t in found])
+        return {t.identity for t in found} <= self._store.read.shown_by_seed(site.row.id) | {
+            one for one, page in known.items() if page.is_hub
+        }
+
+    def _reads_like_topic(self, outcome: Outcome, hub: HubRow) -> bool:
         body, header = outcome.response.body, outcome.response.headers.get("content-type", "")
         text, _ = decode_body(body, header)
         scored = self._scorer.score_page(LinkEvidence(url=hub.url), text)
@@ -119,6 +137,7 @@ class HubVisits:
             scores=self._scores(unknown, hub, site, now),
             counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
             limits=self._limits(),
+            looks=site.looks_now(self._settings.news.look_share, now),
             lost_urls=read.urls(lost) if suspicious else (),
             anchors=read.known_anchors(site.row.id, headlines) if suspicious else {},
         )
@@ -128,10 +147,16 @@ class HubVisits:
     ) -> dict[str, float]:
         if hub.kind == "feed" or not unknown:
             return {}
-        if site.index is None or now - site.index_at > INDEX_SECONDS:
-            urls = self._store.read.known_urls(site.row.id)
-            site.index, site.index_at = SiteIndex.build(urls), now
-        return score_targets(unknown, self._scorer, site.index)
+        return score_targets(unknown, self._scorer, self._context(site, now))
+
+    def _context(self, site: WatchedSite, now: float) -> SiteContext:
+        """Return what the site's URLs and the verdicts on its pages say, not older than some hours."""
+        if site.context is None or now - site.context.made_at > INDEX_SECONDS:
+            read = self._store.read
+            site.context = SiteContext.build(
+                read.known_urls(site.row.id), read.judged_urls(site.row.id), now
+            )
+        return site.context
 
     def _hub_counts(self, site_id: int) -> HubCounts:
         urls = self._store.read.hub_urls(site_id)
@@ -154,6 +179,16 @@ class HubVisits:
         keep = frozenset({outcome.body_md5, hub.body_md5 or ""})
         self._store.cache.put(hub.url, outcome.response.body)
         self._store.cache.forget(hub.url, keep=keep)
+
+
+def _not_a_hub(page: Page | None, hub: HubRow) -> str:
+    """Return why what was fetched leads nowhere, empty if it may lead to pages."""
+    if page is None or page.kind is PageKind.OTHER:
+        return (page.problem if page is not None else "") or "not a page of links"
+    if page.kind is PageKind.HTML and hub.role in ("feed", "sitemap", "probe"):
+        # Many sites answer whatever they do not know with their home page and code 200.
+        return "a web page where a feed or a sitemap was looked for"
+    return ""
 
 
 def _redirected(outcome: Outcome, hub: HubRow, site: WatchedSite, now: float) -> Judgement:

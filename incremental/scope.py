@@ -26,14 +26,17 @@ _ASSET = re.compile(
     r"|webm|ogg|og[av]|wav|flac|avi|mov|wmv|flv|swf|exe|dmg|apk|iso|rpm|deb|jar|wasm|txt|asc|sha\d+)$",
     re.IGNORECASE,
 )
+# A whole folder or file name, with one word before it or a date behind it at most: the calendar of an
+# article's headline ("school-calendar-changes") is none.
 _CALENDAR_NAME = re.compile(
-    r"(?:^|[/_-])(?:calendar|kalender|calendrier|rili|wp-calendar|tribe-bar-date|cal)(?:[/_-]|$)",
+    r"/(?:[a-z]+[_-])?(?:calendar|kalender|calendrier|rili|cal)(?:[_-][\d_-]+)?(?:\.\w+)?(?:/|$)",
     re.IGNORECASE,
 )
+_EXTENSION = re.compile(r"\.[a-z][a-z0-9]{1,4}$", re.IGNORECASE)
 _CALENDAR_PARAMETERS = {"year", "month", "day", "date", "week", "cal_date", "tribe-bar-date"}
 _ACTION = re.compile(
     r"(?:^|/)(?:logout|logoff|signout|login|signin|register|cart|checkout|wp-login\.php|wp-admin"
-    r"|cdn-cgi|print|share|mailto:)(?:[/.?]|$)",
+    r"|cdn-cgi|print|mailto:|share(?=[^/]*$))(?:[/.?]|$)",
     re.IGNORECASE,
 )
 
@@ -46,7 +49,7 @@ class Reach(StrEnum):
     DOMAIN = "domain"
     """Every host of the seed's registered domain."""
     PREFIX = "prefix"
-    """The seed's host, and paths that begin with the seed's path."""
+    """The seed's host, and paths below the seed's folder."""
     ANYWHERE = "anywhere"
 
 
@@ -98,7 +101,9 @@ class Scope:
 
     @cached_property
     def _seed_folder(self) -> str:
-        return urlsplit(self.seed_url).path.rsplit("/", 1)[0] + "/"
+        folder, _, last = urlsplit(self.seed_url).path.rpartition("/")
+        # What has an extension is a file; ``/news`` is a folder whose slash was left out.
+        return f"{folder}/" if not last or _EXTENSION.search(last) else f"{folder}/{last}/"
 
     def _reaches(self, url: str) -> bool:
         if self.reach is Reach.ANYWHERE:
@@ -125,10 +130,10 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
         InputError: the regular expression is not one.
     """
     if not pattern.startswith("re:"):
-        return re.compile(fnmatch.translate(pattern))
+        return re.compile(r"\A" + fnmatch.translate(pattern))
     try:
         return re.compile(pattern[3:])
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise InputError("pattern", pattern, f"not a regular expression: {error}") from error
 
 
@@ -141,7 +146,8 @@ def trap(url: str) -> str | None:
     parts = urlsplit(url)
     path = unquote(parts.path)
     segments = [segment for segment in path.split("/") if segment]
-    repeats = max(Counter(segments).values(), default=0)
+    # Numbers say nothing: lists are paged and dated by them (``/list/0/0/0/1.html``).
+    repeats = max(Counter(s for s in segments if not s.isdigit()).values(), default=0)
     tests = (
         (_ASSET.search(path), "asset, not a page"),
         (_ACTION.search(path), "an action (log in, share, print), not a page"),
@@ -154,7 +160,8 @@ def trap(url: str) -> str | None:
 
 
 def _is_calendar(path: str, query: str) -> bool:
-    names = {pair.partition("=")[0].lower() for pair in query.split("&")}
+    pairs = (pair.partition("=") for pair in query.split("&"))
+    names = {name.lower() for name, _, value in pairs if value}
     if len(names & _CALENDAR_PARAMETERS) >= 2 or "tribe-bar-date" in names:  # noqa: PLR2004 - "two"
         return True
     has_date = bool(re.search(r"\d{4}[/_-]?\d{1,2}|date=|month=", f"{path}?{query}"))

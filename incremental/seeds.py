@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 from incremental.errors import InputError
@@ -42,15 +43,21 @@ def usable_seed(text: str) -> str:
 
 
 def add_seed(store: Store, text: str, *, now: float, terms: SeedTerms | None = None) -> int:
-    """Watch the site of a seed; return its id. Adding it again only sets its terms.
+    """Watch the site of a seed; return its id. Adding it again only sets its *terms*, if given.
 
     Raises:
         InputError: the seed or a pattern of its scope cannot be used.
     """
     url = usable_seed(text)
+    before = next((row for row in store.read.sites() if row.seed_url == url), None)
+    if before is not None and terms is None:
+        return before.id
     terms = terms or SeedTerms()
     Scope(url, terms.reach, terms.include, terms.exclude)
     scope = {"reach": terms.reach, "include": terms.include, "exclude": terms.exclude}
+    home = json.loads(before.scope).get("home") if before is not None else None
+    if home is not None:
+        scope["home"] = home
     site_id = store.write.add_site(
         url,
         host_of(url).removeprefix("www."),

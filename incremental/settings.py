@@ -7,6 +7,7 @@ way out. Reading settings touches no network and no store.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,16 +15,21 @@ from typing import Annotated, Any
 
 import msgspec
 
-from incremental.errors import SettingsError
+from incremental.errors import InputError, SettingsError
 from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.politeness import PolitenessSettings
-from incremental.scope import Reach
+from incremental.scope import Reach, compile_pattern
+from incremental.urls import normalize
 
 ENVIRONMENT_PREFIX = "HUBWATCH_"
 FILE_NAME = "hubwatch.toml"
 
-_Positive = Annotated[float, msgspec.Meta(gt=0)]
-_NotNegative = Annotated[float, msgspec.Meta(ge=0)]
+_SECRET = re.compile(
+    r"^store\.database|^site\[\d+\]\.(?:cookies|headers|username|password|proxy)"
+)
+# Bounded, because infinity is a float as well, and no plan can be made with it.
+_Positive = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
+_NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _Count = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -143,12 +149,78 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
     Raises:
         SettingsError: names the field, its value and what is allowed.
     """
+    _refuse_unknown(tree)
     try:
-        return msgspec.convert(tree, Settings, strict=False)
+        settings = msgspec.convert(tree, Settings, strict=False)
     except msgspec.ValidationError as error:
         message, _, where = str(error).partition(" - at `$")
         field = where.rstrip("`").lstrip(".") or "settings"
-        raise SettingsError(field, _value_at(tree, field), message) from None
+        raise SettingsError(field, _value_at(tree, field), _way_out(message)) from None
+    except SettingsError as error:
+        raise SettingsError(_with_section(error.field), error.value, error.way_out) from None
+    for number, site in enumerate(settings.site):
+        _check_site(site, settings.revisit, f"site[{number}]")
+    _check_interval("revisit", settings.revisit, settings.revisit)
+    return settings
+
+
+def _refuse_unknown(tree: Mapping[str, Any]) -> None:
+    """Refuse what is no setting; msgspec would pass it over in dataclasses, or show a whole section."""
+    sections = {section.name: section.type for section in msgspec.structs.fields(Settings)}
+    _refuse_names(tree, list(sections), "")
+    for section, kind in sections.items():
+        if section != "site":
+            _refuse_names(tree.get(section), _field_names(kind), f"{section}.")
+    sites = tree.get("site")
+    for number, site in enumerate(sites if isinstance(sites, list | tuple) else ()):
+        _refuse_names(site, _field_names(SiteSettings), f"site[{number}].")
+        if isinstance(site, Mapping) and "url" not in site:
+            raise SettingsError(f"site[{number}].url", None, "is missing: the seed of the site")
+
+
+def _refuse_names(given: object, names: list[str], where: str) -> None:
+    for name in given if isinstance(given, Mapping) else ():
+        if name not in names:
+            way_out = f"there is no such setting; there are: {', '.join(names)}"
+            raise SettingsError(f"{where}{name}", "...", way_out)
+
+
+def _way_out(message: str) -> str:
+    allowed = f"; allowed are: {', '.join(Reach)}" if "enum" in message else ""
+    return message + allowed
+
+
+def _with_section(field: str) -> str:
+    """Return the full name of a field of a section that checks itself."""
+    for section in msgspec.structs.fields(Settings):
+        if section.name != "site" and field in _field_names(section.type):
+            return f"{section.name}.{field}"
+    return field
+
+
+def _check_site(site: SiteSettings, defaults: RevisitSettings, where: str) -> None:
+    """Check what only shows when a site's settings are used."""
+    if normalize(site.url) is None:
+        raise SettingsError(f"{where}.url", site.url, "give a URL like https://example.org/news/")
+    try:
+        site.access()
+        for pattern in (*site.include, *site.exclude):
+            compile_pattern(pattern)
+    except SettingsError as error:
+        raise SettingsError(f"{where}.{error.field}", error.value, error.way_out) from None
+    except InputError as error:
+        raise SettingsError(f"{where} {error.what}", error.value, error.way_out) from None
+    _check_interval(where, site, defaults)
+
+
+def _check_interval(
+    where: str, given: SiteSettings | RevisitSettings, defaults: RevisitSettings
+) -> None:
+    shortest = given.min_interval_minutes or defaults.min_interval_minutes
+    longest = given.max_interval_hours or defaults.max_interval_hours
+    if shortest > longest * 60:
+        way_out = f"must not be above max_interval_hours, which is {longest}"
+        raise SettingsError(f"{where}.min_interval_minutes", shortest, way_out)
 
 
 def _read(path: Path, *, required: bool) -> dict[str, Any]:
@@ -161,19 +233,23 @@ def _read(path: Path, *, required: bool) -> dict[str, Any]:
                 "config", str(path), "there is no such file; `hubwatch init` writes one"
             ) from None
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
         raise SettingsError("config", str(path), f"cannot be read: {error}") from error
 
 
 def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> None:
-    """Put ``HUBWATCH_FETCH_CONTACT`` and the like into *tree*."""
+    """Put ``HUBWATCH_FETCH_CONTACT`` and the like into *tree*; lists are separated by commas."""
+    defaults = Settings()
     for section in msgspec.structs.fields(Settings):
         if section.name == "site":
             continue
         for name in _field_names(section.type):
             key = f"{ENVIRONMENT_PREFIX}{section.name}_{name}".upper()
-            if key in environment:
-                tree.setdefault(section.name, {})[name] = environment[key]
+            if key in environment and isinstance(tree.setdefault(section.name, {}), dict):
+                text = environment[key]
+                default = getattr(getattr(defaults, section.name), name)
+                several = isinstance(default, tuple | frozenset)
+                tree[section.name][name] = text.replace(",", " ").split() if several else text
 
 
 def _field_names(kind: Any) -> list[str]:  # noqa: ANN401 - a Struct or a dataclass
@@ -181,11 +257,13 @@ def _field_names(kind: Any) -> list[str]:  # noqa: ANN401 - a Struct or a datacl
 
 
 def _value_at(tree: Any, field: str) -> object:  # noqa: ANN401 - whatever the TOML held
-    """Return what stands at ``section.name`` or ``site[0].url``, for the message."""
+    """Return what stands at ``section.name`` or ``site[0].url``, for the message; no secret."""
+    if _SECRET.search(field):
+        return "..."
     value = tree
     for part in field.replace("[", ".").replace("]", "").split("."):
         if isinstance(value, Mapping):
             value = value.get(part, value)
         elif isinstance(value, list | tuple) and part.isdigit():
             value = value[int(part)]
-    return "..." if field.endswith(("password", "proxy")) else value
+    return "..." if isinstance(value, Mapping) else value

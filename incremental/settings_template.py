@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 
 from incremental.settings import Settings
@@ -49,4 +51,5 @@ def _toml(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, list | tuple | set | frozenset):
         return f"[{', '.join(_toml(one) for one in value)}]"
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    # What JSON escapes in a string, TOML escapes alike.
+    return json.dumps(value) if isinstance(value, str) else str(value)

@@ -6,19 +6,15 @@ import json
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from incremental.judge.mirrors import rules
+from incremental.judge.site_context import SiteContext
 from incremental.revisit import BudgetState, HubState, Policy, SiteState, Terms
 from incremental.revisit.cover import Cover
 from incremental.scope import Reach, Scope
 from incremental.settings import RevisitSettings
 from incremental.times import DAY, HOUR, MINUTE, NEVER
 from store.values import HubRow, SiteRow
-
-if TYPE_CHECKING:
-    from classifier.hub.context import SiteIndex
-
 
 MAX_ERRANDS = 8
 REST_SECONDS = 7 * DAY
@@ -53,9 +49,8 @@ class WatchedSite:
     cover: Cover = field(default_factory=Cover)
     cover_at: float = 0.0
     """When the cover was last worked out."""
-    index: SiteIndex | None = None
+    context: SiteContext | None = None
     """What the site's known URLs say of a new one."""
-    index_at: float = 0.0
     look_allowance: float = 1.0
     """Looks at new pages that may be made now."""
     look_allowance_at: float = 0.0
@@ -102,6 +97,11 @@ class WatchedSite:
         self.look_allowance = min(self.look_allowance + earned, max(per_day / 4, 1.0))
         self.look_allowance_at = now
         return now + max(1.0 - self.look_allowance, 0.0) / per_day * DAY
+
+    def looks_now(self, share: float, now: float) -> int:
+        """Return how many looks may be made at once; they are taken from the allowance."""
+        self.look_open_at(share, now)
+        return max(min(int(self.look_allowance), MAX_ERRANDS - len(self.errands)), 0)
 
     def send(self, *page_ids: int) -> None:
         """Add errands, up to a bound."""

@@ -18,6 +18,7 @@ import re
 from functools import lru_cache
 from urllib.parse import unquote_to_bytes, urljoin, urlsplit
 
+import idna
 from publicsuffixlist import PublicSuffixList
 from w3lib.url import safe_url_string
 
@@ -71,8 +72,7 @@ def _join(base: str, url: str) -> str:
 def _normalize(url: str) -> str | None:
     """Do the work of :func:`normalize`; cached, because a site's links recur on every visit."""
     try:
-        safe = safe_url_string(url.strip())
-        parts = urlsplit(safe)
+        parts = urlsplit(safe_url_string(_with_ascii_host(url.strip())))
         port = parts.port
     except (ValueError, UnicodeError):
         return None
@@ -81,23 +81,38 @@ def _normalize(url: str) -> str | None:
     if scheme not in _DEFAULT_PORTS or not host:
         return None
     netloc = host if port in (None, _DEFAULT_PORTS[scheme]) else f"{host}:{port}"
-    path = _even_escapes(_without_dots(parts.path or "/"))
+    # Escapes first: ``%2E%2E`` is a dot segment as well.
+    path = _without_dots(_even_escapes(parts.path or "/"))
     query = f"?{_even_escapes(parts.query)}" if parts.query else ""
     result = f"{scheme}://{netloc}{path}{query}"
     return result if len(result) <= MAX_URL_LENGTH else None
 
 
 def _host(name: str | None) -> str:
-    """Return *name* in lower case, in punycode, without a trailing dot; empty when it is none."""
+    """Return *name* in lower case, without a trailing dot; empty when it is none."""
     if not name:
         return ""
     name = name.rstrip(".").lower()
-    if name.isascii():
-        return "" if re.search(r"[\s%<>\\^`{|}]", name) else f"[{name}]" if ":" in name else name
-    try:
-        return name.encode("idna").decode("ascii").lower()
-    except UnicodeError:
+    if not name.isascii() or re.search(r"[\s%<>\\^`{|}]", name):
         return ""
+    return f"[{name}]" if ":" in name else name
+
+
+def _with_ascii_host(url: str) -> str:
+    """Return *url* with its host in punycode, as browsers write it (UTS 46).
+
+    The standard library's codec knows only IDNA 2003, which makes another domain of ``faß.de``;
+    but it takes emoji, which IDNA 2008 refuses and browsers allow.
+    """
+    parts = urlsplit(url)
+    if parts.netloc.isascii():
+        return url
+    host, colon, port = parts.netloc.rpartition("@")[2].partition(":")
+    try:
+        name = idna.encode(host, uts46=True)
+    except idna.IDNAError:
+        name = host.encode("idna")
+    return parts._replace(netloc=name.decode("ascii") + colon + port).geturl()
 
 
 def _without_dots(path: str) -> str:

@@ -21,6 +21,7 @@ from store.errors import StoreDamagedError, StoreError, StoreLockedError, StoreT
 BUSY_TIMEOUT_SECONDS = 30
 APPLICATION_ID = 0x48554257
 """``HUBW`` in the header of a SQLite file: a foreign database is refused."""
+_MAGIC = b"SQLite format 3\0"
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 _PRAGMAS = {
@@ -72,6 +73,10 @@ def _check_sqlite(path: Path) -> bool:
 
     Read-only: our own connection switches the journal mode, which writes to the file.
     """
+    with path.open("rb") as file:
+        start = file.read(len(_MAGIC))
+    if start and start != _MAGIC:
+        raise StoreDamagedError(f"{path} is no database; choose another path, or move it away")
     address = f"file:{quote(str(path.resolve()))}?mode=ro"
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_SECONDS)
     with contextlib.closing(connection):
@@ -151,7 +156,7 @@ def storage_errors(where: str) -> Iterator[None]:
 
 def without_password(where: str) -> str:
     """Return the address of a database as it may be shown."""
-    shown = re.sub(r"(?<=//)([^/@]*?):[^/]*@", r"\1:...@", where)
+    shown = re.sub(r"^(postgres\w*://[^:/@]*):.*@", r"\1:...@", where)
     return re.sub(r"(?<=[?&]password=)[^&]*", "...", shown)
 
 

@@ -197,6 +197,33 @@ class Queries:
         query = Page.select(Page.url, Page.anchor).where(Page.site == site_id)
         return [(url, anchor) for url, anchor in self._rows(query.order_by(Page.id).limit(limit))]
 
+    def judged_urls(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, bool]]:
+        """Return (URL, is a hub) of pages whose first reading decided, the latest first."""
+        query = (
+            Page.select(Page.url, Hub.page.is_null(is_null=False))
+            .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
+            .where(
+                (Page.site == site_id)
+                & (
+                    Page.looked_at.is_null(is_null=False) & Hub.page.is_null()
+                    | (Hub.role == "list") & Hub.baseline_at.is_null(is_null=False)
+                )
+            )
+            .order_by(Page.id.desc())
+            .limit(limit)
+        )
+        return [(url, bool(is_hub)) for url, is_hub in self._rows(query)]
+
+    def shown_by_seed(self, site_id: int) -> set[str]:
+        """Return the identities of the pages that the site's seeds showed at their last visits."""
+        query = (
+            Page.select(Page.identity)
+            .join(Sighting, on=Sighting.page == Page.id)
+            .join(Hub, on=Hub.page == Sighting.hub)
+            .where((Hub.site_id == site_id) & (Hub.role == "seed") & Sighting.gone_at.is_null())
+        )
+        return {identity for (identity,) in self._rows(query)}
+
     def hub_urls(self, site_id: int) -> list[str]:
         """Return the URLs of a site's HTML hubs that are alive."""
         query = (

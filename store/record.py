@@ -125,7 +125,8 @@ class Recorder:
         told = (Change.page == new) & (Change.kind == "added")
         query = Change.select(Change.id).where(told).order_by(Change.id)
         again = [change for (change,) in query.tuples().execute(self._db)][1:]
-        Change.delete().where(Change.id.in_(again)).execute(self._db)
+        if again:
+            Change.delete().where(Change.id.in_(again)).execute(self._db)
 
     def _repoint(self, column: Any, old: int, new: int) -> None:  # noqa: ANN401 - a peewee field
         """Let the sightings of *old* be those of *new*; where both have one, the new one's stays."""

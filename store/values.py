@@ -72,6 +72,8 @@ class LookRow:
     announced_at: float | None
     anchor: str
     body_md5: str | None
+    state: str
+    first_hub_id: int | None
 
 
 @dataclass(frozen=True, slots=True)

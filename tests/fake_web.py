@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 import msgspec
@@ -34,8 +34,8 @@ START = 1_717_400_000.0
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 MANY_STEPS = 100_000
 
-HOURLY = msgspec.structs.replace(
-    Settings(), revisit=RevisitSettings(requests_per_day=200, min_interval_minutes=60)
+SPARING = msgspec.structs.replace(
+    Settings(), revisit=RevisitSettings(requests_per_day=200, min_interval_minutes=180)
 )
 """Enough requests to do all at once, and not so many visits that a story takes long to tell."""
 
@@ -147,6 +147,12 @@ class FakeWeb(BaseAdapter):
         return [a.at for a in self.asked if urlsplit(a.url).netloc == host]
 
 
+class Scored(NamedTuple):
+    """What a scorer says of a page that was fetched."""
+
+    probability: float
+
+
 class FolderScorer:
     """Takes folders for hubs: a classifier whose mind the stories know."""
 
@@ -154,6 +160,10 @@ class FolderScorer:
 
     def score(self, links: Sequence[LinkEvidence]) -> list[float]:
         return [0.9 if urlsplit(link.url).path.endswith("/") else 0.1 for link in links]
+
+    def score_page(self, link: LinkEvidence, page: str) -> Scored:
+        """Keep to what the address says: a page without links is none, the rest is believed."""
+        return Scored(self.score([link])[0] if "href" in page else 0.0)
 
 
 class Watch:
@@ -164,7 +174,7 @@ class Watch:
         folder: Path,
         web: FakeWeb,
         *seeds: str,
-        settings: Settings = HOURLY,
+        settings: Settings = SPARING,
         terms: SeedTerms | None = None,
         executor: Executor | None = None,
     ) -> None:

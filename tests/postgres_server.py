@@ -80,7 +80,7 @@ class PostgresServer:
 
     def empty_database(self) -> str:
         """Drop all tables that a former test left, and return the URL."""
-        import psycopg  # noqa: PLC0415 - the driver is an extra
+        import psycopg
 
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute("DROP SCHEMA public CASCADE")

@@ -31,7 +31,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a tabl
 
 _UNITS = {"m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
 _SPAN = re.compile(r"^(\d+(?:\.\d+)?)([mhdw])$")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# Full-width signs are run by some spreadsheets, too (OWASP, CSV injection).
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 @dataclass
@@ -138,6 +139,11 @@ def utc(at: float | None) -> str | None:
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=at)).isoformat()
 
 
+def dated(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with its times, named ``at`` or ``..._at``, as ISO 8601."""
+    return {k: utc(v) if k == "at" or k.endswith("_at") else v for k, v in row.items()}
+
+
 def print_json(value: Any) -> None:  # noqa: ANN401 - whatever JSON holds
     """Print JSON on stdout."""
     print(json.dumps(value, ensure_ascii=False, indent=2))  # noqa: T201
@@ -157,7 +163,7 @@ def _cell(value: object) -> object:
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table that fits the terminal; long cells are folded."""
-    table = Table(*columns, title=title, title_justify="left", header_style="bold")
+    table = Table(*columns, title=safe(title), title_justify="left", header_style="bold")
     for row in rows:
         table.add_row(*(safe(value) for value in row))
     console().print(table)

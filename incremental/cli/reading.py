@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +11,7 @@ from incremental.cli.common import (
     Json,
     State,
     clean,
+    dated,
     find_sites,
     moment,
     now,
@@ -114,7 +114,7 @@ def hubs(
     with state.open() as store:
         rows = hub_rows(store, settings, find_sites(store, site or []), now=now())[:limit]
     if as_json:
-        print_json(rows)
+        print_json([dated(row) for row in rows])
         return
     if not rows:
         say("no hubs yet; they are found when the daemon runs: hubwatch run")
@@ -141,9 +141,9 @@ def history(context: typer.Context, url: Address, *, as_json: Json = False) -> N
     state: State = context.obj
     with state.open() as store:
         page = _find(store, url)
-        changes = [_dated(row) for row in store.read.changes(page["id"])]
-        sightings = [_dated(row) for row in store.read.sightings(page["id"])]
-        visits = [_dated(row) for row in store.read.visits(page["id"])]
+        changes = [dated(row) for row in store.read.changes(page["id"])]
+        sightings = [dated(row) for row in store.read.sightings(page["id"])]
+        visits = [dated(row) for row in store.read.visits(page["id"])]
     if as_json:
         facts = {key: page[key] for key in ("id", "url", "title", "state", "site_name")}
         print_json({"page": facts, "changes": changes, "sightings": sightings, "visits": visits})
@@ -152,11 +152,6 @@ def history(context: typer.Context, url: Address, *, as_json: Json = False) -> N
     rows += [(row["first_seen_at"], "seen on", row["hub_url"]) for row in sightings]
     rows += [(row["at"], f"visit: {row['status']}", row["detail"]) for row in visits]
     print_table(readable(page["url"]), ("when", "what", "detail"), sorted(rows))
-
-
-def _dated(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row with its times as ISO 8601."""
-    return {k: utc(v) if k == "at" or k.endswith("_at") else v for k, v in row.items()}
 
 
 def _find(store: Store, url: str) -> dict[str, Any]:
@@ -187,7 +182,7 @@ def show(context: typer.Context, url: Address, *, as_json: Json = False) -> None
         digest = row["body_md5"] or (hub.body_md5 if hub else None)
         body = store.cache.get(row["url"], digest) if digest else None
     parsed = parse(body, row["url"], decode=decode_body, want_text=True) if body else None
-    answer = _dated({key: value for key, value in row.items() if key not in ("site", "moved_to")})
+    answer = dated({key: value for key, value in row.items() if key not in ("site", "moved_to")})
     answer["text"] = parsed.text if parsed else None
     if as_json:
         print_json(answer)
@@ -198,6 +193,8 @@ def show(context: typer.Context, url: Address, *, as_json: Json = False) -> None
 
 def status(context: typer.Context, *, as_json: Json = False) -> None:
     """Say how the watching goes: budget and price, visits of the last day, trouble."""
+    from incremental.explain import budget_of  # noqa: PLC0415 - loads the policy
+
     state: State = context.obj
     settings, _ = state.settings()
     at = now()
@@ -205,22 +202,15 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
         totals, counts = store.read.site_totals(), store.read.visit_counts(at - 86_400)
         rows = []
         for row in store.read.sites():
-            budget = json.loads(row.budget)
-            visits = counts.get(row.id, {})
-            per_day = row.requests_per_day
             rows.append(
                 {
                     "site": row.name,
                     "state": row.state,
                     **totals.get(row.id, {"pages": 0, "hubs": 0, "new_pages": 0}),
-                    "budget_per_day": settings.revisit.requests_per_day
-                    if per_day is None
-                    else per_day,
-                    "requests_last_day": sum(visits.values()),
-                    "price_minutes": budget.get("price_minutes"),
-                    "visits_by_status": visits,
+                    **budget_of(settings, row, now=at),
+                    "visits_by_status": counts.get(row.id, {}),
                     "next_due": utc(store.read.next_due_at(row.id)),
-                    "events": [_dated(e) for e in store.read.site_changes(row.id, limit=5)],
+                    "events": [dated(e) for e in store.read.site_changes(row.id, limit=5)],
                 }
             )
     if as_json:
@@ -235,7 +225,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
             row["state"],
             row["hubs"],
             row["new_pages"],
-            f"{row['requests_last_day']} of {row['budget_per_day']:g}",
+            f"{row['requests_last_day']:g} of {row['budget_per_day']:g}",
             "-" if row["price_minutes"] is None else f"{row['price_minutes']:.3g} min",
             ", ".join(f"{name} {count}" for name, count in sorted(row["visits_by_status"].items())),
         )

@@ -15,10 +15,11 @@ from incremental.errors import InputError
 from incremental.urls import readable
 
 if TYPE_CHECKING:
+    from incremental.settings import Settings
     from store import Store
-    from store.values import VisitRecord
+    from store.values import HubRow, VisitRecord
 
-_FAILURES = {"fetched", "not_modified", "redirected", "gone", "robots_denied"}
+_FINE = {"fetched", "not_modified", "redirected", "gone", "robots_denied"}
 
 
 def run(
@@ -37,7 +38,6 @@ def run(
     from incremental.assembly import make_crawler, make_fetcher, open_configured_store  # noqa: PLC0415
     from incremental.clock import SystemClock  # noqa: PLC0415
     from incremental.daemon import Daemon  # noqa: PLC0415
-    from incremental.seeds import add_seed  # noqa: PLC0415
 
     state: State = context.obj
     settings, folder = state.settings()
@@ -47,8 +47,7 @@ def run(
     )
     clock = SystemClock()
     with open_configured_store(settings, folder) as store:
-        for url in urls or []:
-            add_seed(store, url, now=now())
+        _add_sites(store, settings, urls or [])
         if not store.read.sites():
             raise InputError("sites", [], "nothing to watch yet; add one: hubwatch add URL")
         reporter = Reporter(store, as_json=as_json)
@@ -61,7 +60,25 @@ def run(
                 say(f"watching {len(store.read.sites())} site(s); Ctrl-C ends")
             Daemon(crawler, store, settings, clock, once=once).run()
         fetcher.close()
-    reporter.finish(once=once)
+        reporter.finish(once=once)
+
+
+def _add_sites(store: Store, settings: Settings, urls: Sequence[str]) -> None:
+    """Watch the sites of the settings, on their terms, and those of *urls*."""
+    from incremental.seeds import SeedTerms, add_seed  # noqa: PLC0415 - quick --help
+
+    for site in settings.site:
+        terms = SeedTerms(
+            reach=site.reach,
+            include=site.include,
+            exclude=site.exclude,
+            requests_per_day=site.requests_per_day,
+            min_interval_seconds=site.min_interval_minutes and site.min_interval_minutes * 60,
+            max_interval_seconds=site.max_interval_hours and site.max_interval_hours * 3600,
+        )
+        add_seed(store, site.url, now=now(), terms=terms)
+    for url in urls:
+        add_seed(store, url, now=now())
 
 
 def _level(name: str) -> int:
@@ -95,8 +112,11 @@ class Reporter:
             typer.echo(f"hub   {readable(hub[0])}  ({len(record.links)} links known from now on)")
 
     def finish(self, *, once: bool) -> None:
-        """Sum up; a run in which a visit failed is done only in part."""
-        failed = sum(count for status, count in self._visits.items() if status not in _FAILURES)
+        """Sum up; a run in which a visit failed, or a seed was never read, is done only in part."""
+        failed = sum(count for status, count in self._visits.items() if status not in _FINE)
+        for seed in self._unread_seeds():
+            say(f"hubwatch: {readable(seed.url)}: {seed.last_status}")
+            failed += seed.last_status in _FINE or seed.last_status == "robots_unreachable"
         if self._as_json:
             print_json({"visits": dict(self._visits), "new": self._new, "failed": failed})
         else:
@@ -104,3 +124,12 @@ class Reporter:
             say(f"{len(self._new)} new pages; visits: {counts or 'none'}")
         if once and failed:
             raise typer.Exit(1)
+
+    def _unread_seeds(self) -> list[HubRow]:
+        """Return the seeds that could not be read at all so far."""
+        seeds = [hub for hub in self._store.read.hubs() if hub.role == "seed"]
+        return [hub for hub in seeds if hub.baseline_at is None and _has_failed(hub)]
+
+
+def _has_failed(hub: HubRow) -> bool:
+    return hub.last_status not in (None, "redirected")

@@ -11,6 +11,7 @@ import typer
 from incremental.cli.common import (
     Json,
     State,
+    dated,
     find_sites,
     now,
     print_json,
@@ -178,6 +179,7 @@ def check(
     settings, _ = state.settings()
     with state.open() as store:
         answer = explain(store, settings, url, now=now())
+    answer["sites"] = [dated(site) for site in answer["sites"]]
     if as_json:
         print_json(answer)
         return

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from classifier.hub import LinkEvidence
 from incremental.judge.links import Target
+from incremental.judge.site_context import SiteContext
 from incremental.scope import page_number, template
-
-if TYPE_CHECKING:
-    from classifier.hub.context import SiteIndex
 
 
 class PageScored(Protocol):
@@ -55,13 +53,16 @@ class HubCounts:
 
 
 def score_targets(
-    found: Sequence[Target], scorer: HubScorer, context: SiteIndex | None = None
+    found: Sequence[Target], scorer: HubScorer, context: SiteContext | None = None
 ) -> dict[str, float]:
     """Return the probability of being a hub, by identity; *context* is what the site's URLs say."""
     evidence = [LinkEvidence(url=target.url, anchor=target.anchor or None) for target in found]
     if context is not None:
-        evidence = [context.add_context(link) for link in evidence]
+        evidence = [context.add_to(link) for link in evidence]
     scores: Iterable[float] = scorer.score(evidence) if evidence else []
+    if context is not None:
+        pairs = zip(found, scores, strict=True)
+        scores = [context.corrected(target.url, float(p)) for target, p in pairs]
     return {target.identity: float(p) for target, p in zip(found, scores, strict=True)}
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from urllib.parse import urlsplit
 
 from incremental.fetch.status import FetchStatus
@@ -30,7 +31,7 @@ from incremental.scope import page_number
 from incremental.times import HOUR, NEVER
 from incremental.urls import identity, normalize
 from incremental.visit import Outcome
-from store.values import HubRow, KnownPage, NewHub, SeenLink, SiteChange, VisitRecord
+from store.values import HubRow, KnownPage, LookRow, NewHub, SeenLink, SiteChange, VisitRecord
 
 FAILURES_UNTIL_GONE = 3
 
@@ -58,6 +59,8 @@ class HubView:
     """Hub probability of the unknown ones, by identity."""
     counts: HubCounts
     limits: HubLimits
+    looks: int = 0
+    """How many new pages may be looked at before they are told."""
     lost_urls: Sequence[str] = ()
     """What it showed and no longer shows; given when a relaunch is possible."""
     anchors: Mapping[str, int] = field(default_factory=dict)
@@ -160,10 +163,12 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
     standings = _standings(view)
     event = _relaunch(view, standings)
     chosen = _new_hubs(view, standings)
+    verified = _to_verify(view, standings) if event is None else frozenset()
     seen = tuple(
-        _seen(target, standings[target.identity], view, chosen, event) for target in view.found
+        _seen(target, standings[target.identity], view, chosen, event, verified)
+        for target in view.found
     )
-    news = sum(link.announce for link in seen)
+    news = sum(link.announce for link in seen) + len(verified)
     gap = event is None and is_gap(hub, view.found, standings)
     fields = _hub_fields(outcome, view, news)
     record = replace(
@@ -227,17 +232,30 @@ def _new_hub(view: HubView, target: Target) -> NewHub:
     return NewHub("html", "list", score, "looks like a list", now + (1.0 - score) * HOUR)
 
 
+def _to_verify(view: HubView, standings: Mapping[str, Standing]) -> frozenset[str]:
+    """Return the unknown pages that are looked at before they are told, as far as looks are granted."""
+    fresh = (
+        target.identity
+        for target in view.found
+        if standings[target.identity] is Standing.NEW and target.identity not in view.known
+    )
+    return frozenset(islice(fresh, view.looks))
+
+
 def _seen(
     target: Target,
     stand: Standing,
     view: HubView,
     chosen: Mapping[str, NewHub],
     event: Relaunch | None,
+    verified: frozenset[str],
 ) -> SeenLink:
-    announce = stand is Standing.NEW and event is None
+    new = stand is Standing.NEW and event is None
+    announce = new and target.identity not in verified
     hub = chosen.get(target.identity)
     # Found on a hub that was read before, this would be news if it were no hub: its first visit tells.
     pending = hub is not None and hub.role == "list" and view.hub.baseline_at is not None
+    pending = pending or target.identity in verified
     state = "backdated" if stand is Standing.BACKDATED else "pending" if pending else "known"
     return SeenLink(
         identity=target.identity,
@@ -249,7 +267,7 @@ def _seen(
         announce=announce,
         state=state,
         hub=hub,
-        look_due_at=view.since.now if announce else None,
+        look_due_at=view.since.now if new else None,
         moved_from=event.moved.get(target.identity) if event else None,
     )
 
@@ -361,9 +379,15 @@ def judge_topic_page(
     return Judgement(record, gone=True)
 
 
-def judge_look(outcome: Outcome, now: float) -> VisitRecord:
-    """Judge a look at a new page itself: its title, date and language, or that it is not there."""
+def judge_look(outcome: Outcome, row: LookRow, now: float) -> VisitRecord:
+    """Judge a look at a new page itself: its title, date and language, or that it is not there.
+
+    A page that waited for this look is told now, unless it is not there; a site that does not let us
+    look cannot hide that its hub shows the page.
+    """
     record = base_record(outcome, now)
+    waited = row.state == "pending"
+    record = replace(record, announce_page=waited, first_hub_id=row.first_hub_id)
     fields: dict[str, object] = {"look_due_at": None, "looked_at": now}
     status, page = outcome.response.status, outcome.page
     gone = status is FetchStatus.GONE
@@ -373,7 +397,9 @@ def judge_look(outcome: Outcome, now: float) -> VisitRecord:
     if page is not None and is_soft_404(page.title, page.text):
         gone, record = True, replace(record, detail="answers 200 but says that it is not there")
     if gone:
-        return replace(record, page_fields=fields | {"state": "gone"}, page_change="gone")
+        change = None if waited else "gone"
+        fields["state"] = "gone"
+        return replace(record, page_fields=fields, page_change=change, announce_page=False)
     if page is None:
         return replace(record, page_fields=fields)
     fields |= {"body_md5": outcome.body_md5, "language": page.language}

@@ -28,7 +28,7 @@ _GAIN = 1.5
 the square root of the price, and a mean over a day lags by half a day: stable up to about 6."""
 _AIM = 0.99
 """Share of the visits left that the price aims at: above it the day would close before it ends."""
-_SHUT = 0.04
+_SHUT = 0.02
 """Least excess assumed while the day is used up: the demand turned away is unknown."""
 _LARGEST_ERROR = 2.0
 _TRIM_LIMIT = 12.0

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -29,7 +30,7 @@ def small_classifier(small_model: HubModel) -> HubClassifier:
 
 
 @pytest.fixture(scope="session")
-def small_page_features() -> tuple[np.ndarray, np.ndarray]:
-    """Content features of the sample pages, and which of them are hubs."""
+def small_page_features() -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Describe the sample pages, and which of them are hubs."""
     captures = sample_captures(12)
     return page_features(captures), np.array([capture.row.is_hub for capture in captures])

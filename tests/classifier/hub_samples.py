@@ -17,7 +17,8 @@ def sample_rows(domains: int = 24) -> list[LabelRow]:
         for place, section in enumerate(_SECTIONS):
             word = _WORDS[(number + place) % len(_WORDS)]
             list_url = f"https://www.{domain}/{section}/"
-            story = f"https://www.{domain}/{section}/2024/0{place + 1}/1{place}/new-{word}-opens-{number}.html"
+            day = f"2024/0{place + 1}/1{place}"
+            story = f"{list_url}{day}/new-{word}-opens-{number}.html"
             rows.append(LabelRow("hub", list_url, section.title(), domain, "en", "made"))
             headline = f"New {word} opens after {number} years of work"
             rows.append(
@@ -27,7 +28,7 @@ def sample_rows(domains: int = 24) -> list[LabelRow]:
 
 
 def list_page(count: int) -> str:
-    """A page that is a list of headlines."""
+    """Make a page that is a list of headlines."""
     links = "".join(
         f'<li class="item"><h3><a href="/n/{i}.html">A headline of some length, number {i}</a></h3></li>'
         for i in range(count)
@@ -36,7 +37,7 @@ def list_page(count: int) -> str:
 
 
 def article_page(count: int) -> str:
-    """A page that is one article."""
+    """Make a page that is one article."""
     text = "".join(
         f"<p>Sentence {i} of the story, with commas, and a good deal of text that tells what happened"
         " to whom and why, so that nobody takes it for a teaser.</p>"

@@ -26,7 +26,7 @@ def shipped() -> HubClassifier:
     return load_default()
 
 
-def test_sections_score_above_stories(small_classifier: HubClassifier):
+def test_sections_score_above_stories(small_classifier: HubClassifier) -> None:
     section, story = small_classifier.score([SECTION, STORY])
     assert 0.9 < section < 1
     assert 0 < story < 0.1
@@ -47,25 +47,29 @@ def test_sections_score_above_stories(small_classifier: HubClassifier):
         ("https://example.com", None, True),
     ],
 )
-def test_the_shipped_model_knows_common_forms(shipped, url, anchor, hub):
+def test_the_shipped_model_knows_common_forms(
+    shipped: HubClassifier, url: str, anchor: str | None, hub: bool
+) -> None:
     assert (shipped.score([LinkEvidence(url, anchor)])[0] > 0.5) is np.bool_(hub)
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.text(max_size=80), st.text(max_size=30) | st.none()), max_size=6))
-def test_any_links_get_probabilities_in_order(small_classifier, drawn):
+def test_any_links_get_probabilities_in_order(
+    small_classifier: HubClassifier, drawn: list[tuple[str, str | None]]
+) -> None:
     links = [LinkEvidence(url, anchor) for url, anchor in drawn]
     scores = small_classifier.score(links)
     assert scores.shape == (len(links),)
     assert ((scores > 0) & (scores < 1)).all()
 
 
-def test_a_link_scores_alike_alone_and_among_thousands(shipped):
+def test_a_link_scores_alike_alone_and_among_thousands(shipped: HubClassifier) -> None:
     links = [LinkEvidence(f"https://x{i}.example/a/{i}?page={i}") for i in range(2500)] + [STORY]
     assert shipped.score(links)[-1] == pytest.approx(shipped.score([STORY])[0], rel=1e-3)
 
 
-def test_a_url_of_100_kilobytes_is_scored(shipped):
+def test_a_url_of_100_kilobytes_is_scored(shipped: HubClassifier) -> None:
     assert (
         0
         < shipped.score([LinkEvidence("https://x.example/" + "a/" * 50_000, "b" * 100_000)])[0]
@@ -73,7 +77,7 @@ def test_a_url_of_100_kilobytes_is_scored(shipped):
     )
 
 
-def test_an_explanation_names_features_grams_and_version(shipped):
+def test_an_explanation_names_features_grams_and_version(shipped: HubClassifier) -> None:
     told = shipped.explain(STORY)
     assert told.version == shipped.version
     assert told.probability == pytest.approx(shipped.score([STORY])[0], rel=1e-3)
@@ -84,7 +88,7 @@ def test_an_explanation_names_features_grams_and_version(shipped):
     assert any(weight < 0 for _, _, weight in told.grams)
 
 
-def test_templates_join_urls_of_one_form():
+def test_templates_join_urls_of_one_form() -> None:
     stories = [f"https://x.example/news/2024/0{i}/a-long-story-of-{i}.html" for i in (1, 2)]
     assert len({template_of(split_url(url)) for url in stories}) == 1
     assert template_of(split_url("https://x.example/news/")) != template_of(
@@ -92,7 +96,7 @@ def test_templates_join_urls_of_one_form():
     )
 
 
-def test_the_site_says_what_lies_below_and_beside():
+def test_the_site_says_what_lies_below_and_beside() -> None:
     known = [
         ("https://x.example/news/", "News"),
         *((f"https://x.example/news/{i}.html", f"Story number {i}") for i in range(30)),
@@ -105,7 +109,7 @@ def test_the_site_says_what_lies_below_and_beside():
     assert story.anchor_ratio == pytest.approx(5 / 15)
 
 
-def test_context_moves_a_score_and_is_explained(shipped):
+def test_context_moves_a_score_and_is_explained(shipped: HubClassifier) -> None:
     bare = LinkEvidence("https://x.example/themen")
     above = LinkEvidence(bare.url, urls_below=300, template_siblings=0)
     among = LinkEvidence(bare.url, urls_below=0, template_siblings=300)
@@ -116,12 +120,15 @@ def test_context_moves_a_score_and_is_explained(shipped):
     assert told.probability == pytest.approx(high, rel=1e-3)
 
 
-def test_importing_the_package_does_not_load_heavy_libraries():
-    code = "import sys, classifier.hub; sys.exit(bool({'numpy', 'lxml', 'sklearn', 'libsvm'} & set(sys.modules)))"
+def test_importing_the_package_does_not_load_heavy_libraries() -> None:
+    code = (
+        "import sys, classifier.hub;"
+        "sys.exit(bool({'numpy', 'lxml', 'sklearn', 'libsvm'} & set(sys.modules)))"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_scoring_loads_neither_training_library():
+def test_scoring_loads_neither_training_library() -> None:
     code = (
         "import sys; from classifier.hub import LinkEvidence, load_default;"
         "load_default().score([LinkEvidence('http://a.example/')]);"

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from classifier.evaluation import average_precision, confusion, f1_interval
 from classifier.hub.assessment import judge_urls, score_sections, scored_rows
-from classifier.hub.classifier import HubClassifier
+from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.folds import first_rows, fold_of
 from classifier.hub.labels import PAGE_COLUMNS, LabelRow, read_labels, write_labels
 from classifier.hub.model import HubModel, save_model
@@ -27,6 +27,7 @@ from classifier.hub.registry import ModelRegistry
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT / ".." / "shared" / "hub"
+Evaluate = Callable[..., tuple[int, str]]
 FIGURES = {"precision", "recall", "f1", "n", "hubs", "f1_low", "f1_high"}
 
 
@@ -41,7 +42,7 @@ def _script(name: str) -> ModuleType:
 
 @pytest.fixture
 def files(tmp_path: Path, small_model: HubModel) -> Path:
-    """A folder with urls.tsv, pages.tsv, pages.tar and a model."""
+    """Make a folder with urls.tsv, pages.tsv, pages.tar and a model."""
     (tmp_path / "urls.tsv").write_text(write_labels(sample_rows(12)))
     captures = sample_captures(12)
     (tmp_path / "pages.tsv").write_text(write_labels([c.row for c in captures], PAGE_COLUMNS))
@@ -56,10 +57,10 @@ def files(tmp_path: Path, small_model: HubModel) -> Path:
 
 
 @pytest.fixture
-def evaluate(files: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+def evaluate(files: Path, capsys: pytest.CaptureFixture[str]) -> Evaluate:
     script = _script("evaluate_hub_classifier")
     # Speed is measured on a short batch: the figure is not the point here.
-    script.BATCH = 200
+    script.BATCH = 200  # type: ignore[attr-defined]  # loaded by path
 
     def run(*arguments: str) -> tuple[int, str]:
         code = script.main([*arguments, "--model", str(files / "model")])
@@ -69,7 +70,7 @@ def evaluate(files: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., t
     return run
 
 
-def test_the_json_has_the_contracts_keys(files, evaluate):
+def test_the_json_has_the_contracts_keys(files: Path, evaluate: Evaluate) -> None:
     arguments = [
         "--urls",
         files / "urls.tsv",
@@ -91,7 +92,9 @@ def test_the_json_has_the_contracts_keys(files, evaluate):
     assert set(report["pages_per_second"]) == {"url", "content"}
 
 
-def test_predictions_have_a_line_for_each_row_and_method_and_give_the_f1(files, evaluate):
+def test_predictions_have_a_line_for_each_row_and_method_and_give_the_f1(
+    files: Path, evaluate: Evaluate
+) -> None:
     out = files / "out.tsv"
     _, shown = evaluate("--urls", str(files / "urls.tsv"), "--predictions", str(out), "--json")
     head, *lines = out.read_text().splitlines()
@@ -108,13 +111,13 @@ def test_predictions_have_a_line_for_each_row_and_method_and_give_the_f1(files, 
     assert 2 * hits / (said + hubs) == pytest.approx(json.loads(shown)["urls"]["url"]["all"]["f1"])
 
 
-def test_without_json_people_get_a_table(files, evaluate):
+def test_without_json_people_get_a_table(files: Path, evaluate: Evaluate) -> None:
     _, shown = evaluate("--pages", str(files / "pages.tsv"), "--archive", str(files / "pages.tar"))
     assert "pages cascade" in shown
     assert "pages a second" in shown
 
 
-def test_bad_input_is_an_error_message_and_exit_code_2(files, evaluate):
+def test_bad_input_is_an_error_message_and_exit_code_2(files: Path, evaluate: Evaluate) -> None:
     (files / "bad.tsv").write_text("label\turl\nhup\thttp://a.example/\n")
     assert evaluate("--urls", str(files / "bad.tsv")) == (
         2,
@@ -127,7 +130,7 @@ def test_bad_input_is_an_error_message_and_exit_code_2(files, evaluate):
     assert (code, "no readable tar" in shown) == (2, True)
 
 
-def test_a_page_that_the_archive_lacks_counts_as_empty(files, evaluate):
+def test_a_page_that_the_archive_lacks_counts_as_empty(files: Path, evaluate: Evaluate) -> None:
     row = LabelRow("hub", "http://lost.example/", "", "lost.example")
     (files / "pages.tsv").write_text(
         write_labels([row, LabelRow("topic", "http://b.example/1")], PAGE_COLUMNS)
@@ -139,7 +142,7 @@ def test_a_page_that_the_archive_lacks_counts_as_empty(files, evaluate):
     assert "2 pages are not in the archive" in shown
 
 
-def test_the_first_ten_rows_of_a_domain_and_label_are_scored():
+def test_the_first_ten_rows_of_a_domain_and_label_are_scored() -> None:
     rows = [LabelRow("hub", f"http://a.example/{i}", "", "a.example") for i in range(12)]
     rows.insert(3, LabelRow("topic", "http://a.example/t", "", "a.example"))
     assert scored_rows(rows) == list(range(11))
@@ -147,7 +150,7 @@ def test_the_first_ten_rows_of_a_domain_and_label_are_scored():
     assert first_rows(["a", "b", "a", "a"], 2) == [0, 1, 2]
 
 
-def test_sections_leave_out_roots_and_other_languages(small_classifier: HubClassifier):
+def test_sections_leave_out_roots_and_other_languages(small_classifier: HubClassifier) -> None:
     rows = [
         LabelRow("hub", "http://a.example/", "", "a", "en"),
         LabelRow("hub", "http://a.example/?p=2", "", "a", "zh"),
@@ -157,14 +160,14 @@ def test_sections_leave_out_roots_and_other_languages(small_classifier: HubClass
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=30))
-def test_precision_recall_and_f1_agree(pairs):
+def test_precision_recall_and_f1_agree(pairs: list[tuple[bool, bool]]) -> None:
     predicted, hubs = (np.array([p[i] for p in pairs], dtype=bool) for i in (0, 1))
     outcome = confusion(predicted, hubs)
     p, r = outcome.precision, outcome.recall
     assert outcome.f1 == pytest.approx(2 * p * r / (p + r) if p + r else 0)
 
 
-def test_the_interval_is_wider_when_one_domain_holds_the_errors():
+def test_the_interval_is_wider_when_one_domain_holds_the_errors() -> None:
     hubs = np.ones(200, dtype=bool)
     predicted = np.arange(200) >= 40
     spread = f1_interval(predicted, hubs, [f"d{i}" for i in range(200)])
@@ -173,11 +176,13 @@ def test_the_interval_is_wider_when_one_domain_holds_the_errors():
     assert f1_interval(hubs[:0], hubs[:0], []) == (0.0, 0.0)
 
 
-def test_average_precision_of_a_perfect_order_is_one():
+def test_average_precision_of_a_perfect_order_is_one() -> None:
     assert average_precision(np.array([0.9, 0.8, 0.1]), np.array([True, True, False])) == 1
 
 
-def test_training_writes_a_version_and_holds_domains_out(files, capsys):
+def test_training_writes_a_version_and_holds_domains_out(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     train = _script("train_hub_classifier")
     (files / "many.tsv").write_text(write_labels(sample_rows(30)))
     (files / "urls2.tsv").write_text("label\turl\nhub\thttp://a.example/\n")
@@ -202,7 +207,9 @@ def test_training_writes_a_version_and_holds_domains_out(files, capsys):
     assert "class hub only" in capsys.readouterr().err
 
 
-def test_labelling_asks_the_uncertain_first_and_resumes(files, capsys):
+def test_labelling_asks_the_uncertain_first_and_resumes(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     label = _script("label_urls")
     (files / "links.tsv").write_text(
         "url\tanchor\nhttps://x.example/news/\tNews\nhttps://x.example/\x1b[2Jq\t\n"
@@ -223,7 +230,9 @@ def test_labelling_asks_the_uncertain_first_and_resumes(files, capsys):
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/hub (labelled URLs)")
-def test_the_shipped_model_fits_a_sample_of_the_labelled_urls(evaluate_shipped):
+def test_the_shipped_model_fits_a_sample_of_the_labelled_urls(
+    evaluate_shipped: HubClassifier,
+) -> None:
     rows = read_labels(SHARED / "urls.tsv")[::20]
     f1 = score_sections(rows, judge_urls(evaluate_shipped, rows)["url"])["all"]["f1"]
     assert f1 > 0.95
@@ -231,6 +240,4 @@ def test_the_shipped_model_fits_a_sample_of_the_labelled_urls(evaluate_shipped):
 
 @pytest.fixture
 def evaluate_shipped() -> HubClassifier:
-    from classifier.hub import load_default
-
     return load_default()

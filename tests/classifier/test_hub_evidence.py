@@ -12,7 +12,7 @@ from classifier.hub.lexicon import WORD_CLASSES, mask_of, words_of
 from classifier.hub.url_features import FEATURE_NAMES, date_precision, describe, describe_one
 
 
-def test_a_url_falls_into_its_parts():
+def test_a_url_falls_into_its_parts() -> None:
     parts = split_url("https://News.Example.org:8080/a/b/list_2.SHTML?id=3&x=#top")
     assert parts.host == "news.example.org:8080"
     assert parts.segments == ("a", "b", "list_2.SHTML")
@@ -20,11 +20,11 @@ def test_a_url_falls_into_its_parts():
     assert (parts.query, parts.fragment) == ("id=3&x=", "top")
 
 
-def test_a_route_in_the_fragment_is_path():
+def test_a_route_in_the_fragment_is_path() -> None:
     assert split_url("https://m.example.org/#/channel/cydl").segments == ("channel", "cydl")
 
 
-def test_only_an_empty_path_and_query_is_the_root():
+def test_only_an_empty_path_and_query_is_the_root() -> None:
     assert split_url("http://example.org").is_root
     assert split_url("http://example.org/#top").is_root
     assert not split_url("http://example.org/?p=3").is_root
@@ -33,17 +33,17 @@ def test_only_an_empty_path_and_query_is_the_root():
 @pytest.mark.parametrize(
     "url", ["", "not a url", "http://", "//", "http://[::1", "http://%zz/%zz", "\x00"]
 )
-def test_junk_is_taken_apart_without_an_error(url: str):
+def test_junk_is_taken_apart_without_an_error(url: str) -> None:
     assert describe([LinkEvidence(url)], [split_url(url)]).shape == (1, len(FEATURE_NAMES))
 
 
 @given(st.text(max_size=400), st.text(max_size=80) | st.none())
-def test_any_text_gets_finite_features(url: str, anchor: str | None):
+def test_any_text_gets_finite_features(url: str, anchor: str | None) -> None:
     row = describe([LinkEvidence(url, anchor)], [split_url(url)])
     assert np.isfinite(row).all()
 
 
-def test_a_url_of_100_kilobytes_is_judged_by_its_beginning():
+def test_a_url_of_100_kilobytes_is_judged_by_its_beginning() -> None:
     url = "https://example.org/" + "a" * 100_000
     assert describe_one(LinkEvidence(url))["stem_length"] < np.log(2100)
 
@@ -61,17 +61,17 @@ def test_a_url_of_100_kilobytes_is_judged_by_its_beginning():
         ("/20249999/", 0),
     ],
 )
-def test_dates_of_all_common_forms_are_seen(path: str, precision: int):
+def test_dates_of_all_common_forms_are_seen(path: str, precision: int) -> None:
     assert date_precision(path) == precision
 
 
-def test_an_unknown_anchor_is_not_an_empty_one_but_has_its_flag():
+def test_an_unknown_anchor_is_not_an_empty_one_but_has_its_flag() -> None:
     unknown = describe_one(LinkEvidence("https://example.org/a"))
     known = describe_one(LinkEvidence("https://example.org/a", "News"))
     assert (unknown["anchor_known"], known["anchor_known"]) == (0, 1)
     assert known["anchor_section_words"] > unknown["anchor_section_words"]
 
 
-def test_words_in_camel_case_are_two():
+def test_words_in_camel_case_are_two() -> None:
     assert words_of("newsDetail_forward") == ["news", "detail", "forward"]
     assert mask_of("tzgg") == 1 << WORD_CLASSES.index("pinyin")

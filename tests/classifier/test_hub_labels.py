@@ -34,7 +34,7 @@ def _file(tmp_path: Path, content: str | bytes) -> Path:
     return path
 
 
-def test_rows_are_read_with_what_is_known(tmp_path):
+def test_rows_are_read_with_what_is_known(tmp_path: Path) -> None:
     path = _file(
         tmp_path,
         'label\turl\tanchor\r\nhub\thttp://a.example/x\t"News\r\n\r\ntopic\thttp://b.example/1\t\r\n',
@@ -56,22 +56,24 @@ def test_rows_are_read_with_what_is_known(tmp_path):
         (b"label\turl\nhub\thttp://a.example/\nhub\thttp://\xff/\n", 3, "UTF-8"),
     ],
 )
-def test_a_bad_file_is_named_by_line(tmp_path, content, line, problem):
+def test_a_bad_file_is_named_by_line(
+    tmp_path: Path, content: str | bytes, line: int, problem: str
+) -> None:
     with pytest.raises(LabelFileError, match=problem) as caught:
         read_labels(_file(tmp_path, content))
     assert caught.value.line == line
 
 
-def test_a_missing_file_is_a_label_file_error(tmp_path):
+def test_a_missing_file_is_a_label_file_error(tmp_path: Path) -> None:
     with pytest.raises(LabelFileError, match="cannot be read"):
         read_labels(tmp_path / "absent.tsv")
 
 
-def test_links_need_no_label(tmp_path):
+def test_links_need_no_label(tmp_path: Path) -> None:
     assert read_links(_file(tmp_path, "url\nhttp://a.example/x\n"))[0].label == ""
 
 
-def test_one_class_is_not_enough(tmp_path):
+def test_one_class_is_not_enough(tmp_path: Path) -> None:
     path = _file(tmp_path, "label\turl\nhub\thttp://a.example/\n")
     with pytest.raises(LabelFileError, match="class hub only"):
         check_two_classes(read_labels(path), path)
@@ -81,7 +83,9 @@ _TEXT = st.text(st.characters(exclude_categories=["C", "Z"]), max_size=20)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["hub", "topic"]), _TEXT, _TEXT), min_size=1, max_size=5))
-def test_what_is_written_is_read_again(tmp_path_factory, drawn):
+def test_what_is_written_is_read_again(
+    tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[str, str, str]]
+) -> None:
     rows = [
         LabelRow(label, f"http://a.example/{tail}", anchor, "a.example")
         for label, tail, anchor in drawn
@@ -90,7 +94,7 @@ def test_what_is_written_is_read_again(tmp_path_factory, drawn):
     assert read_labels(path) == rows
 
 
-def test_tabs_in_hostile_anchors_do_not_break_the_file(tmp_path):
+def test_tabs_in_hostile_anchors_do_not_break_the_file(tmp_path: Path) -> None:
     row = LabelRow("hub", "http://a.example/", "a\tb\nhub\thttp://evil.example/", "a.example")
     assert len(read_labels(_file(tmp_path, write_labels([row])))) == 1
 
@@ -107,11 +111,11 @@ def test_tabs_in_hostile_anchors_do_not_break_the_file(tmp_path):
         (Behaviour(0, 0, 0, 0.0), None),
     ],
 )
-def test_behaviour_labels_only_what_is_clear(behaviour, label):
+def test_behaviour_labels_only_what_is_clear(behaviour: Behaviour, label: str | None) -> None:
     assert BehaviourRule().judge(behaviour) == label
 
 
-def test_users_outrank_behaviour_and_behaviour_outranks_imports():
+def test_users_outrank_behaviour_and_behaviour_outranks_imports() -> None:
     url = "http://a.example/"
     hub, topic = LabelRow("hub", url), LabelRow("topic", url)
     given_by = [
@@ -120,22 +124,22 @@ def test_users_outrank_behaviour_and_behaviour_outranks_imports():
         (LabelOrigin.IMPORTED, topic),
     ]
     assert merge_labels(given_by)[url] == (LabelOrigin.USER, hub)
-    assert merge_labels(given_by[1:] + [(LabelOrigin.IMPORTED, hub)])[url][1] == topic
+    assert merge_labels([*given_by[1:], (LabelOrigin.IMPORTED, hub)])[url][1] == topic
     assert merge_labels([(LabelOrigin.USER, topic), (LabelOrigin.USER, hub)])[url][1] == hub
 
 
-def test_retraining_waits_for_enough_labels():
+def test_retraining_waits_for_enough_labels() -> None:
     assert enough_new_labels(50, 100_000)
     assert enough_new_labels(10, 200)
     assert not enough_new_labels(10, 300)
     assert not enough_new_labels(9, 9)
 
 
-def test_the_most_uncertain_come_first():
+def test_the_most_uncertain_come_first() -> None:
     assert most_uncertain(np.array([0.9, 0.45, 0.1, 0.52]), 3) == [3, 1, 0]
 
 
-def test_a_training_sets_hash_ignores_order_and_sees_labels():
+def test_a_training_sets_hash_ignores_order_and_sees_labels() -> None:
     one, two = LabelRow("hub", "http://a.example/"), LabelRow("topic", "http://b.example/")
     assert labels_hash([one, two]) == labels_hash([two, one])
     assert labels_hash([one]) != labels_hash([LabelRow("topic", "http://a.example/")])

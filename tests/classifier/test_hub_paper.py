@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hub_samples import sample_rows
+from numpy.typing import NDArray
 
 from classifier.hub.evidence import LinkEvidence, split_url
 from classifier.hub.paper import (
@@ -22,6 +23,9 @@ from classifier.hub.paper import (
 from classifier.hub.rivals import HeuristicBayes, courlan_test, paper_content_rows, rule_says_hub
 from classifier.hub.study import size_study
 
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
 
 @pytest.mark.parametrize(
     ("url", "kinds"),
@@ -33,24 +37,24 @@ from classifier.hub.study import size_study
         ("http://a.cn/t3.pdf?x=1", ("other", "other", "other")),
     ],
 )
-def test_text_features_fall_into_the_papers_classes(url, kinds):
+def test_text_features_fall_into_the_papers_classes(url: str, kinds: tuple[str, str, str]) -> None:
     parts = split_url(url)
     assert (file_name_kind(parts), file_type_kind(parts), parameter_kind(parts)) == kinds
 
 
-def test_values_are_a_hundred_times_the_share_among_hubs():
+def test_values_are_a_hundred_times_the_share_among_hubs() -> None:
     hubs = [LinkEvidence("http://a.cn/x/")] * 3 + [LinkEvidence("http://a.cn/list.php?id=1")]
     values = learn_values(hubs)
     assert values["file_name"] == {"empty": 75.0, "list": 25.0}
     assert values["parameter_name"] == {"empty": 75.0, "id": 25.0}
 
 
-def test_only_the_first_500_hubs_are_counted():
+def test_only_the_first_500_hubs_are_counted() -> None:
     hubs = [LinkEvidence("http://a.cn/x/")] * 500 + [LinkEvidence("http://a.cn/list.php")] * 500
     assert learn_values(hubs)["file_name"] == {"empty": 100.0}
 
 
-def test_what_is_unknown_is_left_out_in_training_and_in_use():
+def test_what_is_unknown_is_left_out_in_training_and_in_use() -> None:
     links = [
         LinkEvidence("http://a.cn/x/", "News", crawl_depth=2),
         LinkEvidence("http://a.cn/longer/"),
@@ -63,7 +67,7 @@ def test_what_is_unknown_is_left_out_in_training_and_in_use():
     assert np.isfinite(scaled).all()
 
 
-def test_the_papers_svm_learns_and_survives_its_file():
+def test_the_papers_svm_learns_and_survives_its_file() -> None:
     rows = sample_rows(12)
     links, hubs = [row.evidence for row in rows], np.array([row.is_hub for row in rows])
     machine = train_paper_url(links, hubs, cost=32.0, gamma=0.0625)
@@ -71,8 +75,9 @@ def test_the_papers_svm_learns_and_survives_its_file():
     assert ((again.decide_links(links) > 0) == hubs).mean() > 0.95
 
 
-def test_the_size_study_searches_trains_and_tests_on_other_sites():
-    rows, told = sample_rows(9), []
+def test_the_size_study_searches_trains_and_tests_on_other_sites() -> None:
+    rows = sample_rows(9)
+    told: list[str] = []
     train, test = rows[:60], rows[60:]
     [found] = size_study(train, test, sizes=[20], tell=told.append)
     assert found.size == 20
@@ -91,11 +96,11 @@ def test_the_size_study_searches_trains_and_tests_on_other_sites():
         ("http://a.cn/2024/story.html", False),
     ],
 )
-def test_the_old_rule_knows_home_pages_and_three_names(url, hub):
+def test_the_old_rule_knows_home_pages_and_three_names(url: str, hub: bool) -> None:
     assert rule_says_hub(url) is hub
 
 
-def test_courlan_is_asked_when_it_is_there():
+def test_courlan_is_asked_when_it_is_there() -> None:
     pytest.importorskip("courlan", reason="courlan is in the extra bench")
     is_hub = courlan_test()
     assert is_hub is not None
@@ -103,7 +108,9 @@ def test_courlan_is_asked_when_it_is_there():
     assert not is_hub("https://a.example/2024/05/a-long-story-of-something.html")
 
 
-def test_the_heuristic_searches_its_threshold_in_the_papers_range(small_page_features):
+def test_the_heuristic_searches_its_threshold_in_the_papers_range(
+    small_page_features: tuple[Floats, Bools],
+) -> None:
     features, hubs = small_page_features
     heuristic = HeuristicBayes.fit(features, hubs)
     assert -0.2 <= heuristic.threshold <= 0.6
@@ -111,7 +118,9 @@ def test_the_heuristic_searches_its_threshold_in_the_papers_range(small_page_fea
     assert ((again.decide(features) > 0) == hubs).mean() > 0.95
 
 
-def test_content_features_that_need_history_are_unknown_on_a_capture(small_page_features):
+def test_content_features_that_need_history_are_unknown_on_a_capture(
+    small_page_features: tuple[Floats, Bools],
+) -> None:
     rows = paper_content_rows(small_page_features[0])
     assert np.isnan(rows).all(axis=0).tolist() == [
         True,

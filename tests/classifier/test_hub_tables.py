@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from classifier.hub.evidence import LinkEvidence, split_url
 from classifier.hub.tables import (
@@ -24,14 +26,14 @@ from classifier.hub.tables import (
 _URLS = st.lists(st.text(max_size=60).map(lambda tail: f"https://example.org/{tail}"), max_size=5)
 
 
-def _tables(seed: int = 1) -> tuple[ValueTables, np.ndarray]:
+def _tables(seed: int = 1) -> tuple[ValueTables, NDArray[np.float64]]:
     weights = np.random.default_rng(seed).normal(size=sum(TABLE_SIZES))
     return ValueTables.from_coefficients(weights), weights
 
 
 @settings(deadline=None)
 @given(_URLS)
-def test_a_link_hashes_alike_alone_and_in_a_batch(urls: list[str]):
+def test_a_link_hashes_alike_alone_and_in_a_batch(urls: list[str]) -> None:
     links = [LinkEvidence(url, url[-3:]) for url in urls]
     parts = [split_url(url) for url in urls]
     together = hash_views(links, parts)
@@ -40,7 +42,7 @@ def test_a_link_hashes_alike_alone_and_in_a_batch(urls: list[str]):
             assert sorted(batch.buckets[batch.rows == place]) == sorted(alone.buckets)
 
 
-def test_sums_equal_the_matrix_that_the_tables_were_fitted_on():
+def test_sums_equal_the_matrix_that_the_tables_were_fitted_on() -> None:
     tables, weights = _tables()
     links = [
         LinkEvidence("https://example.org/news/list_2.html", "新闻"),
@@ -52,7 +54,7 @@ def test_sums_equal_the_matrix_that_the_tables_were_fitted_on():
     assert exact[:, -1] == pytest.approx(exact[:, :-1].sum(axis=1))
 
 
-def test_tables_survive_json():
+def test_tables_survive_json() -> None:
     tables, _ = _tables()
     again = ValueTables.from_json(json.loads(json.dumps(tables.to_json())))
     link = LinkEvidence("https://example.org/a/b?c=1")
@@ -60,20 +62,20 @@ def test_tables_survive_json():
     assert again.sums([link], parts) == pytest.approx(tables.sums([link], parts))
 
 
-def test_tables_of_another_size_are_refused():
-    data = _tables()[0].to_json()
+def test_tables_of_another_size_are_refused() -> None:
+    data: dict[str, Any] = _tables()[0].to_json()
     data["tables"]["host"].pop()
     with pytest.raises(ValueError, match="other sizes"):
         ValueTables.from_json(data)
 
 
-def test_tokens_name_segments_by_place_and_numbers_are_alike():
+def test_tokens_name_segments_by_place_and_numbers_are_alike() -> None:
     tokens = tokens_of(split_url("https://example.org/news/2024/my-story?ID=55"))
     assert {(b"s", b"news"), (b"e3", b"news"), (b"e1", b"my-story")} <= set(tokens)
     assert {(b"s", b"0"), (b"w", b"story"), (b"k", b"id"), (b"v", b"id=0")} <= set(tokens)
 
 
-def test_the_strongest_entries_of_a_link_are_named():
+def test_the_strongest_entries_of_a_link_are_named() -> None:
     grams = top_grams(
         _tables()[0],
         LinkEvidence("https://example.org/tag/x"),

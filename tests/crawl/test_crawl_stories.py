@@ -148,7 +148,8 @@ def test_feeds_and_sitemaps_are_looked_for_at_their_usual_places(tmp_path: Path,
     old, new = HOME + "a.html", HOME + "b.html"
     pages = {HOME: page("/a.html"), HOME + place: [(0, make(old)), (START + DAY, make(old, new))]}
     with watch(tmp_path, {**pages, new: page()}) as crawl:
-        assert crawl.run(10 * DAY).new() == ["/b.html"]
+        # A sitemap that brought nothing yet is read once a week.
+        assert crawl.run((9 if make is sitemap else 3) * DAY).new() == ["/b.html"]
         assert crawl.hubs() == {HOME, HOME + place}
 
 
@@ -158,7 +159,7 @@ def test_a_site_that_answers_everything_with_its_home_page_has_no_feeds(tmp_path
     everywhere = dict.fromkeys((HOME, *(HOME + place for place in places)), home)
     with watch(tmp_path, everywhere) as crawl:
         crawl.run(2 * DAY)
-        assert crawl.hubs() == {HOME}
+        assert crawl.hubs() | crawl.hubs("resting") == {HOME}
         assert crawl.new() == []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -36,8 +37,8 @@ CHEAP = BudgetState(trim=-12, floor_minutes=30.0)
 def _hub(rate: float, **changes: object) -> HubState:
     """Return a hub watched long enough for its rate, links an hour, to be sure."""
     hub = HubState(key="a", visited_at=NOW, tried_at=NOW, first_at=NOW - DAY, visits=50)
-    known = {"novel": rate * 1e5, "exposure_hours": 1e5, "open_hours": 1e5}
-    return replace(hub, last_novel_at=NOW, **{**known, **changes})  # type: ignore[arg-type] # fields
+    hub = replace(hub, novel=rate * 1e5, exposure_hours=1e5, open_hours=1e5, last_novel_at=NOW)
+    return replace(hub, **changes)  # type: ignore[arg-type]  # any field
 
 
 hubs = st.builds(
@@ -61,10 +62,11 @@ def test_constant_rates_are_visited_by_the_square_root_law(rate: float, hours: f
 @settings(deadline=None, max_examples=40)
 @given(hub=hubs, price=st.floats(0.1, 1e4))
 def test_a_hub_is_due_when_its_index_meets_the_price(hub: HubState, price: float) -> None:
+    hub = replace(hub, shown=0)  # a list that overflows is due before
     policy, budget = PricePolicy(FREE), BudgetState(trim=-12, floor_minutes=price)
     due_at = policy.due_at(hub, SITE, budget, NOW)
     assert policy.index(hub, SITE, budget, due_at + 1) >= price * 0.999
-    if due_at > NOW + 2 and hub.shown < 5:  # a list that overflows is due before
+    if due_at > NOW + 2:
         assert policy.index(hub, SITE, budget, due_at - 1) <= price * 1.001
 
 
@@ -73,7 +75,7 @@ def test_a_hub_is_due_when_its_index_meets_the_price(hub: HubState, price: float
 def test_urgency_never_falls_while_nobody_visits(hub: HubState, hours: list[float]) -> None:
     policy = PricePolicy(FREE)
     values = [policy.index(hub, SITE, CHEAP, NOW + hour * HOUR) for hour in sorted(hours)]
-    assert all(b >= a * (1 - 1e-9) for a, b in zip(values, values[1:], strict=False))
+    assert all(b >= a * (1 - 1e-9) for a, b in pairwise(values))
 
 
 @settings(deadline=None, max_examples=40)
@@ -139,7 +141,8 @@ def test_shortest_and_longest_intervals_hold() -> None:
 
 def test_many_hubs_and_few_requests_stretch_the_longest_interval() -> None:
     policy = PricePolicy(Terms(requests_per_day=12))
-    due_at = policy.due_at(_hub(1e-6), replace(SITE, hubs=300), CHEAP, NOW)
+    costly = BudgetState(floor_minutes=1e6)
+    due_at = policy.due_at(_hub(1e-6), replace(SITE, hubs=300), costly, NOW)
     assert due_at > NOW + 24 * DAY  # else 300 visits a day would be due
 
 
@@ -160,7 +163,7 @@ def test_a_new_hub_gets_quick_looks_that_the_site_can_afford() -> None:
     few, many = replace(SITE, hubs=1), replace(SITE, hubs=50)
     hub, policy = HubState(key="a"), PricePolicy(Terms(requests_per_day=48))
     assert policy.due_at(hub, few, BudgetState(), NOW) == NOW
-    hub, _ = policy.observe(hub, SiteState(), Visit(at=NOW, baseline=True, shown=10))
+    hub, _ = policy.observe(hub, SiteState(), Visit(at=NOW, baseline=True))
     costly = BudgetState(floor_minutes=1e6)
     assert policy.due_at(hub, few, costly, NOW) == NOW + 30 * MINUTE
     assert policy.due_at(hub, many, costly, NOW) == pytest.approx(NOW + 25 * HOUR)
@@ -261,7 +264,7 @@ def _arrived(number: int, since: float, now: float) -> int:
     return sum(6 <= time * step % DAY / HOUR < 20 for time in times)
 
 
-@pytest.mark.parametrize(("hubs", "per_day"), [(10, 48), (40, 48), (10, 12), (3, 200)])
+@pytest.mark.parametrize(("hubs", "per_day"), [(10, 48), (40, 48), (10, 12), (9, 200)])
 def test_the_price_uses_up_the_budget_within_two_percent_and_never_exceeds_it(
     hubs: int, per_day: int
 ) -> None:

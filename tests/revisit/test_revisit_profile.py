@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -40,7 +41,7 @@ def _summed(shape: Shape, start: float, end: float) -> tuple[float, float]:
     """Integrate bin by bin, as slowly and plainly as it can be done."""
     edges = [start, *(k / BINS for k in range(int(start * BINS) + 1, math.ceil(end * BINS))), end]
     links = delay = 0.0
-    for left, right in zip(edges, edges[1:], strict=False):
+    for left, right in pairwise(edges):
         rate = shape.at((left + right) / 2)
         delay += links * (right - left) + rate * (right - left) ** 2 / 2
         links += rate * (right - left)
@@ -49,9 +50,7 @@ def _summed(shape: Shape, start: float, end: float) -> tuple[float, float]:
 
 @settings(deadline=None, max_examples=25)
 @given(shape=shapes, offset=spans, span=st.floats(0.01, 300.0))
-def test_integrals_are_those_of_the_step_function(
-    shape: Shape, offset: float, span: float
-) -> None:
+def test_integrals_are_those_of_the_step_function(shape: Shape, offset: float, span: float) -> None:
     start = START + offset
     links, delay = shape.integrals(start, start + span)
     plain_links, plain_delay = _summed(shape, start, start + span)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from stories import DAY, HOME, HOUR, START, new_hub, news_site, seen, visit_of
 
@@ -41,6 +41,7 @@ def test_following_the_cursor_neither_skips_nor_repeats(store: Store, batch: int
     assert read == [f"{HOME}{number}" for number in range(1, 12)]
 
 
+@settings(max_examples=20)
 @given(steps=st.lists(st.sampled_from(["publish", "read", "move", "remove"]), max_size=25))
 def test_a_follower_reads_each_told_page_once(
     steps: list[str], tmp_path_factory: pytest.TempPathFactory
@@ -71,7 +72,7 @@ def test_a_follower_reads_each_told_page_once(
 
 
 def test_due_hubs_come_longest_overdue_first_and_read_ones_apart(store: Store) -> None:
-    site, home = news_site(store)
+    site, _ = news_site(store)
     links = [seen(f"{HOME}{n}/", hub=new_hub(START + n)) for n in (3, 1, 2)]
     ids = store.write.add_pages(site, links, now=START)
     read = ids[links[0].identity]
@@ -122,7 +123,7 @@ def test_a_change_by_another_connection_is_noticed(where: str, store: Store) -> 
 
 
 def test_beginning_a_baseline_leaves_a_read_hub_alone(store: Store) -> None:
-    site, home = news_site(store)
+    _, home = news_site(store)
     store.write.begin_baseline(home, START)
     store.write.begin_baseline(home, START + DAY)
     hub = store.read.hub(home)

@@ -16,7 +16,7 @@ from incremental.revisit.profile import BINS, WEEK, Shape
 
 HUBS = 200
 HOSTS = 60
-LINKS_PER_HOUR = 100.0
+LINKS_PER_HUB_HOUR = 0.5
 SIGMA = 1.5
 WEEKS = 4
 START = 1_700_092_800.0
@@ -37,13 +37,13 @@ class Workload:
     """Links an hour and the shape, by hub."""
 
 
-def draw(seed: int, *, one_time_zone: bool = False) -> Workload:
-    """Draw the workload for *seed*; the same seed draws the same."""
+def draw(seed: int, *, hubs: int = HUBS) -> Workload:
+    """Draw the workload for *seed*; the same seed draws the same. Fewer *hubs* bring fewer links."""
     rng = np.random.default_rng(seed)
-    zones = np.zeros(HOSTS, int) if one_time_zone else rng.integers(0, 24, HOSTS)
-    hosts = rng.integers(0, HOSTS, HUBS)
-    drawn = np.exp(rng.normal(0.0, SIGMA, HUBS))
-    drawn *= LINKS_PER_HOUR / drawn.sum()
+    zones = rng.integers(0, 24, HOSTS)
+    hosts = rng.integers(0, HOSTS, hubs)
+    drawn = np.exp(rng.normal(0.0, SIGMA, hubs))
+    drawn *= LINKS_PER_HUB_HOUR / drawn.mean()
     rows: list[Row] = []
     sites, rates = {}, {}
     for number, (host, rate) in enumerate(zip(hosts, drawn, strict=True)):

@@ -34,8 +34,21 @@ class _Timeline:
     stays: list[tuple[float, float, str]] = field(default_factory=list)
     next: int = 0
     based: bool = False
-    young: list[float] = field(default_factory=list)
     visible: list[tuple[float, str]] = field(default_factory=list)
+    """Until when, and which link."""
+    young: list[tuple[float, str]] = field(default_factory=list)
+    """Of these, what the last visit found first."""
+
+    def arrived(self, at: float) -> list[tuple[float, str]]:
+        """Move on to *at* and return what is visible now and was not at the visit before."""
+        fresh = []
+        while self.next < len(self.stays) and self.stays[self.next][0] <= at:
+            _, until, link = self.stays[self.next]
+            self.next += 1
+            if until > at:
+                fresh.append((until, link))
+        self.visible = [stay for stay in self.visible if stay[0] > at] + fresh
+        return fresh
 
 
 class World:
@@ -68,38 +81,38 @@ class World:
     def visit(self, hub: str, at: float) -> Visit:
         """Return what a visit of *hub* finds, and remember what it has shown."""
         line = self._timelines[hub]
-        fresh: list[tuple[float, str]] = []
-        while line.next < len(line.stays) and line.stays[line.next][0] <= at:
-            _, until, link = line.stays[line.next]
-            line.next += 1
-            if until > at:
-                fresh.append((until, link))
-        line.visible = [stay for stay in line.visible if stay[0] > at] + fresh
+        fresh = line.arrived(at)
+        novel, shared = self._credit(hub, fresh, at)
+        vanished = sum(until <= at for until, _ in line.young)
+        # What is there when a hub's rows begin is known.
+        baseline = not line.based and (bool(fresh) or not line.stays[line.next :])
+        line.based = line.based or bool(fresh)
+        line.young = [] if baseline else fresh
+        shown = len(line.visible)
+        if baseline:
+            return Visit(at=at, shown=shown, baseline=True)
+        return Visit(
+            at=at,
+            shown=shown,
+            novel=novel,
+            all_new=0 < shown == len(fresh),
+            shared=shared,
+            vanished=vanished,
+        )
+
+    def _credit(
+        self, hub: str, fresh: list[tuple[float, str]], at: float
+    ) -> tuple[int, dict[str, int]]:
+        """Give *hub* the credit for links that no hub has shown; count the others by who has it."""
         shared: dict[str, int] = {}
         novel = 0
         for _, link in fresh:
-            if link in self.sighted:
-                first_on = self._sighted_on[link]
-                shared[first_on] = shared.get(first_on, 0) + 1
-            else:
+            first_on = self._sighted_on.setdefault(link, hub)
+            if self.sighted.setdefault(link, at) == at and first_on == hub:
                 novel += 1
-                self.sighted[link] = at
-                self._sighted_on[link] = hub
-        shared.pop(hub, None)
-        vanished = sum(until <= at for until in line.young)
-        # What is there when a hub's rows begin is known.
-        baseline = not line.based and bool(fresh or not line.stays[line.next :])
-        line.young = [] if baseline else [until for until, _ in fresh]
-        line.based = line.based or bool(fresh)
-        return Visit(
-            at=at,
-            shown=len(line.visible),
-            novel=0 if baseline else novel,
-            baseline=baseline,
-            all_new=not baseline and bool(fresh) and len(fresh) == len(line.visible),
-            shared={} if baseline else shared,
-            vanished=0 if baseline else vanished,
-        )
+            elif first_on != hub:
+                shared[first_on] = shared.get(first_on, 0) + 1
+        return novel, shared
 
     def slots(self, fetches_per_hour: float) -> int:
         """Return how many slots of 1/B hours the world lasts."""

@@ -1,0 +1,58 @@
+"""What the known URLs of a site, and the verdicts on its pages, say of a new URL.
+
+The classifier judges by addresses it was trained on; a site of its own style (articles at
+``/some-name/``) fools it again and again. Once some pages of one form were read and turned out to be
+topic pages, the next page of that form is one, too: a Bayes factor by template, with add-one
+smoothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+
+from classifier.hub import LinkEvidence
+from classifier.hub.context import SiteIndex
+from incremental.scope import template
+
+MAX_SHIFT = 5.0
+"""Log-odds by which verdicts move a score at most."""
+_EDGE = 1e-6
+
+
+@dataclass(slots=True)
+class SiteContext:
+    """Built from the store now and then; :meth:`tell` keeps it up to date in between."""
+
+    index: SiteIndex
+    verdicts: dict[str, list[int]]
+    """Topic pages and hubs read so far, by template."""
+    made_at: float
+
+    @classmethod
+    def build(
+        cls, known: Iterable[tuple[str, str]], judged: Iterable[tuple[str, bool]], now: float
+    ) -> Self:
+        """Build from (URL, anchor) of known pages and (URL, is a hub) of pages that were read."""
+        context = cls(SiteIndex.build(known), {}, now)
+        for url, is_hub in judged:
+            context.tell(url, hub=is_hub)
+        return context
+
+    def tell(self, url: str, *, hub: bool) -> None:
+        """Count a verdict."""
+        self.verdicts.setdefault(template(url), [0, 0])[hub] += 1
+
+    def add_to(self, link: LinkEvidence) -> LinkEvidence:
+        """Return the link with its site context, for the classifier."""
+        return self.index.add_context(link)
+
+    def corrected(self, url: str, probability: float) -> float:
+        """Return the probability of a hub after the verdicts on pages of this form."""
+        topics, hubs = self.verdicts.get(template(url), (0, 0))
+        shift = math.log((hubs + 1) / (topics + 1))
+        shift = max(min(shift, MAX_SHIFT), -MAX_SHIFT)
+        p = min(max(probability, _EDGE), 1 - _EDGE)
+        return 1 / (1 + math.exp(-(math.log(p / (1 - p)) + shift)))

@@ -1,0 +1,126 @@
+"""What holds for every public method: a locked database is told clearly, and an index is used."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stories import START, new_hub, news_site, seen, visit_of
+
+import store.database
+from store import Store, open_store
+from store.errors import StoreLockedError
+from store.queries import Queries
+from store.record import Recorder
+from store.values import HostRow
+
+SAMPLES: dict[str, Any] = {
+    "float": START,
+    "int": 1,
+    "str": "text",
+    "bool": True,
+    "Iterable[SeenLink]": [seen("https://news.example/a", hub=new_hub())],
+    "Sequence[tuple[int, SeenLink]]": [(1, seen("https://news.example/b"))],
+    "NewHub": new_hub(),
+    "HostRow": HostRow("news.example", START, 0, None, None),
+    "VisitRecord": visit_of(1, 1, START, seen("https://news.example/c", announce=True)),
+    "Sequence[str]": ["text"],
+    "Sequence[int]": [1],
+    "Iterable[int]": [1],
+}
+FIELDS = {"update_site": "state", "update_hub": "state", "update_page": "state"}
+READ_ALL = {"hubs", "site_totals", "sites", "generation"}
+"""Overviews: they read whole tables by their nature (``hubs`` is asked for one site below)."""
+
+
+def methods(kind: type) -> list[str]:
+    """The public methods, that which removes everything last."""
+    names = [name for name, _ in inspect.getmembers(kind, inspect.isfunction) if name[0] != "_"]
+    return sorted(names, key=lambda name: name == "remove_site")
+
+
+def call(part: Queries | Recorder, name: str) -> object:
+    """Call a method with something in every parameter."""
+    method: Callable[..., object] = getattr(part, name)
+    arguments: dict[str, Any] = {}
+    for parameter in inspect.signature(method).parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            arguments |= {FIELDS[name]: "active"} if name in FIELDS else {}
+        else:
+            arguments[parameter.name] = SAMPLES[parameter.annotation.removesuffix(" | None")]
+    return method(**arguments)
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Store]:
+    """A store that waits for nobody."""
+    monkeypatch.setattr(store.database, "BUSY_TIMEOUT_SECONDS", 0.01)
+    with open_store(str(tmp_path / "s.sqlite"), cache_folder=tmp_path) as opened:
+        news_site(opened)
+        yield opened
+
+
+def test_every_write_says_that_another_process_is_writing(hurried: Store, tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "s.sqlite", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    for name in methods(Recorder):
+        with pytest.raises(StoreLockedError, match=r"s\.sqlite is held by another process"):
+            call(hurried.write, name)
+    other.close()
+    for name in methods(Recorder):
+        call(hurried.write, name)
+
+
+@pytest.mark.parametrize("kind", ["read", "write"])
+def test_every_method_says_that_the_file_is_locked(
+    hurried: Store, tmp_path: Path, kind: str
+) -> None:
+    part = getattr(hurried, kind)
+    for name in methods(type(part)):
+        hurried.close()
+        other = sqlite3.connect(tmp_path / "s.sqlite", isolation_level=None)
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreLockedError, match="another Hubwatch"):
+            call(part, name)
+        other.close()
+        call(part, name)
+
+
+def test_opening_a_locked_file_says_so(hurried: Store, tmp_path: Path) -> None:
+    hurried.close()
+    other = sqlite3.connect(tmp_path / "s.sqlite", isolation_level=None)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(StoreLockedError, match="another Hubwatch"):
+        open_store(str(tmp_path / "s.sqlite"), cache_folder=tmp_path)
+    other.close()
+
+
+def plans(opened: Store, part: Queries | Recorder, name: str) -> dict[str, list[str]]:
+    """How SQLite carries out each statement of a method, by statement."""
+    statements: list[str] = []
+    connection = opened.database.connection()
+    connection.set_trace_callback(statements.append)
+    call(part, name)
+    connection.set_trace_callback(None)
+    asked = [text for text in statements if re.match("SELECT|UPDATE|DELETE|INSERT", text)]
+    assert asked, name
+    explained = {s: connection.execute(f"EXPLAIN QUERY PLAN {s}").fetchall() for s in asked}
+    return {statement: [row[3] for row in rows] for statement, rows in explained.items()}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("read", name) for name in methods(Queries) if name not in READ_ALL - {"hubs"}]
+    + [("write", name) for name in methods(Recorder)],
+)
+def test_every_query_uses_an_index(hurried: Store, kind: str, name: str) -> None:
+    for statement, steps in plans(hurried, getattr(hurried, kind), name).items():
+        scans = [step for step in steps if re.match(r"SCAN (?!site\b|last\b|CONSTANT)", step)]
+        assert not scans, (statement, steps)

@@ -1,0 +1,165 @@
+"""Opening a database: sound ones are brought up to date, others are refused and left as they are."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stories import HOME, START, news_site, seen, visit_of
+
+from store import Store, open_store
+from store.database import open_database, without_password
+from store.errors import StoreDamagedError, StoreError, StoreTooNewError
+from store.models import ALL
+
+
+def write_store(path: Path) -> None:
+    """Make a database with a few hundred rows."""
+    with open_store(str(path), cache_folder=path.parent) as store:
+        site, home = news_site(store)
+        links = [seen(f"{HOME}{number}", anchor="x" * 50) for number in range(300)]
+        store.write.visit(visit_of(site, home, START, *links))
+
+
+def refusal(path: Path) -> StoreError:
+    """The error that opening *path* ends with; the file is the same before and after."""
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=path.name) as caught:
+        open_store(str(path), cache_folder=path.parent)
+    assert path.read_bytes() == before
+    return caught.value
+
+
+def test_what_was_written_is_there_after_opening_again(where: str, tmp_path: Path) -> None:
+    for number in range(3):
+        with open_store(where, cache_folder=tmp_path) as store:
+            assert len(store.read.sites()) == number
+            store.write.add_site(f"https://{number}.example/", "x", now=START)
+
+
+def test_the_migrations_make_what_the_models_describe(store: Store) -> None:
+    for model in ALL:
+        table = model._meta.table_name
+        columns = {column.name: column.null for column in store.database.get_columns(table)}
+        fields = {field.column_name: field.null for field in model._meta.sorted_fields}
+        assert columns == fields, table
+        indexes = {tuple(index.columns) for index in store.database.get_indexes(table)}
+        for names, _ in model._meta.indexes:
+            assert tuple(model._meta.fields[name].column_name for name in names) in indexes
+
+
+def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "hubwatch.sqlite"
+    open_database(str(path)).close()
+    assert path.exists()
+
+
+def test_an_empty_file_becomes_a_database(tmp_path: Path) -> None:
+    path = tmp_path / "hubwatch.sqlite"
+    path.touch()
+    open_database(str(path)).close()
+    write_store(path)
+
+
+@pytest.mark.parametrize("text", [b"a,b\n1,2\n", b"# notes\n" * 5_000, b"\0" * 8_192, b"x"])
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_bytes(text)
+    assert isinstance(refusal(path), StoreDamagedError)
+
+
+@pytest.mark.parametrize("journal", ["delete", "wal"])
+def test_the_database_of_another_program_is_refused(tmp_path: Path, journal: str) -> None:
+    path = tmp_path / "bookmarks.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA journal_mode = {journal}")
+    connection.execute("CREATE TABLE bookmark (url TEXT)")
+    connection.close()
+    error = refusal(path)
+    assert isinstance(error, StoreDamagedError)
+    assert "another program" in str(error)
+
+
+def test_a_damaged_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "hubwatch.sqlite"
+    write_store(path)
+    content = bytearray(path.read_bytes())
+    content[8_192:12_288] = b"\xff" * 4_096
+    path.write_bytes(content)
+    error = refusal(path)
+    assert isinstance(error, StoreDamagedError)
+    assert "backup" in str(error)
+
+
+def test_a_truncated_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "hubwatch.sqlite"
+    write_store(path)
+    path.write_bytes(path.read_bytes()[:20_000])
+    assert isinstance(refusal(path), StoreDamagedError)
+
+
+def test_a_database_of_a_later_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "hubwatch.sqlite"
+    write_store(path)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE schema_migration SET name = '9999_later'")
+    connection.commit()
+    connection.close()
+    error = refusal(path)
+    assert isinstance(error, StoreTooNewError)
+    assert "9999_later" in str(error)
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The bytes of a sound database."""
+    path = tmp_path_factory.mktemp("sound") / "hubwatch.sqlite"
+    write_store(path)
+    return path.read_bytes()
+
+
+@settings(max_examples=40)
+@given(at=st.floats(0, 0.999), junk=st.binary(min_size=1, max_size=600))
+def test_damage_anywhere_is_a_store_error_or_no_matter(
+    sound: bytes, tmp_path_factory: pytest.TempPathFactory, at: float, junk: bytes
+) -> None:
+    """Whatever bytes a disk gave back: opening never ends in anything but a clear error."""
+    path = tmp_path_factory.mktemp("damaged") / "hubwatch.sqlite"
+    start = int(at * len(sound))
+    path.write_bytes(sound[:start] + junk + sound[start + len(junk) :])
+    with contextlib.suppress(StoreError):
+        open_store(str(path), cache_folder=path.parent).close()
+
+
+@pytest.mark.parametrize("path", ["/proc/hubwatch/x.sqlite", "/dev/null/x.sqlite", "/tmp"])
+def test_a_place_that_cannot_be_written_is_named(path: str) -> None:
+    with pytest.raises(StoreError, match=path):
+        open_database(path)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://reader:hush@127.0.0.1:1/news",
+        "postgres://reader:hush@127.0.0.1:port/news",
+        "postgresql://127.0.0.1:1/news?password=hush",
+    ],
+)
+def test_a_server_that_is_not_there_is_named_without_its_password(address: str) -> None:
+    pytest.importorskip("psycopg", reason="the extra postgres is not installed")
+    with pytest.raises(StoreError, match=r"127\.0\.0\.1") as caught:
+        open_database(address)
+    assert "hush" not in str(caught.value)
+
+
+def test_an_address_is_shown_without_its_password() -> None:
+    assert without_password("postgresql://a:b:c@h/d") == "postgresql://a:...@h/d"
+    assert without_password("postgresql://a:p/w@h/d") == "postgresql://a:...@h/d"
+    assert (
+        without_password("postgresql://h/d?password=x&b=1") == "postgresql://h/d?password=...&b=1"
+    )
+    assert without_password("/var/lib/x:y@z.sqlite") == "/var/lib/x:y@z.sqlite"
