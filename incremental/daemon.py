@@ -76,6 +76,7 @@ class Daemon:
         self._clock = clock
         self._once = once
         self._signals = 0
+        self._stopping = False
         self._ending = False
         self._error: Exception | None = None
         self._generation: object = None
@@ -139,6 +140,9 @@ class Daemon:
 
     def _round(self, now: float) -> float:
         if self._signals:
+            if not self._stopping:
+                self._stopping = True
+                logger.warning("ending when the visits under way are recorded; again ends at once")
             self._crawler.drain(now)
             if self._crawler.idle:
                 self._end()
@@ -160,6 +164,8 @@ class Daemon:
         if generation != self._generation:
             self._generation = generation
             self._crawler.frontier.load(now)
+            self._wake()
+        elif self._signals:
             self._wake()
         return now + RELOAD_SECONDS
 

@@ -192,31 +192,43 @@ class Frontier:
         return None
 
     def _candidate(self, site: WatchedSite, now: float) -> VisitTask | None:
-        read, site_id = self._store.read, site.row.id
-        while site.errands:
-            hub, look = read.hub(site.errands[0]), read.look(site.errands[0])
-            if hub is not None and hub.state != "dead":
-                return _hub_task(hub)
-            if look is not None and look.look_due_at is not None:
-                return _look_task(look)
-            site.errands.popleft()
+        """Return what *site* would fetch next: an errand, or what is due of the share whose turn it is."""
+        errand = self._errand(site)
+        if errand is not None:
+            return errand
         if open_at(site.budget, site.terms.requests_per_day, now) > now:
             return None
         found: dict[str, VisitTask] = {}
         for share, visited in (("revisit", True), ("explore", False)):
-            hubs = read.due_hubs(site_id, now, visited=visited)
-            while hubs and self._pushed_back(hubs[0], site, now):
-                hubs = read.due_hubs(site_id, now, visited=visited)
-            if hubs:
-                found[share] = _hub_task(hubs[0])
+            hub = self._due_hub(site, now, visited=visited)
+            if hub is not None:
+                found[share] = _hub_task(hub)
         if site.look_open_at(self._look_share, now) <= now:
-            for row in read.due_looks(site_id, now):
+            for row in self._store.read.due_looks(site.row.id, now):
                 found["look"] = _look_task(row)
         if not found:
             return None
         share = site.turn(set(found))
         site.count(share)
         return found[share]
+
+    def _errand(self, site: WatchedSite) -> VisitTask | None:
+        """Return the first errand that still makes sense; it stays queued until it is carried out."""
+        while site.errands:
+            page_id = site.errands[0]
+            hub, look = self._store.read.hub(page_id), self._store.read.look(page_id)
+            if hub is not None and hub.state != "dead":
+                return _hub_task(hub)
+            if look is not None and look.look_due_at is not None:
+                return _look_task(look)
+            site.errands.popleft()
+        return None
+
+    def _due_hub(self, site: WatchedSite, now: float, *, visited: bool) -> HubRow | None:
+        due = self._store.read.due_hubs(site.row.id, now, visited=visited)
+        while due and self._pushed_back(due[0], site, now):
+            due = self._store.read.due_hubs(site.row.id, now, visited=visited)
+        return due[0] if due else None
 
     def _pushed_back(self, hub: HubRow, site: WatchedSite, now: float) -> bool:
         """Ask the policy once more: what it knows may have moved since the row was written."""

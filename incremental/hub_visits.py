@@ -38,6 +38,8 @@ from store.values import HubRow, NewHub, SeenLink, VisitRecord
 MAX_TTL_SECONDS = DAY
 SURE_SCORE = 0.95
 """From here on an address alone makes a hub, even one that is still empty."""
+QUOTA_MATTERS = 0.02
+"""Share of the daily limit of new pages from which a visit's unknown links are counted against it."""
 INDEX_SECONDS = 6 * HOUR
 """How long the index of a site's URLs, the context of its links, is used."""
 
@@ -87,6 +89,8 @@ class HubVisits:
         if hub.baseline_at is not None and links_digest(found) == hub.links_md5:
             return judge_same_links(outcome, hub, found, now)
         judgement = judge_hub(outcome, self._view(found, hub, site, now))
+        if judgement.record.rebaseline:
+            site.row = replace(site.row, relaunched_at=now)
         if hub.role == "seed" and site.row.probed_at is None:
             return _with_probes(judgement, probes(page, outcome.response.url, now), site, now)
         return judgement
@@ -130,17 +134,30 @@ class HubVisits:
         headlines = [t.anchor for t in unknown if t.anchor]
         return HubView(
             hub=hub,
-            since=Since(now, site.row.added_at, self._settings.news.backdated_days),
+            since=Since(
+                now,
+                site.row.added_at,
+                self._settings.news.backdated_days,
+                site.row.relaunched_at,
+            ),
             found=found,
             known=known,
             visible=frozenset(visible),
             scores=self._scores(unknown, hub, site, now),
             counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
             limits=self._limits(),
+            quota=self._quota(site.row.id, len(unknown), now),
             looks=site.looks_now(self._settings.news.look_share, now),
             lost_urls=read.urls(lost) if suspicious else (),
             anchors=read.known_anchors(site.row.id, headlines) if suspicious else {},
         )
+
+    def _quota(self, site_id: int, unknown: int, now: float) -> int:
+        """Return how many new pages the site may still have today; counted when it may matter."""
+        limit = self._settings.news.max_per_day
+        if unknown < QUOTA_MATTERS * limit:
+            return limit
+        return limit - self._store.read.told_since(site_id, now - DAY)
 
     def _scores(
         self, unknown: Sequence[Target], hub: HubRow, site: WatchedSite, now: float

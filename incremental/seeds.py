@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from incremental.errors import InputError
 from incremental.scope import Reach, Scope
@@ -35,6 +36,10 @@ def usable_seed(text: str) -> str:
     if "://" not in typed:
         typed = f"https://{typed}"
     url = normalize(typed)
+    if url is not None and "@" in urlsplit(typed).netloc:
+        # Shown without what stands before the @: it may hold a password.
+        way_out = "leave out what stands before the @; hubwatch.toml takes a site's user name"
+        raise InputError("seed", f"...@{host_of(url)}", way_out)
     if url is None or (
         "." not in host_of(url) and ":" not in host_of(url) and host_of(url) != "localhost"
     ):

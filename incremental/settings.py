@@ -24,9 +24,7 @@ from incremental.urls import normalize
 ENVIRONMENT_PREFIX = "HUBWATCH_"
 FILE_NAME = "hubwatch.toml"
 
-_SECRET = re.compile(
-    r"^store\.database|^site\[\d+\]\.(?:cookies|headers|username|password|proxy)"
-)
+_SECRET = re.compile(r"^store\.database|^site\[\d+\]\.(?:cookies|headers|username|password|proxy)")
 # Bounded, because infinity is a float as well, and no plan can be made with it.
 _Positive = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
 _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
@@ -74,6 +72,8 @@ class NewsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     backdated_days: _Positive = 30
     """A page dated more than this before the site was added is no news when it turns up."""
+    max_per_day: _Count = 2_000
+    """New pages of one site in a day; beyond it something makes addresses, and they are not told."""
     look_share: _Share = 0.25
     """Share of the site's requests for looking at new pages themselves (title, date, text)."""
 

@@ -52,4 +52,4 @@ def _toml(value: object) -> str:
     if isinstance(value, list | tuple | set | frozenset):
         return f"[{', '.join(_toml(one) for one in value)}]"
     # What JSON escapes in a string, TOML escapes alike.
-    return json.dumps(value) if isinstance(value, str) else str(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)

@@ -185,6 +185,8 @@ def _public_suffixes() -> PublicSuffixList:
 @lru_cache(maxsize=8_192)
 def registered_domain(host: str) -> str:
     """Return the domain that its owner registered, e.g. ``bbc.co.uk``; the host itself if there is none."""
+    if ":" in host or re.fullmatch(r"[\d.]+", host):
+        return host  # an address, whose last numbers are no suffix
     return str(_public_suffixes().privatesuffix(host) or host)
 
 

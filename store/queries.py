@@ -179,6 +179,11 @@ class Queries:
         ).join(last, on=last.c.page_id == Sighting.page)
         return [(row[0], row[1], row[2], row[3]) for row in self._rows(query)]
 
+    def told_since(self, site_id: int, since: float) -> int:
+        """Count the pages of a site that were told as new since *since* (unix seconds)."""
+        told = (Change.site == site_id) & (Change.at >= since) & (Change.kind == "added")
+        return int(self._rows(Change.select(fn.COUNT(Change.id)).where(told))[0][0])
+
     def look(self, page_id: int) -> LookRow | None:
         """Return what a look at one page needs."""
         rows = self._rows(Page.select(*_LOOK_COLUMNS).where(Page.id == page_id))

@@ -119,7 +119,7 @@ def view(row: HubRow, *found: Target, now: float = START + HOUR, **fields: Any) 
         "visible": frozenset(),
         "scores": {},
         "counts": HubCounts(0, {}),
-        "limits": HubLimits(0.5, 200, 60),
+        "limits": HubLimits(0.5, 200, 60, 5),
     }
     return HubView(**base | fields)
 

@@ -15,7 +15,9 @@ Commands live in three rooms: :mod:`sites` (what is watched), :mod:`reading` (wh
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
 
 from incremental.errors import HubwatchError, NotFoundError
 
@@ -31,16 +33,32 @@ def main() -> None:
     from store.errors import StoreError  # noqa: PLC0415
 
     try:
-        app()
+        _run(app)
     except NotFoundError as error:
         _leave(error, EXIT_NOT_FOUND)
     except HubwatchError as error:
         _leave(error, EXIT_USAGE)
     except StoreError as error:
         _leave(error, EXIT_STORE)
-    except BrokenPipeError:
-        # The reader of our output has had enough (head, a pager that was quit): that is no failure.
-        sys.stderr.close()
+
+
+def _run(app: Callable[[], object]) -> None:
+    """Run *app*, which ends by SystemExit, and see its output out.
+
+    A reader that has had enough (head, a pager that was quit) is no failure; Typer says 1 to that.
+    """
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except (BrokenPipeError, SystemExit) as ending:
+        if not isinstance(ending, BrokenPipeError) and not isinstance(
+            ending.__context__, BrokenPipeError
+        ):
+            raise
+        # What is still buffered would break the pipe once more when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
 
 

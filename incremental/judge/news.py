@@ -57,6 +57,8 @@ class Since:
     now: float
     site_added_at: float
     backdated_days: float
+    relaunched_at: float | None = None
+    """When the site's addresses last changed their form."""
 
     @property
     def oldest_news(self) -> float:
@@ -69,7 +71,7 @@ def standing(
 ) -> Standing:
     """Judge one link of *hub* by what was known before this visit."""
     if known is not None:
-        return Standing.NEW if _overlooked(known, hub) else Standing.KNOWN
+        return Standing.NEW if _overlooked(known, hub, since) else Standing.KNOWN
     if hub_like or page_number(target.url) is not None:
         return Standing.HUB
     if hub.baseline_at is None:
@@ -84,10 +86,12 @@ def standing(
     return Standing.NEW
 
 
-def _overlooked(known: KnownPage, hub: HubRow) -> bool:
+def _overlooked(known: KnownPage, hub: HubRow, since: Since) -> bool:
     """Tell whether a known page became known only after this hub, which now shows it, was last read."""
     if known.announced_at is not None or hub.baseline_at is None or hub.visited_at is None:
         return False
+    if since.relaunched_at is not None and hub.visited_at < since.relaunched_at:
+        return False  # what it shows under new addresses is part of that event
     # What stands in a feed is no hub, whatever its address looks like.
     eligible = (
         known.state in ("known", "pending")
@@ -146,6 +150,8 @@ class Relaunch:
     reason: str
     moved: Mapping[str, int]
     """Identities of the new addresses with the ids of the pages that they were, by headline."""
+    kind: str = "relaunch"
+    """``relaunch``, or ``flood``: something makes addresses without end."""
 
 
 def relaunch(
@@ -178,10 +184,17 @@ def relaunch(
     return None
 
 
+# "404" and "not found" count where a title begins or ends with them, or beside a word for errors: a
+# flight 404, a ship not found, are news.
 _ERROR_TITLE = re.compile(
-    r"\b(?:404|page not found|not found|error 404|seite nicht gefunden|page introuvable)\b"
-    r"|页面不存在|页面未找到|找不到(?:页面|网页|該頁)|無法找到|您访问的页面|您所访问的页面",
-    re.IGNORECASE,
+    r"""^\W*404(?!\d)(?=\W*$|\s*[-\u2013\u2014|:,.!·_]|\s*(?:error|not\ found|page))
+    |^\W*404\s*(?:页|頁|错误|錯誤|找不到|未找到)
+    |[-\u2013\u2014|:·_]\s*(?:404|not\ found)\W*$|^\W*not\ found(?:\W*$|\s*[-\u2013\u2014|:·_])
+    |(?:error|fehler|erreur|错误|錯誤|http)\s*404(?!\d)
+    |\b(?:page\ not\ found|seite\ nicht\ gefunden|page\ introuvable|page\ non\ trouvée)\b
+    |(?:页面|頁面|网页|網頁)(?:不存在|未找到|找不到|已删除|已刪除)|(?:找不到|未找到|無法找到|无法找到)(?:该|該|此)?(?:页|頁|网页|網頁)
+    |您(?:所)?(?:访问|訪問|要找|查找)的(?:页面|頁面|网页|網頁)""",
+    re.IGNORECASE | re.VERBOSE,
 )
 _SHORT_TEXT = 600
 

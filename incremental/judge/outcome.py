@@ -59,6 +59,8 @@ class HubView:
     """Hub probability of the unknown ones, by identity."""
     counts: HubCounts
     limits: HubLimits
+    quota: int = 1_000_000
+    """How many new pages the site may still have today."""
     looks: int = 0
     """How many new pages may be looked at before they are told."""
     lost_urls: Sequence[str] = ()
@@ -106,7 +108,8 @@ def judge_failure(outcome: Outcome, hub: HubRow, now: float) -> Judgement:
     failures = hub.failures + 1
     fields: dict[str, object] = {"failures": failures, "last_status": status.value}
     never_there = hub.baseline_at is None and status in _HOPELESS and hub.role != "seed"
-    lost = status is FetchStatus.GONE and failures == FAILURES_UNTIL_GONE
+    told = hub.failures >= FAILURES_UNTIL_GONE and hub.last_status == FetchStatus.GONE.value
+    lost = status is FetchStatus.GONE and failures >= FAILURES_UNTIL_GONE and not told
     if never_there:
         fields |= {"state": "dead", "due_at": NEVER}
     elif lost:
@@ -140,7 +143,15 @@ def judge_unchanged(outcome: Outcome, hub: HubRow, now: float) -> Judgement:
     }
     fields |= _validators(outcome)
     record = replace(base_record(outcome, now), hub_fields=fields)
+    if _is_back(hub):
+        fields["state"] = "active"
+        record = replace(record, page_fields={"state": "known"}, page_change="back")
     return Judgement(record, shown=hub.shown_links)
+
+
+def _is_back(hub: HubRow) -> bool:
+    """Tell whether a hub that answers now was given up for gone."""
+    return hub.state == "resting" and hub.failures >= FAILURES_UNTIL_GONE
 
 
 def judge_same_links(
@@ -161,13 +172,11 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
     assert outcome.page is not None
     hub, now = view.hub, view.since.now
     standings = _standings(view)
-    event = _relaunch(view, standings)
+    event = _event(view, standings)
     chosen = _new_hubs(view, standings)
     verified = _to_verify(view, standings) if event is None else frozenset()
-    seen = tuple(
-        _seen(target, standings[target.identity], view, chosen, event, verified)
-        for target in view.found
-    )
+    plan = _Plan(chosen, event, verified)
+    seen = tuple(_seen(target, standings[target.identity], view, plan) for target in view.found)
     news = sum(link.announce for link in seen) + len(verified)
     gap = event is None and is_gap(hub, view.found, standings)
     fields = _hub_fields(outcome, view, news)
@@ -178,9 +187,10 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
         gap=gap,
         hub_fields=fields,
         page_fields=_page_fields(outcome),
-        site_change=SiteChange("relaunch", event.reason) if event else None,
-        site_fields={"relaunched_at": now} if event else {},
-        rebaseline=event is not None,
+        site_change=SiteChange(event.kind, event.reason) if event else None,
+        site_fields={"relaunched_at": now} if event and event.kind == "relaunch" else {},
+        page_change="back" if _is_back(hub) else None,
+        rebaseline=event is not None and event.kind == "relaunch",
         more_pages=_neighbours(outcome, hub, view.found, now),
     )
     return Judgement(
@@ -208,11 +218,14 @@ def _standings(view: HubView) -> dict[str, Standing]:
     }
 
 
-def _relaunch(view: HubView, standings: Mapping[str, Standing]) -> Relaunch | None:
+def _event(view: HubView, standings: Mapping[str, Standing]) -> Relaunch | None:
+    """Return what happened to the whole site, so that its new links are no news: a relaunch, a flood."""
     if view.hub.baseline_at is None:
         return None
     news = [t for t in view.found if standings[t.identity] is Standing.NEW]
     kept = sum(k.id in view.visible for k in view.known.values())
+    if len(news) > view.quota:
+        return Relaunch(f"{len(news)} new addresses at once on {view.hub.url}", {}, kind="flood")
     return relaunch(news, view.lost_urls, kept, view.anchors)
 
 
@@ -242,21 +255,25 @@ def _to_verify(view: HubView, standings: Mapping[str, Standing]) -> frozenset[st
     return frozenset(islice(fresh, view.looks))
 
 
-def _seen(
-    target: Target,
-    stand: Standing,
-    view: HubView,
-    chosen: Mapping[str, NewHub],
-    event: Relaunch | None,
-    verified: frozenset[str],
-) -> SeenLink:
-    new = stand is Standing.NEW and event is None
-    announce = new and target.identity not in verified
-    hub = chosen.get(target.identity)
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What was decided for the links of one visit together."""
+
+    hubs: Mapping[str, NewHub]
+    event: Relaunch | None
+    verified: frozenset[str]
+
+
+def _seen(target: Target, stand: Standing, view: HubView, plan: _Plan) -> SeenLink:
+    new = stand is Standing.NEW and plan.event is None
+    announce = new and target.identity not in plan.verified
+    hub = plan.hubs.get(target.identity)
     # Found on a hub that was read before, this would be news if it were no hub: its first visit tells.
     pending = hub is not None and hub.role == "list" and view.hub.baseline_at is not None
-    pending = pending or target.identity in verified
+    pending = pending or target.identity in plan.verified
     state = "backdated" if stand is Standing.BACKDATED else "pending" if pending else "known"
+    if stand is Standing.NEW and plan.event is not None:
+        state = "relaunched"  # so that the next hub to show it does not tell it either
     return SeenLink(
         identity=target.identity,
         url=target.url,
@@ -268,7 +285,7 @@ def _seen(
         state=state,
         hub=hub,
         look_due_at=view.since.now if new else None,
-        moved_from=event.moved.get(target.identity) if event else None,
+        moved_from=plan.event.moved.get(target.identity) if plan.event else None,
     )
 
 
@@ -379,6 +396,13 @@ def judge_topic_page(
     return Judgement(record, gone=True)
 
 
+def _leads_home(outcome: Outcome) -> bool:
+    """Tell whether a page below the root was answered with the home page."""
+    asked, answered = urlsplit(outcome.task.url), urlsplit(outcome.response.url)
+    was_home = asked.path in ("", "/") and not asked.query
+    return answered.path in ("", "/") and not answered.query and not was_home
+
+
 def judge_look(outcome: Outcome, row: LookRow, now: float) -> VisitRecord:
     """Judge a look at a new page itself: its title, date and language, or that it is not there.
 
@@ -391,8 +415,7 @@ def judge_look(outcome: Outcome, row: LookRow, now: float) -> VisitRecord:
     fields: dict[str, object] = {"look_due_at": None, "looked_at": now}
     status, page = outcome.response.status, outcome.page
     gone = status is FetchStatus.GONE
-    to_home = bool(outcome.response.redirects) and urlsplit(outcome.response.url).path in ("", "/")
-    if to_home:
+    if _leads_home(outcome):
         gone, record = True, replace(record, detail="leads to the home page instead")
     if page is not None and is_soft_404(page.title, page.text):
         gone, record = True, replace(record, detail="answers 200 but says that it is not there")

@@ -38,7 +38,7 @@ _META_NAMES = (
 )
 _TIME_MARKS = ("datepublished", "pubdate", "published", "entry-date", "post-date", "dt-published")
 _LABEL = re.compile(
-    r"(?:发布|发表|发稿|更新|刊登)(?:时间|日期)|(?:時間|日期|时间)(?=\s*[:：])"  # noqa: RUF001 - colon
+    r"(?:发布|发表|发稿|更新|刊登)(?:时间|日期)|(?:時間|日期|时间)(?=\s*[:：])"
     r"|\b(?:published|posted|veröffentlicht|publié|publicado|pubblicato)\b",
     re.IGNORECASE,
 )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _MAX_WORDS_CHARS = 30
 # The look-alikes are those that sites use.
-_DECORATION = re.compile(r"[\s<>«»‹›←→↓⟩⟨\[\]()（）【】.…:：|·-]+")  # noqa: RUF001
+_DECORATION = re.compile(r"[\s<>«»‹›←→↓⟩⟨\[\]()（）【】.…:：|·-]+")
 # Spaces are gone from what is compared.
 _WORDS = re.compile(
     r"""
@@ -29,7 +29,7 @@ _WORDS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 # In the order of trust: a double arrow is often the last page.
-_ARROWS = ("›", "→", "»", ">", ">>")  # noqa: RUF001
+_ARROWS = ("›", "→", "»", ">", ">>")
 _PAGING_PATH = re.compile(r"pag(?:e|ing|in)|\bnav|next", re.IGNORECASE)
 _PAGING_CONTEXT = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
 _NEXT_CLASSES = frozenset({"next", "next-page", "nextpage", "pagination-next", "older-posts"})

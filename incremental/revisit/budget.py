@@ -5,7 +5,8 @@ Every request counts, whatever it was for. Three things hold the budget:
 - The *price*: minutes of accrued delay that a visit must be worth. It follows the visits of the last
   24 hours: up while there are more than the budget leaves for them, down while there are fewer, so
   that visits move to the hours of the day in which they pay. It starts at the anchor, the price at
-  which visits by the square-root law would use up the budget exactly.
+  which visits by the square-root law would use up the budget exactly; and it rises steeply while the
+  day's budget runs out, so that visits thin out instead of ending.
 - The *bucket*: grants flow in evenly, at most half a day's are saved up, and an empty bucket shuts
   the site until the next grant.
 - The *day*: in the current and the 23 hours before there are never more requests than a day's
@@ -22,14 +23,14 @@ from incremental.revisit.state import JsonState
 _DAY = 86400.0
 _HOUR = 3600.0
 _SAVED_DAYS = 0.5
-_SMOOTHING_DAYS = 7.0
 _GAIN = 1.5
 """By how much the logarithm of the price moves in a day for visits e times too many. Visits fall with
 the square root of the price, and a mean over a day lags by half a day: stable up to about 6."""
 _AIM = 0.99
 """Share of the visits left that the price aims at: above it the day would close before it ends."""
-_SHUT = 0.02
-"""Least excess assumed while the day is used up: the demand turned away is unknown."""
+_NEARLY_USED = 0.9
+_STEEPNESS = 2.0
+"""Logarithm of the price at the end of a day's budget over that at nine tenths of it."""
 _LARGEST_ERROR = 2.0
 _TRIM_LIMIT = 12.0
 _LONGEST_STALL_DAYS = 1.0
@@ -51,8 +52,6 @@ class BudgetState(JsonState):
     """Requests by hour, the current hour first, 24 of them."""
     visited: tuple[float, ...] = ()
     """Hub visits among them."""
-    others_per_day: float = 0.0
-    """Requests a day that were no hub visits, smoothed over a week."""
     floor_minutes: float = 0.0
     """Price of a budget that is shared with other sites: the higher price counts."""
 
@@ -84,7 +83,6 @@ def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetSt
         updated_at=now,
         used=(0.0,) * hours + state.used[: 24 - hours],
         visited=(0.0,) * hours + state.visited[: 24 - hours],
-        others_per_day=state.others_per_day * math.exp(-days / _SMOOTHING_DAYS),
     )
 
 
@@ -99,7 +97,6 @@ def spend(
         tokens=state.tokens - count,
         used=(state.used[0] + count, *state.used[1:]),
         visited=(state.visited[0] + visits, *state.visited[1:]),
-        others_per_day=state.others_per_day + others / _SMOOTHING_DAYS,
     )
 
 
@@ -129,8 +126,9 @@ def _day_opens_at(state: BudgetState, requests_per_day: float, now: float) -> fl
 
 
 def left_for_visits(state: BudgetState, requests_per_day: float) -> float:
-    """Return how many hub visits a day the budget leaves; a quarter of it at least."""
-    return max(requests_per_day - state.others_per_day, requests_per_day / 4)
+    """Return how many hub visits a day other requests leave; a quarter of the budget at least."""
+    others = state.used_today - sum(state.visited)
+    return max(requests_per_day - others, requests_per_day / 4)
 
 
 def price_minutes(state: BudgetState, requests_per_day: float, weight_total: float) -> float:
@@ -144,7 +142,9 @@ def price_minutes(state: BudgetState, requests_per_day: float, weight_total: flo
     if visits_per_hour <= 0:
         return math.inf
     anchor = (weight_total / visits_per_hour) ** 2 / 2 * 60 if weight_total else _START_MINUTES
-    return max(anchor * math.exp(state.trim), state.floor_minutes)
+    nearly = state.used_today / requests_per_day - _NEARLY_USED
+    scarce = _STEEPNESS * min(max(nearly / (1 - _NEARLY_USED), 0.0), 1.0)
+    return max(anchor * math.exp(state.trim + scarce), state.floor_minutes)
 
 
 def _trimmed(state: BudgetState, requests_per_day: float, days: float) -> float:
@@ -155,7 +155,5 @@ def _trimmed(state: BudgetState, requests_per_day: float, days: float) -> float:
     watched = min(max((state.updated_at - state.started_at) / _DAY, 1 / 24), 1.0)
     aim = _AIM * left_for_visits(state, requests_per_day) * watched
     error = math.log(max(sum(state.visited), 1e-3) / aim)
-    if state.used_today + 1 > requests_per_day:
-        error = max(error, _SHUT)
     error = min(max(error, -_LARGEST_ERROR), _LARGEST_ERROR)
     return min(max(state.trim + _GAIN * error * days, -_TRIM_LIMIT), _TRIM_LIMIT)

@@ -39,6 +39,8 @@ is one event."""
 CENSORED_FACTOR = 1.5
 """A whole page of new links may have hidden more."""
 _LONGEST_SPREAD_HOURS = 72.0
+# A clock that jumps ahead by years, once, must not bury what was learned.
+_LONGEST_EXPOSURE_HOURS = 31 * 24.0
 _RESHAPE_SECONDS = 6 * HOUR
 _HUBS_SEEN = 64
 _DATED_BASELINE_DAYS = 14.0
@@ -84,6 +86,7 @@ def count_visit(hub: HubState, visit: Visit, open_hours: float | None = None) ->
 def _counted(hub: HubState, visit: Visit, open_hours: float | None) -> HubState:
     """Add one visit's links and time to the discounted counts."""
     hours = max(visit.at - hub.visited_at, 0.0) / HOUR if hub.visited_at else 0.0
+    hours = min(hours, _LONGEST_EXPOSURE_HOURS)
     fade = 0.5 ** (hours / 24 / RATE_HALF_LIFE_DAYS)
     most = max(LARGEST_BATCH, 20 * rate_of(hub, SiteState()) * hours)
     judged = visit.novel if visit.relevant is not None else 0
@@ -91,7 +94,8 @@ def _counted(hub: HubState, visit: Visit, open_hours: float | None) -> HubState:
         hub,
         novel=hub.novel * fade + min(visit.novel, most),
         exposure_hours=hub.exposure_hours * fade + hours,
-        open_hours=hub.open_hours * fade + (hours if open_hours is None else open_hours),
+        open_hours=hub.open_hours * fade
+        + (hours if open_hours is None else min(open_hours, hours)),
         vanished=hub.vanished * fade + min(visit.vanished, hub.young),
         # Of a link that is gone half the time since is counted: it went at some moment in between.
         young_hours=hub.young_hours * fade

@@ -207,6 +207,16 @@ def test_training_writes_a_version_and_holds_domains_out(
     assert "class hub only" in capsys.readouterr().err
 
 
+def test_a_users_labels_update_the_shipped_model(files: Path) -> None:
+    train = _script("train_hub_classifier")
+    models = files / "mine"
+    arguments = ["--labels", str(files / "urls.tsv"), "--models", str(models), "--update"]
+    assert train.main(arguments) == 0
+    [info] = ModelRegistry(models).models()
+    assert info.active
+    assert info.training["update_rows"] == len(sample_rows(12))
+
+
 def test_labelling_asks_the_uncertain_first_and_resumes(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -61,6 +61,15 @@ def test_a_clock_that_went_back_is_no_exposure() -> None:
     assert back.exposure_hours == hub.exposure_hours
 
 
+def test_a_clock_that_jumps_ahead_by_years_and_back_is_forgotten_within_days() -> None:
+    hub = _watched(links=1, hours=1.0)
+    now = hub.visited_at
+    hub = count_visit(hub, Visit(at=now + 3650 * DAY))
+    for number in range(1, 24 * 14):
+        hub = count_visit(hub, Visit(at=now + number * HOUR, novel=1))
+    assert rate_of(hub, SITE) > 0.4
+
+
 def test_a_million_links_at_once_are_one_event() -> None:
     hub = _watched(links=0, hours=1.0, visits=100)
     flooded = count_visit(hub, Visit(at=hub.visited_at + HOUR, shown=10**6, novel=10**6))

@@ -44,7 +44,7 @@ def check(store: Store, committed: int) -> int:
     """Every visit is whole: its pages told, each once. Returns the number of the last visit."""
     told = Counter(page.url for page in store.read.new_pages(limit=99_999))
     visits = store.read.visits(store.read.hubs()[0].page_id, limit=9_999)
-    last = round(visits[0]["at"] - START)
+    last: int = round(visits[0]["at"] - START)
     assert last >= committed
     assert set(told.values()) == {1}
     assert set(told) == {f"{HOME}{page}" for page in range(last * STEP + SHOWN)}

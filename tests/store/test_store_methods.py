@@ -105,7 +105,8 @@ def test_opening_a_locked_file_says_so(hurried: Store, tmp_path: Path) -> None:
 def plans(opened: Store, part: Queries | Recorder, name: str) -> dict[str, list[str]]:
     """How SQLite carries out each statement of a method, by statement."""
     statements: list[str] = []
-    connection = opened.database.connection()
+    database: Any = opened.database
+    connection = database.connection()
     connection.set_trace_callback(statements.append)
     call(part, name)
     connection.set_trace_callback(None)

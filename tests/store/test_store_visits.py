@@ -193,7 +193,8 @@ def test_a_removed_site_leaves_nothing_and_its_neighbour_everything(store: Store
     assert told(store) == ["https://other.example/a"]
     assert {hub.site_id for hub in store.read.hubs()} == {2}
     for table, left in (("page", 2), ("hub", 2), ("sighting", 1), ("visit", 1), ("change", 2)):
-        (count,) = store.database.execute_sql(f"SELECT COUNT(*) FROM {table}").fetchone()
+        database: Any = store.database
+        (count,) = database.execute_sql(f"SELECT COUNT(*) FROM {table}").fetchone()
         assert (table, count) == (table, left)
 
 

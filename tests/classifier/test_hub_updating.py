@@ -1,0 +1,62 @@
+"""A model learns a user's labels without its old training set, and forgets little."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hub_samples import sample_rows
+
+from classifier.hub.classifier import HubClassifier
+from classifier.hub.errors import TrainingError
+from classifier.hub.labels import LabelRow
+from classifier.hub.model import HubModel
+from classifier.hub.registry import ModelRegistry
+from classifier.hub.updating import update_model
+
+
+def _odd_rows(count: int) -> list[LabelRow]:
+    """Hubs of a form that the base takes for topics: dated slugs."""
+    return [
+        LabelRow(
+            "hub",
+            f"https://odd{i}.example/digest/2024/05/1{i % 10}/digest-{i}.html",
+            "",
+            f"odd{i}.example",
+        )
+        for i in range(count)
+    ]
+
+
+def test_new_labels_change_what_is_said_of_other_sites(small_model: HubModel) -> None:
+    updated = update_model(small_model, _odd_rows(20), "0002-update00")
+    unseen = [LabelRow("hub", "https://other.example/digest/2024/05/13/digest-77.html").evidence]
+    before, after = (HubClassifier(model).score(unseen)[0] for model in (small_model, updated))
+    assert before < 0.5 < after
+    note = updated.metrics["update"]
+    assert note["right"] > note["base_right"]
+
+
+def test_what_was_known_stays_known(small_model: HubModel) -> None:
+    updated = update_model(small_model, _odd_rows(5), "0002-update00")
+    rows = sample_rows()
+    scores = HubClassifier(updated).score([row.evidence for row in rows])
+    assert np.mean((scores > 0.5) == [row.is_hub for row in rows]) > 0.97
+
+
+def test_no_labels_are_an_error(small_model: HubModel) -> None:
+    with pytest.raises(TrainingError, match="no new labels"):
+        update_model(small_model, [], "0002-update00")
+
+
+def test_an_update_that_judges_fewer_labels_rightly_is_not_used(
+    small_model: HubModel, tmp_path: Path
+) -> None:
+    registry = ModelRegistry(tmp_path)
+    registry.add(small_model)
+    for number, right in (("0002", 0.7), ("0003", 0.9)):
+        metrics = {**small_model.metrics, "update": {"right": right, "base_right": 0.8}}
+        registry.add(replace(small_model, version=f"{number}-update00", metrics=metrics))
+        assert registry.active() == ("0003-update00" if right > 0.8 else small_model.version)

@@ -1,0 +1,135 @@
+"""What is watched: ``init add remove pause resume list check``."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from conftest import Run
+
+SITE = "https://news.example/"
+
+
+def test_init_writes_settings_that_say_what_stands_already(hubwatch: Run, tmp_path: Path) -> None:
+    assert hubwatch("init").code == 0
+    text = (tmp_path / "hubwatch.toml").read_text()
+    assert set(tomllib.loads(text)["fetch"]) == set()
+    uncommented = "\n".join(line[2:] if " = " in line else "" for line in text.splitlines())
+    assert "requests_per_day = 48" in uncommented
+    assert hubwatch("list").code == 0
+
+
+def test_every_setting_of_the_template_can_be_uncommented(hubwatch: Run, tmp_path: Path) -> None:
+    hubwatch("init")
+    path = tmp_path / "hubwatch.toml"
+    lines = path.read_text().split("\n# [[site]]")[0].splitlines()
+    path.write_text("\n".join(x[2:] if x.startswith("# ") and " = " in x else x for x in lines))
+    done = hubwatch("list", "--json")
+    assert (done.code, done.json) == (0, [])
+
+
+def test_the_site_of_the_template_can_be_uncommented(hubwatch: Run, tmp_path: Path) -> None:
+    hubwatch("init")
+    path = tmp_path / "hubwatch.toml"
+    site = path.read_text().split("defaults. Secrets")[1].splitlines()[1:]
+    path.write_text("\n".join(line.removeprefix("# ") for line in site))
+    assert hubwatch("list", "--json").code == 0
+
+
+def test_init_replaces_nothing_unasked(hubwatch: Run) -> None:
+    hubwatch("init", "my.toml")
+    again = hubwatch("init", "my.toml")
+    assert (again.code, "--force" in again.err) == (2, True)
+    assert hubwatch("init", "my.toml", "--force", "--json").json == {"written": "my.toml"}
+
+
+def test_add_and_list(hubwatch: Run) -> None:
+    added = hubwatch("add", SITE, "other.example", "--json")
+    assert [row["site_id"] for row in added.json] == [1, 2]
+    rows = hubwatch("list", "--json").json
+    assert [row["seed"] for row in rows] == [SITE, "https://other.example/"]
+    assert {"id", "name", "state", "reach", "added", "pages", "new_pages", "hubs"} <= set(rows[0])
+    assert "other.example" in hubwatch("list").out
+
+
+def test_add_that_fails_in_part_is_no_success(hubwatch: Run) -> None:
+    done = hubwatch("add", SITE, "file:///etc/passwd", "--json")
+    assert done.code == 1
+    assert [set(row) for row in done.json] == [{"url", "site_id"}, {"url", "error"}]
+    assert "file:///etc/passwd" in done.err
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["file:///etc/passwd", "javascript:alert(1)", "no host", "", "http://", "ftp://a.example/", "localnamewithoutdot"],
+)
+def test_add_of_what_is_no_web_address_does_nothing(hubwatch: Run, wrong: str) -> None:
+    done = hubwatch("add", wrong)
+    assert done.code == 2
+    assert "not a web address" in done.err
+    assert hubwatch("list", "--json").json == []
+
+
+def test_add_with_a_broken_pattern_names_it(hubwatch: Run) -> None:
+    done = hubwatch("add", SITE, "--exclude", "re:(")
+    assert (done.code, "re:(" in done.err) == (2, True)
+
+
+def test_adding_again_changes_the_options(hubwatch: Run) -> None:
+    hubwatch("add", SITE, "--requests-per-day", "7")
+    hubwatch("add", SITE, "--requests-per-day", "9", "--reach", "domain")
+    (row,) = hubwatch("list", "--json").json
+    assert row["reach"] == "domain"
+    assert hubwatch("status", "--json").json["sites"][0]["budget_per_day"] == 9
+
+
+def test_pause_and_resume(hubwatch: Run) -> None:
+    hubwatch("add", SITE)
+    assert hubwatch("pause", "news.example", "--json").json == {"paused": [SITE]}
+    assert hubwatch("list", "--json").json[0]["state"] == "paused"
+    assert hubwatch("resume", "1").code == 0
+    assert hubwatch("list", "--json").json[0]["state"] == "active"
+
+
+def test_remove_asks_first(hubwatch: Run) -> None:
+    hubwatch("add", SITE)
+    assert hubwatch("remove", SITE).code == 1
+    assert len(hubwatch("list", "--json").json) == 1
+    assert hubwatch("remove", SITE, "--yes", "--json").json == {"removed": [SITE]}
+    assert hubwatch("list", "--json").json == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("remove", "-y"), ("pause",), ("resume",), ("hubs",), ("new", "--site"), ("show",), ("history",)],
+)
+def test_what_is_not_known_by_that_name(hubwatch: Run, command: tuple[str, ...]) -> None:
+    hubwatch("add", SITE)
+    done = hubwatch(*command, "https://unknown.example/")
+    assert done.code == 4
+    assert "unknown.example" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_check_says_what_becomes_of_a_url(hubwatch: Run, found: list[str]) -> None:
+    told = hubwatch("check", found[0], "--json").json
+    assert told["verdict"] == "told as new"
+    assert told["sites"][0]["announced_at"].startswith("20")
+    hub = hubwatch("check", SITE, "--json").json
+    assert hub["verdict"].startswith("a hub")
+    assert hub["sites"][0]["next_visit_at"]
+    outside = hubwatch("check", "https://elsewhere.example/", "--json").json
+    assert outside["verdict"] == "outside the scope of every watched site"
+    assert "told as new" in hubwatch("check", found[0]).out
+
+
+def test_check_names_the_rule_that_leaves_a_url_out(hubwatch: Run) -> None:
+    hubwatch("add", SITE, "--exclude", "*/tag/*")
+    rule = hubwatch("check", SITE + "tag/x.html", "--json").json["sites"][0]["rule"]
+    assert rule == "exclude */tag/*"
+    assert "asset" in hubwatch("check", SITE + "logo.png", "--json").json["verdict"]
+
+
+def test_check_of_what_is_no_url(hubwatch: Run) -> None:
+    assert hubwatch("check", "ftp://x.example/").code == 2

@@ -1,0 +1,253 @@
+"""The daemon: a real process against a local site, and its loop with a crawler of straw."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from fake_web import page
+from local_site import LocalSite
+
+from incremental.assembly import open_configured_store
+from incremental.clock import FastClock
+from incremental.daemon import Daemon
+from incremental.settings import Settings
+from store import Store
+from store.errors import StoreLockedError
+
+ROOT = Path(__file__).parents[2]
+CONFIG = '[fetch]\nallowed_networks = ["127.0.0.0/8"]\n[revisit]\nrequests_per_day = 5000\n'
+COMMAND = [sys.executable, "-c", "from incremental.cli import main; main()", "run"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+ENDED_BY_SECOND_SIGNAL = 130
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[LocalSite]:
+    (tmp_path / "hubwatch.toml").write_text(CONFIG)
+    links = [f"/2024/05/17/a-story-with-a-long-name-{n}.html" for n in range(5)]
+    with LocalSite({"/": page(*links), **dict.fromkeys(links, page(text="Long ago. " * 90))}) as local:
+        yield local
+
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start ``hubwatch run`` in the test's folder; whatever still runs at the end is killed."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def begin(*arguments: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [*COMMAND, *arguments],
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        processes.append(process)
+        return process
+
+    yield begin
+    for process in processes:
+        with suppress(ProcessLookupError):
+            process.kill()
+        process.communicate()
+
+
+def stored(folder: Path) -> Store:
+    return open_configured_store(Settings(), folder)
+
+
+def make_due(folder: Path) -> None:
+    """Let every hub be due now, as after a long pause."""
+    with stored(folder) as store:
+        for hub in store.read.hubs():
+            if hub.state != "dead":
+                store.write.update_hub(hub.page_id, due_at=0, revisit="{}")
+
+
+def test_once_does_what_is_due_and_ends_by_itself(
+    tmp_path: Path, site: LocalSite, start: Start
+) -> None:
+    first = start("--once", "--json", site.url)
+    report = json.loads(first.communicate()[0])
+    assert (first.returncode, report["new"], report["failed"]) == (0, [], 0)
+    story = "/2024/06/01/another-story-with-a-long-name.html"
+    site.pages |= {"/": page(story, *site.pages), story: page(title="Another", text="New. " * 99)}
+    make_due(tmp_path)
+    second = start("--once", "--json")
+    report = json.loads(second.communicate()[0])
+    assert second.returncode == 0
+    assert [new["url"] for new in report["new"]] == [site.url + story]
+
+
+def test_once_that_fails_in_part_is_no_success(site: LocalSite, start: Start) -> None:
+    """One site is there, one refuses connections."""
+    with LocalSite({}) as closed:
+        gone = closed.url
+    process = start("--once", site.url, gone)
+    _, err = process.communicate()
+    assert process.returncode == 1
+    assert gone in err
+
+
+def test_a_seed_that_robots_txt_denies_is_no_success(site: LocalSite, start: Start) -> None:
+    site.pages["/robots.txt"] = "User-agent: *\nDisallow: /\n"
+    process = start("--once", site.url)
+    _, err = process.communicate()
+    assert (process.returncode, "robots_denied" in err) == (1, True)
+
+
+def test_the_sites_of_the_settings_are_watched_on_their_terms(
+    tmp_path: Path, site: LocalSite, start: Start
+) -> None:
+    (tmp_path / "hubwatch.toml").write_text(f'{CONFIG}[[site]]\nurl = "{site.url}/"\nrequests_per_day = 77\n')
+    assert start("--once").communicate()[0].startswith("hub ")
+    with stored(tmp_path) as store:
+        assert [row.requests_per_day for row in store.read.sites()] == [77]
+
+
+def test_the_first_signal_ends_it_when_the_visit_under_way_is_recorded(
+    tmp_path: Path, site: LocalSite, start: Start
+) -> None:
+    site.held.add("/")
+    process = start(site.url)
+    assert site.asked.wait(60)
+    process.send_signal(signal.SIGTERM)
+    assert process.stderr is not None
+    assert any("ending" in line for line in process.stderr)
+    site.release.set()
+    out, _ = process.communicate()
+    assert process.returncode == 0
+    assert "hub " in out
+    with stored(tmp_path) as store:
+        assert [hub.visits for hub in store.read.hubs() if hub.role == "seed"] == [1]
+
+
+def test_the_second_signal_ends_it_at_once_and_loses_nothing(
+    tmp_path: Path, site: LocalSite, start: Start
+) -> None:
+    site.held.add("/")
+    process = start(site.url)
+    assert site.asked.wait(60)
+    process.send_signal(signal.SIGTERM)
+    assert process.stderr is not None
+    assert any("ending" in line for line in process.stderr)
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == ENDED_BY_SECOND_SIGNAL
+    site.release.set()
+    with stored(tmp_path) as store:
+        (hub,) = store.read.hubs()
+        assert (hub.visits, hub.state) == (0, "candidate")
+
+
+def test_killed_and_started_again_it_tells_nothing_twice(
+    tmp_path: Path, site: LocalSite, start: Start
+) -> None:
+    start("--once", site.url).communicate()
+    stories = [f"/2024/06/01/a-new-story-with-a-long-name-{n}.html" for n in range(6)]
+    site.pages |= {"/": page(*stories, *site.pages)} | {s: page(text="New. " * 99) for s in stories}
+    make_due(tmp_path)
+    process = start()
+    assert process.stdout is not None
+    assert next(line for line in process.stdout if line.startswith("new "))
+    process.kill()
+    process.wait()
+    make_due(tmp_path)
+    start("--once").communicate()
+    with stored(tmp_path) as store:
+        told = [news.url for news in store.read.new_pages()]
+    assert sorted(told) == [site.url + story for story in stories]
+
+
+def test_a_site_added_by_another_command_is_taken_up(
+    tmp_path: Path, site: LocalSite, start: Start
+) -> None:
+    with LocalSite({"/": page("/2024/05/17/a-story-elsewhere-of-no-note.html")}) as other:
+        process = start(site.url)
+        assert process.stdout is not None
+        assert "hub" in process.stdout.readline()
+        add = [*COMMAND[:-1], "add", other.url]
+        subprocess.run(add, cwd=tmp_path, env=ENVIRONMENT, check=True, capture_output=True)
+        assert any(other.url in line for line in process.stdout if line.startswith("hub "))
+
+
+# --- the loop ---------------------------------------------------------------------------------
+
+
+class Straw:
+    """A crawler that only does what a test says, in each of its steps."""
+
+    def __init__(self, step: Callable[[int, float], float]) -> None:
+        self._step = step
+        self.steps = 0
+        self.idle = True
+        self.frontier = self
+
+    def load(self, _now: float) -> None:
+        """Load nothing."""
+
+    def drain(self, _now: float) -> None:
+        """Drain nothing."""
+
+    def step(self, now: float, _when_done: object) -> float:
+        self.steps += 1
+        return self._step(self.steps, now)
+
+
+@pytest.fixture
+def handlers() -> Iterator[None]:
+    """Put the signal handlers back that the daemon replaces."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def run_straw(step: Callable[[int, float], float], folder: Path, *, once: bool = False) -> Straw:
+    straw = Straw(step)
+    with stored(folder) as store:
+        Daemon(straw, store, Settings(), FastClock(1000.0), once=once).run()  # type: ignore[arg-type]  # as wide as the daemon needs
+    return straw
+
+
+@pytest.mark.usefixtures("handlers")
+def test_a_signal_that_comes_in_the_middle_of_a_step_is_not_lost(tmp_path: Path) -> None:
+    def step(count: int, now: float) -> float:
+        if count == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return now + (1.0 if count < 3 else 1e9)
+
+    assert run_straw(step, tmp_path).steps == 3
+
+
+@pytest.mark.usefixtures("handlers")
+def test_what_a_step_raises_ends_the_daemon(tmp_path: Path) -> None:
+    def step(count: int, now: float) -> float:
+        if count == 2:
+            raise StoreLockedError("held by another process")
+        return now
+
+    with pytest.raises(StoreLockedError):
+        run_straw(step, tmp_path)
+
+
+@pytest.mark.usefixtures("handlers")
+def test_once_waits_for_what_is_due_within_a_minute_and_no_longer(tmp_path: Path) -> None:
+    waits = {1: 0.0, 2: 50.0, 3: 61.0}
+    assert run_straw(lambda count, now: now + waits[count], tmp_path, once=True).steps == 3
+
+
+@pytest.mark.usefixtures("handlers")
+def test_nothing_planned_for_ever_is_no_busy_loop(tmp_path: Path) -> None:
+    assert run_straw(lambda _count, _now: float("inf"), tmp_path, once=True).steps == 1

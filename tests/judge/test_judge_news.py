@@ -1,0 +1,307 @@
+"""Which links are news: tables of single judgements, and whole visits as stories."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stories import (
+    DAY,
+    HOME,
+    HOUR,
+    START,
+    by_identity,
+    html,
+    hub,
+    known_page,
+    outcome,
+    target,
+    unread_hub,
+    view,
+)
+
+from incremental.fetch.status import FetchStatus
+from incremental.judge.links import Target
+from incremental.judge.news import Since, Standing, date_in_url, is_gap, is_soft_404, standing
+from incremental.judge.outcome import Judgement, judge_hub
+from store.values import HubRow, KnownPage
+
+NOW = START + HOUR
+SINCE = Since(NOW, START, backdated_days=30.0)
+
+
+def stand(link: Target, row: HubRow, known: KnownPage | None = None, **more: bool) -> Standing:
+    return standing(link, known, row, SINCE, **{"hub_like": False, **more})
+
+
+@pytest.mark.parametrize(
+    ("link", "row", "expected"),
+    [
+        (target("a"), hub(), Standing.NEW),
+        (target("a"), unread_hub(), Standing.KNOWN),
+        (target("a"), hub(kind="sitemap"), Standing.NEW),
+        (target("2023/11/14/a"), hub(), Standing.NEW),
+        (target("2023/10/20/a"), hub(), Standing.NEW),
+        (target("2023/09/a"), hub(), Standing.BACKDATED),
+        (target("2019-05-01-a"), hub(), Standing.BACKDATED),
+        (target("news?page=3"), hub(), Standing.HUB),
+        (target("a", published_at=START - 99 * DAY), hub(kind="feed"), Standing.BACKDATED),
+        (target("a", published_at=START - 9 * DAY), hub(kind="feed"), Standing.NEW),
+        (target("2019/05/01/a", published_at=START), hub(kind="feed"), Standing.NEW),
+        (target("a", published_at=START - 99 * DAY), hub(kind="sitemap"), Standing.NEW),
+        (target("a", published_at=START + 1), unread_hub(kind="feed"), Standing.NEW),
+        (target("a", published_at=START - 1), unread_hub(kind="feed"), Standing.KNOWN),
+        (target("a", published_at=NOW + DAY), unread_hub(kind="feed"), Standing.KNOWN),
+        (target("a"), unread_hub(kind="feed"), Standing.KNOWN),
+        (target("a", published_at=START + 1), unread_hub(kind="sitemap"), Standing.KNOWN),
+        (target("a", published_at=START + 1), unread_hub(), Standing.KNOWN),
+    ],
+)
+def test_an_unknown_link(link: Target, row: HubRow, expected: Standing) -> None:
+    assert stand(link, row) is expected
+
+
+def test_what_looks_like_a_hub_is_no_news() -> None:
+    assert stand(target("a"), hub(), hub_like=True) is Standing.HUB
+    assert stand(target("a"), unread_hub(), hub_like=True) is Standing.HUB
+
+
+LATER = hub(visited_at=START + 60)
+
+
+@pytest.mark.parametrize(
+    ("known", "row", "expected"),
+    [
+        (known_page(9, "a", first_seen_at=START + 61), LATER, Standing.NEW),
+        (known_page(9, "a", first_seen_at=START + 60), LATER, Standing.KNOWN),
+        (known_page(9, "a", first_seen_at=START + 61, is_hub=True), LATER, Standing.KNOWN),
+        (known_page(9, "a", first_seen_at=START + 61, announced_at=START), LATER, Standing.KNOWN),
+        (known_page(9, "a", first_seen_at=START + 61, state="gone"), LATER, Standing.KNOWN),
+        (known_page(9, "a", first_seen_at=START + 61, state="backdated"), LATER, Standing.KNOWN),
+        (known_page(9, "a", first_seen_at=START + 61, state="relaunched"), LATER, Standing.KNOWN),
+        (known_page(9, "a", first_seen_at=START + 61), unread_hub(), Standing.KNOWN),
+    ],
+)
+def test_a_known_page_was_overlooked_or_not(
+    known: KnownPage, row: HubRow, expected: Standing
+) -> None:
+    """Found on another hub's baseline since this hub was read: new all the same."""
+    assert stand(target("a"), row, known) is expected
+
+
+def test_a_hub_not_read_since_a_relaunch_has_overlooked_nothing() -> None:
+    known = known_page(9, "a", first_seen_at=START + 120)
+    for relaunched_at, expected in ((START + 90, Standing.KNOWN), (START + 30, Standing.NEW)):
+        since = Since(NOW, START, 30.0, relaunched_at)
+        assert standing(target("a"), known, LATER, since, hub_like=False) is expected
+
+
+@pytest.mark.parametrize(
+    ("path", "day"),
+    [
+        ("2024/05/17/title", "2024-05-18"),
+        ("2024-05-17-title", "2024-05-18"),
+        ("t20240517_123456.html", "2024-05-18"),
+        ("202405/t1.html", "2024-06-01"),
+        ("2024/05/", "2024-06-01"),
+        ("2024/02/29/x", "2024-03-01"),
+        ("2019/01/01/about-2024-05-17", "2024-05-18"),
+        ("2024/02/31/x", None),
+        ("2024/13/01/x", None),
+        ("article/120240517", None),
+        ("article/202405171", None),
+        ("1824/05/17/x", None),
+        ("news", None),
+    ],
+)
+def test_the_date_that_a_url_names(path: str, day: str | None) -> None:
+    expected = day and datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()
+    assert date_in_url(HOME + path) == expected
+
+
+@given(text=st.text(alphabet="0123456789/-_ab", max_size=40))
+def test_any_url_names_a_date_or_none(text: str) -> None:
+    moment = date_in_url(HOME + text)
+    assert moment is None or -3e9 < moment < 5e9
+
+
+def judged(row: HubRow, *found: Target, **fields: Any) -> Judgement:
+    return judge_hub(outcome(page=html()), view(row, *found, **fields))
+
+
+def told(judgement: Judgement) -> list[str]:
+    return [link.url for link in judgement.record.links or () if link.announce]
+
+
+def test_the_first_visit_is_the_baseline() -> None:
+    judgement = judged(unread_hub(), target("a"), target("b"))
+    assert told(judgement) == []
+    assert judgement.baseline
+    assert judgement.record.hub_fields["baseline_at"] == NOW
+    assert len(judgement.record.links or ()) == 2
+
+
+def test_the_second_visit_tells_what_is_new_and_plans_a_look_at_it() -> None:
+    known = by_identity(known_page(5, "a"))
+    judgement = judged(hub(), target("a"), target("b"), known=known, visible=frozenset({5}))
+    assert told(judgement) == [HOME + "b"]
+    looks = {link.url: link.look_due_at for link in judgement.record.links or ()}
+    assert looks == {HOME + "a": None, HOME + "b": NOW}
+    assert (judgement.novel, judgement.shown) == (1, 2)
+    assert judgement.record.hub_fields["new_pages"] == 1
+
+
+def test_what_can_be_looked_at_first_waits_for_that_look() -> None:
+    """Verified before told, as far as looks are granted; the rest is told at once."""
+    judgement = judged(hub(), target("a"), target("b"), looks=1)
+    states = {link.url: (link.announce, link.state) for link in judgement.record.links or ()}
+    assert states == {HOME + "a": (False, "pending"), HOME + "b": (True, "known")}
+    assert judgement.novel == 2
+
+
+def test_old_pages_that_turn_up_are_recorded_as_backdated() -> None:
+    judgement = judged(hub(), target("2019/05/01/a"), target("b"))
+    states = {link.url: link.state for link in judgement.record.links or ()}
+    assert states == {HOME + "2019/05/01/a": "backdated", HOME + "b": "known"}
+    assert told(judgement) == [HOME + "b"]
+
+
+def test_feed_dates_are_kept_for_the_policy_and_the_page() -> None:
+    links = [target(str(n), published_at=START + n) for n in (1, 2)]
+    judgement = judged(hub(kind="feed"), *links, target("z", published_at=NOW + DAY))
+    assert judgement.published == (START + 1, START + 2)
+    assert next(link.published_at for link in judgement.record.links or ()) == START + 1
+
+
+LIST = "html/body/main/ul/li/a"
+MENU = "html/body/nav/a"
+
+
+def gap(row: HubRow, *links: tuple[str, Standing]) -> bool:
+    shown = [target(str(n), tag_path=path) for n, (path, _) in enumerate(links)]
+    standings = {t.identity: s for t, (_, s) in zip(shown, links, strict=True)}
+    return is_gap(row, shown, standings)
+
+
+def test_a_list_that_turned_over_is_a_gap_although_the_menu_stayed() -> None:
+    turned = [(LIST, Standing.NEW)] * 4
+    menu = [(MENU, Standing.KNOWN)] * 3
+    assert gap(hub(), *turned, *menu)
+    assert gap(hub(kind="feed"), *turned)
+    assert not gap(hub(), *turned[:3], *menu)
+    assert not gap(hub(), *turned, (LIST, Standing.KNOWN))
+
+
+def test_no_gap_where_nothing_can_scroll_by() -> None:
+    turned = [(LIST, Standing.NEW)] * 9
+    assert not gap(unread_hub(), *turned)
+    assert not gap(hub(kind="sitemap"), *turned)
+    assert not gap(hub(shown_links=0), *turned)
+
+
+def test_list_items_that_are_numbered_in_the_markup_stand_at_one_place() -> None:
+    items = [(f"html/body/ul/li.item-{n}/a", Standing.NEW) for n in range(4)]
+    assert gap(hub(), *items)
+    assert not gap(hub(), *items, ("html/body/ul/li.item-9/a", Standing.KNOWN))
+
+
+OLD_URLS = [f"{HOME}article.php?id={n}" for n in range(20)]
+HEADLINES = {f"The headline of story {n}": 100 + n for n in range(20)}
+
+
+def new_form(count: int, *, anchors: bool) -> list[Target]:
+    names = list(HEADLINES) if anchors else ["more"] * count
+    return [target(f"stories/{n}-a-slug/", names[n]) for n in range(count)]
+
+
+def test_a_relaunch_is_one_event_and_tells_nothing() -> None:
+    judgement = judged(hub(), *new_form(20, anchors=False), lost_urls=OLD_URLS)
+    record = judgement.record
+    assert told(judgement) == []
+    assert record.site_change is not None
+    assert record.site_change.kind == "relaunch"
+    assert record.rebaseline
+    assert record.site_fields == {"relaunched_at": NOW}
+    assert not record.gap
+    assert {(link.state, link.look_due_at) for link in record.links or ()} == {("relaunched", None)}
+
+
+def test_known_headlines_under_new_addresses_are_moved_pages() -> None:
+    found = [target(f"article.php?id={50 + n}", name) for n, name in enumerate(HEADLINES)]
+    judgement = judged(hub(), *found, lost_urls=OLD_URLS, anchors=HEADLINES)
+    assert told(judgement) == []
+    moves = [link.moved_from for link in judgement.record.links or ()]
+    assert moves == list(HEADLINES.values())
+
+
+def test_a_busy_day_is_no_relaunch() -> None:
+    """Everything went and everything is new, but of the form that it always had: a gap."""
+    found = [target(f"article.php?id={50 + n}", f"Another story {n}") for n in range(20)]
+    judgement = judged(hub(), *found, lost_urls=OLD_URLS, anchors={})
+    assert len(told(judgement)) == 20
+    assert judgement.record.gap
+    assert judgement.all_new
+    assert judgement.record.site_change is None
+
+
+@pytest.mark.parametrize(("lost", "came", "kept"), [(7, 20, 0), (20, 7, 0), (20, 20, 6)])
+def test_few_links_or_many_that_stayed_are_no_relaunch(lost: int, came: int, kept: int) -> None:
+    stayed = [target(f"kept/{n}") for n in range(kept)]
+    known = by_identity(*(known_page(500 + n, f"kept/{n}") for n in range(kept)))
+    judgement = judged(
+        hub(),
+        *stayed,
+        *new_form(came, anchors=False),
+        known=known,
+        visible=frozenset(page.id for page in known.values()),
+        lost_urls=OLD_URLS[:lost],
+    )
+    assert len(told(judgement)) == came
+    assert judgement.record.site_change is None
+
+
+def test_short_anchors_say_nothing_of_a_relaunch() -> None:
+    found = [target(f"article.php?id={50 + n}", "more") for n in range(20)]
+    judgement = judged(hub(), *found, lost_urls=OLD_URLS, anchors={"more": 7})
+    assert len(told(judgement)) == 20
+
+
+NOT_THERE = """404|404 Not Found|404 - Example|404: Page|Error 404|404 error|Page not found | Example
+Not Found|Not found - Example|Example - 404|Example | Not Found|Seite nicht gefunden|Page introuvable
+404 页面不存在|404错误|页面未找到_示例|抱歉，您访问的页面不存在
+您所访问的页面已删除|找不到网页|無法找到該頁|网页已删除
+HTTP 404|404页面|Oops! Page not found"""
+STILL_THERE = """Flight 404 lands safely|Peugeot 404 turns 60|Lost ship not found after a week|News
+关于页面设计的通知|Section 4040|不存在的骑士|Room 404 opens in museum|What "error" means|4041"""
+
+
+@pytest.mark.parametrize("title", NOT_THERE.replace(" | ", " - ").replace("\n", "|").split("|"))
+def test_a_title_that_says_the_page_is_not_there(title: str) -> None:
+    assert is_soft_404(title, "Sorry.")
+    assert not is_soft_404(title, "An article about error pages. " * 50)
+
+
+@pytest.mark.parametrize("title", STILL_THERE.replace("\n", "|").split("|"))
+def test_a_title_that_only_sounds_like_it(title: str) -> None:
+    assert not is_soft_404(title, "A short notice.")
+
+
+def test_pages_that_another_hub_showed_first_are_shared_with_it() -> None:
+    known = by_identity(
+        known_page(5, "a", first_hub_id=7, announced_at=START),
+        known_page(6, "b", first_hub_id=1, announced_at=START),
+        known_page(8, "c", first_hub_id=7, announced_at=START),
+    )
+    links = [target(path) for path in "abc"]
+    judgement = judged(hub(), *links, known=known, visible=frozenset({8}))
+    assert judgement.shared == {"7": 1}
+    assert judged(unread_hub(), *links, known=known).shared == {}
+
+
+def test_a_page_cut_short_keeps_what_it_does_not_show() -> None:
+    cut = judge_hub(outcome(page=html(truncated=True)), view(hub(), target("a")))
+    assert cut.record.keep_missing
+    assert cut.record.status == FetchStatus.FETCHED.value

@@ -1,0 +1,275 @@
+"""What a visit does to the hub itself: failures, returns, neighbours, and looks at pages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from stories import DAY, HOME, HOUR, START, html, hub, outcome, target, unread_hub, view
+
+from incremental.fetch.status import FetchStatus, Response
+from incremental.judge.hubs import HubCounts, HubLimits, choose_hubs, score_targets
+from incremental.judge.outcome import (
+    judge_failure,
+    judge_hub,
+    judge_look,
+    judge_same_links,
+    judge_topic_page,
+    judge_unchanged,
+)
+from incremental.parse import Link, Page, PageKind
+from incremental.visit import Outcome, Purpose
+from store.values import HubRow, LookRow
+
+NOW = START + HOUR
+ARTICLE = HOME + "article"
+LIMITS = HubLimits(threshold=0.5, max_per_site=200, max_per_template=60, max_next_pages=5)
+
+
+def after(row: HubRow, *statuses: FetchStatus) -> tuple[HubRow, list[str | None]]:
+    """The hub after failed visits, and what each of them changed of the page."""
+    changes: list[str | None] = []
+    for status in statuses:
+        record = judge_failure(outcome(status), row, NOW).record
+        changes.append(record.page_change)
+        row = replace(row, **record.hub_fields)  # type: ignore[arg-type]  # columns by name
+    return row, changes
+
+
+GONE, TIMED_OUT = FetchStatus.GONE, FetchStatus.TIMED_OUT
+
+
+def test_a_hub_is_gone_after_three_failures_of_which_the_last_says_so() -> None:
+    row, changes = after(hub(), GONE, GONE, GONE, GONE)
+    assert changes == [None, None, "gone", None]
+    assert (row.state, row.failures, row.last_status) == ("resting", 4, "gone")
+
+
+def test_a_hub_that_is_gone_after_time_outs_is_told_as_gone_too() -> None:
+    _, changes = after(hub(), TIMED_OUT, TIMED_OUT, TIMED_OUT, GONE, GONE)
+    assert changes == [None, None, None, "gone", None]
+
+
+@pytest.mark.parametrize("status", [s for s in FetchStatus if s is not FetchStatus.GONE])
+def test_no_other_failure_makes_a_known_hub_gone(status: FetchStatus) -> None:
+    row, changes = after(hub(), status, status, status, status)
+    assert changes == [None] * 4
+    assert (row.state, row.failures) == ("active", 4)
+
+
+@pytest.mark.parametrize("status", FetchStatus)
+def test_what_never_was_there_is_dead_unless_it_may_come(status: FetchStatus) -> None:
+    """A usual place that answers 404 is never asked again; one that times out is."""
+    hopeless = {"gone", "blocked", "invalid_url", "bad_redirect", "forbidden_address"}
+    hopeless |= {"robots_denied", "too_many_redirects", "redirected"}
+    judgement = judge_failure(outcome(status), unread_hub(role="probe"), NOW)
+    assert judgement.gone == (status.value in hopeless)
+    assert (judgement.record.hub_fields.get("state") == "dead") == judgement.gone
+
+
+@pytest.mark.parametrize("status", FetchStatus)
+def test_a_seed_is_never_given_up(status: FetchStatus) -> None:
+    assert not judge_failure(outcome(status), unread_hub(role="seed"), NOW).gone
+
+
+def lost_hub() -> HubRow:
+    return hub(state="resting", failures=5, last_status="timed_out")
+
+
+def test_a_hub_that_comes_back_is_told_as_back_however_it_answers() -> None:
+    answers = [
+        judge_hub(outcome(page=html()), view(lost_hub(), target("a"))),
+        judge_unchanged(outcome(FetchStatus.NOT_MODIFIED), lost_hub(), NOW),
+        judge_same_links(outcome(page=html()), lost_hub(), [], NOW),
+    ]
+    for judgement in answers:
+        record = judgement.record
+        assert (record.page_change, record.page_fields["state"]) == ("back", "known")
+        assert (record.hub_fields["state"], record.hub_fields["failures"]) == ("active", 0)
+
+
+def test_a_hub_that_rests_for_another_reason_goes_on_resting() -> None:
+    judgement = judge_unchanged(outcome(FetchStatus.NOT_MODIFIED), hub(state="resting"), NOW)
+    assert judgement.record.page_change is None
+    assert "state" not in judgement.record.hub_fields
+
+
+def test_an_unchanged_hub_keeps_its_links_and_counts_the_visit() -> None:
+    judgement = judge_unchanged(outcome(FetchStatus.NOT_MODIFIED), hub(barren_visits=2), NOW)
+    record = judgement.record
+    assert record.links is None
+    assert judgement.shown == 5
+    fields = record.hub_fields
+    assert (fields["visits"], fields["barren_visits"], fields["visited_at"]) == (2, 3, NOW)
+    assert not {"etag", "last_modified", "body_md5"} & set(fields)
+
+
+def test_validators_are_those_of_the_last_answer() -> None:
+    """A 304 may renew them; a body without them clears them, or every later visit would be a 304."""
+    renewed = outcome(FetchStatus.NOT_MODIFIED, headers={"etag": '"2"'})
+    assert judge_unchanged(renewed, hub(), NOW).record.hub_fields["etag"] == '"2"'
+    fresh = outcome(page=html(), body_md5="0" * 32, headers={"last-modified": "x"})
+    fields = judge_hub(fresh, view(hub(), target("a"))).record.hub_fields
+    assert (fields["etag"], fields["last_modified"], fields["body_md5"]) == (None, "x", "0" * 32)
+
+
+def test_barren_visits_are_counted_until_something_new_comes() -> None:
+    barren = judge_hub(outcome(page=html()), view(hub(barren_visits=4)))
+    assert barren.record.hub_fields["barren_visits"] == 5
+    fruitful = judge_hub(outcome(page=html()), view(hub(barren_visits=4), target("a")))
+    assert fruitful.record.hub_fields["barren_visits"] == 0
+
+
+def test_the_kind_of_a_hub_is_what_its_body_turned_out_to_be() -> None:
+    page = Page(url=HOME, kind=PageKind.FEED)
+    assert judge_hub(outcome(page=page), view(unread_hub())).record.hub_fields["kind"] == "feed"
+
+
+def test_what_a_page_names_besides_its_links_becomes_known() -> None:
+    page = html(feed_urls=(HOME + "feed", "mailto:x"), refresh_url=HOME + "home", language="en")
+    record = judge_hub(outcome(page=page), view(unread_hub(role="seed"))).record
+    named = {link.url: link.hub.role for link in record.more_pages if link.hub}
+    assert named == {HOME + "feed": "feed", HOME + "home": "seed"}
+    assert record.page_fields["language"] == "en"
+    again = judge_same_links(outcome(page=page), hub(), [], NOW).record
+    assert {link.url for link in again.more_pages} == set(named)
+
+
+def test_the_sitemaps_of_an_index_become_hubs() -> None:
+    page = Page(url=HOME, kind=PageKind.SITEMAP_INDEX, links=(Link(HOME + "s1.xml"),))
+    record = judge_hub(outcome(page=page), view(unread_hub(), target("s1.xml"))).record
+    assert [link.hub.kind for link in record.more_pages if link.hub] == ["sitemap"]
+
+
+def test_the_likeliest_links_become_hubs_within_the_limits() -> None:
+    found = [target(f"list-{letter}/") for letter in "abc"]
+    scores = {t.identity: p for t, p in zip(found, (0.6, 0.9, 0.7), strict=True)}
+    one, two = (t.identity for t in (found[1], found[2]))
+
+    def chosen(counts: HubCounts, **limits: int) -> set[str]:
+        return choose_hubs(found, scores, counts, replace(LIMITS, **limits))
+
+    assert chosen(HubCounts(0, {})) == set(scores)
+    assert chosen(HubCounts(198, {})) == {one, two}
+    assert chosen(HubCounts(200, {})) == set()
+    assert chosen(HubCounts(3, {"news.example/*/": 2}), max_per_template=4) <= set(scores)
+
+
+def test_one_form_of_address_has_a_bounded_number_of_hubs() -> None:
+    """A calendar without end makes hubs of one template only, and not many of these."""
+    found = [target(f"archive/{n}/") for n in range(1_000, 1_100)]
+    scores = {t.identity: 0.9 for t in found}
+    assert len(choose_hubs(found, scores, HubCounts(0, {}), LIMITS)) == 60
+    counts = HubCounts(59, {"news.example/archive/0/": 59})
+    assert len(choose_hubs(found, scores, counts, LIMITS)) == 1
+
+
+def test_far_pages_of_a_list_are_no_hubs() -> None:
+    found = [target(f"news?page={n}") for n in (2, 5, 6, 40)]
+    scores = {t.identity: 0.9 for t in found}
+    assert choose_hubs(found, scores, HubCounts(0, {}), LIMITS) == {
+        target("news?page=2").identity,
+        target("news?page=5").identity,
+    }
+
+
+def test_what_looks_like_a_hub_but_is_over_the_limit_is_neither_hub_nor_news() -> None:
+    link = target("list/")
+    full = view(hub(), link, scores={link.identity: 0.9}, counts=HubCounts(200, {}))
+    (seen,) = judge_hub(outcome(page=html()), full).record.links or ()
+    assert (seen.hub, seen.announce) == (None, False)
+
+
+def test_new_hubs_are_visited_the_likeliest_first() -> None:
+    sure, doubtful = target("sure/"), target("doubtful/")
+    scores = {sure.identity: 0.95, doubtful.identity: 0.55}
+    record = judge_hub(
+        outcome(page=html()), view(unread_hub(), sure, doubtful, scores=scores)
+    ).record
+    due = {link.url: link.hub.due_at for link in record.links or () if link.hub}
+    assert NOW < due[sure.url] < due[doubtful.url] <= NOW + HOUR
+
+
+def test_nothing_to_score_asks_no_classifier() -> None:
+    assert score_targets([], None) == {}  # type: ignore[arg-type]  # it must not be touched
+
+
+def look(
+    status: FetchStatus = FetchStatus.FETCHED, url: str = ARTICLE, **fields: object
+) -> Outcome:
+    return outcome(status, url=url, purpose=Purpose.LOOK, **fields)  # type: ignore[arg-type]
+
+
+def row(state: str = "known") -> LookRow:
+    return LookRow(5, 1, ARTICLE, "//news.example/article", START, None, "", None, state, 7)
+
+
+def test_a_look_takes_title_date_and_language() -> None:
+    page = html(ARTICLE, title="Title", language="en", published_at=START - DAY)
+    fields = judge_look(look(page=page, body_md5="0" * 32), row(), NOW).page_fields
+    assert fields["title"] == "Title"
+    assert fields["language"] == "en"
+    assert fields["published_at"] == START - DAY
+    assert (fields["look_due_at"], fields["looked_at"]) == (None, NOW)
+
+
+def test_a_page_without_title_or_date_keeps_those_of_its_link() -> None:
+    fields = judge_look(look(), row(), NOW).page_fields
+    assert not {"title", "published_at"} & set(fields)
+
+
+@pytest.mark.parametrize("state", ["known", "pending"])
+@pytest.mark.parametrize(
+    "visit",
+    [
+        look(GONE),
+        look(page=html(ARTICLE, title="404 Not Found", text="Sorry.")),
+        look(page=html(ARTICLE, title="页面不存在", text="请返回首页")),
+    ],
+)
+def test_a_page_that_is_not_there_is_gone_and_not_told(visit: Outcome, state: str) -> None:
+    record = judge_look(visit, row(state), NOW)
+    assert record.page_fields["state"] == "gone"
+    assert not record.announce_page
+    assert record.page_change == ("gone" if state == "known" else None)
+
+
+def redirected(asked: str, answered: str) -> Outcome:
+    visit = look(url=asked, page=html(answered))
+    response = Response(url=answered, status=FetchStatus.FETCHED, redirects=(asked,))
+    return replace(visit, response=response)
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered", "gone"),
+    [
+        (ARTICLE, HOME, True),
+        (HOME + "?p=12", HOME, True),
+        (HOME + "?p=12", HOME + "2024/title/", False),
+        ("http://blog.example/", "https://blog.example/", False),
+        (HOME + "?p=12", HOME + "?lang=en&p=12", False),
+        (ARTICLE, ARTICLE + "/", False),
+    ],
+)
+def test_a_page_that_leads_to_the_home_page_is_gone(asked: str, answered: str, gone: bool) -> None:
+    record = judge_look(redirected(asked, answered), row(), NOW)
+    assert (record.page_fields.get("state") == "gone") == gone
+
+
+def test_a_page_that_waited_is_told_at_its_look_even_if_that_fails() -> None:
+    """A site that does not let us look cannot hide that its hub shows the page."""
+    for visit in (look(), look(FetchStatus.BLOCKED), look(TIMED_OUT)):
+        record = judge_look(visit, row("pending"), NOW)
+        assert record.announce_page
+        assert record.first_hub_id == 7
+    assert not judge_look(look(), row("known"), NOW).announce_page
+
+
+@pytest.mark.parametrize(("state", "told"), [("pending", True), ("known", False)])
+def test_a_supposed_hub_that_reads_like_an_article_is_told_if_it_was_news(
+    state: str, told: bool
+) -> None:
+    judgement = judge_topic_page(outcome(page=html(ARTICLE, title="T")), 7, state, NOW)
+    assert judgement.record.announce_page == told
+    assert judgement.record.drop_hub
+    assert judgement.gone
