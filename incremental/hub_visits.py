@@ -88,7 +88,9 @@ class HubVisits:
         found = targets(page.links, site.scope, mirrors=site.mirrors, own=hub.identity)
         if hub.baseline_at is not None and links_digest(found) == hub.links_md5:
             return judge_same_links(outcome, hub, found, now)
-        judgement = judge_hub(outcome, self._view(found, hub, site, now))
+        judgement = _with_address(
+            judge_hub(outcome, self._view(found, hub, site, now)), outcome, hub
+        )
         if judgement.record.rebaseline:
             site.row = replace(site.row, relaunched_at=now)
         if hub.role == "seed" and site.row.probed_at is None:
@@ -232,6 +234,16 @@ def _redirected(outcome: Outcome, hub: HubRow, site: WatchedSite, now: float) ->
         change_detail=location,
     )
     return replace(judgement, record=record, gone=True)
+
+
+def _with_address(judgement: Judgement, outcome: Outcome, hub: HubRow) -> Judgement:
+    """Ask for a page by the address to which it permanently redirects: one request, not two."""
+    response = outcome.response
+    url = normalize(response.url)
+    if not response.permanent or url is None or identity(url) != hub.identity:
+        return judgement
+    fields = judgement.record.page_fields | {"url": url}
+    return replace(judgement, record=replace(judgement.record, page_fields=fields))
 
 
 def _with_probes(

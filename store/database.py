@@ -95,7 +95,7 @@ def _check_sqlite(path: Path) -> bool:
 
 def _postgres(url: str) -> Database:
     try:
-        import psycopg  # noqa: F401 - an extra, loaded only by those who use it
+        import psycopg  # noqa: F401, PLC0415 - an extra, loaded only by those who use it
     except ImportError as error:
         raise StoreError("PostgreSQL needs the extra: pip install 'hubwatch[postgres]'") from error
     from playhouse.db_url import connect  # noqa: PLC0415 - reads drivers that few have

@@ -5,8 +5,8 @@ Every request counts, whatever it was for. Three things hold the budget:
 - The *price*: minutes of accrued delay that a visit must be worth. It follows the visits of the last
   24 hours: up while there are more than the budget leaves for them, down while there are fewer, so
   that visits move to the hours of the day in which they pay. It starts at the anchor, the price at
-  which visits by the square-root law would use up the budget exactly; and it rises steeply while the
-  day's budget runs out, so that visits thin out instead of ending.
+  which visits by the square-root law would use up the budget exactly; and it rises steeply while what
+  the day leaves for visits runs out, so that they thin out instead of ending.
 - The *bucket*: grants flow in evenly, at most half a day's are saved up, and an empty bucket shuts
   the site until the next grant.
 - The *day*: in the current and the 23 hours before there are never more requests than a day's
@@ -30,11 +30,16 @@ _AIM = 0.99
 """Share of the visits left that the price aims at: above it the day would close before it ends."""
 _NEARLY_USED = 0.9
 _STEEPNESS = 2.0
-"""Logarithm of the price at the end of a day's budget over that at nine tenths of it."""
+"""Logarithm of the price when a day's visits are used up over that at nine tenths of them."""
 _LARGEST_ERROR = 2.0
-_TRIM_LIMIT = 12.0
+_TRIM_LIMIT = 2.0
+"""The anchor is right within a factor of a few: further away something else limits the visits."""
+_SHUT = 0.05
+"""Least excess assumed while the day's visits are used up: the demand turned away is unknown."""
 _LONGEST_STALL_DAYS = 1.0
 _START_MINUTES = 30.0
+_LEAST = 0.01
+"""Weight of a site from which on it is taken for known: a link in a year of hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +131,12 @@ def _day_opens_at(state: BudgetState, requests_per_day: float, now: float) -> fl
 
 
 def left_for_visits(state: BudgetState, requests_per_day: float) -> float:
-    """Return how many hub visits a day other requests leave; a quarter of the budget at least."""
+    """Return how many hub visits a day other requests leave.
+
+    Half of the budget at least: a site with much to explore must not lose sight of what it knows.
+    """
     others = state.used_today - sum(state.visited)
-    return max(requests_per_day - others, requests_per_day / 4)
+    return max(requests_per_day - others, requests_per_day / 2)
 
 
 def price_minutes(state: BudgetState, requests_per_day: float, weight_total: float) -> float:
@@ -138,11 +146,11 @@ def price_minutes(state: BudgetState, requests_per_day: float, weight_total: flo
     square-root law at price C link-hours come ``weight_total / sqrt(2 C)`` times an hour: solved
     for C that is the anchor.
     """
-    visits_per_hour = left_for_visits(state, requests_per_day) / 24
-    if visits_per_hour <= 0:
+    left = left_for_visits(state, requests_per_day)
+    if left <= 0:
         return math.inf
-    anchor = (weight_total / visits_per_hour) ** 2 / 2 * 60 if weight_total else _START_MINUTES
-    nearly = state.used_today / requests_per_day - _NEARLY_USED
+    anchor = (weight_total * 24 / left) ** 2 / 2 * 60 if weight_total > _LEAST else _START_MINUTES
+    nearly = sum(state.visited) / left - _NEARLY_USED
     scarce = _STEEPNESS * min(max(nearly / (1 - _NEARLY_USED), 0.0), 1.0)
     return max(anchor * math.exp(state.trim + scarce), state.floor_minutes)
 
@@ -155,5 +163,9 @@ def _trimmed(state: BudgetState, requests_per_day: float, days: float) -> float:
     watched = min(max((state.updated_at - state.started_at) / _DAY, 1 / 24), 1.0)
     aim = _AIM * left_for_visits(state, requests_per_day) * watched
     error = math.log(max(sum(state.visited), 1e-3) / aim)
+    if sum(state.visited) + 1 > left_for_visits(state, requests_per_day):
+        error = max(error, _SHUT)
+    elif state.tokens < 1:  # not the price but an empty bucket holds visits back
+        error = max(error, 0.0)
     error = min(max(error, -_LARGEST_ERROR), _LARGEST_ERROR)
     return min(max(state.trim + _GAIN * error * days, -_TRIM_LIMIT), _TRIM_LIMIT)

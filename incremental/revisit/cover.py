@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
-MIN_TOLD = 8
-"""Told pages from which home pages and feeds are judged, too."""
-TOLD_WEIGHT = 5.0
-"""How much more a page counts that was told as new than one that was there from the start."""
+MIN_TOLD = 4
+"""Pages told as new from which they alone decide: what a hub showed all along says little of tomorrow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Cover:
 def cover(hubs: Mapping[int, Shown]) -> Cover:
     """Return which of *hubs* rest. Deterministic; O(n log n) set operations in the usual case."""
     told = set().union(*(shown.told for shown in hubs.values())) if hubs else set()
-    chosen = _greedy(hubs)
+    chosen = _greedy(hubs, by_news=len(told) >= MIN_TOLD)
     resting: dict[int, int | None] = {}
     for hub, shown in hubs.items():
         if hub in chosen or shown.seed or (shown.anchor and len(told) < MIN_TOLD):
@@ -61,14 +59,14 @@ def cover(hubs: Mapping[int, Shown]) -> Cover:
     return Cover(resting)
 
 
-def _greedy(hubs: Mapping[int, Shown]) -> set[int]:
+def _greedy(hubs: Mapping[int, Shown], *, by_news: bool) -> set[int]:
     """Return the hubs that add something, by lazy greedy selection (Minoux 1978)."""
-    covered_told: set[int] = set()
-    covered_pages: set[int] = set()
+    covered: set[int] = set()
 
-    def gain(shown: Shown) -> float:
-        pages = 0 if shown.late else len(shown.pages - covered_pages)
-        return TOLD_WEIGHT * len(shown.told - covered_told) + pages
+    def gain(shown: Shown) -> int:
+        if by_news:
+            return len(shown.told - covered)
+        return 0 if shown.late else len(shown.pages - covered)
 
     heap = [(-gain(shown), -shown.preference, hub) for hub, shown in hubs.items()]
     heapq.heapify(heap)
@@ -82,8 +80,7 @@ def _greedy(hubs: Mapping[int, Shown]) -> set[int]:
             heapq.heappush(heap, (-now, preference, hub))
             continue
         chosen.add(hub)
-        covered_told |= hubs[hub].told
-        covered_pages |= hubs[hub].pages
+        covered |= hubs[hub].told if by_news else hubs[hub].pages
     return chosen
 
 

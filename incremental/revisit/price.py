@@ -30,6 +30,7 @@ from incremental.revisit.rates import (
     rate_of,
     reshaped,
     seen,
+    weight_of,
 )
 from incremental.revisit.rolloff import LOST_LINK_HOURS, loss_factor, most_links
 
@@ -62,7 +63,7 @@ class PricePolicy:
         hub, site = learn_hours(hub, site, visit, shape)
         hub = count_visit(hub, visit, open_hours)
         if hub.visits:
-            hub = replace(hub, weight=math.sqrt(novel_rate_of(hub, site) * _worth(hub)))
+            hub = replace(hub, weight=weight_of(hub, _worth(hub)))
         if not visit.failed:
             site = seen(site, hub, visit.at)
         return hub, reshaped(pooled(site, before, hub), visit.at)

@@ -43,6 +43,7 @@ _LONGEST_SPREAD_HOURS = 72.0
 _LONGEST_EXPOSURE_HOURS = 31 * 24.0
 _RESHAPE_SECONDS = 6 * HOUR
 _HUBS_SEEN = 64
+_LEAST_WEIGHT = 1e-6
 _DATED_BASELINE_DAYS = 14.0
 
 
@@ -150,6 +151,15 @@ def novel_rate_of(hub: HubState, site: SiteState) -> float:
     """Return how many links an hour this hub is the first to show, on average."""
     links, hours = prior_of(site)
     return (links + hub.novel) / (hours + hub.exposure_hours)
+
+
+def weight_of(hub: HubState, worth: float) -> float:
+    """Return the hub's part of the site's weight: the root of its rate of novel links times *worth*.
+
+    Only what it has brought counts, no prior: hundreds of hubs that bring nothing would otherwise
+    seem to need the whole budget. Above zero, because it also says that the hub is counted.
+    """
+    return max((hub.novel / (PRIOR_HOURS + hub.exposure_hours) * worth) ** 0.5, _LEAST_WEIGHT)
 
 
 def site_shape(site: SiteState) -> Shape:
