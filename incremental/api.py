@@ -20,10 +20,11 @@ from typing import Self
 
 from requests.adapters import BaseAdapter
 
-from incremental.assembly import make_crawler, make_fetcher, open_configured_store
+from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import Clock, SystemClock
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import Settings
+from incremental.storage import models_folder, open_configured_store
 from store.values import NewPage
 
 _BATCH = 500
@@ -75,8 +76,13 @@ class Crawler:
         self._executor = executor or ThreadPoolExecutor(self._settings.daemon.workers)
         self._fetcher = make_fetcher(self._settings, self._clock, adapter=adapter)
         self._crawler = make_crawler(
-            self._store, self._settings, fetch=self._fetcher.fetch, executor=self._executor
+            self._store,
+            self._settings,
+            fetch=self._fetcher.fetch,
+            executor=self._executor,
+            models=models_folder(self._settings, Path(folder)),
         )
+        self._crawler.frontier.load(self._clock.now())
 
     def __enter__(self) -> Self:
         return self
@@ -96,7 +102,10 @@ class Crawler:
         Raises:
             InputError: one cannot be used; those before it were added.
         """
-        return [add_seed(self._store, url, now=self._clock.now(), terms=terms) for url in urls]
+        try:
+            return [add_seed(self._store, url, now=self._clock.now(), terms=terms) for url in urls]
+        finally:
+            self._crawler.frontier.load(self._clock.now())
 
     def step(self, when_done: Callable[[], object] | None = None) -> float:
         """Do what can be done now; return when to call again (unix seconds). See the daemon."""
@@ -119,7 +128,8 @@ class Crawler:
             now = self._clock.now()
             wake_at = self._crawler.step(now, done.set)
             waits = isinstance(self._clock, SystemClock)
-            if self._crawler.idle and (not waits or wake_at > now + _PATIENCE_SECONDS):
+            due = waits and self._crawler.is_due(now, _PATIENCE_SECONDS)
+            if self._crawler.idle and not due:
                 return
             done.wait(max(min(wake_at - now, _PATIENCE_SECONDS), 0.0))
 

@@ -17,18 +17,9 @@ from incremental.judge.hubs import HubScorer
 from incremental.revisit import FixedPolicy, Policy, PricePolicy, Terms
 from incremental.settings import Settings
 from incremental.visit import Fetch
-from store import Store, open_store
+from store import Store
 
-MEGABYTE = 1_000_000
 POLICIES: dict[str, Callable[[Terms], Policy]] = {"fixed": FixedPolicy, "price": PricePolicy}
-
-
-def open_configured_store(settings: Settings, folder: Path) -> Store:
-    """Open the store that the settings name; relative paths are relative to *folder*."""
-    home = folder / settings.store.folder
-    where = settings.store.database or str(home / "hubwatch.sqlite")
-    quota = int(settings.store.cache_quota_mb * MEGABYTE)
-    return open_store(where, cache_folder=home / "pages", cache_quota_bytes=quota)
 
 
 def policy_maker(settings: Settings) -> Callable[[Terms], Policy]:
@@ -59,20 +50,31 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     fetch: Fetch,
     executor: Executor,
     scorer: HubScorer | None = None,
+    models: Path | None = None,
     told: Told | None = None,
 ) -> Crawler:
     """Make a crawler on *store*.
+
+    It asks *scorer*, else whichever version is active in the folder *models*, else the shipped one.
 
     Raises:
         SettingsError: there is no revisit policy of that name.
     """
     make_policy = policy_maker(settings)
     if scorer is None:
-        # The model's libraries take half a second to load; only a crawler needs them.
-        from classifier.hub import load_default  # noqa: PLC0415
-
-        scorer = load_default()
+        scorer = _scorer(models)
     engine = Engine(executor, fetch, workers=settings.daemon.workers)
     return Crawler(
         store, settings, engine=engine, scorer=scorer, make_policy=make_policy, told=told
     )
+
+
+def _scorer(models: Path | None) -> HubScorer:
+    # The model's libraries take half a second to load; only a crawler needs them.
+    if models is None:
+        from classifier.hub import load_default  # noqa: PLC0415
+
+        return load_default()
+    from incremental.models import ActiveScorer  # noqa: PLC0415
+
+    return ActiveScorer(models)

@@ -9,13 +9,15 @@ import logging
 
 from incremental.revisit.cover import Shown, cover
 from incremental.sites import WatchedSite
-from incremental.times import DAY, HOUR
+from incremental.times import DAY, HOUR, MINUTE
 from store import Store
 from store.values import HubRow
 
 logger = logging.getLogger("hubwatch.cover")
 
 REFRESH_SECONDS = 0.5 * DAY
+REPLAN_SECONDS = 6 * HOUR
+REPLAN_TOLERANCE_SECONDS = 5 * MINUTE
 REFRESH_BASELINES = 10
 IN_TIME_SECONDS = 6 * HOUR
 """A hub shows a page in time when it does so this soon after it was told, or at its next visit."""
@@ -49,6 +51,18 @@ class CoverWatch:
                 self._store.write.update_hub(hub.page_id, due_at=due_at)
         logger.debug("%s: %d of %d hubs rest", site.row.name, len(site.cover.resting), len(hubs))
 
+    def replan(self, site: WatchedSite, now: float) -> None:
+        """Bring visits forward that have become due sooner: a price that fell is not noticed otherwise."""
+        if now - site.planned_at < REPLAN_SECONDS:
+            return
+        site.planned_at = now
+        for hub in self._store.read.hubs(site.row.id):
+            if hub.visited_at is None or hub.state == "dead":
+                continue
+            due_at = site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
+            if due_at < hub.due_at - REPLAN_TOLERANCE_SECONDS:
+                self._store.write.update_hub(hub.page_id, due_at=due_at)
+
     def _shown(self, site_id: int, hubs: list[HubRow]) -> dict[int, Shown]:
         pages: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
         told: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
@@ -65,7 +79,7 @@ class CoverWatch:
             hub.page_id: Shown(
                 pages=pages[hub.page_id],
                 told=told[hub.page_id],
-                seed=hub.role == "seed",
+                seed=hub.role in ("seed", "user"),
                 anchor=hub.kind == "feed",
                 late=hub.kind == "sitemap",
                 preference=_PREFERENCE.get(hub.kind, 0.0) + (hub.role == "seed"),

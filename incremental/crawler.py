@@ -78,6 +78,10 @@ class Crawler:
         for outcome in self._engine.finished():
             self._settle(outcome, now)
 
+    def is_due(self, now: float, patience_seconds: float) -> bool:
+        """Tell whether something is due that politeness delays by no more than *patience_seconds*."""
+        return self.frontier.is_due(now, patience_seconds)
+
     @property
     def idle(self) -> bool:
         """Whether no visit is under way."""
@@ -105,6 +109,7 @@ class Crawler:
             if record.gap:
                 self._follow(outcome, site, now)
             self._cover.refresh(site, now)
+            self._cover.replan(site, now)
         self.frontier.refresh(site, now)
 
     def _follow(self, outcome: Outcome, site: WatchedSite, now: float) -> None:

@@ -5,6 +5,7 @@
     round        whenever the crawler wants to be called, or a visit ends
     reload       every few seconds: did another command change the sites?
     housekeeping once a day: prune the page cache, forget old visits
+    learning     once a day: let behaviour write labels, and the classifier learn them
 
 Each job is a ``step(now)`` that returns when it wants to be called next. Steps run in the scheduler's
 own thread, so there is one writer; only visits run in worker threads. The first INT or TERM ends the
@@ -65,16 +66,27 @@ class _StepTrigger(BaseTrigger):  # type: ignore[misc]  # apscheduler 3 has no t
 
 
 class Daemon:
-    """Repeats the steps of a crawler until it is stopped, or with *once* until nothing is due."""
+    """Repeats the steps of a crawler until it is stopped, or with *once* until nothing is due.
 
-    def __init__(
-        self, crawler: Crawler, store: Store, settings: Settings, clock: RunningClock, *, once: bool
+    *learn* is the step of :class:`incremental.learning.Learner`, if it is to learn.
+    """
+
+    def __init__(  # noqa: PLR0913 - what it repeats, and on what
+        self,
+        crawler: Crawler,
+        store: Store,
+        settings: Settings,
+        clock: RunningClock,
+        *,
+        once: bool,
+        learn: Step | None = None,
     ) -> None:
         self._crawler = crawler
         self._store = store
         self._settings = settings
         self._clock = clock
         self._once = once
+        self._learn = learn
         self._signals = 0
         self._stopping = False
         self._ending = False
@@ -97,6 +109,8 @@ class Daemon:
         if not self._once:
             self._add("reload", self._reload)
             self._add("housekeeping", self._keep_house)
+            if self._learn is not None:
+                self._add("learning", self._learn)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
         self._scheduler.start()
@@ -148,7 +162,8 @@ class Daemon:
                 self._end()
             return now + RELOAD_SECONDS
         wake_at = self._crawler.step(now, self._wake)
-        if self._once and self._crawler.idle and wake_at > now + ONCE_PATIENCE_SECONDS:
+        waits = not self._crawler.idle or self._crawler.is_due(now, ONCE_PATIENCE_SECONDS)
+        if self._once and not waits:
             self._end()
         return wake_at
 

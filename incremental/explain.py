@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from classifier.hub import LinkEvidence, load_default
 from incremental.assembly import policy_maker
 from incremental.errors import InputError
+from incremental.explain_hub import explain_hub
 from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import RobotsPolicy, robots_url
 from incremental.judge.links import without_mirror
@@ -23,8 +24,12 @@ from store import Store
 from store.values import SiteRow
 
 
-def explain(store: Store, settings: Settings, url: str, *, now: float) -> dict[str, Any]:
+def explain(
+    store: Store, settings: Settings, url: str, *, now: float, models: Path | None = None
+) -> dict[str, Any]:
     """Return what is known of *url* and how each rule judges it, ready for JSON.
+
+    *models* is the folder of the classifier's versions; None = the shipped one is asked.
 
     Raises:
         InputError: it is no web address.
@@ -33,17 +38,25 @@ def explain(store: Store, settings: Settings, url: str, *, now: float) -> dict[s
     if address is None:
         raise InputError("url", url, "not a web address (http or https, at most 2,000 characters)")
     rows = store.read.sites()
+    told = explain_hub(store, models, address)
     answer: dict[str, Any] = {
         "url": address,
         "identity": identity(address),
         "trap": trap(address),
-        "hub_score": round(float(load_default().score([LinkEvidence(url=address)])[0]), 4),
+        "hub_score": told["site_probability"],
         "hub_threshold": settings.hubs.threshold,
+        "classifier": told,
+        "labels": _labels(store, address),
         "robots": _robots(store, settings, address),
         "sites": [_in_site(store, settings, row, address, now) for row in rows],
     }
     answer["verdict"] = _verdict(answer)
     return answer
+
+
+def _labels(store: Store, url: str) -> list[dict[str, Any]]:
+    said = store.read.labels_of(identity(url))
+    return [{"label": one.label, "origin": one.origin, "at": one.at} for one in said]
 
 
 def _robots(store: Store, settings: Settings, url: str) -> str:
@@ -98,11 +111,13 @@ def _verdict(answer: dict[str, Any]) -> str:
     sites = answer["sites"]
     seen = [site for site in sites if site.get("seen")]
     backdated = any(site.get("page_state") == "backdated" for site in seen)
+    relaunched = any(site.get("page_state") == "relaunched" for site in seen)
     denied = answer["robots"].startswith(("denied", "robots.txt"))
     tests: list[tuple[bool, str]] = [
         (any(site.get("announced_at") for site in seen), "told as new"),
         (any(site.get("hub") for site in seen), "a hub: visited for its links, not told itself"),
         (backdated, "found, but dated long before its site was added"),
+        (relaunched, "found when all of its site's addresses changed: one event, and no news"),
         (bool(seen), "known: it was there when a hub that shows it was first read"),
         (not sites, "no site is watched yet"),
         (not any(site["in_scope"] for site in sites), "outside the scope of every watched site"),

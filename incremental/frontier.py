@@ -32,6 +32,8 @@ from store.values import HostRow, HubRow, LookRow
 
 SOON_SECONDS = 1.0
 """When a site is asked again that had less to do than it seemed."""
+CHOICE = 8
+"""How many of the hubs longest overdue are compared."""
 DENIED_RETRY_SECONDS = DAY
 """How long a page that robots.txt denies is left before the rules are asked again."""
 
@@ -115,6 +117,17 @@ class Frontier:
             return owed
         granted = open_at(site.budget, site.terms.requests_per_day, now)
         return max(site.next_due_at, granted, owed)
+
+    def is_due(self, now: float, patience_seconds: float) -> bool:
+        """Tell whether something is due at *now* that politeness delays by no more than *patience_seconds*.
+
+        What will be due only later does not count: a single run would go on from one to the next.
+        """
+        return any(
+            (site.errands or site.next_due_at <= now)
+            and self._ready_at(site, now) <= now + patience_seconds
+            for site in self._sites.values()
+        )
 
     def wake_at(self, now: float) -> float:
         """Return when the next site may have something to do; infinite when nothing is planned."""
@@ -225,17 +238,21 @@ class Frontier:
         return None
 
     def _due_hub(self, site: WatchedSite, now: float, *, visited: bool) -> HubRow | None:
-        due = self._store.read.due_hubs(site.row.id, now, visited=visited)
-        while due and self._pushed_back(due[0], site, now):
-            due = self._store.read.due_hubs(site.row.id, now, visited=visited)
-        return due[0] if due else None
+        """Return the hub that most deserves its visit among those that are due."""
+        while due := self._store.read.due_hubs(
+            site.row.id, now, visited=visited, limit=CHOICE if visited else 1
+        ):
+            ready = [hub for hub in due if not self._pushed_back(hub, site, now)]
+            if ready:
+                return max(ready, key=lambda hub: site.index(hub, now))
+        return None
 
     def _pushed_back(self, hub: HubRow, site: WatchedSite, now: float) -> bool:
         """Ask the policy once more: what it knows may have moved since the row was written."""
         if hub.visited_at is None:
             return False
         due_at = site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
-        if due_at <= now + 1.0:
+        if due_at <= now + SOON_SECONDS:
             return False
         self._store.write.update_hub(hub.page_id, due_at=min(due_at, NEVER))
         return True
@@ -335,15 +352,11 @@ class Frontier:
         if site is None:
             return
         site.busy = False
-        hub = outcome.task.purpose is Purpose.HUB
-        extra = len(outcome.response.redirects)
-        site.budget = spend(
-            site.budget,
-            site.terms.requests_per_day,
-            now,
-            visits=int(hub),
-            others=int(not hub) + extra,
-        )
+        # A first visit is exploration: it must not look like what known hubs need.
+        revisit = outcome.task.purpose is Purpose.HUB and not outcome.task.first
+        others = len(outcome.response.redirects) + (not revisit)
+        per_day = site.terms.requests_per_day
+        site.budget = spend(site.budget, per_day, now, visits=int(revisit), others=others)
 
     def _host_row(self, state: HostState, robots: dict[str, object]) -> HostRow:
         before = self._store.read.host(state.name) if robots else None
@@ -372,4 +385,5 @@ def _hub_task(hub: HubRow) -> VisitTask:
         etag=hub.etag if known else None,
         last_modified=hub.last_modified if known else None,
         body_md5=hub.body_md5 if known else None,
+        first=hub.visited_at is None,
     )

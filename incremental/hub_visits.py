@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from classifier.hub import LinkEvidence
+from classifier.hub.labels import HUB
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import FetchStatus
 from incremental.judge.hubs import HubCounts, HubLimits, HubScorer, score_targets
@@ -25,7 +26,7 @@ from incremental.mirror_watch import MirrorWatch
 from incremental.parse import Page, PageKind
 from incremental.probes import probes
 from incremental.revisit import Visit
-from incremental.scope import template
+from incremental.scope import page_number, template
 from incremental.settings import Settings
 from incremental.sites import WatchedSite
 from incremental.times import DAY, HOUR, NEVER
@@ -38,6 +39,10 @@ from store.values import HubRow, NewHub, SeenLink, VisitRecord
 MAX_TTL_SECONDS = DAY
 SURE_SCORE = 0.95
 """From here on an address alone makes a hub, even one that is still empty."""
+MAX_NEW_SECTION = 40
+"""Unknown pages on a hub that came up late, up to which they are news: an old archive has more."""
+ROOT_SLASHES = 3
+"""Slashes of ``//host/``: what lies at the root of a site is no section."""
 QUOTA_MATTERS = 0.02
 """Share of the daily limit of new pages from which a visit's unknown links are counted against it."""
 INDEX_SECONDS = 6 * HOUR
@@ -82,32 +87,52 @@ class HubVisits:
         self, outcome: Outcome, hub: HubRow, page: Page, site: WatchedSite, now: float
     ) -> Judgement:
         """Judge a page that brought links."""
-        if self._is_topic_page(outcome, hub, site, now):
-            row = self._store.read.page(hub.page_id) or {}
-            return judge_topic_page(outcome, row.get("first_hub_id"), str(row.get("state")), now)
+        probability = self._first_reading(outcome, hub, site, now)
+        if probability < self._settings.hubs.threshold:
+            return self._topic_page(outcome, hub, page, site, now)
         found = targets(page.links, site.scope, mirrors=site.mirrors, own=hub.identity)
         if hub.baseline_at is not None and links_digest(found) == hub.links_md5:
             return judge_same_links(outcome, hub, found, now)
-        judgement = _with_address(
-            judge_hub(outcome, self._view(found, hub, site, now)), outcome, hub
-        )
+        judgement = judge_hub(outcome, self._view(found, hub, site, now))
+        judgement = _with_address(judgement, outcome, hub)
+        if probability < SURE_SCORE:
+            judgement = self._told_as_well(judgement, hub)
         if judgement.record.rebaseline:
             site.row = replace(site.row, relaunched_at=now)
         if hub.role == "seed" and site.row.probed_at is None:
             return _with_probes(judgement, probes(page, outcome.response.url, now), site, now)
         return judgement
 
-    def _is_topic_page(self, outcome: Outcome, hub: HubRow, site: WatchedSite, now: float) -> bool:
-        """Let the page decide, at its first visit, when only its address made it a hub.
+    def _topic_page(
+        self, outcome: Outcome, hub: HubRow, page: Page, site: WatchedSite, now: float
+    ) -> Judgement:
+        row = self._store.read.page(hub.page_id) or {}
+        found = targets(page.links, site.scope, mirrors=site.mirrors, own=hub.identity)
+        folder = hub.identity.rsplit("/", 1)[0] + "/"
+        near = [t for t in found if t.identity.startswith(folder) and not page_number(t.url)]
+        known = self._store.read.known(site.row.id, [t.identity for t in near])
+        section = [t for t in near if t.identity not in known]
+        return judge_topic_page(
+            outcome,
+            row.get("first_hub_id"),
+            section if len(section) <= MAX_NEW_SECTION and folder.count("/") > ROOT_SLASHES else (),
+            now,
+            news=row.get("state") == "pending",
+        )
+
+    def _first_reading(self, outcome: Outcome, hub: HubRow, site: WatchedSite, now: float) -> float:
+        """Return the probability that a page which only its address made a hub is one; 1 for others.
 
         What a page has brought outranks what it looks like, so a hub with new pages stays one.
         """
         first_look = hub.baseline_at is None and hub.role == "list" and hub.kind == "html"
         if not first_look or hub.new_pages or outcome.page is None:
-            return False
-        verdict = self._is_leaf(outcome.page, hub, site) or self._reads_like_topic(outcome, hub)
-        self._context(site, now).tell(hub.url, hub=not verdict)
-        return verdict
+            return 1.0
+        leaf = self._is_leaf(outcome.page, hub, site)
+        probability = 0.0 if leaf else self._content_says(outcome, hub)
+        is_hub = probability >= self._settings.hubs.threshold
+        self._context(site, now).tell(hub.url, hub=is_hub)
+        return probability
 
     def _is_leaf(self, page: Page, hub: HubRow, site: WatchedSite) -> bool:
         """Tell whether a page leads nowhere but where the seed leads: its links are the site's menu."""
@@ -115,15 +140,22 @@ class HubVisits:
             return False
         found = targets(page.links, site.scope, mirrors=site.mirrors, own=hub.identity)
         known = self._store.read.known(site.row.id, [t.identity for t in found])
-        return {t.identity for t in found} <= self._store.read.shown_by_seed(site.row.id) | {
-            one for one, page in known.items() if page.is_hub
-        }
+        menu = self._store.read.shown_by_seed(site.row.id)
+        menu |= {one for one, page in known.items() if page.is_hub}
+        return {t.identity for t in found} <= menu
 
-    def _reads_like_topic(self, outcome: Outcome, hub: HubRow) -> bool:
+    def _content_says(self, outcome: Outcome, hub: HubRow) -> float:
         body, header = outcome.response.body, outcome.response.headers.get("content-type", "")
         text, _ = decode_body(body, header)
-        scored = self._scorer.score_page(LinkEvidence(url=hub.url), text)
-        return scored.probability < self._settings.hubs.threshold
+        return self._scorer.score_page(LinkEvidence(url=hub.url), text).probability
+
+    def _told_as_well(self, judgement: Judgement, hub: HubRow) -> Judgement:
+        """Tell a page of which it is not sure that it is a hub, if it came up as news, and watch it too."""
+        row = self._store.read.page(hub.page_id) or {}
+        if row.get("state") != "pending":
+            return judgement
+        record = replace(judgement.record, announce_page=True, first_hub_id=row.get("first_hub_id"))
+        return replace(judgement, record=record)
 
     def _view(self, found: Sequence[Target], hub: HubRow, site: WatchedSite, now: float) -> HubView:
         """Look up what bears on the judgement."""
@@ -134,6 +166,7 @@ class HubVisits:
         lost = visible - {k.id for k in known.values()}
         suspicious = min(len(unknown), len(lost)) >= RELAUNCH_MIN_LINKS
         headlines = [t.anchor for t in unknown if t.anchor]
+        corrected = read.corrections([t.identity for t in unknown])
         return HubView(
             hub=hub,
             since=Since(
@@ -145,14 +178,23 @@ class HubVisits:
             found=found,
             known=known,
             visible=frozenset(visible),
-            scores=self._scores(unknown, hub, site, now),
+            scores=self._scores(unknown, hub, site, now) | _said(corrected),
+            corrected=corrected,
             counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
             limits=self._limits(),
+            new_hub=self._is_new(hub, len(unknown)),
             quota=self._quota(site.row.id, len(unknown), now),
             looks=site.looks_now(self._settings.news.look_share, now),
             lost_urls=read.urls(lost) if suspicious else (),
             anchors=read.known_anchors(site.row.id, headlines) if suspicious else {},
         )
+
+    def _is_new(self, hub: HubRow, unknown: int) -> bool:
+        """Tell whether a hub that is read first came up as news, and its pages with it."""
+        if hub.baseline_at is not None or not 0 < unknown <= MAX_NEW_SECTION:
+            return False
+        page = self._store.read.page(hub.page_id)
+        return page is not None and page["state"] == "pending"
 
     def _quota(self, site_id: int, unknown: int, now: float) -> int:
         """Return how many new pages the site may still have today; counted when it may matter."""
@@ -172,9 +214,9 @@ class HubVisits:
         """Return what the site's URLs and the verdicts on its pages say, not older than some hours."""
         if site.context is None or now - site.context.made_at > INDEX_SECONDS:
             read = self._store.read
-            site.context = SiteContext.build(
-                read.known_urls(site.row.id), read.judged_urls(site.row.id), now
-            )
+            said = [(one.url, one.label == HUB) for one in read.site_labels(site.row.id, "user")]
+            judged = read.judged_urls(site.row.id) + said
+            site.context = SiteContext.build(read.known_urls(site.row.id), judged, now)
         return site.context
 
     def _hub_counts(self, site_id: int) -> HubCounts:
@@ -198,6 +240,11 @@ class HubVisits:
         keep = frozenset({outcome.body_md5, hub.body_md5 or ""})
         self._store.cache.put(hub.url, outcome.response.body)
         self._store.cache.forget(hub.url, keep=keep)
+
+
+def _said(corrected: Mapping[str, str]) -> dict[str, float]:
+    """Return what users said as scores: their word outranks the classifier's."""
+    return {identity: float(label == HUB) for identity, label in corrected.items()}
 
 
 def _not_a_hub(page: Page | None, hub: HubRow) -> str:

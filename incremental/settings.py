@@ -65,6 +65,8 @@ class HubSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Hubs whose URLs have one form: a guard against calendars and tag clouds without end."""
     max_next_pages: _Count = 5
     """Pages followed back when everything on a hub was new."""
+    retrain_labels: Annotated[int, msgspec.Meta(ge=0)] = 50
+    """New labels, of users and of pages' behaviour, after which the classifier learns; 0 = never."""
 
 
 class NewsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

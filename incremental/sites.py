@@ -47,6 +47,8 @@ class WatchedSite:
     busy: bool = False
     """A visit is under way."""
     cover: Cover = field(default_factory=Cover)
+    planned_at: float = 0.0
+    """When the due times of all its hubs were last asked for again."""
     cover_at: float = 0.0
     """When the cover was last worked out."""
     context: SiteContext | None = None
@@ -76,7 +78,8 @@ class WatchedSite:
         due_at = self.policy.due_at(state, self.state, self.budget, now)
         if role == "page" and state.visits:
             return NEVER
-        if page_id not in self.cover.resting or not state.visits or state.failures:
+        rests = page_id in self.cover.resting and role != "user"
+        if not rests or not state.visits or state.failures:
             return due_at
         share = REST_SHARE * max(self.terms.requests_per_day, 1.0)
         interval = max(REST_SECONDS, len(self.cover.resting) / share * DAY)
@@ -87,6 +90,10 @@ class WatchedSite:
         scope = json.dumps({**json.loads(self.row.scope), "home": home}, ensure_ascii=False)
         self.row = replace(self.row, scope=scope)
         self.scope = read_scope(self.row)
+
+    def index(self, hub: HubRow, now: float) -> float:
+        """Return how urgent a visit of the hub is, in the policy's own measure."""
+        return self.policy.index(self.hub_state(hub), self.state, self.budget, now)
 
     def look_open_at(self, share: float, now: float) -> float:
         """Return from when on a look at a new page is within *share* of the budget."""

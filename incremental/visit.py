@@ -41,6 +41,8 @@ class VisitTask:
     etag: str | None = None
     last_modified: str | None = None
     body_md5: str | None = None
+    first: bool = False
+    """A hub that was never read."""
 
 
 @dataclass(frozen=True, slots=True)

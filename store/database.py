@@ -145,7 +145,8 @@ def storage_errors(where: str) -> Iterator[None]:
         if "unable to open" in str(error) or "readonly" in str(error):
             raise StoreError(f"{where} cannot be opened for writing: {error}") from error
         raise StoreError(f"{where}: {error}") from error
-    except (DatabaseError, sqlite3.DatabaseError) as error:
+    # sqlite3 decodes its messages strictly, and they quote what a damaged file holds.
+    except (DatabaseError, sqlite3.DatabaseError, UnicodeDecodeError) as error:
         # These are bugs: a constraint, a type or a statement of ours is wrong.
         if isinstance(error, peewee.IntegrityError | peewee.ProgrammingError | peewee.DataError):
             raise

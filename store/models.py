@@ -10,6 +10,7 @@ shows them escapes them. Ids are never given out twice.
                    │  └───── n visit
                    └ n sighting n ┘ (page seen on hub)
     change: what happened to a page (or to a whole site), in the order it was recorded
+    label: what a URL was said to be; a URL needs no page for it
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ class Hub(Model):
     kind = TextField(default="html")
     """html, feed or sitemap."""
     role = TextField(default="list")
-    """seed, list, feed, sitemap: how it came to be a hub."""
+    """seed, list, page, feed, sitemap, probe, user: how it came to be a hub."""
     state = TextField(default="candidate")
     """candidate (never visited), active, resting (barren or gone: visited rarely)."""
     score = DoubleField(default=0.0)
@@ -223,4 +224,26 @@ class Change(Model):
         indexes = ((("site", "at"), False), (("kind", "id"), False))
 
 
-ALL = (Site, Host, Page, Hub, Sighting, Visit, Change)
+class Label(Model):
+    """What a URL was said to be, and by whom: one row for each origin that spoke."""
+
+    site = ForeignKeyField(Site, null=True, on_delete="SET NULL", lazy_load=False, index=False)
+    """The watched site in whose scope it lies; NULL = none."""
+    url = TextField()
+    identity = TextField()
+    label = TextField()
+    """hub or topic."""
+    origin = TextField()
+    """user, behaviour or imported; the first that spoke in this order is right."""
+    at = DoubleField()
+    """When it was first said; saying the same again changes nothing."""
+    anchor = TextField(default="")
+
+    class Meta:
+        table_name = "label"
+        legacy_table_names = False
+        primary_key = False
+        indexes = ((("identity", "origin"), True), (("site", "origin"), False))
+
+
+ALL = (Site, Host, Page, Hub, Sighting, Visit, Change, Label)

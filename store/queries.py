@@ -9,9 +9,18 @@ from typing import Any
 from peewee import JOIN, Database, Expression, chunked, fn
 
 from store.database import data_version, is_sqlite, storage_errors
-from store.models import Change, Host, Hub, Page, Sighting, Site, Visit
+from store.models import Change, Host, Hub, Label, Page, Sighting, Site, Visit
 from store.texts import storable
-from store.values import HostRow, HubRow, KnownPage, LookRow, NewPage, SiteRow
+from store.values import (
+    HostRow,
+    HubNews,
+    HubRow,
+    KnownPage,
+    LabelEntry,
+    LookRow,
+    NewPage,
+    SiteRow,
+)
 
 _SITE_COLUMNS = [getattr(Site, f.name) for f in fields(SiteRow)]
 _HUB_COLUMNS = [
@@ -22,6 +31,9 @@ _HUB_COLUMNS = [
 _LOOK_COLUMNS = [
     {"page_id": Page.id, "site_id": Page.site}.get(f.name) or getattr(Page, f.name)
     for f in fields(LookRow)
+]
+_LABEL_COLUMNS = [
+    {"site_id": Label.site}.get(f.name) or getattr(Label, f.name) for f in fields(LabelEntry)
 ]
 
 
@@ -45,8 +57,9 @@ class Queries:
                 return data_version(self._db)
         paused = Site.select(fn.COUNT(Site.id)).where(Site.state == "paused")
         hubs = Hub.select(fn.COUNT(Hub.page))
+        labels = Label.select(fn.COUNT(Label.at), fn.MAX(Label.at))
         rows = self._rows(Site.select(fn.COUNT(Site.id), fn.MAX(Site.id)))
-        return (*rows[0], *self._rows(paused)[0], *self._rows(hubs)[0])
+        return (*rows[0], *self._rows(paused)[0], *self._rows(hubs)[0], *self._rows(labels)[0])
 
     def sites(self) -> list[SiteRow]:
         """Return all sites in the order in which they were added."""
@@ -211,7 +224,7 @@ class Queries:
                 (Page.site == site_id)
                 & (
                     Page.looked_at.is_null(is_null=False) & Hub.page.is_null()
-                    | (Hub.role == "list") & Hub.baseline_at.is_null(is_null=False)
+                    | Hub.role.in_(("list", "user")) & Hub.baseline_at.is_null(is_null=False)
                 )
             )
             .order_by(Page.id.desc())
@@ -267,6 +280,63 @@ class Queries:
         return [
             (row[0], row[1], row[2]) for row in self._rows(query.order_by(Page.id).limit(limit))
         ]
+
+    # Labels.
+
+    def labels(self, origin: str | None = None) -> list[LabelEntry]:
+        """Return all labels, or those of one origin, in the order in which they were first said."""
+        query = Label.select(*_LABEL_COLUMNS).order_by(Label.at, Label.identity)
+        if origin is not None:
+            query = query.where(Label.origin == origin)
+        return [LabelEntry(*row) for row in self._rows(query)]
+
+    def labels_of(self, identity: str) -> list[LabelEntry]:
+        """Return what was said of one page."""
+        query = Label.select(*_LABEL_COLUMNS).where(Label.identity == storable(identity, None))
+        return [LabelEntry(*row) for row in self._rows(query.order_by(Label.at))]
+
+    def site_labels(self, site_id: int, origin: str) -> list[LabelEntry]:
+        """Return what one origin said of the pages of a site."""
+        said = (Label.site == site_id) & (Label.origin == origin)
+        query = Label.select(*_LABEL_COLUMNS).where(said).order_by(Label.at)
+        return [LabelEntry(*row) for row in self._rows(query)]
+
+    def corrections(self, identities: Sequence[str]) -> dict[str, str]:
+        """Return what users said of these pages: hub or topic, by identity."""
+        found: dict[str, str] = {}
+        for batch in chunked(identities, 500):
+            said = Label.identity.in_(batch) & (Label.origin == "user")
+            query = Label.select(Label.identity, Label.label).where(said)
+            found.update(self._rows(query))
+        return found
+
+    def hub_news(self, site_id: int) -> dict[int, HubNews]:
+        """Return what each hub of a site brought after its baseline, by page id; no entry = nothing.
+
+        Counted are sightings of pages that are no hubs and that nobody knew at the baseline: an old page
+        that comes and goes in a box of proposals is no news, one that another hub showed first is.
+        """
+        as_hub = Hub.alias()
+        since = Hub.baseline_at
+        query = (
+            Sighting.select(
+                Sighting.hub,
+                fn.COUNT(Sighting.page),
+                fn.COUNT(Sighting.first_seen_at.distinct()),
+            )
+            .join(Hub, on=Hub.page == Sighting.hub)
+            .join(Page, on=Page.id == Sighting.page)
+            .join(as_hub, JOIN.LEFT_OUTER, on=as_hub.page == Sighting.page)
+            .where(
+                (Hub.site_id == site_id)
+                & (Sighting.first_seen_at > since)
+                & (Page.first_seen_at > since)
+                & Page.state.in_(("known", "pending", "gone"))
+                & as_hub.page.is_null()
+            )
+            .group_by(Sighting.hub)
+        )
+        return {hub: HubNews(links, visits) for hub, links, visits in self._rows(query)}
 
     # What people ask.
 

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from peewee import Database, chunked, fn
+from peewee import EXCLUDED, Database, chunked, fn
 
 from store.database import storage_errors, writing
-from store.models import Change, Host, Hub, Page, Sighting, Site, Visit
+from store.models import Change, Host, Hub, Label, Page, Sighting, Site, Visit
 from store.texts import columns, storable
-from store.values import HostRow, NewHub, SeenLink, VisitRecord
+from store.values import HostRow, LabelEntry, NewHub, SeenLink, VisitRecord
 
 _ROWS = 90
 """Rows of one INSERT: SQLite allows 32,766 variables, older ones 999."""
@@ -46,8 +46,13 @@ class Recorder:
             Site.update(columns(fields)).where(Site.id == site_id).execute(self._db)
 
     def remove_site(self, site_id: int) -> None:
-        """Delete a site with all its pages, hubs, sightings, visits and changes."""
+        """Delete a site with all its pages, hubs, sightings, visits and changes.
+
+        Labels that the pages' behaviour wrote go as well; what people said of them stays.
+        """
         with writing(self._db, self._where):
+            written = (Label.site == site_id) & (Label.origin == "behaviour")
+            Label.delete().where(written).execute(self._db)
             Site.delete().where(Site.id == site_id).execute(self._db)
 
     def add_pages(
@@ -137,6 +142,74 @@ class Recorder:
         Sighting.update({column: new}).where(free).execute(self._db)
         Sighting.delete().where(column == old).execute(self._db)
 
+    def put_labels(self, labels: Iterable[LabelEntry]) -> int:
+        """Record labels, all or none; return how many are new or differ from what was said before.
+
+        Each origin has one word on a URL. To say the same again changes nothing.
+        """
+        with writing(self._db, self._where):
+            return self._put_labels(tuple(labels))
+
+    def correct(self, label: LabelEntry, pages: Sequence[tuple[int, SeenLink]]) -> None:
+        """Record a user's label and let it act on *pages*, given with the ids of their sites.
+
+        A page whose link has a hub becomes one, whatever it was; any other is no hub from now on. Seeds
+        stay as they are.
+        """
+        with writing(self._db, self._where):
+            self._put_labels([label])
+            for site_id, link in pages:
+                if link.hub is not None:
+                    self._promote(site_id, link, label.at)
+                else:
+                    self._demote(site_id, link, label.at)
+
+    def _promote(self, site_id: int, link: SeenLink, now: float) -> None:
+        page_id = self._put_pages(site_id, [link], now, None)[link.identity]
+        fields = {**columns(asdict(link.hub)), "failures": 0} if link.hub else {}
+        del fields["kind"]  # what was read there says it better
+        known = (Hub.page == page_id) & (Hub.role != "seed")
+        Hub.update(fields).where(known).execute(self._db)
+        for before, after in (("dead", "candidate"), ("resting", "active")):
+            Hub.update(state=after).where(known & (Hub.state == before)).execute(self._db)
+        Page.update(look_due_at=None).where(Page.id == page_id).execute(self._db)
+
+    def _demote(self, site_id: int, link: SeenLink, now: float) -> None:
+        pages = Page.select(Page.id).where(
+            (Page.site == site_id) & (Page.identity == link.identity)
+        )
+        Hub.delete().where(Hub.page.in_(pages) & (Hub.role != "seed")).execute(self._db)
+        # It was to be told if its first visit as a hub showed that it is none: a look tells it now.
+        waiting = Page.id.in_(pages) & (Page.state == "pending")
+        Page.update(look_due_at=now).where(waiting).execute(self._db)
+
+    def forget_labels(self, identities: Iterable[str], origin: str) -> None:
+        """Take back what *origin* said of pages."""
+        with writing(self._db, self._where):
+            for batch in chunked(identities, 500):
+                said = Label.identity.in_(batch) & (Label.origin == origin)
+                Label.delete().where(said).execute(self._db)
+
+    def _put_labels(self, labels: Sequence[LabelEntry]) -> int:
+        changed = 0
+        for label in labels:
+            row = {"site": label.site_id, **columns(asdict(label))}
+            del row["site_id"]
+            said = (Label.identity == row["identity"]) & (Label.origin == label.origin)
+            same = Label.select(Label.label).where(said & (Label.label == label.label))
+            if same.exists(self._db):
+                continue
+            query = Label.insert(row).on_conflict(
+                conflict_target=[Label.identity, Label.origin],
+                update={
+                    getattr(Label, name): getattr(EXCLUDED, name)
+                    for name in ("url", "label", "at", "anchor")
+                },
+            )
+            query.execute(self._db)
+            changed += 1
+        return changed
+
     def put_host(self, host: HostRow) -> None:
         """Insert or replace what a host is owed."""
         with storage_errors(self._where):
@@ -212,8 +285,16 @@ class Recorder:
         return ids
 
     def _put_hub(self, page_id: int, site_id: int, hub: NewHub) -> None:
+        """Make a page a hub, unless a user said that it is none; a seed is a user's later word."""
+        if hub.role not in ("seed", "user") and self._is_refused(page_id):
+            return
         row = {"page": page_id, "site_id": site_id, **columns(asdict(hub))}
         Hub.insert(row).on_conflict_ignore().execute(self._db)
+
+    def _is_refused(self, page_id: int) -> bool:
+        said = (Label.origin == "user") & (Label.label == "topic")
+        pages = Page.select(Page.id).join(Label, on=Label.identity == Page.identity)
+        return bool(pages.where((Page.id == page_id) & said).exists(self._db))
 
     def _put_sightings(self, record: VisitRecord, ids: Mapping[str, int]) -> None:
         links = record.links or ()

@@ -182,6 +182,33 @@ class VisitRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelEntry:
+    """What a URL was said to be, and by whom."""
+
+    url: str
+    identity: str
+    label: str
+    """hub or topic."""
+    origin: str
+    """user, behaviour or imported."""
+    at: float
+    """When it was first said; unix seconds, UTC."""
+    anchor: str = ""
+    site_id: int | None = None
+    """The watched site that it belongs to; None = none."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubNews:
+    """What a hub brought after its baseline, whether or not another hub was first to show it."""
+
+    new_links: int = 0
+    """Pages of the site that became known after the hub's baseline, and then stood on it."""
+    visits: int = 0
+    """Visits that brought at least one of them."""
+
+
+@dataclass(frozen=True, slots=True)
 class NewPage:
     """A row of the answer to "what is new?"."""
 

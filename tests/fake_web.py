@@ -7,10 +7,10 @@ parser, judge, store, policy.
 from __future__ import annotations
 
 import io
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
@@ -21,11 +21,12 @@ from requests.adapters import BaseAdapter
 from urllib3 import HTTPResponse
 
 from classifier.hub import LinkEvidence
-from incremental.assembly import make_crawler, make_fetcher, open_configured_store
+from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
 from incremental.engine import InlineExecutor
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import RevisitSettings, Settings
+from incremental.storage import open_configured_store
 from store import Store
 from store.values import HubRow
 
@@ -52,7 +53,10 @@ class Reply:
 
 Content = str | bytes | Reply
 Versions = Content | Sequence[tuple[float, Content]] | Callable[[float], Content]
-"""One answer for ever; or answers by the time from which they hold; or a function of the time."""
+"""One answer for ever; or answers by the time from which they hold; or a function of the time.
+
+Tables of them are given as ``Any``: mypy finds no common type for what stands in one literal.
+"""
 
 
 def page(*links: str, title: str = "A page", head: str = "", text: str = "") -> str:
@@ -71,7 +75,9 @@ def feed(*items: tuple[str, str]) -> Reply:
         f"<item><title>{u}</title><link>{u}</link>{f'<pubDate>{d}</pubDate>' if d else ''}</item>"
         for u, d in items
     )
-    text = f'<?xml version="1.0"?><rss version="2.0"><channel><title>F</title>{rows}</channel></rss>'
+    text = (
+        f'<?xml version="1.0"?><rss version="2.0"><channel><title>F</title>{rows}</channel></rss>'
+    )
     return Reply(text.encode(), headers={"Content-Type": "application/rss+xml"})
 
 
@@ -98,10 +104,10 @@ class Asked:
 class FakeWeb(BaseAdapter):
     """Answers at the clock's time; what is not in the table is 404, an unknown host does not exist."""
 
-    def __init__(self, clock: SimulatedClock, pages: Mapping[str, Versions]) -> None:
+    def __init__(self, clock: SimulatedClock, pages: Mapping[str, Any]) -> None:
         super().__init__()
         self.clock = clock
-        self.pages = dict(pages)
+        self.pages: dict[str, Versions] = dict(pages)
         self.asked: list[Asked] = []
 
     def send(  # type: ignore[override]  # the names of requests' own arguments are not needed here
@@ -117,7 +123,9 @@ class FakeWeb(BaseAdapter):
         response.headers.update({"Content-Type": "text/html; charset=utf-8", **reply.headers})
         response.url = url
         response.request = request
-        response.raw = HTTPResponse(io.BytesIO(reply.body), status=reply.code, preload_content=False)
+        response.raw = HTTPResponse(
+            io.BytesIO(reply.body), status=reply.code, preload_content=False
+        )
         return response
 
     def _reply(self, url: str) -> Reply:
@@ -125,7 +133,11 @@ class FakeWeb(BaseAdapter):
         if found is None:
             hosts = {urlsplit(known).netloc for known in self.pages}
             known = urlsplit(url).netloc in hosts
-            return Reply(b"<title>none</title>", 404) if known else Reply(error=requests.ConnectionError)
+            return (
+                Reply(b"<title>none</title>", 404)
+                if known
+                else Reply(error=requests.ConnectionError)
+            )
         now = self.clock.now()
         if callable(found):
             found = found(now)
@@ -209,7 +221,9 @@ class Watch:
 
     def new(self) -> list[str]:
         """Return the paths of what was told as new, in the order of telling."""
-        return [urlsplit(p.url).path for p in self.store.read.new_pages(limit=10_000, oldest_first=True)]
+        return [
+            urlsplit(p.url).path for p in self.store.read.new_pages(limit=10_000, oldest_first=True)
+        ]
 
     def hub(self, url: str) -> HubRow | None:
         """Return the hub with this URL."""
@@ -224,14 +238,20 @@ class Watch:
         row = next(iter(self.store.read.find_page(url, "")), None)
         if row is None:
             return []
-        return [visit["status"] for visit in self.store.read.visits(row["id"], limit=MANY_STEPS)][::-1]
+        return [visit["status"] for visit in self.store.read.visits(row["id"], limit=MANY_STEPS)][
+            ::-1
+        ]
 
     def events(self) -> list[str]:
         """Return the kinds of what happened to whole sites."""
-        return [e["kind"] for site in self.store.read.sites() for e in self.store.read.site_changes(site.id)]
+        return [
+            e["kind"]
+            for site in self.store.read.sites()
+            for e in self.store.read.site_changes(site.id)
+        ]
 
 
-def watch(folder: Path, pages: Mapping[str, Versions], *seeds: str, **more: Any) -> Watch:
+def watch(folder: Path, pages: Mapping[str, Any], *seeds: str, **more: Any) -> Watch:
     """Begin to watch *seeds* (default: ``https://news.example/``) at START."""
     web = FakeWeb(SimulatedClock(START), pages)
     return Watch(folder, web, *(seeds or ("https://news.example/",)), **more)
@@ -240,8 +260,4 @@ def watch(folder: Path, pages: Mapping[str, Versions], *seeds: str, **more: Any)
 def gaps(times: Iterable[float]) -> list[float]:
     """Return the pauses between moments."""
     ordered = sorted(times)
-    return [after - before for before, after in zip(ordered, ordered[1:], strict=False)]
-
-
-
-
+    return [after - before for before, after in pairwise(ordered)]

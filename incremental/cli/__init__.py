@@ -4,13 +4,14 @@ Exit codes, the same for every command::
 
     0    done
     1    done in part: something that was asked for failed, and was said on stderr
-    2    wrong usage or wrong settings; nothing was done
+    2    wrong usage, wrong settings, or a file or model that cannot be used; nothing was done
     3    the store is locked, damaged or from a later version
     4    nothing is known by that name
     130  ended at once by a second signal
 
-Commands live in three rooms: :mod:`sites` (what is watched), :mod:`reading` (what was found) and
-:mod:`running` (the daemon). What they need is imported when they run, so that ``--help`` is quick.
+Commands live in four rooms: :mod:`sites` (what is watched), :mod:`reading` (what was found),
+:mod:`labelling` (what you say of it) and :mod:`running` (the daemon). What they need is imported
+when they run, so that ``--help`` is quick.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ EXIT_NOT_FOUND = 4
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    from classifier.hub.errors import HubClassifierError  # noqa: PLC0415 - as below
     from incremental.cli.app import app  # noqa: PLC0415 - Typer and Rich are the slow part of a help page
     from store.errors import StoreError  # noqa: PLC0415
 
@@ -36,7 +38,7 @@ def main() -> None:
         _run(app)
     except NotFoundError as error:
         _leave(error, EXIT_NOT_FOUND)
-    except HubwatchError as error:
+    except (HubwatchError, HubClassifierError) as error:
         _leave(error, EXIT_USAGE)
     except StoreError as error:
         _leave(error, EXIT_STORE)

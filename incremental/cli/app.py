@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from incremental.cli import reading, running, sites
+from incremental.cli import labelling, reading, running, sites
 from incremental.cli.common import State
 
 app = typer.Typer(
@@ -39,4 +39,7 @@ app.command("list")(sites.list_sites)
 app.command()(sites.check)
 for question in (reading.new, reading.hubs, reading.history, reading.show, reading.status):
     app.command()(question)
+app.command()(labelling.label)
+app.add_typer(labelling.labels, name="labels")
+app.add_typer(labelling.models, name="models")
 app.command()(running.run)

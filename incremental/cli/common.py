@@ -47,7 +47,7 @@ class State:
 
     def open(self) -> Store:
         """Open the store of the settings."""
-        from incremental.assembly import open_configured_store  # noqa: PLC0415 - quick --help
+        from incremental.storage import open_configured_store  # noqa: PLC0415 - quick --help
 
         return open_configured_store(*self.settings())
 

@@ -200,19 +200,18 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
     at = now()
     with state.open() as store:
         totals, counts = store.read.site_totals(), store.read.visit_counts(at - 86_400)
-        rows = []
-        for row in store.read.sites():
-            rows.append(
-                {
-                    "site": row.name,
-                    "state": row.state,
-                    **totals.get(row.id, {"pages": 0, "hubs": 0, "new_pages": 0}),
-                    **budget_of(settings, row, now=at),
-                    "visits_by_status": counts.get(row.id, {}),
-                    "next_due": utc(store.read.next_due_at(row.id)),
-                    "events": [dated(e) for e in store.read.site_changes(row.id, limit=5)],
-                }
-            )
+        rows = [
+            {
+                "site": row.name,
+                "state": row.state,
+                **totals.get(row.id, {"pages": 0, "hubs": 0, "new_pages": 0}),
+                **budget_of(settings, row, now=at),
+                "visits_by_status": counts.get(row.id, {}),
+                "next_due": utc(store.read.next_due_at(row.id)),
+                "events": [dated(e) for e in store.read.site_changes(row.id, limit=5)],
+            }
+            for row in store.read.sites()
+        ]
     if as_json:
         print_json({"now": utc(at), "sites": rows})
         return

@@ -35,9 +35,11 @@ def run(
 
     The first Ctrl-C (or TERM) ends it in good order, the second at once.
     """
-    from incremental.assembly import make_crawler, make_fetcher, open_configured_store  # noqa: PLC0415
+    from incremental.assembly import make_crawler, make_fetcher  # noqa: PLC0415 - quick --help
     from incremental.clock import SystemClock  # noqa: PLC0415
     from incremental.daemon import Daemon  # noqa: PLC0415
+    from incremental.learning import Learner  # noqa: PLC0415
+    from incremental.storage import models_folder, open_configured_store  # noqa: PLC0415
 
     state: State = context.obj
     settings, folder = state.settings()
@@ -46,6 +48,7 @@ def run(
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
     clock = SystemClock()
+    models = models_folder(settings, folder)
     with open_configured_store(settings, folder) as store:
         _add_sites(store, settings, urls or [])
         if not store.read.sites():
@@ -54,11 +57,17 @@ def run(
         fetcher = make_fetcher(settings, clock)
         with ThreadPoolExecutor(settings.daemon.workers, thread_name_prefix="visit") as executor:
             crawler = make_crawler(
-                store, settings, fetch=fetcher.fetch, executor=executor, told=reporter.told
+                store,
+                settings,
+                fetch=fetcher.fetch,
+                executor=executor,
+                models=models,
+                told=reporter.told,
             )
             if not as_json:
                 say(f"watching {len(store.read.sites())} site(s); Ctrl-C ends")
-            Daemon(crawler, store, settings, clock, once=once).run()
+            learner = Learner(store, models, settings.hubs.retrain_labels)
+            Daemon(crawler, store, settings, clock, once=once, learn=learner.step).run()
         fetcher.close()
         reporter.finish(once=once)
 
@@ -115,8 +124,8 @@ class Reporter:
         """Sum up; a run in which a visit failed, or a seed was never read, is done only in part."""
         failed = sum(count for status, count in self._visits.items() if status not in _FINE)
         for seed in self._unread_seeds():
-            say(f"hubwatch: {readable(seed.url)}: {seed.last_status}")
-            failed += seed.last_status in _FINE or seed.last_status == "robots_unreachable"
+            say(f"hubwatch: {readable(seed.url)}: {seed.last_status or 'could not be asked yet'}")
+            failed += 1
         if self._as_json:
             print_json({"visits": dict(self._visits), "new": self._new, "failed": failed})
         else:
@@ -126,10 +135,12 @@ class Reporter:
             raise typer.Exit(1)
 
     def _unread_seeds(self) -> list[HubRow]:
-        """Return the seeds that could not be read at all so far."""
-        seeds = [hub for hub in self._store.read.hubs() if hub.role == "seed"]
-        return [hub for hub in seeds if hub.baseline_at is None and _has_failed(hub)]
-
-
-def _has_failed(hub: HubRow) -> bool:
-    return hub.last_status not in (None, "redirected")
+        """Return the seeds that were never read, those left alone on purpose apart."""
+        sites = self._store.read.sites()
+        watched = {row.id for row in sites if row.state == "active" and row.requests_per_day != 0}
+        return [
+            hub
+            for hub in self._store.read.hubs()
+            if hub.role == "seed" and hub.site_id in watched
+            if hub.baseline_at is None and hub.last_status != "redirected"
+        ]

@@ -174,16 +174,20 @@ def check(
 ) -> None:
     """Say what Hubwatch makes of a URL, and why it was (not) found. Nothing is fetched."""
     from incremental.explain import explain  # noqa: PLC0415 - loads the classifier
+    from incremental.explain_hub import in_short  # noqa: PLC0415 - likewise
+    from incremental.storage import models_folder  # noqa: PLC0415 - quick --help
 
     state: State = context.obj
-    settings, _ = state.settings()
+    settings, folder = state.settings()
+    models = models_folder(settings, folder)
     with state.open() as store:
-        answer = explain(store, settings, url, now=now())
-    answer["sites"] = [dated(site) for site in answer["sites"]]
+        answer = explain(store, settings, url, now=now(), models=models)
+    answer |= {key: [dated(row) for row in answer[key]] for key in ("sites", "labels")}
     if as_json:
         print_json(answer)
         return
-    rows = [(key.replace("_", " "), _shown(value)) for key, value in answer.items()]
+    told = in_short(answer.pop("classifier"))
+    rows = [(key.replace("_", " "), _shown(value)) for key, value in {**answer, **told}.items()]
     print_table("", ("", ""), rows)
 
 

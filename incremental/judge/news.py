@@ -6,6 +6,7 @@ The unit of news is the new page, never the difference between two texts (design
     unknown link, likely a hub    recorded as a hub, gets a baseline of its own
     unknown link, dated long ago  recorded, not told ("backdated")
     unknown link                  told as new
+    unknown link on a new hub     told as new, if they are few: a section and its pages came together
     known link, never told, which appeared here and first became known elsewhere
     only after this hub's last visit (on the baseline of a hub found meanwhile)
                                   told as new: two hubs may find one page in either order
@@ -66,15 +67,25 @@ class Since:
         return self.site_added_at - self.backdated_days * DAY
 
 
-def standing(
-    target: Target, known: KnownPage | None, hub: HubRow, since: Since, *, hub_like: bool
+def standing(  # noqa: PLR0913 - each bears on it
+    target: Target,
+    known: KnownPage | None,
+    hub: HubRow,
+    since: Since,
+    *,
+    hub_like: bool,
+    new_hub: bool = False,
 ) -> Standing:
-    """Judge one link of *hub* by what was known before this visit."""
+    """Judge one link of *hub* by what was known before this visit.
+
+    *new_hub*: the hub itself came up after its site's baseline and is read for the first time; a new
+    section's pages are new with it.
+    """
     if known is not None:
         return Standing.NEW if _overlooked(known, hub, since) else Standing.KNOWN
     if hub_like or page_number(target.url) is not None:
         return Standing.HUB
-    if hub.baseline_at is None:
+    if hub.baseline_at is None and not new_hub:
         dated_after_start = (target.published_at or 0.0) > since.site_added_at
         # Only a feed prints when a page was published; a sitemap's lastmod moves with every deployment.
         told = hub.kind == "feed" and dated_after_start and (target.published_at or 0) <= since.now

@@ -59,10 +59,14 @@ class HubView:
     """Hub probability of the unknown ones, by identity."""
     counts: HubCounts
     limits: HubLimits
+    new_hub: bool = False
+    """The hub came up after its site's baseline, and leads to few unknown pages."""
     quota: int = 1_000_000
     """How many new pages the site may still have today."""
     looks: int = 0
     """How many new pages may be looked at before they are told."""
+    corrected: Mapping[str, str] = field(default_factory=dict)
+    """What users said of the unknown ones, by identity: hub or topic. Their scores agree with it."""
     lost_urls: Sequence[str] = ()
     """What it showed and no longer shows; given when a relaunch is possible."""
     anchors: Mapping[str, int] = field(default_factory=dict)
@@ -107,7 +111,8 @@ def judge_failure(outcome: Outcome, hub: HubRow, now: float) -> Judgement:
     record = base_record(outcome, now)
     failures = hub.failures + 1
     fields: dict[str, object] = {"failures": failures, "last_status": status.value}
-    never_there = hub.baseline_at is None and status in _HOPELESS and hub.role != "seed"
+    given = hub.role in ("seed", "user")
+    never_there = hub.baseline_at is None and status in _HOPELESS and not given
     told = hub.failures >= FAILURES_UNTIL_GONE and hub.last_status == FetchStatus.GONE.value
     lost = status is FetchStatus.GONE and failures >= FAILURES_UNTIL_GONE and not told
     if never_there:
@@ -213,6 +218,7 @@ def _standings(view: HubView) -> dict[str, Standing]:
             view.hub,
             view.since,
             hub_like=view.hub.kind != "feed" and view.scores.get(t.identity, 0.0) >= threshold,
+            new_hub=view.new_hub,
         )
         for t in view.found
     }
@@ -233,6 +239,7 @@ def _new_hubs(view: HubView, standings: Mapping[str, Standing]) -> dict[str, New
     """Return the links that become hubs."""
     unknown = [t for t in view.found if standings[t.identity] is Standing.HUB]
     chosen = choose_hubs(unknown, view.scores, view.counts, view.limits)
+    chosen |= {t.identity for t in unknown if view.corrected.get(t.identity) == "hub"}
     return {t.identity: _new_hub(view, t) for t in unknown if t.identity in chosen}
 
 
@@ -240,6 +247,8 @@ def _new_hub(view: HubView, target: Target) -> NewHub:
     """Return a hub to be visited: the likeliest first, later pages of a list after their first."""
     score, number = view.scores[target.identity], page_number(target.url)
     now = view.since.now
+    if view.corrected.get(target.identity) == "hub":
+        return NewHub("html", "user", score, "you said that it is a hub", now)
     if number is not None:
         return NewHub("html", "page", score, f"page {number} of a list", now + number * HOUR)
     return NewHub("html", "list", score, "looks like a list", now + (1.0 - score) * HOUR)
@@ -269,7 +278,8 @@ def _seen(target: Target, stand: Standing, view: HubView, plan: _Plan) -> SeenLi
     announce = new and target.identity not in plan.verified
     hub = plan.hubs.get(target.identity)
     # Found on a hub that was read before, this would be news if it were no hub: its first visit tells.
-    pending = hub is not None and hub.role == "list" and view.hub.baseline_at is not None
+    news = view.hub.baseline_at is not None or view.new_hub
+    pending = hub is not None and hub.role == "list" and news
     pending = pending or target.identity in plan.verified
     state = "backdated" if stand is Standing.BACKDATED else "pending" if pending else "known"
     if stand is Standing.NEW and plan.event is not None:
@@ -383,15 +393,28 @@ def _neighbour(url: str, hub: NewHub) -> SeenLink | None:
 
 
 def judge_topic_page(
-    outcome: Outcome, first_hub_id: int | None, state: str, now: float
+    outcome: Outcome,
+    first_hub_id: int | None,
+    section: Sequence[Target],
+    now: float,
+    *,
+    news: bool,
 ) -> Judgement:
-    """Judge a page that was taken for a hub by its address and is none: news, if it was found as such."""
+    """Judge a page that was taken for a hub by its address and is none.
+
+    If it came up as *news* it is told, and *section*, the unknown pages below its folder that it leads
+    to, are looked at: they came with it.
+    """
     record = replace(
         base_record(outcome, now),
         page_fields=_page_fields(outcome) | {"body_md5": outcome.body_md5, "looked_at": now},
         drop_hub=True,
-        announce_page=state == "pending",
+        announce_page=news,
         first_hub_id=first_hub_id,
+        more_pages=tuple(
+            SeenLink(t.identity, t.url, t.anchor, state="pending", look_due_at=now)
+            for t in (section if news else ())
+        ),
     )
     return Judgement(record, gone=True)
 

@@ -34,7 +34,7 @@ _STEEPNESS = 2.0
 _LARGEST_ERROR = 2.0
 _TRIM_LIMIT = 2.0
 """The anchor is right within a factor of a few: further away something else limits the visits."""
-_SHUT = 0.05
+_SHUT = 0.01
 """Least excess assumed while the day's visits are used up: the demand turned away is unknown."""
 _LONGEST_STALL_DAYS = 1.0
 _START_MINUTES = 30.0
@@ -165,7 +165,5 @@ def _trimmed(state: BudgetState, requests_per_day: float, days: float) -> float:
     error = math.log(max(sum(state.visited), 1e-3) / aim)
     if sum(state.visited) + 1 > left_for_visits(state, requests_per_day):
         error = max(error, _SHUT)
-    elif state.tokens < 1:  # not the price but an empty bucket holds visits back
-        error = max(error, 0.0)
     error = min(max(error, -_LARGEST_ERROR), _LARGEST_ERROR)
     return min(max(state.trim + _GAIN * error * days, -_TRIM_LIMIT), _TRIM_LIMIT)

@@ -8,6 +8,7 @@ the hub prints publication times. Every count fades, so that a hub may change it
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,10 @@ LARGEST_BATCH = 100.0
 is one event."""
 CENSORED_FACTOR = 1.5
 """A whole page of new links may have hidden more."""
-_LONGEST_SPREAD_HOURS = 72.0
+_LONGEST_SPREAD_HOURS = 24.0
+_LARGEST_EVIDENCE = 12.0
+"""Links of one visit that count for the hours: they came together, and over many hours they tell
+little. Without such limits the hours of a hub that is visited rarely feed on themselves."""
 # A clock that jumps ahead by years, once, must not bury what was learned.
 _LONGEST_EXPOSURE_HOURS = 31 * 24.0
 _RESHAPE_SECONDS = 6 * HOUR
@@ -159,7 +163,8 @@ def weight_of(hub: HubState, worth: float) -> float:
     Only what it has brought counts, no prior: hundreds of hubs that bring nothing would otherwise
     seem to need the whole budget. Above zero, because it also says that the hub is counted.
     """
-    return max((hub.novel / (PRIOR_HOURS + hub.exposure_hours) * worth) ** 0.5, _LEAST_WEIGHT)
+    rate = hub.novel / (PRIOR_HOURS + hub.exposure_hours)
+    return max(math.sqrt(rate * worth), _LEAST_WEIGHT)
 
 
 def site_shape(site: SiteState) -> Shape:
@@ -190,7 +195,7 @@ def learn_hours(
         return hub, site
     if not 0 < end - start <= _LONGEST_SPREAD_HOURS:
         return hub, site
-    hours, minutes = _placed(visit, hub.visited_at, shape, min(links, LARGEST_BATCH))
+    hours, minutes = _placed(visit, hub.visited_at, shape, min(links, _LARGEST_EVIDENCE))
     fresh = _faded(hub.hours, hub.minutes, hub.counted_at, visit.at)
     week, hour = _added(fresh, hours, minutes)
     hub = replace(hub, counted_at=visit.at, hours=week, minutes=hour)

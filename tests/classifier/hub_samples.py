@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from classifier.hub.captures import Capture
 from classifier.hub.labels import LabelRow
+from classifier.hub.model import HubModel
+from classifier.hub.training import train_model
 
 _SECTIONS = ("news", "notices", "events", "blog", "research")
 _WORDS = ("river", "market", "school", "energy", "harbour", "library", "weather")
@@ -57,3 +61,9 @@ def sample_captures(domains: int = 24) -> list[Capture]:
         captures.append(Capture(hub, list_page(10 + number).encode()))
         captures.append(Capture(topic, article_page(4 + number % 9).encode()))
     return captures
+
+
+@cache
+def train_small_model() -> HubModel:
+    """Train on the samples, once for each process of tests."""
+    return train_model(sample_rows(), sample_captures(), "0001-5a5a5a5a")

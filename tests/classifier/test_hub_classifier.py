@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from hub_samples import train_small_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +20,11 @@ STORY = LinkEvidence(
     "https://x.example/news/2024/03/12/new-river-opens-3.html", "New river opens after 3 years"
 )
 SECTION = LinkEvidence("https://x.example/news/", "News")
+
+
+@pytest.fixture(scope="module")
+def small_classifier() -> HubClassifier:
+    return HubClassifier(train_small_model())
 
 
 @pytest.fixture(scope="module")

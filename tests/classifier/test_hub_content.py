@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hub_samples import article_page, list_page
+from hub_samples import article_page, list_page, train_small_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html
@@ -16,6 +16,11 @@ from classifier.hub.classifier import HubClassifier
 from classifier.hub.content_features import CONTENT_FEATURE_NAMES, describe_page
 from classifier.hub.evidence import LinkEvidence
 from classifier.hub.page_text import parse_page, read_text
+
+
+@pytest.fixture(scope="module")
+def small_classifier() -> HubClassifier:
+    return HubClassifier(train_small_model())
 
 
 def _features(page: str | bytes) -> dict[str, float]:

@@ -13,11 +13,11 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from hub_samples import sample_captures, sample_rows
+from hub_samples import sample_captures, sample_rows, train_small_model
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifier.evaluation import average_precision, confusion, f1_interval
+from classifier.evaluation import confusion, f1_interval
 from classifier.hub.assessment import judge_urls, score_sections, scored_rows
 from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.folds import first_rows, fold_of
@@ -29,6 +29,16 @@ ROOT = Path(__file__).parents[2]
 SHARED = ROOT / ".." / "shared" / "hub"
 Evaluate = Callable[..., tuple[int, str]]
 FIGURES = {"precision", "recall", "f1", "n", "hubs", "f1_low", "f1_high"}
+
+
+@pytest.fixture(scope="module")
+def small_model() -> HubModel:
+    return train_small_model()
+
+
+@pytest.fixture(scope="module")
+def small_classifier() -> HubClassifier:
+    return HubClassifier(train_small_model())
 
 
 def _script(name: str) -> ModuleType:
@@ -176,10 +186,6 @@ def test_the_interval_is_wider_when_one_domain_holds_the_errors() -> None:
     assert f1_interval(hubs[:0], hubs[:0], []) == (0.0, 0.0)
 
 
-def test_average_precision_of_a_perfect_order_is_one() -> None:
-    assert average_precision(np.array([0.9, 0.8, 0.1]), np.array([True, True, False])) == 1
-
-
 def test_training_writes_a_version_and_holds_domains_out(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -207,14 +213,15 @@ def test_training_writes_a_version_and_holds_domains_out(
     assert "class hub only" in capsys.readouterr().err
 
 
-def test_a_users_labels_update_the_shipped_model(files: Path) -> None:
+def test_a_users_labels_update_the_active_model(files: Path, small_model: HubModel) -> None:
+    registry = ModelRegistry(files / "mine")
+    registry.add(small_model)
     train = _script("train_hub_classifier")
-    models = files / "mine"
-    arguments = ["--labels", str(files / "urls.tsv"), "--models", str(models), "--update"]
+    arguments = ["--labels", str(files / "urls.tsv"), "--models", str(files / "mine"), "--update"]
     assert train.main(arguments) == 0
-    [info] = ModelRegistry(models).models()
-    assert info.active
-    assert info.training["update_rows"] == len(sample_rows(12))
+    old, new = registry.models()
+    assert (old.active, new.active) == (False, True)
+    assert new.training["update_rows"] == len(sample_rows(12))
 
 
 def test_labelling_asks_the_uncertain_first_and_resumes(

@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from hub_samples import train_small_model
 
 from classifier.hub import LinkEvidence
 from classifier.hub.classifier import SHIPPED_MODELS, HubClassifier, load_default
@@ -19,6 +20,16 @@ LINKS = [
     LinkEvidence("https://x.example/news/", "News"),
     LinkEvidence("https://x.example/news/2024/03/12/new-river-opens-3.html"),
 ]
+
+
+@pytest.fixture(scope="module")
+def small_model() -> HubModel:
+    return train_small_model()
+
+
+@pytest.fixture(scope="module")
+def small_classifier() -> HubClassifier:
+    return HubClassifier(train_small_model())
 
 
 def _edit_manifest(folder: Path, **changes: object) -> None:

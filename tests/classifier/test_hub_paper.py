@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hub_samples import sample_rows
+from hub_samples import sample_captures, sample_rows
 from numpy.typing import NDArray
 
+from classifier.hub.assessment import page_features
 from classifier.hub.evidence import LinkEvidence, split_url
 from classifier.hub.paper import (
     PAPER_FEATURE_NAMES,
@@ -25,6 +26,12 @@ from classifier.hub.study import size_study
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+
+@pytest.fixture(scope="module")
+def small_page_features() -> tuple[Floats, Bools]:
+    captures = sample_captures(12)
+    return page_features(captures), np.array([capture.row.is_hub for capture in captures])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hub_samples import sample_rows
+from hub_samples import sample_rows, train_small_model
 
 from classifier.hub.classifier import HubClassifier
 from classifier.hub.errors import TrainingError
@@ -15,6 +15,11 @@ from classifier.hub.labels import LabelRow
 from classifier.hub.model import HubModel
 from classifier.hub.registry import ModelRegistry
 from classifier.hub.updating import update_model
+
+
+@pytest.fixture(scope="module")
+def small_model() -> HubModel:
+    return train_small_model()
 
 
 def _odd_rows(count: int) -> list[LabelRow]:

@@ -113,7 +113,9 @@ def test_passwords_are_not_shown_in_errors(hubwatch: Run, tmp_path: Path) -> Non
     assert "hunter2" not in done.err
 
 
-@pytest.mark.parametrize("wrong", [["nonsense"], ["new", "--limit", "0"], ["new", "--format", "xml"], ["add"]])
+@pytest.mark.parametrize(
+    "wrong", [["nonsense"], ["new", "--limit", "0"], ["new", "--format", "xml"], ["add"]]
+)
 def test_wrong_usage(hubwatch: Run, wrong: list[str]) -> None:
     assert hubwatch(*wrong).code == 2
 
@@ -171,9 +173,13 @@ def test_a_store_from_a_later_version_is_refused(hubwatch: Run, tmp_path: Path) 
         columns = [row[1] for row in later.execute("PRAGMA table_info(schema_migration)")]
         assert "name" in columns
         names = ", ".join(columns)
-        kept = ", ".join("'9999_later'" if name == "name" else name for name in columns if name != "id")
+        kept = ", ".join(
+            "'9999_later'" if name == "name" else name for name in columns if name != "id"
+        )
         names = ", ".join(name for name in columns if name != "id")
-        later.execute(f"INSERT INTO schema_migration ({names}) SELECT {kept} FROM schema_migration LIMIT 1")
+        later.execute(
+            f"INSERT INTO schema_migration ({names}) SELECT {kept} FROM schema_migration LIMIT 1"
+        )
     later.close()
     done = hubwatch("list")
     assert (done.code, "later version" in done.err) == (3, True)
@@ -193,7 +199,14 @@ def test_a_folder_that_cannot_be_made(hubwatch: Run, tmp_path: Path) -> None:
 def test_a_reader_that_has_had_enough_is_no_failure(
     tmp_path: Path, found: list[str], unbuffered: str
 ) -> None:
-    command = [sys.executable, "-c", "from incremental.cli import main; main()", "new", "--format", "urls"]
+    command = [
+        sys.executable,
+        "-c",
+        "from incremental.cli import main; main()",
+        "new",
+        "--format",
+        "urls",
+    ]
     pipe_out, pipe_in = os.pipe()
     os.close(pipe_out)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": unbuffered}

@@ -6,6 +6,7 @@ import csv
 import io
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Run
@@ -42,13 +43,17 @@ def test_new_as_csv(hubwatch: Run, found: list[str]) -> None:
 def test_new_since_and_until(hubwatch: Run, found: list[str]) -> None:
     assert len(hubwatch("new", "--since", "2d", "--json").json) == len(found) + 1
     assert hubwatch("new", "--until", "36h", "--json").json == []
-    assert hubwatch("new", "--since", "2000-01-01", "--until", "2001-01-01 08:00", "--json").json == []
+    assert (
+        hubwatch("new", "--since", "2000-01-01", "--until", "2001-01-01 08:00", "--json").json == []
+    )
     nothing = hubwatch("new", "--since", "1m")
     assert (nothing.code, nothing.out) == (0, "")
     assert "nothing new" in nothing.err
 
 
-@pytest.mark.parametrize("time", ["yesterday", "3 weeks", "-1d", "1e9d", "2026-13-45", "", "9999999999999w"])
+@pytest.mark.parametrize(
+    "time", ["yesterday", "3 weeks", "-1d", "1e9d", "2026-13-45", "", "9999999999999w"]
+)
 def test_a_time_that_means_nothing_is_refused(hubwatch: Run, time: str) -> None:
     done = hubwatch("new", f"--since={time}", "--json")
     assert done.code in (0, 2)
@@ -124,7 +129,7 @@ HOSTILE = [
     "abc\u202egpj.exe \u2066x\u2069",
     "[red]markup[/red] [link=https://evil.example]x[/link] [/]",
     "line\r\nbreak\u2028and\u2029more\x0b\x0c",
-    "=HYPERLINK(\"https://evil.example\")",
+    '=HYPERLINK("https://evil.example")',
     "+1|cmd",
     "@SUM(1)",
     "-2+3",
@@ -143,7 +148,12 @@ def hostile(tmp_path: Path) -> list[str]:
     titles = ["".join(f"&#{ord(c)};" if len(t) < 999 else c for c in t) for t in HOSTILE]
     urls = [f"{HOME}n-{n}.html" for n in range(len(titles))]
     links = [f"{u}|{t}" for u, t in zip(urls, titles, strict=True)]
-    pages = {HOME: [(0, page("/a.html")), (start + DAY / 4, page("/a.html", *links, "/%5Bred%5D%E2%80%AE.html"))]}
+    pages: dict[str, Any] = {
+        HOME: [
+            (0, page("/a.html")),
+            (start + DAY / 4, page("/a.html", *links, "/%5Bred%5D%E2%80%AE.html")),
+        ]
+    }
     pages[HOME + "%5Bred%5D%E2%80%AE.html"] = page(title="plain")
     pages |= {u: page(title=t, text=t[:9000]) for u, t in zip(urls, titles, strict=True)}
     with Watch(tmp_path, FakeWeb(SimulatedClock(start), pages), HOME) as crawl:
@@ -175,7 +185,9 @@ def test_markup_in_titles_is_text(hubwatch: Run, hostile: list[str]) -> None:
 
 def test_markup_in_a_url_is_text(hubwatch: Run, tmp_path: Path) -> None:
     start = SystemClock().now() - DAY
-    pages = {HOME: [(0, page("/a.html")), (start + 9, page("/%5Bbold%5Dx.html", "/a.html"))]}
+    pages: dict[str, Any] = {
+        HOME: [(0, page("/a.html")), (start + 9, page("/%5Bbold%5Dx.html", "/a.html"))]
+    }
     pages[HOME + "%5Bbold%5Dx.html"] = page()
     with Watch(tmp_path, FakeWeb(SimulatedClock(start), pages), HOME) as crawl:
         crawl.run(DAY)
@@ -204,7 +216,11 @@ def test_each_new_page_is_one_line_of_urls(hubwatch: Run, hostile: list[str]) ->
     assert all(line.isprintable() for line in lines)
 
 
-@pytest.mark.parametrize("value", ["=1", "+1", "-1", "@x", "\t=1", "\r=1", " =1", "\uff1d1", "\x00=1"])
-def test_what_a_spreadsheet_would_run_is_quoted(value: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "value", ["=1", "+1", "-1", "@x", "\t=1", "\r=1", " =1", "\uff1d1", "\x00=1"]
+)
+def test_what_a_spreadsheet_would_run_is_quoted(
+    value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     print_csv(("a",), [(value,)])
     assert capsys.readouterr().out.splitlines()[1].strip('"').startswith("'")

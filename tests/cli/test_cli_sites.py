@@ -62,7 +62,15 @@ def test_add_that_fails_in_part_is_no_success(hubwatch: Run) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    ["file:///etc/passwd", "javascript:alert(1)", "no host", "", "http://", "ftp://a.example/", "localnamewithoutdot"],
+    [
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "no host",
+        "",
+        "http://",
+        "ftp://a.example/",
+        "localnamewithoutdot",
+    ],
 )
 def test_add_of_what_is_no_web_address_does_nothing(hubwatch: Run, wrong: str) -> None:
     done = hubwatch("add", wrong)
@@ -102,7 +110,15 @@ def test_remove_asks_first(hubwatch: Run) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [("remove", "-y"), ("pause",), ("resume",), ("hubs",), ("new", "--site"), ("show",), ("history",)],
+    [
+        ("remove", "-y"),
+        ("pause",),
+        ("resume",),
+        ("hubs",),
+        ("new", "--site"),
+        ("show",),
+        ("history",),
+    ],
 )
 def test_what_is_not_known_by_that_name(hubwatch: Run, command: tuple[str, ...]) -> None:
     hubwatch("add", SITE)

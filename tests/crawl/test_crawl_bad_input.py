@@ -12,7 +12,19 @@ import msgspec
 import pytest
 import requests
 import urllib3.exceptions
-from fake_web import DAY, HOUR, MINUTE, SPARING, START, Content, Reply, page, redirect, sitemap, watch
+from fake_web import (
+    DAY,
+    HOUR,
+    MINUTE,
+    SPARING,
+    START,
+    Content,
+    Reply,
+    page,
+    redirect,
+    sitemap,
+    watch,
+)
 
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.status import FetchStatus
@@ -130,12 +142,18 @@ DREADED: dict[str, bytes | Reply] = {
     + b"".join(b'<!ENTITY %c "&%c;&%c;&%c;&%c;">' % (c + 1, c, c, c, c) for c in range(97, 120))
     + b"]><rss version='2.0'><channel><title>&x;</title></channel></rss>",
     "a sitemap that lists itself": sitemap(HOME + "map.xml", HOME),
-    "wrong dates": b'<rss version="2.0"><channel><item><link>/d.html</link><pubDate>Fri, 99 Xyz 99999999 99:99:99'
-    b"</pubDate></item></channel></rss>",
-    "a wrong charset": Reply("价格 ☃".encode("utf-16") * 99, headers={"Content-Type": "text/html; charset=latin-0"}),
+    "wrong dates": b'<rss version="2.0"><channel><item><link>/d.html</link>'
+    b"<pubDate>Fri, 99 Xyz 99999999 99:99:99</pubDate></item></channel></rss>",
+    "a wrong charset": Reply(
+        "价格 ☃".encode("utf-16") * 99, headers={"Content-Type": "text/html; charset=latin-0"}
+    ),
     "links that are no URLs": b'<a href="http://[">x</a><a href="//">y</a><a href="http://a.example:x/">z</a>'
     b'<a href="&#x202e;">r</a><a href="mailto:x">m</a><a href="javascript:0">j</a><base href="http://[::bad">',
-    "an endless title": b"<title>" + b"T" * 500_000 + b"</title><a href='/a.html'>" + b"A" * 400_000 + b"</a>",
+    "an endless title": b"<title>"
+    + b"T" * 500_000
+    + b"</title><a href='/a.html'>"
+    + b"A" * 400_000
+    + b"</a>",
 }
 
 
@@ -184,7 +202,9 @@ def test_a_robots_txt_of_fifty_megabytes(tmp_path: Path) -> None:
     "seed",
     ["http://127.0.0.1/", "http://10.0.0.1/", "http://[::1]/", "http://169.254.169.254/"],
 )
-def test_a_seed_on_a_private_address_is_refused_without_a_request(tmp_path: Path, seed: str) -> None:
+def test_a_seed_on_a_private_address_is_refused_without_a_request(
+    tmp_path: Path, seed: str
+) -> None:
     with watch(tmp_path, {HOME: page()}, seed) as crawl:
         crawl.run(HOUR)
         assert crawl.web.asked == []
@@ -198,6 +218,8 @@ def test_links_to_private_addresses_are_never_asked(tmp_path: Path) -> None:
 
     head = '<link rel="alternate" type="application/rss+xml" href="http://10.0.0.1/feed">'
     links = ("http://127.0.0.1/admin/", "http://192.168.1.1/", "http://[fe80::1]/x/", "/a.html")
-    with watch(tmp_path, {HOME: page(*links, head=head)}, terms=SeedTerms(reach=Reach.ANYWHERE)) as crawl:
+    with watch(
+        tmp_path, {HOME: page(*links, head=head)}, terms=SeedTerms(reach=Reach.ANYWHERE)
+    ) as crawl:
         crawl.run(DAY)
         assert {url.split("/")[2] for url in crawl.web.urls()} == {"news.example"}

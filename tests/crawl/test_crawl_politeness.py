@@ -9,7 +9,20 @@ from typing import Any
 
 import msgspec
 import requests
-from fake_web import DAY, HOUR, SPARING, MINUTE, START, FakeWeb, Reply, Watch, gaps, page, redirect, watch
+from fake_web import (
+    DAY,
+    HOUR,
+    MINUTE,
+    SPARING,
+    START,
+    FakeWeb,
+    Reply,
+    Watch,
+    gaps,
+    page,
+    redirect,
+    watch,
+)
 
 from incremental.clock import SimulatedClock
 from incremental.scope import Reach
@@ -61,7 +74,10 @@ def test_robots_txt_is_asked_first_and_once_a_day(tmp_path: Path) -> None:
 
 def test_what_robots_txt_denies_is_never_asked_for_and_told_all_the_same(tmp_path: Path) -> None:
     pages = {
-        HOME: [(0, page("/a.html", "/private/")), (START + HOUR, page("/private/b.html", "/a.html"))],
+        HOME: [
+            (0, page("/a.html", "/private/")),
+            (START + HOUR, page("/private/b.html", "/a.html")),
+        ],
         ROBOTS: b"User-agent: *\nDisallow: /private\n",
     }
     with watch(tmp_path, pages) as crawl:
@@ -69,7 +85,9 @@ def test_what_robots_txt_denies_is_never_asked_for_and_told_all_the_same(tmp_pat
         assert not [url for url in crawl.web.urls() if "/private" in url]
 
 
-def test_a_seed_that_robots_txt_denies_says_so_and_is_tried_when_the_rules_change(tmp_path: Path) -> None:
+def test_a_seed_that_robots_txt_denies_says_so_and_is_tried_when_the_rules_change(
+    tmp_path: Path,
+) -> None:
     rules = [(0, b"User-agent: *\nDisallow: /\n"), (START + 2 * DAY, b"User-agent: *\nAllow: /\n")]
     with watch(tmp_path, {HOME: page("/a.html"), ROBOTS: rules}) as crawl:
         crawl.run(DAY)
@@ -162,8 +180,14 @@ def test_a_host_is_asked_one_thing_at_a_time_whatever_the_number_of_seeds(tmp_pa
 
 def test_two_seeds_on_one_host_share_its_delay_and_both_are_watched(tmp_path: Path) -> None:
     pages = {
-        HOME + "one/": [(0, page("/one/a.html")), (START + DAY, page("/one/b.html", "/one/a.html"))],
-        HOME + "two/": [(0, page("/two/a.html")), (START + DAY, page("/two/b.html", "/two/a.html"))],
+        HOME + "one/": [
+            (0, page("/one/a.html")),
+            (START + DAY, page("/one/b.html", "/one/a.html")),
+        ],
+        HOME + "two/": [
+            (0, page("/two/a.html")),
+            (START + DAY, page("/two/b.html", "/two/a.html")),
+        ],
     }
     terms = SeedTerms(reach=Reach.PREFIX)
     with watch(tmp_path, pages, HOME + "one/", HOME + "two/", terms=terms) as crawl:
@@ -233,7 +257,9 @@ def test_a_host_that_says_429_is_left_alone_longer_each_time(tmp_path: Path) -> 
 def test_a_host_that_is_down_for_a_day_is_found_again(tmp_path: Path) -> None:
     down = Reply(error=requests.ConnectTimeout)
     later = page("/b.html", "/a.html")
-    with watch(tmp_path, {HOME: [(0, page("/a.html")), (START + HOUR, down), (START + DAY, later)]}) as crawl:
+    with watch(
+        tmp_path, {HOME: [(0, page("/a.html")), (START + HOUR, down), (START + DAY, later)]}
+    ) as crawl:
         assert crawl.run(4 * DAY).new() == ["/b.html"]
         assert "timed_out" in crawl.statuses(HOME)
 
@@ -271,7 +297,9 @@ def test_the_budget_is_of_each_site_and_outlives_a_restart(tmp_path: Path) -> No
 def test_a_shorter_budget_makes_fewer_requests(tmp_path: Path) -> None:
     counts = []
     for per_day in (10, 40):
-        settings = msgspec.structs.replace(SPARING, revisit=RevisitSettings(requests_per_day=per_day))
+        settings = msgspec.structs.replace(
+            SPARING, revisit=RevisitSettings(requests_per_day=per_day)
+        )
         with watch(tmp_path / str(per_day), SITE, settings=settings) as crawl:
             counts.append(len(crawl.run(2 * DAY).web.asked))
     assert counts[0] < counts[1]

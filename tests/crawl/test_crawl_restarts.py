@@ -33,7 +33,10 @@ def test_a_restarted_crawler_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_a_restart_keeps_the_host_its_pause(tmp_path: Path) -> None:
-    web = FakeWeb(SimulatedClock(START), {HOME: growing, HOME + "robots.txt": b"User-agent: *\nCrawl-delay: 3600\n"})
+    web = FakeWeb(
+        SimulatedClock(START),
+        {HOME: growing, HOME + "robots.txt": b"User-agent: *\nCrawl-delay: 3600\n"},
+    )
     with Watch(tmp_path, web, HOME) as crawl:
         crawl.run(10)
     count = len(web.asked)

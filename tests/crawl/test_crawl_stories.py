@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from email.utils import formatdate
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_web import DAY, HOUR, MINUTE, START, Reply, feed, page, redirect, sitemap, watch
@@ -45,7 +47,12 @@ def test_a_page_that_goes_and_comes_back_is_told_once(tmp_path: Path) -> None:
 
 
 def test_one_page_under_many_addresses_is_one_page(tmp_path: Path) -> None:
-    same = ("/a.html", "/a.html?utm_source=feed", "http://www.news.example:80/a.html#top", "/b/../a.html")
+    same = (
+        "/a.html",
+        "/a.html?utm_source=feed",
+        "http://www.news.example:80/a.html#top",
+        "/b/../a.html",
+    )
     versions = [(0, page("/z.html")), (START + HOUR, page("/z.html", *same[:1]))]
     versions += [(START + (n + 2) * DAY, page("/z.html", link)) for n, link in enumerate(same)]
     with watch(tmp_path, {HOME: versions, HOME + "a.html": page()}) as crawl:
@@ -143,7 +150,9 @@ def test_a_sitemap_index_leads_to_its_parts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["feed", "rss.xml", "atom.xml", "index.xml", "sitemap.xml"])
-def test_feeds_and_sitemaps_are_looked_for_at_their_usual_places(tmp_path: Path, place: str) -> None:
+def test_feeds_and_sitemaps_are_looked_for_at_their_usual_places(
+    tmp_path: Path, place: str
+) -> None:
     make = sitemap if "sitemap" in place else lambda *urls: feed(*((url, "") for url in urls))
     old, new = HOME + "a.html", HOME + "b.html"
     pages = {HOME: page("/a.html"), HOME + place: [(0, make(old)), (START + DAY, make(old, new))]}
@@ -211,8 +220,8 @@ def test_after_a_gap_the_next_pages_are_read_at_once_until_a_known_link(tmp_path
         older = f'<a rel="next" href="/page/{first // 10 + 2}/">Older</a>'
         return page(*shown, text=older)
 
-    pages = {HOME: lambda now: listing(now, 0)}
-    pages |= {f"{HOME}page/{n}/": lambda now, n=n: listing(now, 10 * n - 10) for n in range(2, 7)}
+    pages: dict[str, Any] = {HOME: partial(listing, first=0)}
+    pages |= {f"{HOME}page/{n}/": partial(listing, first=10 * n - 10) for n in range(2, 7)}
     pages |= {HOME[:-1] + path: page() for path in numbers}
     with watch(tmp_path, pages) as crawl:
         told = set(crawl.run(1.2 * DAY).new())
@@ -237,7 +246,9 @@ def test_what_comes_after_a_relaunch_is_told(tmp_path: Path) -> None:
     before = page(*(f"/story-{n}.html|{'x' * n}" for n in range(20)))
     after = [f"/stories/2024/{n}/read|{'y' * n}" for n in range(20)]
     late = page("/stories/2024/20/read|Fresh", *after)
-    with watch(tmp_path, {HOME: [(0, before), (START + DAY, page(*after)), (START + 2 * DAY, late)]}) as crawl:
+    with watch(
+        tmp_path, {HOME: [(0, before), (START + DAY, page(*after)), (START + 2 * DAY, late)]}
+    ) as crawl:
         assert crawl.run(4 * DAY).new() == ["/stories/2024/20/read"]
 
 
@@ -274,7 +285,11 @@ def test_a_new_page_that_says_it_is_not_there_is_marked_gone(tmp_path: Path) -> 
 
 
 def test_a_hub_that_is_gone_rests_and_comes_back(tmp_path: Path) -> None:
-    sport = [(0, page("/s1.html")), (START + DAY, Reply(code=404)), (START + 9 * DAY, page("/s2.html"))]
+    sport = [
+        (0, page("/s1.html")),
+        (START + DAY, Reply(code=404)),
+        (START + 9 * DAY, page("/s2.html")),
+    ]
     pages = {HOME: page("/sport/", "/a.html"), HOME + "sport/": sport, HOME + "s2.html": page()}
     with watch(tmp_path, pages) as crawl:
         crawl.run(8 * DAY)
@@ -292,14 +307,23 @@ def test_a_seed_that_does_not_answer_at_first_is_tried_again(tmp_path: Path) -> 
         assert crawl.hubs() == {HOME}
 
 
-def test_a_feed_that_names_a_wrong_host_ends_with_no_yield_and_is_seldom_read(tmp_path: Path) -> None:
+def test_a_feed_that_names_a_wrong_host_ends_with_no_yield_and_is_seldom_read(
+    tmp_path: Path,
+) -> None:
     head = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
 
     def home(now: float) -> str:
-        return page(*(article(n) for n in range(int((now - START) / (6 * HOUR)) + 3, 0, -1)), head=head)
+        return page(
+            *(article(n) for n in range(int((now - START) / (6 * HOUR)) + 3, 0, -1)), head=head
+        )
 
     def wrong(now: float) -> Reply:
-        return feed(*((f"https://staging.example/{int((now - START) / HOUR) - n}.html", "") for n in range(9)))
+        return feed(
+            *(
+                (f"https://staging.example/{int((now - START) / HOUR) - n}.html", "")
+                for n in range(9)
+            )
+        )
 
     with watch(tmp_path, {HOME: home, HOME + "feed.xml": wrong}) as crawl:
         crawl.run(10 * DAY)

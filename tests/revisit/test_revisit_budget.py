@@ -101,19 +101,19 @@ def test_the_price_rises_while_visits_are_too_many_and_falls_while_they_are_too_
     assert idle.trim < -0.5 < 0.5 < busy.trim
 
 
-def test_other_requests_leave_less_for_visits_but_never_less_than_a_quarter() -> None:
+def test_other_requests_leave_less_for_visits_but_never_less_than_half() -> None:
     state = BudgetState()
     for hour in range(48):
         state = spend(state, 48, NOW + hour * HOUR, others=1)
     assert left_for_visits(state, 48) == 24
-    assert left_for_visits(state, 24) == 6
+    assert left_for_visits(state, 24) == 12
 
 
 def test_the_price_rises_as_the_day_runs_out() -> None:
     state, prices, midnight = BudgetState(), [], NOW - NOW % DAY
     for number in range(48):
-        state = spend(state, 48, midnight + number * HOUR / 2, others=1)
-        prices.append(price_minutes(replace(state, visited=state.used, trim=0.0), 48, 1.0))
+        state = spend(state, 48, midnight + number * HOUR / 2, visits=1)
+        prices.append(price_minutes(replace(state, trim=0.0), 48, 1.0))
     assert prices[40] == prices[0] < prices[45] < prices[47]
     assert prices[47] == pytest.approx(prices[0] * math.exp(2))
 

@@ -17,8 +17,9 @@ from store import Store, open_store
 from store.errors import StoreLockedError
 from store.queries import Queries
 from store.record import Recorder
-from store.values import HostRow
+from store.values import HostRow, LabelEntry
 
+LABEL = LabelEntry("https://news.example/a", "//news.example/a", "hub", "user", START)
 SAMPLES: dict[str, Any] = {
     "float": START,
     "int": 1,
@@ -32,9 +33,12 @@ SAMPLES: dict[str, Any] = {
     "Sequence[str]": ["text"],
     "Sequence[int]": [1],
     "Iterable[int]": [1],
+    "Iterable[str]": ["text"],
+    "LabelEntry": LABEL,
+    "Iterable[LabelEntry]": [LABEL],
 }
 FIELDS = {"update_site": "state", "update_hub": "state", "update_page": "state"}
-READ_ALL = {"hubs", "site_totals", "sites", "generation"}
+READ_ALL = {"hubs", "site_totals", "sites", "generation", "labels"}
 """Overviews: they read whole tables by their nature (``hubs`` is asked for one site below)."""
 
 

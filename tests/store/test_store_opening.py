@@ -106,7 +106,7 @@ def test_a_database_of_a_later_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "hubwatch.sqlite"
     write_store(path)
     connection = sqlite3.connect(path)
-    connection.execute("UPDATE schema_migration SET name = '9999_later'")
+    connection.execute("UPDATE schema_migration SET name = '9999_later' WHERE name LIKE '0001%'")
     connection.commit()
     connection.close()
     error = refusal(path)
@@ -115,22 +115,23 @@ def test_a_database_of_a_later_version_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The bytes of a sound database."""
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sound database."""
     path = tmp_path_factory.mktemp("sound") / "hubwatch.sqlite"
     write_store(path)
-    return path.read_bytes()
+    return path
 
 
 @settings(max_examples=40)
 @given(at=st.floats(0, 0.999), junk=st.binary(min_size=1, max_size=600))
 def test_damage_anywhere_is_a_store_error_or_no_matter(
-    sound: bytes, tmp_path_factory: pytest.TempPathFactory, at: float, junk: bytes
+    sound: Path, tmp_path_factory: pytest.TempPathFactory, at: float, junk: bytes
 ) -> None:
     """Whatever bytes a disk gave back: opening never ends in anything but a clear error."""
     path = tmp_path_factory.mktemp("damaged") / "hubwatch.sqlite"
-    start = int(at * len(sound))
-    path.write_bytes(sound[:start] + junk + sound[start + len(junk) :])
+    content = sound.read_bytes()
+    start = int(at * len(content))
+    path.write_bytes(content[:start] + junk + content[start + len(junk) :])
     with contextlib.suppress(StoreError):
         open_store(str(path), cache_folder=path.parent).close()
 

@@ -232,3 +232,17 @@ def test_every_change_belongs_to_a_page_of_its_site(store: Store) -> None:
     store.write.visit(visit_of(site, home, START, seen(HOME + "a", announce=True)))
     query = Change.select(Change.site, Page.site).join(Page, on=Page.id == Change.page)
     assert list(query.tuples().execute(store.database)) == [(site, site)]
+
+
+def test_a_supposed_hub_that_is_an_article_is_dropped_and_told_once(store: Store) -> None:
+    site, home = news_site(store)
+    link = seen(HOME + "a/", hub=new_hub(START + 1), state="pending")
+    store.write.visit(visit_of(site, home, START, link))
+    page = store.read.known(site, [link.identity])[link.identity].id
+    more = {"drop_hub": True, "announce_page": True, "first_hub_id": home, "links": None}
+    article = visit_of(site, page, START + 1, **more)
+    assert (store.write.visit(article), store.write.visit(article)) == ([page], [])
+    assert [hub.page_id for hub in store.read.hubs()] == [home]
+    known = store.read.known(site, [link.identity])[link.identity]
+    assert (known.state, known.is_hub) == ("known", False)
+    assert [row["status"] for row in store.read.visits(page)] == ["fetched", "fetched"]

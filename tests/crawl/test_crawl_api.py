@@ -1,0 +1,143 @@
+"""The door for Python programs, and the examples of its documentation."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_web import DAY, HOUR, START, FakeWeb, page
+from local_site import LocalSite
+
+import incremental.api
+from incremental import Crawler, FoundPage
+from incremental.clock import SimulatedClock
+from incremental.engine import InlineExecutor
+from incremental.errors import InputError
+from incremental.fetch.options import FetchSettings
+from incremental.scope import Reach
+from incremental.seeds import SeedTerms
+from incremental.settings import Settings
+from store.errors import StoreDamagedError
+
+HOME = "https://news.example/"
+STORY = "/stories/a-long-story-about-the-harbour-01.html"
+ROOT = Path(__file__).parents[2]
+PAGES = {
+    HOME: [(0, page("/stories/old-and-known-story-of-the-sea.html")), (START + HOUR, page(STORY))],
+    HOME[:-1] + STORY: page(title="The harbour", text="A story. " * 99),
+}
+
+
+def crawler(folder: Path, clock: SimulatedClock, **more: Any) -> Crawler:
+    web = FakeWeb(clock, PAGES)
+    return Crawler(folder, clock=clock, adapter=web, executor=InlineExecutor(), **more)
+
+
+def run_until(watching: Crawler, clock: SimulatedClock, end: float) -> None:
+    while clock.now() < end:
+        watching.run()
+        clock.advance_to(min(watching.step(), end))
+
+
+def test_seeds_in_new_pages_out(tmp_path: Path) -> None:
+    clock = SimulatedClock(START)
+    with crawler(tmp_path, clock) as watching:
+        assert watching.add(HOME) == [1]
+        run_until(watching, clock, START + DAY)
+        (found,) = watching.new_pages()
+    assert isinstance(found, FoundPage)
+    assert (found.url, found.title, found.site) == (
+        HOME[:-1] + STORY,
+        "The harbour",
+        "news.example",
+    )
+    assert found.hub_url == HOME
+    assert found.found_at.tzinfo is UTC
+    assert found.found_at > datetime.fromtimestamp(START + HOUR, UTC)
+
+
+def test_step_works_at_once_after_add(tmp_path: Path) -> None:
+    clock = SimulatedClock(START)
+    with crawler(tmp_path, clock) as watching:
+        watching.add(HOME)
+        for _ in range(4):
+            clock.advance_to(watching.step())
+        assert watching.hub_urls() == [HOME]
+
+
+def test_following_on_from_a_cursor(tmp_path: Path) -> None:
+    clock = SimulatedClock(START)
+    with crawler(tmp_path, clock) as watching:
+        watching.add(HOME, terms=SeedTerms(reach=Reach.DOMAIN, requests_per_day=100))
+        run_until(watching, clock, START + DAY)
+        (found,) = watching.new_pages(after=0)
+        assert list(watching.new_pages(after=found.cursor)) == []
+        assert list(watching.new_pages(since=found.found_at)) == [found]
+        assert list(watching.new_pages(since=found.found_at + timedelta(seconds=1))) == []
+
+
+def test_what_a_program_can_do_wrong(tmp_path: Path) -> None:
+    with crawler(tmp_path, SimulatedClock(START)) as watching, pytest.raises(InputError):
+        watching.add(HOME, "file:///etc/passwd")
+    (tmp_path / "bad" / "hubwatch-data").mkdir(parents=True)
+    (tmp_path / "bad" / "hubwatch-data" / "hubwatch.sqlite").write_bytes(b"no database" * 99)
+    with pytest.raises(StoreDamagedError):
+        Crawler(tmp_path / "bad")
+
+
+def test_real_time_threads_and_sockets(tmp_path: Path) -> None:
+    settings = Settings(fetch=FetchSettings(allowed_networks=("127.0.0.0/8",)))
+    with (
+        LocalSite({"/": page(STORY)}) as site,
+        ThreadPoolExecutor(2) as pool,
+        Crawler(tmp_path, settings, executor=pool) as watching,
+    ):
+        watching.add(site.url)
+        watching.run()
+        assert watching.hub_urls() == [site.url + "/"]
+
+
+# --- documentation ----------------------------------------------------------------------------
+
+FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def examples() -> list[tuple[str, str]]:
+    """Return the Python code of the documents, and of the docstring of the door."""
+    files = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    found = [
+        (file.name, code)
+        for file in files
+        if file.exists()
+        for code in FENCE.findall(file.read_text())
+    ]
+    lines = re.findall(r"^(?:>>>|\.\.\.) ?(.*)$", incremental.api.__doc__ or "", re.MULTILINE)
+    return [("api.py", "\n".join(lines)), *found]
+
+
+@pytest.mark.parametrize(("name", "code"), examples())
+def test_the_examples_of_the_documents_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, code: str
+) -> None:
+    """They run as they stand; the network below them is a fake one, and time jumps."""
+    clock = SimulatedClock(START)
+
+    class Offline(Crawler):
+        def __init__(self, *arguments: Any, **more: Any) -> None:
+            given = {"clock": clock, "adapter": FakeWeb(clock, EVERY), "executor": InlineExecutor()}
+            super().__init__(*arguments, **{**given, **more})
+
+        def run(self, rounds: int = 1) -> None:
+            run_until(super(), clock, clock.now() + rounds * 2 * HOUR)  # type: ignore[arg-type]  # super() is the crawler
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("incremental.api.Crawler", Offline)
+    exec(compile(code, name, "exec"), {"__name__": "example"})
+
+
+EVERY = {url: page(STORY) for url in ("https://example.org/", "https://example.org/news/")}
+EVERY |= {"https://example.org" + STORY: page(title="The harbour", text="A story. " * 99)}

@@ -1,0 +1,199 @@
+"""The import rules of the house, read from the syntax tree. Each rule gives the violations it finds.
+
+A rule is a function of modules given as a table of name to source, so that a test can show it one
+that breaks it. Imports inside functions count; those for type checking alone do not run and do not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PACKAGES = ("incremental", "classifier", "store")
+Sources = Mapping[str, str]
+
+_CLOCK_CALLS = {
+    *("time.time", "time.time_ns", "time.monotonic", "time.monotonic_ns", "time.perf_counter"),
+    *("time.sleep", "time.localtime", "time.gmtime", "datetime.now", "datetime.utcnow"),
+    *("datetime.today", "date.today", "datetime.datetime.now", "datetime.date.today"),
+}
+_SOCKET_MODULES = {
+    "requests",
+    "urllib3",
+    "socket",
+    "http.client",
+    "urllib.request",
+    "ftplib",
+    "smtplib",
+    "ssl",
+    "aiohttp",
+    "httpx",
+}
+_FACES = ("incremental.cli", "incremental.web", "incremental.notify")
+
+
+@dataclass
+class Facts:
+    """What one module imports and calls."""
+
+    imports: set[str] = field(default_factory=set)
+    """Full names: ``a.b`` of ``import a.b``; ``a.b`` and ``a.b.c`` of ``from a.b import c``."""
+    calls: set[str] = field(default_factory=set)
+    taken: dict[str, set[str]] = field(default_factory=dict)
+    """Names taken by ``from``, by module."""
+
+
+def read_packages(root: Path) -> dict[str, str]:
+    """Return the sources of the three packages by module name."""
+    found = {}
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            parts = path.relative_to(root).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            found[name] = path.read_text(encoding="utf-8")
+    return found
+
+
+def facts(source: str) -> Facts:
+    """Read one module."""
+    found = Facts()
+    for node in _running(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found.imports |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found.imports |= {node.module, *names}
+            found.taken.setdefault(node.module, set()).update(names)
+        elif isinstance(node, ast.Attribute | ast.Name):
+            found.calls.add(ast.unparse(node))
+    return found
+
+
+def _running(node: ast.AST) -> Iterator[ast.AST]:
+    """Walk a tree, but not into what only type checkers read."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
+            continue
+        yield child
+        yield from _running(child)
+
+
+def _below(name: str, *rooms: str) -> bool:
+    return any(name == room or name.startswith(room + ".") for room in rooms)
+
+
+def _offending(sources: Sources, inside: tuple[str, ...], forbidden: tuple[str, ...]) -> list[str]:
+    return [
+        f"{module} imports {name}"
+        for module, source in sources.items()
+        if _below(module, *inside)
+        for name in sorted(facts(source).imports)
+        if _below(name, *forbidden)
+    ]
+
+
+def independent_packages(sources: Sources) -> list[str]:
+    """``store`` and ``classifier`` import neither ``incremental`` nor each other."""
+    return [
+        *_offending(sources, ("store",), ("incremental", "classifier")),
+        *_offending(sources, ("classifier",), ("incremental", "store")),
+    ]
+
+
+def pure_rooms(sources: Sources) -> list[str]:
+    """``revisit`` and ``discovery`` import no fetching, no store, no clock."""
+    forbidden = ("incremental.fetch", "store", "incremental.clock")
+    return _offending(sources, ("incremental.revisit", "incremental.discovery"), forbidden)
+
+
+def faces_are_not_imported(sources: Sources) -> list[str]:
+    """Nothing but the faces themselves imports a face."""
+    rest = {name: source for name, source in sources.items() if not _below(name, *_FACES)}
+    return _offending(rest, PACKAGES, _FACES)
+
+
+def one_clock(sources: Sources) -> list[str]:
+    """Only ``incremental.clock`` reads the time."""
+    found = []
+    for module, source in sources.items():
+        if module == "incremental.clock":
+            continue
+        seen = facts(source)
+        found += [f"{module} calls {name}" for name in sorted(seen.calls & _CLOCK_CALLS)]
+        found += [
+            f"{module} imports {name}"
+            for name in sorted(seen.imports)
+            if name.partition(".")[0] == "time"
+        ]
+    return found
+
+
+def one_socket(sources: Sources) -> list[str]:
+    """Only ``incremental.fetch`` opens sockets.
+
+    The type of a transport that is handed in (``requests.adapters``) opens none.
+    """
+    harmless = ("requests.adapters",)
+    return [
+        f"{module} imports {name}"
+        for module, source in sources.items()
+        if not _below(module, "incremental.fetch")
+        for name in sorted(facts(source).imports)
+        if _below(name, *_SOCKET_MODULES) and not _below(name, *harmless)
+    ]
+
+
+def one_database(sources: Sources) -> list[str]:
+    """Only ``store`` knows peewee."""
+    libraries = ("peewee", "playhouse", "sqlite3", "psycopg")
+    return _offending(sources, ("incremental", "classifier"), libraries)
+
+
+def no_cycles(sources: Sources) -> list[str]:
+    """No module imports itself by way of others, deferred imports included.
+
+    Who takes a module from its package needs the module, not what the package offers.
+    """
+    graph = {
+        module: _needs(facts(source), sources) - {module} for module, source in sources.items()
+    }
+    found: list[str] = []
+    done: set[str] = set()
+
+    def visit(module: str, path: tuple[str, ...]) -> None:
+        if module in path:
+            found.append(" -> ".join((*path[path.index(module) :], module)))
+        elif module not in done:
+            for other in sorted(graph[module]):
+                visit(other, (*path, module))
+            done.add(module)
+
+    for module in sorted(graph):
+        visit(module, ())
+    return found
+
+
+def _needs(seen: Facts, sources: Sources) -> set[str]:
+    packages = {module for module, names in seen.taken.items() if names <= set(sources)}
+    return {name for name in seen.imports - packages if name in sources}
+
+
+def no_pickles(sources: Sources) -> list[str]:
+    """A model is data, never a pickle."""
+    return _offending(
+        sources, PACKAGES, ("pickle", "joblib", "dill", "cloudpickle", "shelve", "marshal")
+    )
+
+
+RULES = (
+    independent_packages,
+    pure_rooms,
+    faces_are_not_imported,
+    one_clock,
+    one_socket,
+    one_database,
+    no_cycles,
+    no_pickles,
+)

@@ -1,0 +1,229 @@
+"""What is built and shipped, what a start costs, and the scripts."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = {
+    *("sklearn", "jieba", "libsvm", "requests", "numpy", "scipy", "feedparser", "lxml", "bs4"),
+    *("apscheduler", "matplotlib"),
+}
+SCRIPTS = sorted(path for path in (ROOT / "scripts").iterdir() if path.is_file())
+RUNNABLE = [path for path in SCRIPTS if os.access(path, os.X_OK)]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel from a copy of what is in the repository, so that nothing is left beside it."""
+    folder = tmp_path_factory.mktemp("build")
+    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
+        (folder / name).write_bytes((ROOT / name).read_bytes())
+    for package in ("incremental", "classifier", "store"):
+        for path in (ROOT / package).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                copy = folder / path.relative_to(ROOT)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(path.read_bytes())
+    # The installed setuptools builds it: an isolated build would fetch another one for every test run.
+    command = [
+        sys.executable,
+        "-m",
+        "build",
+        "--wheel",
+        "--no-isolation",
+        "--skip-dependency-check",
+        str(folder),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = (folder / "dist").glob("*.whl")
+    return built
+
+
+def test_the_wheel_holds_what_the_packages_need_and_nothing_else(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {f"{package}/py.typed" for package in ("incremental", "classifier", "store")} <= names
+    assert any(name.startswith("store/migrations/0001") for name in names)
+    models = {
+        path.relative_to(ROOT).as_posix() for path in (ROOT / "classifier/hub/models").glob("*/*")
+    }
+    assert models <= names
+    tops = {name.split("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {
+        "incremental",
+        "classifier",
+        "store",
+    }
+
+
+def test_the_wheel_works_where_nothing_else_of_the_project_is(wheel: Path, tmp_path: Path) -> None:
+    """In an environment of its own; its libraries are lent by a path file, which spares a download."""
+    venv.create(tmp_path / "env", with_pip=False)
+    python = tmp_path / "env" / "bin" / "python"
+    there = subprocess.run(
+        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        capture_output=True, text=True, check=True,
+    ).stdout.strip()  # fmt: skip
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(there)
+    # Only the libraries: the path file of an editable install would lend this folder, too.
+    Path(there, "lent.pth").write_text(
+        f"import sys; sys.path.append({sysconfig.get_path('purelib')!r})\n"
+    )
+
+    def hubwatch(*arguments: str) -> str:
+        code = "from incremental.cli import main; main()"
+        command = [str(python), "-c", code, *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    where = subprocess.run(
+        [python, "-c", "import store; print(store.__file__)"], cwd=tmp_path,
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert where.startswith(str(tmp_path))
+    assert "hub pages" in hubwatch("--help")
+    hubwatch("init")
+    hubwatch("add", "https://example.org/")
+    assert json.loads(hubwatch("list", "--json"))[0]["seed"] == "https://example.org/"
+    assert (
+        0 <= json.loads(hubwatch("check", "https://example.org/news/", "--json"))["hub_score"] <= 1
+    )
+
+
+def test_the_command_is_declared(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (entry,) = [name for name in archive.namelist() if name.endswith("entry_points.txt")]
+    assert "hubwatch = incremental.cli:main" in archive.read(entry).decode()
+
+
+# --- what a start costs -----------------------------------------------------------------------
+
+
+def loaded_by(folder: Path, *arguments: str) -> set[str]:
+    """Return the top-level modules that a command loads."""
+    code = (
+        "import atexit, sys\n"
+        "atexit.register(lambda: print(*{m.split('.')[0] for m in sys.modules}, file=sys.stderr))\n"
+        f"sys.argv = ['hubwatch', *{list(arguments)!r}]\n"
+        "from incremental.cli import main\nmain()\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.split())
+
+
+def test_help_loads_no_heavy_library(tmp_path: Path) -> None:
+    assert loaded_by(tmp_path, "--help") & HEAVY == set()
+
+
+@pytest.mark.parametrize("command", [["new"], ["list"], ["new", "--json"]])
+def test_reading_loads_the_store_and_no_heavy_library(tmp_path: Path, command: list[str]) -> None:
+    loaded = loaded_by(tmp_path, *command)
+    assert "peewee" in loaded
+    assert loaded & HEAVY == set()
+
+
+# --- scripts ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("script", RUNNABLE, ids=lambda path: path.name)
+def test_a_script_says_what_it_is_for(script: Path) -> None:
+    first = script.read_text().splitlines()[0]
+    assert first in ("#!/usr/bin/env python3", "#!/usr/bin/env bash")
+    if first.endswith("bash"):
+        command = ["bash", str(script), "--help"]
+    else:
+        command = [sys.executable, str(script), "--help"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, "usage" in done.stdout.lower()) == (0, True), done.stderr
+
+
+def test_every_script_with_a_main_can_be_run() -> None:
+    with_main = {
+        path for path in SCRIPTS if path.suffix == ".py" and '"__main__"' in path.read_text()
+    }
+    assert with_main <= set(RUNNABLE)
+    assert {"run", "test"} <= {path.name for path in RUNNABLE}
+
+
+@pytest.mark.parametrize("name", ["run", "test", "environment.sh", "../.ci/run"])
+def test_shell_scripts_are_sound(name: str) -> None:
+    done = subprocess.run(
+        ["bash", "-n", str(ROOT / "scripts" / name)], capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+# --- documents --------------------------------------------------------------------------------
+
+
+def commands() -> dict[str, Any]:
+    """Return every command by its name, those of groups as ``group command``."""
+    from typer.main import get_command
+
+    from incremental.cli.app import app
+
+    return dict(_flat(get_command(app)))
+
+
+def _flat(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _flat(command, f"{prefix}{name} ")
+        else:
+            yield prefix + name, command
+
+
+@pytest.mark.parametrize("name", sorted(commands()))
+def test_a_command_has_help_json_and_its_place_in_the_documents(name: str) -> None:
+    command = commands()[name]
+    text = (ROOT / "docs" / "cli.md").read_text()
+    assert command.help
+    section = re.search(rf"^### `hubwatch {name}\b.*?(?=^##|\Z)", text, re.DOTALL | re.MULTILINE)
+    assert section, f"docs/cli.md has no section on {name}"
+    options = {opt for param in command.params for opt in param.opts if opt.startswith("--")}
+    assert "--json" in options
+    missing = {opt for opt in options - {"--help", "--json"} if f"`{opt}" not in section[0]}
+    assert not missing
+
+
+def test_the_documents_name_no_command_or_option_that_is_not_there() -> None:
+    text = (ROOT / "docs" / "cli.md").read_text()
+    assert set(re.findall(r"^### `hubwatch ([a-z ]*[a-z])", text, re.MULTILINE)) == set(commands())
+    known = {opt for c in commands().values() for param in c.params for opt in param.opts}
+    assert set(re.findall(r"`(--[a-z-]+)", text)) - known <= {"--config", "--help"}
+
+
+def test_the_documents_have_every_exit_code() -> None:
+    source = ast.parse((ROOT / "incremental/cli/__init__.py").read_text())
+    stated = set(re.findall(r"^ +(\d+) {2,}", ast.get_docstring(source) or "", re.MULTILINE))
+    text = (ROOT / "docs" / "cli.md").read_text()
+    assert (
+        stated
+        == set(re.findall(r"^\| (\d+) \|", text, re.MULTILINE))
+        == {"0", "1", "2", "3", "4", "130"}
+    )

@@ -1,0 +1,83 @@
+"""The rules of the house hold, and each of them can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import code_rules
+import pytest
+from code_rules import Sources
+
+Rule = Callable[[Sources], list[str]]
+ROOT = Path(__file__).parents[2]
+OURS = code_rules.read_packages(ROOT)
+
+BREACHES: list[tuple[Rule, dict[str, str]]] = [
+    (code_rules.independent_packages, {"store.x": "from incremental.urls import identity"}),
+    (code_rules.independent_packages, {"store": "import classifier"}),
+    (code_rules.independent_packages, {"classifier.hub.x": "def f():\n    import store"}),
+    (code_rules.independent_packages, {"classifier.x": "import incremental.urls as u"}),
+    (code_rules.pure_rooms, {"incremental.revisit.x": "from incremental.clock import SystemClock"}),
+    (code_rules.pure_rooms, {"incremental.revisit.x": "from incremental import fetch"}),
+    (code_rules.pure_rooms, {"incremental.discovery.x": "import store.values"}),
+    (code_rules.faces_are_not_imported, {"incremental.x": "from incremental import cli"}),
+    (code_rules.faces_are_not_imported, {"store.x": "import incremental.web.app"}),
+    (code_rules.one_clock, {"incremental.x": "import datetime\ndatetime.datetime.now()"}),
+    (code_rules.one_clock, {"store.x": "from datetime import datetime\nnow = datetime.now"}),
+    (code_rules.one_clock, {"classifier.x": "from time import time"}),
+    (code_rules.one_clock, {"incremental.x": "def f():\n    import time\n    time.sleep(1)"}),
+    (code_rules.one_socket, {"incremental.x": "import requests"}),
+    (code_rules.one_socket, {"incremental.x": "from urllib.request import urlopen"}),
+    (code_rules.one_socket, {"store.x": "if True:\n    import socket"}),
+    (code_rules.one_database, {"incremental.x": "from peewee import Model"}),
+    (code_rules.one_database, {"classifier.x": "import sqlite3"}),
+    (
+        code_rules.no_cycles,
+        {"store.a": "import store.b", "store.b": "def f():\n    from store import a"},
+    ),
+    (
+        code_rules.no_cycles,
+        {"store.a": "import store.b", "store.b": "import store.c", "store.c": "import store.a"},
+    ),
+    (code_rules.no_pickles, {"classifier.x": "from joblib import load"}),
+]
+
+
+@pytest.mark.parametrize("rule", code_rules.RULES, ids=lambda rule: rule.__name__)
+def test_the_rule_holds(rule: Rule) -> None:
+    assert rule(OURS) == []
+
+
+@pytest.mark.parametrize(("rule", "sources"), BREACHES)
+def test_the_rule_notices_what_breaks_it(rule: Rule, sources: dict[str, str]) -> None:
+    assert rule(sources)
+
+
+def test_every_rule_is_shown_a_breach() -> None:
+    assert {rule for rule, _ in BREACHES} == set(code_rules.RULES)
+
+
+def test_imports_for_type_checking_alone_do_not_count() -> None:
+    source = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import incremental"
+    assert code_rules.independent_packages({"store.x": source}) == []
+
+
+def test_all_packages_were_read() -> None:
+    assert {
+        "incremental.clock",
+        "incremental.fetch.session",
+        "store.record",
+        "classifier.hub",
+    } <= set(OURS)
+
+
+def test_broad_handlers_are_few_and_each_says_why() -> None:
+    broad = [
+        line
+        for source in OURS.values()
+        for line in source.splitlines()
+        if "except Exception" in line or "except BaseException" in line or line.strip() == "except:"
+    ]
+    assert len(broad) <= 3
+    assert all("#" in line for line in broad)
