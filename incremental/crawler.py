@@ -21,7 +21,7 @@ from incremental.frontier import Frontier
 from incremental.hub_visits import HubVisits
 from incremental.judge.hubs import HubScorer
 from incremental.judge.links import without_mirror
-from incremental.judge.outcome import judge_look
+from incremental.judge.outcome import judge_look, section_links
 from incremental.revisit import Policy, Terms
 from incremental.settings import Settings
 from incremental.sites import WatchedSite
@@ -166,6 +166,10 @@ class Crawler:
         if row is None:
             return None
         record = self._merged(judge_look(outcome, row, now), outcome, row)
+        site = self.frontier.site(row.site_id)
+        if site is not None and outcome.page is not None and record.announce_page:
+            section = self._hubs.section(outcome.page, row.identity, site, now)
+            record = replace(record, more_pages=section_links(section, now))
         if outcome.page is not None and outcome.body_md5 is not None:
             self._store.cache.put(row.url, outcome.response.body)
         return record

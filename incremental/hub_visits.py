@@ -41,6 +41,7 @@ SURE_SCORE = 0.95
 """From here on an address alone makes a hub, even one that is still empty."""
 MAX_NEW_SECTION = 40
 """Unknown pages on a hub that came up late, up to which they are news: an old archive has more."""
+NEW_SECTION_SECONDS = 7 * DAY
 ROOT_SLASHES = 3
 """Slashes of ``//host/``: what lies at the root of a site is no section."""
 QUOTA_MATTERS = 0.02
@@ -107,18 +108,25 @@ class HubVisits:
         self, outcome: Outcome, hub: HubRow, page: Page, site: WatchedSite, now: float
     ) -> Judgement:
         row = self._store.read.page(hub.page_id) or {}
-        found = targets(page.links, site.scope, mirrors=site.mirrors, own=hub.identity)
-        folder = hub.identity.rsplit("/", 1)[0] + "/"
+        news = row.get("state") == "pending"
+        section = self.section(page, hub.identity, site, now) if news else ()
+        return judge_topic_page(outcome, row.get("first_hub_id"), section, now, news=news)
+
+    def section(self, page: Page, own: str, site: WatchedSite, now: float) -> Sequence[Target]:
+        """Return the unknown pages that a new page leads to in its folder, if the folder itself is new.
+
+        A section often comes up with pages that only its other pages link to.
+        """
+        folder = own.rsplit("/", 1)[0] + "/"
+        if folder.count("/") <= ROOT_SLASHES:
+            return ()
+        if self._store.read.known_below(site.row.id, folder, before=now - NEW_SECTION_SECONDS):
+            return ()
+        found = targets(page.links, site.scope, mirrors=site.mirrors, own=own)
         near = [t for t in found if t.identity.startswith(folder) and not page_number(t.url)]
         known = self._store.read.known(site.row.id, [t.identity for t in near])
-        section = [t for t in near if t.identity not in known]
-        return judge_topic_page(
-            outcome,
-            row.get("first_hub_id"),
-            section if len(section) <= MAX_NEW_SECTION and folder.count("/") > ROOT_SLASHES else (),
-            now,
-            news=row.get("state") == "pending",
-        )
+        unknown = [t for t in near if t.identity not in known]
+        return unknown if len(unknown) <= MAX_NEW_SECTION else ()
 
     def _first_reading(self, outcome: Outcome, hub: HubRow, site: WatchedSite, now: float) -> float:
         """Return the probability that a page which only its address made a hub is one; 1 for others.

@@ -197,6 +197,12 @@ class Queries:
         told = (Change.site == site_id) & (Change.at >= since) & (Change.kind == "added")
         return int(self._rows(Change.select(fn.COUNT(Change.id)).where(told))[0][0])
 
+    def known_below(self, site_id: int, prefix: str, *, before: float) -> bool:
+        """Tell whether a page whose identity begins with *prefix* was known before *before*."""
+        below = Page.identity.startswith(prefix) & (Page.first_seen_at < before)
+        query = Page.select(Page.id).where((Page.site == site_id) & below).limit(1)
+        return bool(self._rows(query))
+
     def look(self, page_id: int) -> LookRow | None:
         """Return what a look at one page needs."""
         rows = self._rows(Page.select(*_LOOK_COLUMNS).where(Page.id == page_id))

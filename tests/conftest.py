@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from cli_runner import found, hubwatch  # noqa: F401 - fixtures of the command line
 from hypothesis import HealthCheck, settings
 from postgres_server import PostgresServer, missing_for_postgres
 

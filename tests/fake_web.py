@@ -24,6 +24,7 @@ from classifier.hub import LinkEvidence
 from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
 from incremental.engine import InlineExecutor
+from incremental.judge.hubs import HubScorer
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import RevisitSettings, Settings
 from incremental.storage import open_configured_store
@@ -102,7 +103,10 @@ class Asked:
 
 
 class FakeWeb(BaseAdapter):
-    """Answers at the clock's time; what is not in the table is 404, an unknown host does not exist."""
+    """Answers at the clock's time; an unknown host does not exist.
+
+    What is not in the table is a story if it ends with ``.html`` or ``/read``, else 404.
+    """
 
     def __init__(self, clock: SimulatedClock, pages: Mapping[str, Any]) -> None:
         super().__init__()
@@ -133,6 +137,8 @@ class FakeWeb(BaseAdapter):
         if found is None:
             hosts = {urlsplit(known).netloc for known in self.pages}
             known = urlsplit(url).netloc in hosts
+            if known and url.endswith((".html", "/read")):
+                return Reply(page(title="A story", text="It is told at length. " * 40).encode())
             return (
                 Reply(b"<title>none</title>", 404)
                 if known
@@ -171,7 +177,7 @@ class FolderScorer:
     version = "folders"
 
     def score(self, links: Sequence[LinkEvidence]) -> list[float]:
-        return [0.9 if urlsplit(link.url).path.endswith("/") else 0.1 for link in links]
+        return [0.99 if urlsplit(link.url).path.endswith("/") else 0.1 for link in links]
 
     def score_page(self, link: LinkEvidence, page: str) -> Scored:
         """Keep to what the address says: a page without links is none, the rest is believed."""
@@ -181,7 +187,7 @@ class FolderScorer:
 class Watch:
     """A crawler that watches a fake web, with its store in *folder*. Made again there, it goes on."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is what some story is about
         self,
         folder: Path,
         web: FakeWeb,
@@ -189,6 +195,7 @@ class Watch:
         settings: Settings = SPARING,
         terms: SeedTerms | None = None,
         executor: Executor | None = None,
+        scorer: HubScorer | None = None,
     ) -> None:
         self.web, self.clock = web, web.clock
         self.store: Store = open_configured_store(settings, folder)
@@ -199,7 +206,7 @@ class Watch:
             settings,
             fetch=make_fetcher(settings, self.clock, adapter=web).fetch,
             executor=executor or InlineExecutor(),
-            scorer=FolderScorer(),
+            scorer=scorer or FolderScorer(),
         )
         self.crawler.frontier.load(self.clock.now())
 

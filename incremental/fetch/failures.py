@@ -169,7 +169,8 @@ def tls_reason(error: BaseException) -> str:
     """Return what the TLS library says in its own words, which name no secret; empty if nothing."""
     for cause in causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return cause.verify_message
+            return str(getattr(cause, "verify_message", ""))
         if isinstance(cause, ssl.SSLError):
-            return cause.reason or ""
+            # Only errors that the TLS library itself made have one.
+            return str(getattr(cause, "reason", None) or "")
     return ""

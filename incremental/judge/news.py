@@ -83,7 +83,8 @@ def standing(  # noqa: PLR0913 - each bears on it
     """
     if known is not None:
         return Standing.NEW if _overlooked(known, hub, since) else Standing.KNOWN
-    if hub_like or page_number(target.url) is not None:
+    # What stands in a feed is a page: ``/?p=3`` is an article of a blog there.
+    if hub_like or (hub.kind != "feed" and page_number(target.url) is not None):
         return Standing.HUB
     if hub.baseline_at is None and not new_hub:
         dated_after_start = (target.published_at or 0.0) > since.site_added_at

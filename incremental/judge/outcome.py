@@ -411,12 +411,16 @@ def judge_topic_page(
         drop_hub=True,
         announce_page=news,
         first_hub_id=first_hub_id,
-        more_pages=tuple(
-            SeenLink(t.identity, t.url, t.anchor, state="pending", look_due_at=now)
-            for t in (section if news else ())
-        ),
+        more_pages=section_links(section, now) if news else (),
     )
     return Judgement(record, gone=True)
+
+
+def section_links(section: Sequence[Target], now: float) -> tuple[SeenLink, ...]:
+    """Return the pages of a new section as pages that are told when a look finds them."""
+    return tuple(
+        SeenLink(t.identity, t.url, t.anchor, state="pending", look_due_at=now) for t in section
+    )
 
 
 def _leads_home(outcome: Outcome) -> bool:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Run
+from cli_runner import Run
 from fake_web import FakeWeb
 
 import store.database

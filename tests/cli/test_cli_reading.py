@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Run
+from cli_runner import Run
 from fake_web import DAY, FakeWeb, Watch, page
 from rich.cells import cell_len
 

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from conftest import Run
+from cli_runner import Run
 
 SITE = "https://news.example/"
 

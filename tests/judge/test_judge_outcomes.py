@@ -265,11 +265,13 @@ def test_a_page_that_waited_is_told_at_its_look_even_if_that_fails() -> None:
     assert not judge_look(look(), row("known"), NOW).announce_page
 
 
-@pytest.mark.parametrize(("state", "told"), [("pending", True), ("known", False)])
-def test_a_supposed_hub_that_reads_like_an_article_is_told_if_it_was_news(
-    state: str, told: bool
-) -> None:
-    judgement = judge_topic_page(outcome(page=html(ARTICLE, title="T")), 7, state, NOW)
-    assert judgement.record.announce_page == told
+@pytest.mark.parametrize("news", [True, False])
+def test_a_supposed_hub_that_reads_like_an_article_is_told_if_it_was_news(*, news: bool) -> None:
+    """The unknown pages below it came with it: they are looked at, and told if they are there."""
+    visit, part = outcome(page=html(ARTICLE, title="T")), target("article/part")
+    judgement = judge_topic_page(visit, 7, [part], NOW, news=news)
+    assert judgement.record.announce_page == news
     assert judgement.record.drop_hub
     assert judgement.gone
+    waiting = [(link.url, link.state) for link in judgement.record.more_pages]
+    assert waiting == ([(part.url, "pending")] if news else [])

@@ -33,7 +33,7 @@ def test_a_feed_that_is_read_after_the_relaunch_of_its_list_tells_nothing(tmp_pa
             (START + 4 * DAY, later_feed),
         ],
     }
-    with watch(tmp_path, pages) as crawl:  # type: ignore[arg-type]  # replies of both kinds
+    with watch(tmp_path, pages) as crawl:
         assert crawl.run(4 * DAY - HOUR).new() == []
         assert crawl.events() == ["relaunch"]
         assert crawl.run(5 * DAY).new() == ["/stories/2024/99/read"]
