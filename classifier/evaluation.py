@@ -73,10 +73,3 @@ def f1_interval(
     f1 = 2 * true / np.maximum(2 * true + false + missed, 1)
     low, high = np.quantile(f1, [0.025, 0.975])
     return float(low), float(high)
-
-
-def average_precision(scores: NDArray[np.float64], hubs: NDArray[np.bool_]) -> float:
-    """Return the area under the precision-recall curve (step-wise)."""
-    from sklearn.metrics import average_precision_score  # noqa: PLC0415 - heavy
-
-    return float(average_precision_score(hubs, scores))

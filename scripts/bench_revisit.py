@@ -282,17 +282,21 @@ def _plot(results: Results, path: Path) -> None:
     from matplotlib import pyplot as plt  # noqa: PLC0415 - after the backend is chosen
 
     figure, axes = plt.subplots(figsize=(8, 5.5))
+    axes.set_prop_cycle(color=plt.get_cmap("tab20")(range(20)))
     budgets = sorted(results)
     for name in results[budgets[0]]:
         delays = [results[budget][name].mean_minutes for budget in budgets]
-        bound = name in ("known_rate_optimum", "clairvoyant")
-        style = "--" if bound else "-"
-        axes.plot(budgets, delays, style, marker="o", markersize=3, label=name,
-                  linewidth=3 if name == "price" else 1.2)  # fmt: skip
-    axes.set(xscale="log", yscale="symlog", xlabel="fetches an hour, all hubs together",
-             ylabel="mean discovery delay, minutes")  # fmt: skip
+        style = "--" if name in ("known_rate_optimum", "clairvoyant") else "-"
+        width = 3.0 if name == "price" else 1.2
+        axes.plot(budgets, delays, style, marker="o", markersize=3, label=name, linewidth=width)
+    axes.set_xlabel("fetches an hour, all hubs together")
+    axes.set_ylabel("mean discovery delay, minutes")
+    axes.set_xscale("log")
+    # Linear near zero, where the clairvoyant is.
     axes.set_yscale("symlog", linthresh=1)
+    axes.set_ylim(bottom=0)
     axes.set_xticks(budgets, [f"{budget:g}" for budget in budgets])
+    axes.minorticks_off()
     axes.grid(visible=True, alpha=0.3)
     axes.legend(fontsize=8, ncols=2)
     figure.tight_layout()

@@ -19,13 +19,14 @@ from pathlib import Path
 import msgspec
 from demo_site import DemoSite, serve
 
-from incremental.assembly import make_crawler, make_fetcher, open_configured_store
+from incremental.assembly import make_crawler, make_fetcher
 from incremental.cli.running import Reporter
 from incremental.clock import FastClock
 from incremental.daemon import Daemon
 from incremental.fetch.options import FetchSettings
 from incremental.seeds import add_seed
 from incremental.settings import RevisitSettings, Settings, StoreSettings
+from incremental.storage import open_configured_store
 
 SPEED = 120.0
 REQUESTS_PER_DAY = 2_000

@@ -107,6 +107,7 @@ def _evaluate(options: argparse.Namespace) -> dict[str, Any]:
         written += _prediction_lines(rows, judged)
     if options.predictions:
         lines = ["url\tmethod\tlabel\tscore", *written]
+        options.predictions.parent.mkdir(parents=True, exist_ok=True)
         options.predictions.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return report
 

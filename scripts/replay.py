@@ -21,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import unquote, urlsplit
@@ -32,9 +32,10 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from incremental.assembly import make_crawler, make_fetcher
+from incremental.assembly import make_crawler, make_fetcher, policy_maker
 from incremental.clock import SimulatedClock
 from incremental.engine import InlineExecutor
+from incremental.errors import SettingsError
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.seeds import add_seed
 from incremental.settings import Settings
@@ -201,6 +202,10 @@ def main() -> int:
     if arguments.requests_per_day is not None:
         revisit = msgspec.structs.replace(revisit, requests_per_day=arguments.requests_per_day)
     settings = msgspec.structs.replace(settings, revisit=revisit)
+    try:
+        policy_maker(settings)
+    except SettingsError as error:
+        parser.error(str(error))
     site = ReplaySite(arguments.file)
     started = time.perf_counter()
     with _log(arguments.log) as log:
@@ -222,8 +227,6 @@ def _log(path: Path | None) -> Iterator[TextIO | None]:
         file.write("time\tevent\turl\tdetail\n")
         yield file
 
-
-__all__ = ["page_key", "replace", "score", "simulate"]
 
 if __name__ == "__main__":
     sys.exit(main())

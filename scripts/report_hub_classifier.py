@@ -3,11 +3,13 @@
 
     scripts/report_hub_classifier.py study --train urls.tsv --test held/urls.tsv
     scripts/report_hub_classifier.py costs --pages pages.tsv --archive pages.tar.xz
+    scripts/report_hub_classifier.py context --replays DIR
     scripts/report_hub_classifier.py chart --model held/0001-... --out docs/images/hubs.svg
         --urls held/urls.tsv --pages held/pages.tsv --archive pages.tar.xz
 
 ``study`` is paper 003's training-size study, ``costs`` its table 5 (time, memory, processor of
-1,000 pages, each method in a process of its own), ``chart`` the precision-recall curves and the
+1,000 pages, each method in a process of its own), ``context`` what the site's other URLs add on
+recorded sites, ``chart`` the precision-recall curves and the
 errors by kind of site.
 """
 
@@ -16,10 +18,12 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +34,7 @@ import numpy as np
 from classifier.hub.assessment import Judged, judge_pages, judge_urls, page_features, scored_rows
 from classifier.hub.captures import read_captures
 from classifier.hub.classifier import HubClassifier, load_default
+from classifier.hub.context import SiteIndex
 from classifier.hub.errors import HubClassifierError
 from classifier.hub.evidence import LinkEvidence
 from classifier.hub.labels import LabelRow, read_labels
@@ -46,7 +51,13 @@ COST_METHODS = ("heuristic", "paper_content", "content", "cascade", "paper_url",
 def main(arguments: list[str] | None = None) -> int:
     """Run one report; 0 = done, 2 = bad input."""
     options = _options(arguments)
-    reports = {"study": _study, "costs": _costs, "cost": _cost, "chart": _chart}
+    reports = {
+        "study": _study,
+        "costs": _costs,
+        "cost": _cost,
+        "context": _context,
+        "chart": _chart,
+    }
     try:
         reports[options.report](options)
     except HubClassifierError as error:
@@ -59,12 +70,13 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("report", choices=("study", "costs", "cost", "chart"))
+    parser.add_argument("report", choices=("study", "costs", "cost", "context", "chart"))
     parser.add_argument("--train", metavar="TSV")
     parser.add_argument("--test", metavar="TSV")
     parser.add_argument("--urls", metavar="TSV")
     parser.add_argument("--pages", metavar="TSV")
     parser.add_argument("--archive", metavar="TAR")
+    parser.add_argument("--replays", type=Path, metavar="DIR", help="*.sqlite and truth/*.tsv")
     parser.add_argument("--model", type=Path, metavar="DIR")
     parser.add_argument("--method", choices=COST_METHODS)
     parser.add_argument("--out", type=Path, metavar="FILE")
@@ -97,8 +109,8 @@ def _study(options: argparse.Namespace) -> None:
 
 def _costs(options: argparse.Namespace) -> None:
     """Table: seconds, peak memory and processor share of each method on 1,000 pages."""
-    print("| method | pages | seconds | memory, MB | processor |")
-    print("| --- | --- | --- | --- | --- |")
+    print("| method | pages | seconds | of them processor | memory, MB | share |")
+    print("| --- | --- | --- | --- | --- | --- |")
     for method in COST_METHODS:
         command = [sys.executable, __file__, "cost", "--method", method]
         command += ["--pages", options.pages, "--archive", options.archive]
@@ -106,7 +118,8 @@ def _costs(options: argparse.Namespace) -> None:
         done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - this file
         cost = json.loads(done.stdout)
         print(
-            f"| {method} | {cost['pages']} | {cost['seconds']:.2f} | {cost['megabytes']:.0f}"
+            f"| {method} | {cost['pages']} | {cost['seconds']:.2f}"
+            f" | {cost['processor'] * cost['seconds']:.2f} | {cost['megabytes']:.0f}"
             f" (+{cost['megabytes_added']:.0f}) | {cost['processor']:.0%} |",
             flush=True,
         )
@@ -153,6 +166,25 @@ def _run_method(
             model.paper_content.decide(paper_content_rows(features))
         else:
             model.heuristic.decide(features)
+
+
+def _context(options: argparse.Namespace) -> None:
+    """Table: share of a recorded site's new URLs judged rightly, alone and among its other URLs."""
+    classifier = _load(options)
+    print("| site | URLs | URL alone | with context |")
+    print("| --- | --- | --- | --- |")
+    for truth in sorted(options.replays.glob("truth/*.tsv")):
+        rows = [line.split("\t") for line in truth.read_text("utf-8").splitlines()[1:]]
+        rows = [row for row in rows if row[3]]  # reachable by a link
+        lists = np.array([row[1] == "list" for row in rows], dtype=np.bool_)
+        with closing(sqlite3.connect(options.replays / f"{truth.stem}.sqlite")) as database:
+            known = [url for (url,) in database.execute("select url from page")]
+        pages = [(url, None) for url in known if not url.endswith((".xml", ".txt"))]
+        index = SiteIndex.build(pages)
+        alone = [LinkEvidence(row[0]) for row in rows]
+        among = [index.add_context(link) for link in alone]
+        shares = [np.mean((classifier.log_odds(links) > 0) == lists) for links in (alone, among)]
+        print(f"| {truth.stem} | {len(rows)} | {shares[0]:.3f} | {shares[1]:.3f} |")
 
 
 def _chart(options: argparse.Namespace) -> None:

@@ -5,10 +5,13 @@
 
     scripts/train_hub_classifier.py ... --models held --hold-out held
 
-Several ``--labels`` are joined, the first row of a URL wins. With ``--hold-out DIR`` a sixth of the
-domains is left out of training and its rows are written to DIR under the files' own names, for
-``scripts/evaluate_hub_classifier.py``. The new version becomes the active
-one unless the active one has a better held-out F1; ``--force`` makes it active anyway.
+    scripts/train_hub_classifier.py --labels mine.tsv --models DIR --update
+
+With ``--update`` the active model of DIR (or the shipped one) learns the labels; the original
+training set is not needed. Several ``--labels`` are joined, the first row of a URL wins. With
+``--hold-out DIR`` a sixth of the domains is left out of training, and its rows are written to DIR
+under the files' own names, for ``scripts/evaluate_hub_classifier.py``. The new version becomes the
+active one unless the active one is better on held-out domains; ``--force`` makes it active anyway.
 """
 
 from __future__ import annotations
@@ -31,8 +34,10 @@ from classifier.hub.labels import (
     read_labels,
     write_labels,
 )
-from classifier.hub.registry import ModelRegistry, next_version
+from classifier.hub.model import HubModel
+from classifier.hub.registry import ActiveClassifier, ModelRegistry, next_version
 from classifier.hub.training import TrainingOptions, train_model
+from classifier.hub.updating import update_model
 
 HOLD_OUT = 6
 """One domain in so many is held out."""
@@ -54,35 +59,54 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--labels", action="append", required=True, metavar="TSV")
-    parser.add_argument("--pages", metavar="TSV", required=True, help="labels of captured pages")
-    parser.add_argument("--archive", metavar="TAR", required=True, help="the captured pages")
+    parser.add_argument("--pages", metavar="TSV", help="labels of captured pages")
+    parser.add_argument("--archive", metavar="TAR", help="the captured pages")
+    parser.add_argument("--update", action="store_true", help="teach the active model the labels")
     parser.add_argument("--models", type=Path, default=MODELS, metavar="DIR")
     parser.add_argument("--search", action="store_true", help="grid search of the paper's machines")
     parser.add_argument("--hold-out", type=Path, metavar="DIR", help="where held-out rows go")
     parser.add_argument("--force", action="store_true", help="replace a better model")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if not options.update and not (options.pages and options.archive):
+        parser.error("give --pages and --archive, or --update to learn from labels alone")
+    return options
 
 
 def _train(options: argparse.Namespace) -> int:
+    registry = ModelRegistry(options.models)
+    model = _update(options) if options.update else _train_anew(options)
+    for part in ("urls", "pages"):
+        for name, score in model.metrics[part].items():
+            print(part, name, *(f"{key} {value}" for key, value in score.items()))
+    if "update" in model.metrics:
+        print("update", *(f"{key} {value}" for key, value in model.metrics["update"].items()))
+    active = registry.add(model, force=options.force)
+    print(f"{options.models / model.version}: {'active' if active else 'saved'}")
+    if not active:
+        print("the active model is better on held-out domains; --force replaces it anyway")
+    return 0 if active else 3
+
+
+def _train_anew(options: argparse.Namespace) -> HubModel:
+    rows = _joined(options)
+    pages = _read(options.pages, options)
+    captures = read_captures(pages, options.archive)
+    version = next_version(options.models, labels_hash([*rows, *pages]))
+    return train_model(rows, captures, version, TrainingOptions(search=options.search, tell=_tell))
+
+
+def _update(options: argparse.Namespace) -> HubModel:
+    rows = _joined(options)
+    base = ActiveClassifier(options.models).current().model
+    return update_model(base, rows, next_version(options.models, labels_hash(rows)))
+
+
+def _joined(options: argparse.Namespace) -> list[LabelRow]:
     joined: dict[str, LabelRow] = {}
     for path in options.labels:
         for row in _read(path, options):
             joined.setdefault(row.url, row)
-    rows = list(joined.values())
-    pages = _read(options.pages, options)
-    captures = read_captures(pages, options.archive)
-    registry = ModelRegistry(options.models)
-    version = next_version(options.models, labels_hash([*rows, *pages]))
-    training = TrainingOptions(search=options.search, tell=_tell)
-    model = train_model(rows, captures, version, training)
-    for part in ("urls", "pages"):
-        for name, score in model.metrics[part].items():
-            print(part, name, *(f"{key} {value}" for key, value in score.items()))
-    active = registry.add(model, force=options.force)
-    print(f"{options.models / version}: {'active' if active else 'saved'}")
-    if not active:
-        print("the active model is better on held-out domains; --force replaces it anyway")
-    return 0 if active else 3
+    return list(joined.values())
 
 
 def _read(path: str, options: argparse.Namespace) -> list[LabelRow]:
@@ -94,7 +118,8 @@ def _read(path: str, options: argparse.Namespace) -> list[LabelRow]:
         options.hold_out.mkdir(parents=True, exist_ok=True)
         columns = PAGE_COLUMNS if path == options.pages else LABEL_COLUMNS
         (options.hold_out / Path(path).name).write_text(write_labels(held, columns), "utf-8")
-    check_two_classes(rows, path)
+    if not options.update:
+        check_two_classes(rows, path)
     return rows
 
 

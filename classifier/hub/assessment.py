@@ -76,7 +76,7 @@ def judge_pages(
         "heuristic": _by_margin(model.heuristic.decide(features)),
         "paper_content": _by_margin(model.paper_content.decide(rows)),
         "content": _by_probability(to_probability(content)),
-        "cascade": _by_probability(to_probability(model.cascade.join_all(url, content))),
+        "cascade": _by_probability(to_probability(model.cascade.join(url, features))),
         "url": _by_probability(to_probability(url)),
     }
 

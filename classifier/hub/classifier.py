@@ -12,8 +12,7 @@ from classifier.hub.content_features import describe_page
 from classifier.hub.context import adjust_for_context
 from classifier.hub.errors import ModelError
 from classifier.hub.explanation import Explanation, explain_link
-from classifier.hub.model import HubModel, load_model
-from classifier.hub.registry import newest_version
+from classifier.hub.model import HubModel, load_model, newest_version
 from classifier.hub.scaling import to_log_odds, to_probability
 
 if TYPE_CHECKING:
@@ -34,10 +33,10 @@ class PageScore:
     probability: float
     """Calibrated probability that the page is a hub."""
     decided_by: str
-    """``url`` when it was sure alone, else ``content``."""
+    """``url`` when it was sure alone, else ``content`` (which weighs the URL as well)."""
     url_probability: float
     content_probability: float | None
-    """None when the content was not looked at."""
+    """By content alone; None when it was not looked at."""
 
 
 class HubClassifier:
@@ -86,21 +85,23 @@ class HubClassifier:
         cascade = self.model.cascade
         if not cascade.needs_content(url):
             return PageScore(url_probability, "url", url_probability, None)
-        content = float(self.content_log_odds([describe_page(page, encoding)])[0])
-        joined = cascade.join(url, content)
-        return PageScore(_probability(joined), "content", url_probability, _probability(content))
+        row = describe_page(page, encoding)[None, :]
+        joined = cascade.join(np.array([url]), row)
+        content = self.content_log_odds(row)
+        return PageScore(
+            float(to_probability(joined)[0]),
+            "content",
+            url_probability,
+            float(to_probability(content)[0]),
+        )
 
-    def content_log_odds(self, rows: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def content_log_odds(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return calibrated log-odds of rows of content features, from content alone."""
-        return self.model.content.log_odds(np.array(rows))
+        return self.model.content.log_odds(rows)
 
     def explain(self, link: LinkEvidence) -> Explanation:
         """Tell what spoke for and against the link; some milliseconds."""
         return explain_link(self.model, link)
-
-
-def _probability(log_odds: float) -> float:
-    return float(to_probability(np.array([log_odds]))[0])
 
 
 def load_default() -> HubClassifier:

@@ -6,7 +6,6 @@ itself in metadata and common class names. No feature looks at the page's URL, s
 cascade gets independent evidence.
 """
 
-# ruff: noqa: RUF001 - full-width marks are what the patterns look for
 from __future__ import annotations
 
 import re

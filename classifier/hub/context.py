@@ -27,8 +27,8 @@ _LIMIT = 2.5
 """Context moves log-odds by at most this: behaviour, not layout, overrules a sure classifier."""
 
 _WEIGHTS: Final = {
-    "urls_below": 0.6,
-    "template_siblings": -0.25,
+    "urls_below": 1.2,
+    "template_siblings": -0.4,
     "anchor_ratio": -0.4,
     "page_share": 1.0,
 }

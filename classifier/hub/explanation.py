@@ -11,7 +11,7 @@ from classifier.hub.context import adjust_for_context, context_reasons
 from classifier.hub.evidence import split_url
 from classifier.hub.scaling import to_probability
 from classifier.hub.tables import top_grams
-from classifier.hub.url_machine import ALL_FEATURE_NAMES
+from classifier.hub.url_machine import ALL_FEATURE_NAMES, scale_features
 
 if TYPE_CHECKING:
     from classifier.hub.evidence import LinkEvidence
@@ -54,7 +54,7 @@ def explain_link(model: HubModel, link: LinkEvidence) -> Explanation:
     """
     machine = model.url
     features = machine.features([link])
-    scaled = machine.scale.apply(features)
+    scaled = scale_features(machine.scale, features)
     occluded = np.repeat(scaled, scaled.shape[1] + 1, axis=0)
     # The mean of a standardised feature is 0; row 0 stays whole.
     occluded[np.arange(1, len(occluded)), np.arange(scaled.shape[1])] = 0.0

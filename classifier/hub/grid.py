@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 SEARCH_ROWS: Final = 3000
 """Rows a search looks at; the chosen pair is then fitted once on all."""
 
-_COARSE_COSTS: Final = (-3, -1, 1, 3, 5, 7, 9, 11)
-_COARSE_GAMMAS: Final = (-9, -7, -5, -3, -1, 1)
-_FINE_STEPS: Final = (-1.0, -0.5, 0.0, 0.5, 1.0)
+_COARSE_COSTS: Final = (-2, 1, 4, 7, 10)
+_COARSE_GAMMAS: Final = (-8, -5, -2, 1)
+_FINE_STEPS: Final = (-1.0, 0.0, 1.0)
 """Exponents of 2 around the coarse best."""
 
 
@@ -31,9 +31,6 @@ class GridPoint:
     cost: float
     gamma: float
     accuracy: float
-
-
-Progress = "Callable[[int, int, GridPoint], None]"
 
 
 def search(

@@ -5,7 +5,6 @@ sites used. Each word may be in several classes. Chinese sites name folders by p
 (``tzgg`` = 通知公告, notices).
 """
 
-# ruff: noqa: RUF001 - full-width marks are what the patterns look for
 from __future__ import annotations
 
 import re

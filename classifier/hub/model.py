@@ -3,7 +3,7 @@
 ::
 
     <version>/manifest.json     format, version, training set's hash, metrics, SHA-256 of each file
-              url.json url.svm  content.json content.svm  paper_url.* paper_content.* heuristic.json
+              url.json url.svm  content.* joint.* paper_url.* paper_content.*  heuristic.json
 
 All of it is JSON and libsvm text; reading it runs no code. Every file is checked against the
 manifest before it is read.
@@ -65,7 +65,7 @@ def save_model(model: HubModel, folder: Path) -> None:
         "version": model.version,
         "training": model.training,
         "metrics": model.metrics,
-        "cascade": model.cascade.to_json(),
+        "cascade": {"sure": model.cascade.sure},
         "files": {name: sha256(text.encode()).hexdigest() for name, text in sorted(files.items())},
     }
     files["manifest.json"] = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
@@ -84,6 +84,7 @@ def _files_of(model: HubModel) -> dict[str, str]:
     machines: dict[str, UrlMachine | ContentMachine | PaperMachine] = {
         "url": model.url,
         "content": model.content,
+        "joint": model.cascade.joint,
         "paper_url": model.paper_url,
         "paper_content": model.paper_content,
     }
@@ -117,6 +118,21 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
+def versions_in(root: Path) -> list[str]:
+    """Return the versions of a folder, oldest first."""
+    if not root.is_dir():
+        return []
+    return sorted(p.name for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
+
+
+def newest_version(root: Path) -> str | None:
+    """Return the newest version of a folder, None when there is none."""
+    versions = [
+        version for version in versions_in(root) if (root / version / "manifest.json").is_file()
+    ]
+    return versions[-1] if versions else None
+
+
 def load_model(folder: Path) -> HubModel:
     """Load a folder; raises ModelError that says what is missing, damaged or too new."""
     manifest = read_manifest(folder)
@@ -129,7 +145,10 @@ def load_model(folder: Path) -> HubModel:
             version=str(manifest["version"]),
             url=UrlMachine.from_json(data["url.json"], texts["url.svm"]),
             content=ContentMachine.from_json(data["content.json"], texts["content.svm"]),
-            cascade=Cascade(*map(float, manifest["cascade"])),
+            cascade=Cascade(
+                float(manifest["cascade"]["sure"]),
+                ContentMachine.from_json(data["joint.json"], texts["joint.svm"]),
+            ),
             paper_url=PaperMachine.from_json(data["paper_url.json"], texts["paper_url.svm"]),
             paper_content=PaperMachine.from_json(
                 data["paper_content.json"], texts["paper_content.svm"]

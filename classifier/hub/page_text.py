@@ -1,6 +1,5 @@
 """One walk over a page's tree: how much text, how much of it in links, and where the links stand."""
 
-# ruff: noqa: RUF001 - full-width marks are what the patterns look for
 from __future__ import annotations
 
 import re

@@ -17,13 +17,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.errors import ModelError
-from classifier.hub.model import read_manifest, save_model
+from classifier.hub.model import newest_version, read_manifest, save_model, versions_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from classifier.hub.classifier import HubClassifier
     from classifier.hub.model import HubModel
 
 _POINTER = "active.json"
@@ -41,21 +41,6 @@ class ModelInfo:
     """Why it cannot be used; empty if it can."""
     training: dict[str, Any]
     metrics: dict[str, Any]
-
-
-def versions_in(root: Path) -> list[str]:
-    """Return the versions of a folder, oldest first."""
-    if not root.is_dir():
-        return []
-    return sorted(p.name for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
-
-
-def newest_version(root: Path) -> str | None:
-    """Return the newest version of a folder, None when there is none."""
-    versions = [
-        version for version in versions_in(root) if (root / version / "manifest.json").is_file()
-    ]
-    return versions[-1] if versions else None
 
 
 def next_version(root: Path, training_hash: str) -> str:
@@ -116,9 +101,10 @@ class ModelRegistry:
     def add(self, model: HubModel, *, force: bool = False) -> bool:
         """Save a model; make it active unless the active one is better. Returns whether it is active.
 
-        Better = higher held-out F1 on URLs. ``force`` makes it active anyway.
+        Better = higher held-out F1 on URLs; an updated model (:mod:`classifier.hub.updating`) is better
+        when it judges no fewer of the new labels rightly than its base did. ``force`` makes it active anyway.
         """
-        better = force or _f1_of(model.metrics) >= self._active_f1()
+        better = force or self._is_better(model)
         present = self.active()
         save_model(model, self.root / model.version)
         if better:
@@ -126,6 +112,12 @@ class ModelRegistry:
         elif present:
             self._point(present, self._pointer()["previous"])
         return better
+
+    def _is_better(self, model: HubModel) -> bool:
+        update = model.metrics.get("update")
+        if update:
+            return bool(update["right"] >= update["base_right"])
+        return _f1_of(model.metrics) >= self._active_f1()
 
     def _active_f1(self) -> float:
         version = self.active()
@@ -191,8 +183,6 @@ class ActiveClassifier:
         return status.st_mtime_ns, status.st_ino
 
     def _load(self) -> HubClassifier:
-        from classifier.hub.classifier import HubClassifier, load_default  # noqa: PLC0415 - heavy
-
         try:
             version = self._registry.active()
             if version is None:

@@ -5,7 +5,6 @@ One row of :func:`describe` has the order of :data:`FEATURE_NAMES`; counts and l
 articles on sites of any language. What is unknown (an anchor) is 0 and has its own flag.
 """
 
-# ruff: noqa: RUF001 - full-width marks are what the patterns look for
 from __future__ import annotations
 
 import re
@@ -37,7 +36,7 @@ _SIZE = (
 )
 _QUERY = (
     "query_length parameters query_digit_run query_letter_run query_value_length query_mixing"
-    " query_id query_section fragment"
+    " query_id query_section query_article_id fragment"
 )
 _DATE = "date_precision characters_after_date year month_day release_stamp paging digit_run digits"
 _STEM = (
@@ -79,6 +78,12 @@ _SECTION_PARAMETER = re.compile(
     r"(?:cat|class|type|column|colid|list|channel|page|tag|lm|menu|tree|sort|node)[a-z]*=",
     re.IGNORECASE,
 )
+_ARTICLE_PARAMETER = re.compile(
+    r"(?:^|[&_.])(?:news|art|article|info|content|doc|item|story|post|entry|notice|detail|view|show"
+    r"|thread|[anpt])_?(?:id|key)=",
+    re.IGNORECASE,
+)
+"""A parameter that numbers articles (``newsid=932``), not sections (``classid=3``)."""
 _PAGING = re.compile(
     r"(?:page|paged|pn|p|seite|index|list)[/=_-]?[0-9]{1,4}(?:/|\.|$)", re.IGNORECASE
 )
@@ -169,6 +174,7 @@ def _query(query: str, fragment: str) -> list[float]:
         _log(len(_MIXING.findall(query))),
         float(_ID_PARAMETER.search(query) is not None),
         float(_SECTION_PARAMETER.search(query) is not None),
+        float(_ARTICLE_PARAMETER.search(query) is not None),
         float(fragment != ""),
     ]
 

@@ -224,7 +224,7 @@ def test_after_a_gap_the_next_pages_are_read_at_once_until_a_known_link(tmp_path
     pages |= {f"{HOME}page/{n}/": partial(listing, first=10 * n - 10) for n in range(2, 7)}
     pages |= {HOME[:-1] + path: page() for path in numbers}
     with watch(tmp_path, pages) as crawl:
-        told = set(crawl.run(1.2 * DAY).new())
+        told = set(crawl.run(2.5 * DAY).new())
         assert told == set(numbers[20:])
         found = {p.found_at for p in crawl.store.read.new_pages(limit=100)}
         assert max(found) - min(found) < 10 * MINUTE
