@@ -31,6 +31,9 @@ from store import Store
 from store.record import to_json
 from store.values import LookRow, NewHub, SeenLink, VisitRecord
 
+BACKUPS = 3
+"""Resting hubs that are read when everything on a hub without a next page was new."""
+
 Told = Callable[[VisitRecord, Sequence[int]], None]
 """Called after each recorded visit with the record and the ids of the pages that were announced."""
 
@@ -115,10 +118,12 @@ class Crawler:
     def _follow(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
         """After a gap, read the next page of the list at once: what is unknown there is new as well.
 
-        It goes on from page to page while everything on them is new, as far as errands are bounded.
+        It goes on from page to page while everything on them is new, as far as errands are bounded. A
+        hub without a next page is helped out by those that rest behind it: an archive shows more.
         """
         url = normalize(outcome.page.next_url or "") if outcome.page is not None else None
         if url is None or not site.scope.verdict(url).inside:
+            site.send(*site.cover.behind(outcome.task.page_id, limit=BACKUPS))
             return
         url = without_mirror(url, site.mirrors)
         hub = NewHub("html", "list", 0.9, f"next page of {outcome.task.url}", now)
@@ -126,7 +131,8 @@ class Crawler:
         ids = self._store.write.add_pages(site.row.id, [link], now=now)
         for page_id in ids.values():
             self._store.write.begin_baseline(page_id, site.row.added_at)
-            site.send(page_id)
+            # Before the looks at what is new, which fill the errands on a day with a gap.
+            site.errands.appendleft(page_id)
 
     def _refuse(self, outcome: Outcome, now: float) -> None:
         """Record a look that robots.txt denies: a page is told all the same, it is only not read."""

@@ -86,16 +86,32 @@ def standing(  # noqa: PLR0913 - each bears on it
     # What stands in a feed is a page: ``/?p=3`` is an article of a blog there.
     if hub_like or (hub.kind != "feed" and page_number(target.url) is not None):
         return Standing.HUB
-    if hub.baseline_at is None and not new_hub:
-        dated_after_start = (target.published_at or 0.0) > since.site_added_at
-        # Only a feed prints when a page was published; a sitemap's lastmod moves with every deployment.
-        told = hub.kind == "feed" and dated_after_start and (target.published_at or 0) <= since.now
-        return Standing.NEW if told else Standing.KNOWN
+    if _is_baseline(hub) and not new_hub:
+        return Standing.NEW if _dated_since(target, hub, since) else Standing.KNOWN
     dated = target.published_at if hub.kind == "feed" else None
     dated = dated or date_in_url(target.url)
     if dated is not None and dated < since.oldest_news:
         return Standing.BACKDATED
     return Standing.NEW
+
+
+def _is_baseline(hub: HubRow) -> bool:
+    """Tell whether this is the first time that the hub shows anything of ours.
+
+    A feed that named a wrong host for weeks begins anew on the day when that is mended.
+    """
+    return hub.baseline_at is None or (hub.kind == "feed" and not hub.shown_links)
+
+
+def _dated_since(target: Target, hub: HubRow, since: Since) -> bool:
+    """Tell whether a feed dates a page of its baseline after we began to watch.
+
+    Only a feed prints when a page was published; a sitemap's lastmod moves with every deployment.
+    """
+    if hub.kind != "feed" or target.published_at is None:
+        return False
+    begun = since.site_added_at if hub.baseline_at is None else (hub.visited_at or 0.0) - DAY
+    return begun < target.published_at <= since.now
 
 
 def _overlooked(known: KnownPage, hub: HubRow, since: Since) -> bool:

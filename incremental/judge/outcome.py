@@ -278,7 +278,8 @@ def _seen(target: Target, stand: Standing, view: HubView, plan: _Plan) -> SeenLi
     announce = new and target.identity not in plan.verified
     hub = plan.hubs.get(target.identity)
     # Found on a hub that was read before, this would be news if it were no hub: its first visit tells.
-    news = view.hub.baseline_at is not None or view.new_hub
+    # After a relaunch it is an old section under a new address.
+    news = (view.hub.baseline_at is not None or view.new_hub) and plan.event is None
     pending = hub is not None and hub.role == "list" and news
     pending = pending or target.identity in plan.verified
     state = "backdated" if stand is Standing.BACKDATED else "pending" if pending else "known"

@@ -45,6 +45,13 @@ class Cover:
 
     resting: Mapping[int, int | None] = field(default_factory=dict)
     """Hub to the hub that shows most of what it shows; None when it shows nothing at all."""
+    sizes: Mapping[int, int] = field(default_factory=dict)
+    """How many pages each resting hub shows."""
+
+    def behind(self, hub: int, *, limit: int) -> list[int]:
+        """Return the hubs that rest behind *hub*, those that show most first."""
+        resting = [one for one, chosen in self.resting.items() if chosen == hub]
+        return sorted(resting, key=lambda one: (-self.sizes.get(one, 0), one))[:limit]
 
 
 def cover(hubs: Mapping[int, Shown]) -> Cover:
@@ -56,7 +63,7 @@ def cover(hubs: Mapping[int, Shown]) -> Cover:
         if hub in chosen or shown.seed or (shown.anchor and len(told) < MIN_TOLD):
             continue
         resting[hub] = _nearest(shown, hubs, chosen)
-    return Cover(resting)
+    return Cover(resting, {hub: len(hubs[hub].pages) for hub in resting})
 
 
 def _greedy(hubs: Mapping[int, Shown], *, by_news: bool) -> set[int]:

@@ -64,9 +64,9 @@ def test_a_page_that_is_silent_long_enough_is_none(
 
 
 def test_a_page_that_wakes_up_loses_its_label_and_then_gets_the_other(tmp_path: Path) -> None:
-    pages = {HOME: page("/tag/"), TAG: growing(60, "/only-here.html", since=31, each=2)}
+    pages = {HOME: page("/tag/"), TAG: growing(40, "/only-here.html", since=25, each=2)}
     with watch(tmp_path, pages) as crawl:
-        seen = [said(crawl.run(DAY)).get(TAG) for _ in range(55)]
+        seen = [said(crawl.run(DAY)).get(TAG) for _ in range(35)]
     changes = [label for label, before in zip(seen[1:], seen, strict=False) if label != before]
     assert changes in (["topic", None, "hub"], ["topic", "hub"])
 

@@ -1,0 +1,173 @@
+"""Teaching it from the command line: ``label``, ``labels export import``, ``models list use rollback``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cli_runner import Run
+
+from classifier.hub import load_default
+from classifier.hub.labels import read_labels
+from classifier.hub.model import save_model
+
+HOME = "https://news.example/"
+SHIPPED = load_default().version
+
+
+@pytest.fixture
+def watched(hubwatch: Run) -> Run:
+    """The command line, in a folder in which a site is watched."""
+    hubwatch("add", HOME)
+    return hubwatch
+
+
+def test_a_label_acts_at_once(watched: Run) -> None:
+    done = watched("label", HOME + "list.html", HOME + "other.html", "hub", "--json")
+    assert done.code == 0
+    assert [row["sites"] for row in done.json] == [["news.example"]] * 2
+    roles = {hub["url"]: hub["role"] for hub in watched("hubs", "--json").json}
+    assert roles == {HOME: "seed", HOME + "list.html": "user", HOME + "other.html": "user"}
+    assert "is a topic page of news.example" in watched("label", HOME + "list.html", "topic").err
+    assert HOME + "list.html" not in [hub["url"] for hub in watched("hubs", "--json").json]
+
+
+def test_a_label_outside_every_site_only_trains(watched: Run) -> None:
+    done = watched("label", "https://elsewhere.example/x", "hub")
+    assert (done.code, "only trains" in done.err) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["https://news.example/a", "nonsense", "hub"], 1),
+        (["nonsense", "hub"], 2),
+        ([HOME, "topic"], 2),
+        (["https://news.example/a", "list"], 2),
+        (["hub"], 2),
+    ],
+)
+def test_what_cannot_be_labelled_is_told(watched: Run, arguments: list[str], code: int) -> None:
+    done = watched("label", *arguments)
+    assert done.code == code
+    assert done.err
+
+
+def test_labels_go_from_one_machine_to_another(watched: Run, tmp_path: Path) -> None:
+    watched("label", HOME + "list.html", "hub")
+    watched("label", HOME + "story/", "topic")
+    assert watched("labels", "export", "mine.tsv", "--json").json["labels"] == 2
+    rows = {row.url: row.label for row in read_labels(tmp_path / "mine.tsv")}
+    assert rows == {HOME + "list.html": "hub", HOME + "story/": "topic"}
+    again = watched("labels", "import", "mine.tsv", "--json").json
+    assert (again["labels"], again["changed"]) == (2, 2)
+    assert watched("labels", "export", "mine.tsv", "--json").json["labels"] == 2
+
+
+def test_your_own_label_outranks_an_imported_one(watched: Run, tmp_path: Path) -> None:
+    (tmp_path / "theirs.tsv").write_text(f"label\turl\ntopic\t{HOME}list.html\n")
+    watched("label", HOME + "list.html", "hub")
+    watched("labels", "import", "theirs.tsv")
+    watched("labels", "export", "all.tsv")
+    (row,) = read_labels(tmp_path / "all.tsv")
+    assert (row.label, row.source) == ("hub", "user")
+    assert HOME + "list.html" in [hub["url"] for hub in watched("hubs", "--json").json]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (f"label\turl\nhub\t{HOME}a\n\nlist\t{HOME}b\n", "line 4"),
+        (f"label\turl\nhub\t{HOME}a\n\nhub\tftp://news.example/b\n", "line 4"),
+        (f"label\turl\nhub\t{HOME}a\ntopic\tnews\n", "line 3"),
+        (f"label\turl\nhub\t{HOME}a\nhub\n", "line 3"),
+        (f"label\turl\nhub\t{HOME}a\nhub\t{HOME}{'x' * 100_000}\n", "line 3"),
+        ("label\tanchor\nhub\tx\n", "url"),
+        ("", "is empty"),
+    ],
+    ids=range(7),
+)
+def test_a_bad_line_is_named_and_nothing_is_imported(
+    watched: Run, tmp_path: Path, text: str, says: str
+) -> None:
+    (tmp_path / "bad.tsv").write_text(text)
+    done = watched("labels", "import", "bad.tsv")
+    assert (done.code, says in done.err) == (2, True), done.err
+    assert watched("labels", "export", "all.tsv", "--json").json["labels"] == 0
+
+
+def test_files_that_cannot_be_read_or_written(watched: Run) -> None:
+    assert watched("labels", "import", "nowhere.tsv").code == 2
+    assert watched("labels", "export", "no/such/folder/x.tsv").code == 2
+
+
+def test_the_shipped_model_is_active_until_another_is(hubwatch: Run) -> None:
+    (row,) = hubwatch("models", "list", "--json").json
+    assert (row["version"], row["active"], row["origin"]) == (SHIPPED, True, "shipped")
+    assert "in use" in hubwatch("models", "list").out
+
+
+def test_a_version_is_used_and_taken_back(hubwatch: Run, tmp_path: Path) -> None:
+    root = tmp_path / "hubwatch-data" / "models"
+    assert hubwatch("models", "use", SHIPPED).code == 0
+    save_model(replace(load_default().model, version="0009-99999999"), root / "0009-99999999")
+    assert active(hubwatch) == [SHIPPED]
+    assert hubwatch("models", "use", "0009-99999999", "--json").json == {"active": "0009-99999999"}
+    assert active(hubwatch) == ["0009-99999999"]
+    assert hubwatch("models", "rollback", "--json").json == {"active": SHIPPED}
+    assert active(hubwatch) == [SHIPPED]
+
+
+def active(hubwatch: Run) -> list[str]:
+    return [row["version"] for row in hubwatch("models", "list", "--json").json if row["active"]]
+
+
+def test_a_damaged_version_is_shown_and_refused(hubwatch: Run, tmp_path: Path) -> None:
+    root = tmp_path / "hubwatch-data" / "models"
+    hubwatch("models", "use", SHIPPED)
+    save_model(replace(load_default().model, version="0009-99999999"), root / "0009-99999999")
+    (root / "0009-99999999" / "url.svm").write_text("x")
+    done = hubwatch("models", "use", "0009-99999999")
+    assert (done.code, "checksum" in done.err) == (2, True)
+    (root / "0009-99999999" / "manifest.json").write_text("{")
+    rows = {row["version"]: row for row in hubwatch("models", "list", "--json").json}
+    assert "damaged" in rows["0009-99999999"]["problem"]
+    assert active(hubwatch) == [SHIPPED]
+
+
+def test_versions_that_are_not_there(hubwatch: Run) -> None:
+    for name in ("0042-00000000", "../models", ""):
+        done = hubwatch("models", "use", name)
+        assert (done.code, SHIPPED in done.err) == (4, True)
+    done = hubwatch("models", "rollback")
+    assert (done.code, "no earlier version" in done.err) == (2, True)
+
+
+def test_check_shows_what_spoke_for_and_against(watched: Run) -> None:
+    url = HOME + "2024/05/17/a-story-with-a-long-name.html"
+    told = watched("check", url, "--json").json
+    classifier = told["classifier"]
+    assert classifier["version"] == SHIPPED
+    assert told["hub_score"] < 0.5
+    assert {"feature", "value", "log_odds"} == set(classifier["contributions"][0])
+    assert classifier["cascade"]["decided_by"] == "url"
+    table = watched("check", url).out
+    assert all(word in table for word in (SHIPPED, "features", "characters", "decided by"))
+
+
+def test_check_says_that_your_word_decides(watched: Run) -> None:
+    watched("label", HOME + "a-story-with-a-long-name.html", "hub")
+    told = watched("check", HOME + "a-story-with-a-long-name.html", "--json").json
+    assert (told["hub_score"], told["classifier"]["cascade"]["decided_by"]) == (1.0, "you")
+    assert [(one["label"], one["origin"]) for one in told["labels"]] == [("hub", "user")]
+
+
+def test_check_lets_content_decide_when_it_is_at_hand(hubwatch: Run, found: list[str]) -> None:
+    """The story was looked at, so its text is kept; the other page was never fetched."""
+    read, unread = (
+        hubwatch("check", url, "--json").json["classifier"]["cascade"]
+        for url in (found[0], HOME + "old-0.html")
+    )
+    assert (read["decided_by"], read["probability"] < 0.5) == ("content", True)
+    assert (unread["decided_by"], unread["probability"]) == ("content, once it is fetched", None)
