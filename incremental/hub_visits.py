@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -41,6 +42,10 @@ SURE_SCORE = 0.95
 """From here on an address alone makes a hub, even one that is still empty."""
 MAX_NEW_SECTION = 40
 """Unknown pages on a hub that came up late, up to which they are news: an old archive has more."""
+LIST_WORDS = re.compile(
+    r"/(?:tags?|categor(?:y|ies)|topics?|archives?|authors?|labels?)/", re.IGNORECASE
+)
+"""Folders whose pages nobody wants to be told of, however unsure the classifier is."""
 NEW_SECTION_SECONDS = 7 * DAY
 ROOT_SLASHES = 3
 """Slashes of ``//host/``: what lies at the root of a site is no section."""
@@ -160,7 +165,7 @@ class HubVisits:
     def _told_as_well(self, judgement: Judgement, hub: HubRow) -> Judgement:
         """Tell a page of which it is not sure that it is a hub, if it came up as news, and watch it too."""
         row = self._store.read.page(hub.page_id) or {}
-        if row.get("state") != "pending":
+        if row.get("state") != "pending" or LIST_WORDS.search(hub.url):
             return judgement
         record = replace(judgement.record, announce_page=True, first_hub_id=row.get("first_hub_id"))
         return replace(judgement, record=record)

@@ -253,10 +253,6 @@ def _mean_score(scores: list[Score]) -> Score:
 
 
 def _print(results: Results, *, as_json: bool) -> None:
-    if as_json:
-        plain = {f"{b:g}": {n: asdict(s) for n, s in r.items()} for b, r in results.items()}
-        print(json.dumps(plain if len(plain) > 1 else next(iter(plain.values())), indent=2))
-        return
     for budget, scores in results.items():
         table = Table(title=f"{budget:g} fetches an hour", box=box.SIMPLE, padding=(0, 1, 0, 0))
         table.add_column("minutes", no_wrap=True)
@@ -272,6 +268,9 @@ def _print(results: Results, *, as_json: bool) -> None:
                 str(score.fetches),
             )
         Console().print(table)
+    if as_json:
+        plain = {f"{b:g}": {n: asdict(s) for n, s in r.items()} for b, r in results.items()}
+        print(json.dumps(plain if len(plain) > 1 else next(iter(plain.values()))))
 
 
 def _plot(results: Results, path: Path) -> None:

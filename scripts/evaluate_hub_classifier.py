@@ -60,7 +60,9 @@ def main(arguments: list[str] | None = None) -> int:
     except HubClassifierError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(json.dumps(report, indent=1) if options.json else _as_text(report))
+    print(_as_text(report))
+    if options.json:
+        print(json.dumps(report))
     return 0
 
 

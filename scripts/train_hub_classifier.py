@@ -7,23 +7,29 @@
 
     scripts/train_hub_classifier.py --labels mine.tsv --models DIR --update
 
+    scripts/train_hub_classifier.py --store hubwatch-data --update
+
 With ``--update`` the active model of DIR (or the shipped one) learns the labels; the original
 training set is not needed. Several ``--labels`` are joined, the first row of a URL wins. With
 ``--hold-out DIR`` a sixth of the domains is left out of training, and its rows are written to DIR
 under the files' own names, for ``scripts/evaluate_hub_classifier.py``. The new version becomes the
 active one unless the active one is better on held-out domains; ``--force`` makes it active anyway.
+
+``--store`` takes the labels of an installation, yours before behaviour's before imported ones, alone
+or before those of files; the version goes into its folder ``models``, where the daemon takes it up.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 from classifier.hub.captures import read_captures
-from classifier.hub.errors import HubClassifierError
+from classifier.hub.errors import HubClassifierError, LabelFileError
 from classifier.hub.folds import fold_of
 from classifier.hub.labels import (
     LABEL_COLUMNS,
@@ -38,6 +44,12 @@ from classifier.hub.model import HubModel
 from classifier.hub.registry import ActiveClassifier, ModelRegistry, next_version
 from classifier.hub.training import TrainingOptions, train_model
 from classifier.hub.updating import update_model
+from incremental.labels import label_rows, merged
+from incremental.learning import UNTIL
+from incremental.models import adopt_shipped, base_model
+from store import open_store
+from store.errors import StoreError
+from store.values import LabelEntry
 
 HOLD_OUT = 6
 """One domain in so many is held out."""
@@ -49,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     try:
         return _train(options)
-    except HubClassifierError as error:
+    except (HubClassifierError, StoreError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
 
@@ -58,15 +70,19 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--labels", action="append", required=True, metavar="TSV")
+    parser.add_argument("--labels", action="append", default=[], metavar="TSV")
+    parser.add_argument("--store", type=Path, metavar="FOLDER", help="labels of an installation")
     parser.add_argument("--pages", metavar="TSV", help="labels of captured pages")
     parser.add_argument("--archive", metavar="TAR", help="the captured pages")
     parser.add_argument("--update", action="store_true", help="teach the active model the labels")
-    parser.add_argument("--models", type=Path, default=MODELS, metavar="DIR")
+    parser.add_argument("--models", type=Path, metavar="DIR", help="default: the store's, or ours")
     parser.add_argument("--search", action="store_true", help="grid search of the paper's machines")
     parser.add_argument("--hold-out", type=Path, metavar="DIR", help="where held-out rows go")
     parser.add_argument("--force", action="store_true", help="replace a better model")
     options = parser.parse_args(arguments)
+    options.models = options.models or (options.store / "models" if options.store else MODELS)
+    if not options.labels and not options.store:
+        parser.error("give --labels or --store")
     if not options.update and not (options.pages and options.archive):
         parser.error("give --pages and --archive, or --update to learn from labels alone")
     return options
@@ -74,7 +90,11 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 
 def _train(options: argparse.Namespace) -> int:
     registry = ModelRegistry(options.models)
-    model = _update(options) if options.update else _train_anew(options)
+    stored = _stored(options.store) if options.store else []
+    model = _update(options, stored) if options.update else _train_anew(options, stored)
+    if stored:
+        until = max(entry.at for entry in stored)
+        model = replace(model, training={**model.training, UNTIL: until})
     for part in ("urls", "pages"):
         for name, score in model.metrics[part].items():
             print(part, name, *(f"{key} {value}" for key, value in score.items()))
@@ -87,22 +107,43 @@ def _train(options: argparse.Namespace) -> int:
     return 0 if active else 3
 
 
-def _train_anew(options: argparse.Namespace) -> HubModel:
-    rows = _joined(options)
+def _train_anew(options: argparse.Namespace, stored: list[LabelEntry]) -> HubModel:
+    rows = _joined(options, stored)
     pages = _read(options.pages, options)
     captures = read_captures(pages, options.archive)
     version = next_version(options.models, labels_hash([*rows, *pages]))
     return train_model(rows, captures, version, TrainingOptions(search=options.search, tell=_tell))
 
 
-def _update(options: argparse.Namespace) -> HubModel:
-    rows = _joined(options)
-    base = ActiveClassifier(options.models).current().model
+def _update(options: argparse.Namespace, stored: list[LabelEntry]) -> HubModel:
+    rows = _joined(options, stored)
+    if stored:
+        # All labels of a store are taught anew each time, so that none counts twice.
+        base = base_model(options.models)
+        registry = ModelRegistry(options.models)
+        if registry.active() is None:
+            registry.use(adopt_shipped(options.models).version)
+    else:
+        base = ActiveClassifier(options.models).current().model
     return update_model(base, rows, next_version(options.models, labels_hash(rows)))
 
 
-def _joined(options: argparse.Namespace) -> list[LabelRow]:
-    joined: dict[str, LabelRow] = {}
+def _stored(folder: Path) -> list[LabelEntry]:
+    """Return the labels of a store, one a page."""
+    path = folder / "hubwatch.sqlite"
+    if not path.is_file():
+        raise LabelFileError(
+            path, 0, "is not there; `hubwatch labels export` reads other databases"
+        )
+    with open_store(str(path), cache_folder=folder / "pages") as store:
+        entries = merged(store.read.labels())
+    if not entries:
+        raise LabelFileError(path, 0, "has no labels yet")
+    return entries
+
+
+def _joined(options: argparse.Namespace, stored: list[LabelEntry]) -> list[LabelRow]:
+    joined = {row.url: row for row in _held(label_rows(stored), "store.tsv", options)}
     for path in options.labels:
         for row in _read(path, options):
             joined.setdefault(row.url, row)
@@ -111,16 +152,25 @@ def _joined(options: argparse.Namespace) -> list[LabelRow]:
 
 def _read(path: str, options: argparse.Namespace) -> list[LabelRow]:
     """Read a label file; with --hold-out, write its held-out rows and return the others."""
-    rows = read_labels(path)
-    if options.hold_out:
-        held = [row for row in rows if fold_of(row.domain, HOLD_OUT) == HOLD_OUT - 1]
-        rows = [row for row in rows if fold_of(row.domain, HOLD_OUT) != HOLD_OUT - 1]
-        options.hold_out.mkdir(parents=True, exist_ok=True)
-        columns = PAGE_COLUMNS if path == options.pages else LABEL_COLUMNS
-        (options.hold_out / Path(path).name).write_text(write_labels(held, columns), "utf-8")
+    columns = PAGE_COLUMNS if path == options.pages else LABEL_COLUMNS
+    rows = _held(read_labels(path), Path(path).name, options, columns)
     if not options.update:
         check_two_classes(rows, path)
     return rows
+
+
+def _held(
+    rows: list[LabelRow],
+    name: str,
+    options: argparse.Namespace,
+    columns: tuple[str, ...] = LABEL_COLUMNS,
+) -> list[LabelRow]:
+    if not options.hold_out or not rows:
+        return rows
+    held = [row for row in rows if fold_of(row.domain, HOLD_OUT) == HOLD_OUT - 1]
+    options.hold_out.mkdir(parents=True, exist_ok=True)
+    (options.hold_out / name).write_text(write_labels(held, columns), "utf-8")
+    return [row for row in rows if fold_of(row.domain, HOLD_OUT) != HOLD_OUT - 1]
 
 
 def _tell(line: str) -> None:

@@ -80,7 +80,7 @@ def test_links_to_other_hubs_and_old_pages_are_no_news(tmp_path: Path) -> None:
     ]
     pages: dict[str, object] = {HOME: page("/tag/", *stories), TAG: boxes}
     pages |= {f"{HOME}section-{n}/": page("/only-here.html", stories[n]) for n in range(30)}
-    with watch(tmp_path, pages) as crawl:  # type: ignore[arg-type]  # a table of every kind of content
+    with watch(tmp_path, pages) as crawl:
         assert said(crawl.run(10 * DAY)).get(TAG) != "hub"
 
 
@@ -92,7 +92,7 @@ def test_feeds_get_no_label(tmp_path: Path) -> None:
     ]
     pages: dict[str, object] = {HOME: page(head=head), HOME + "feed/": items}
     pages |= {f"{HOME}s-{n}.html": page(text="A story. " * 99) for n in range(9)}
-    with watch(tmp_path, pages) as crawl:  # type: ignore[arg-type]  # as above
+    with watch(tmp_path, pages) as crawl:
         crawl.run(8 * DAY)
         assert len(crawl.new()) > 3
         assert said(crawl) == {}

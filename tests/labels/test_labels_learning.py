@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 import shutil
+import signal
 import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,8 +24,11 @@ from classifier.hub import LinkEvidence
 from classifier.hub.folds import folds_of
 from classifier.hub.model import read_manifest
 from classifier.hub.registry import ModelRegistry
-from incremental.learning import MAX_LABELS, POLL_SECONDS, Learner, base_model, lesson, taught_until
-from incremental.models import ActiveScorer, list_models
+from incremental.clock import FastClock
+from incremental.daemon import Daemon
+from incremental.learning import MAX_LABELS, POLL_SECONDS, Learner, lesson, taught_until
+from incremental.models import ActiveScorer, base_model, list_models
+from incremental.settings import Settings
 from incremental.urls import host_of, identity
 from store import Store
 from store.values import LabelEntry
@@ -216,3 +222,44 @@ def test_without_a_registry_the_shipped_model_is_used_and_listed(tmp_path: Path)
     assert (row["active"], row["origin"], row["problem"]) == (True, "shipped", "")
     assert ActiveScorer(tmp_path / "models").version == row["version"]
     assert not (tmp_path / "models").exists()
+
+
+class Straw:
+    """A crawler with nothing to do."""
+
+    idle = True
+
+    def __init__(self) -> None:
+        self.frontier = self
+
+    def load(self, _now: float) -> None:
+        """Load nothing."""
+
+    def drain(self, _now: float) -> None:
+        """Drain nothing."""
+
+    def is_due(self, _now: float, _patience_seconds: float) -> bool:
+        return False
+
+    def step(self, now: float, _when_done: object) -> float:
+        return now + DAY
+
+
+def test_the_daemon_repeats_the_step_when_it_asks_for_it(sqlite_store: Store) -> None:
+    asked: list[float] = []
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def learn(now: float) -> float:
+        asked.append(now)
+        if len(asked) == 3:
+            daemon.stop()
+        return now + 60
+
+    straw: Any = Straw()
+    clock = FastClock(1000.0)
+    daemon = Daemon(straw, sqlite_store, Settings(), clock, once=False, learn=learn)
+    daemon.run()
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+    assert len(asked) >= 3
+    assert all(later - before >= 60 for before, later in pairwise(asked))

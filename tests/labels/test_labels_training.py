@@ -1,0 +1,98 @@
+"""``scripts/train_hub_classifier.py --store``: what was said in an installation trains by hand as well."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+import train_hub_classifier
+
+sys.path.append(str(Path(__file__).parents[1] / "classifier"))  # for its samples
+
+from hub_samples import train_small_model
+
+from classifier.hub.labels import read_labels
+from classifier.hub.model import read_manifest
+from classifier.hub.registry import ModelRegistry
+from incremental.learning import Learner, taught_until
+from incremental.settings import Settings
+from incremental.storage import open_configured_store
+from incremental.urls import identity
+from store import Store
+from store.values import LabelEntry
+
+START = 1_717_400_000.0
+
+
+def open_store(folder: Path) -> Store:
+    return open_configured_store(Settings(), folder)
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Path:
+    """A store with some labels, and a registry with a model that was trained in full."""
+    urls = [f"https://odd{n}.example/digest/2024/05/1{n}/digest-{n}.html" for n in range(9)]
+    entries = [
+        LabelEntry(url, identity(url), "hub", "user", START + n) for n, url in enumerate(urls)
+    ]
+    entries.append(LabelEntry(urls[0], identity(urls[0]), "topic", "behaviour", START))
+    with open_store(tmp_path) as store:
+        store.write.put_labels(entries)
+    folder = tmp_path / "hubwatch-data"
+    ModelRegistry(folder / "models").add(train_small_model())
+    return folder
+
+
+def train(*arguments: str | Path) -> int:
+    return train_hub_classifier.main([str(one) for one in arguments])
+
+
+def test_the_labels_of_a_store_train_alone(installation: Path, tmp_path: Path) -> None:
+    assert train("--store", installation, "--update") == 0
+    root = installation / "models"
+    training = read_manifest(root / str(ModelRegistry(root).active()))["training"]
+    assert (training["update_rows"], taught_until(root)) == (9, START + 8)
+    with open_store(tmp_path) as store:
+        Learner(store, root, 1, start=lambda work: work()).step(START + 99)
+    assert len(ModelRegistry(root).models()) == 2
+
+
+def test_they_are_added_to_files_and_outrank_them(
+    installation: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    theirs = "https://odd0.example/digest/2024/05/10/digest-0.html", "https://new.example/x/"
+    file = tmp_path / "more.tsv"
+    file.write_text("label\turl\n" + "".join(f"topic\t{url}\n" for url in theirs))
+    arguments = (
+        "--store",
+        installation,
+        "--labels",
+        file,
+        "--update",
+        "--hold-out",
+        tmp_path / "held",
+    )
+    train(*arguments, "--force")
+    held = [row for name in ("store", "more") for row in _held(tmp_path / "held" / f"{name}.tsv")]
+    learned = int(capsys.readouterr().out.split("update rows ")[1].split()[0])
+    assert learned + len({url for url, _ in held}) == 10
+    assert (theirs[0], "topic") not in held or (theirs[0], "hub") in held
+
+
+def _held(path: Path) -> list[tuple[str, str]]:
+    if len(path.read_text().splitlines()) < 2:
+        return []
+    return [(row.url, row.label) for row in read_labels(path)]
+
+
+def test_a_folder_without_store_or_labels_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train("--store", tmp_path / "nowhere", "--update") == 2
+    open_store(tmp_path).close()
+    assert train("--store", tmp_path / "hubwatch-data", "--update") == 2
+    (tmp_path / "hubwatch-data" / "hubwatch.sqlite").write_text("no database")
+    assert train("--store", tmp_path / "hubwatch-data", "--update") == 2
+    said = capsys.readouterr().err
+    assert all(word in said for word in ("is not there", "has no labels yet", "no database"))
