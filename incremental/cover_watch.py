@@ -80,7 +80,7 @@ class CoverWatch:
                 pages=pages[hub.page_id],
                 told=told[hub.page_id],
                 seed=hub.role in ("seed", "user"),
-                anchor=hub.kind == "feed",
+                anchor=hub.kind in ("feed", "sitemap"),
                 late=hub.kind == "sitemap",
                 preference=_PREFERENCE.get(hub.kind, 0.0) + (hub.role == "seed"),
             )

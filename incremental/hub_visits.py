@@ -69,7 +69,7 @@ class HubVisits:
         hub = self._store.read.hub(outcome.task.page_id)
         if hub is None:
             return None
-        judgement = self._judgement(outcome, hub, site, now)
+        judgement = _within(self._judgement(outcome, hub, site, now), site)
         record = _reschedule(judgement, outcome, hub, site, now)
         self._keep_body(outcome, hub, judgement)
         self._mirrors.learn(outcome, hub, judgement, site, now)
@@ -268,6 +268,14 @@ def _not_a_hub(page: Page | None, hub: HubRow) -> str:
         # Many sites answer whatever they do not know with their home page and code 200.
         return "a web page where a feed or a sitemap was looked for"
     return ""
+
+
+def _within(judgement: Judgement, site: WatchedSite) -> Judgement:
+    """Leave out what a page names outside the scope: feeds and refreshes may point anywhere."""
+    scope = site.scope if "scope" not in judgement.record.site_fields else None
+    more = judgement.record.more_pages
+    inside = tuple(link for link in more if scope is None or scope.verdict(link.url).inside)
+    return replace(judgement, record=replace(judgement.record, more_pages=inside))
 
 
 def _redirected(outcome: Outcome, hub: HubRow, site: WatchedSite, now: float) -> Judgement:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from incremental.judge.mirrors import rules
 from incremental.judge.site_context import SiteContext
-from incremental.revisit import BudgetState, HubState, Policy, SiteState, Terms
+from incremental.revisit import BudgetState, HubKind, HubState, Policy, SiteState, Terms
 from incremental.revisit.cover import Cover
 from incremental.scope import Reach, Scope
 from incremental.settings import RevisitSettings
@@ -18,6 +18,7 @@ from store.values import HubRow, SiteRow
 
 MAX_ERRANDS = 8
 REST_SECONDS = 7 * DAY
+SITEMAP_REST_SECONDS = DAY
 REST_SHARE = 0.1
 """Share of the budget that resting hubs may take together."""
 
@@ -83,6 +84,9 @@ class WatchedSite:
             return due_at
         share = REST_SHARE * max(self.terms.requests_per_day, 1.0)
         interval = max(REST_SECONDS, len(self.cover.resting) / share * DAY)
+        if state.kind == HubKind.SITEMAP:
+            # Few and cheap, and now and then the only place where a page is shown.
+            interval = min(interval, SITEMAP_REST_SECONDS)
         return max(due_at, state.visited_at + interval)
 
     def move(self, home: str) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+from collections.abc import Iterator
 from pathlib import Path
 
 from incremental.settings import Settings
 from store import Store, open_store
+from store.errors import StoreLockedError
 
 MEGABYTE = 1_000_000
 
@@ -16,6 +20,26 @@ def open_configured_store(settings: Settings, folder: Path) -> Store:
     where = settings.store.database or str(home / "hubwatch.sqlite")
     quota = int(settings.store.cache_quota_mb * MEGABYTE)
     return open_store(where, cache_folder=home / "pages", cache_quota_bytes=quota)
+
+
+@contextlib.contextmanager
+def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
+    """Hold the embedded store for one crawler: two would fetch everything twice.
+
+    The lock is the operating system's, so it goes with the process, however that ends. PostgreSQL is
+    not locked: who shares a server knows who runs what.
+
+    Raises:
+        StoreLockedError: another crawler holds it.
+    """
+    home = folder / settings.store.folder
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "crawler.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise StoreLockedError(f"another crawler is at work on {home}") from None
+        yield
 
 
 def models_folder(settings: Settings, folder: Path) -> Path:

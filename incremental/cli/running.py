@@ -39,7 +39,7 @@ def run(
     from incremental.clock import SystemClock  # noqa: PLC0415
     from incremental.daemon import Daemon  # noqa: PLC0415
     from incremental.learning import Learner  # noqa: PLC0415
-    from incremental.storage import models_folder, open_configured_store  # noqa: PLC0415
+    from incremental.storage import models_folder, only_writer, open_configured_store  # noqa: PLC0415
 
     state: State = context.obj
     settings, folder = state.settings()
@@ -49,7 +49,7 @@ def run(
     )
     clock = SystemClock()
     models = models_folder(settings, folder)
-    with open_configured_store(settings, folder) as store:
+    with only_writer(settings, folder), open_configured_store(settings, folder) as store:
         _add_sites(store, settings, urls or [])
         if not store.read.sites():
             raise InputError("sites", [], "nothing to watch yet; add one: hubwatch add URL")

@@ -34,6 +34,8 @@ from incremental.visit import Outcome
 from store.values import HubRow, KnownPage, LookRow, NewHub, SeenLink, SiteChange, VisitRecord
 
 FAILURES_UNTIL_GONE = 3
+MAX_SITEMAPS = 50
+"""Parts of a sitemap index that become hubs."""
 
 _HUB_KINDS = {
     PageKind.HTML: "html",
@@ -382,7 +384,8 @@ def _neighbours(
         more.append(_neighbour(page.refresh_url, NewHub("html", role, 1.0, why, now)))
     if page.kind is PageKind.SITEMAP_INDEX:
         why = f"listed in {hub.url}"
-        more += [_neighbour(t.url, NewHub("sitemap", "sitemap", 1.0, why, now)) for t in found]
+        parts = found[:MAX_SITEMAPS]
+        more += [_neighbour(t.url, NewHub("sitemap", "sitemap", 1.0, why, now)) for t in parts]
     return tuple(link for link in more if link is not None)
 
 

@@ -32,7 +32,7 @@ class Shown:
     seed: bool = False
     """The user's own choice: never rests."""
     anchor: bool = False
-    """A feed: rests only by the evidence of pages told, never by what it merely shows."""
+    """A feed or a sitemap: rests only by the evidence of pages told, never by what it merely shows."""
     late: bool = False
     """A sitemap: that it lists everything does not say when."""
     preference: float = 0.0

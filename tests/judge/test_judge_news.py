@@ -48,6 +48,7 @@ def stand(link: Target, row: HubRow, known: KnownPage | None = None, **more: boo
         (target("2023/09/a"), hub(), Standing.BACKDATED),
         (target("2019-05-01-a"), hub(), Standing.BACKDATED),
         (target("news?page=3"), hub(), Standing.HUB),
+        (target("?p=3"), hub(kind="feed"), Standing.NEW),
         (target("a", published_at=START - 99 * DAY), hub(kind="feed"), Standing.BACKDATED),
         (target("a", published_at=START - 9 * DAY), hub(kind="feed"), Standing.NEW),
         (target("2019/05/01/a", published_at=START), hub(kind="feed"), Standing.NEW),

@@ -74,12 +74,11 @@ def test_a_users_hub_is_not_dropped_for_what_it_looks_like(tmp_path: Path) -> No
 
 
 def test_a_users_hub_is_not_given_up_when_it_is_not_there_yet(tmp_path: Path) -> None:
-    pages = {HOME: page(), TAG: [(0, page()), (START, page("/a.html"))]}
     with watch(tmp_path, {HOME: page()}) as crawl:
         say(crawl, TAG, "hub")
         crawl.run(DAY)
         assert crawl.hubs("dead").isdisjoint({TAG})
-        crawl.web.pages |= pages
+        crawl.web.pages[TAG] = page("/a.html")
         crawl.run(5 * DAY)
         assert crawl.statuses(TAG)[-1] in ("fetched", "not_modified")
 
