@@ -18,13 +18,14 @@ from dataclasses import replace
 from incremental.cover_watch import CoverWatch
 from incremental.engine import Engine
 from incremental.frontier import Frontier
-from incremental.hub_visits import HubVisits
+from incremental.hub_visits import PATROL, HubVisits
 from incremental.judge.hubs import HubScorer
 from incremental.judge.links import without_mirror
 from incremental.judge.outcome import judge_look, section_links
 from incremental.revisit import Policy, Terms
 from incremental.settings import Settings
 from incremental.sites import WatchedSite
+from incremental.times import DAY
 from incremental.urls import identity, normalize
 from incremental.visit import Outcome, Purpose
 from store import Store
@@ -175,7 +176,11 @@ class Crawler:
         site = self.frontier.site(row.site_id)
         if site is not None and outcome.page is not None and record.announce_page:
             section = self._hubs.section(outcome.page, row.identity, site, now)
-            record = replace(record, more_pages=section_links(section, now))
+            more = section_links(section, now)
+            if self._hubs.is_structure(outcome.page, row.identity, site, now):
+                patrol = NewHub("html", PATROL, 0.0, "leads to others of its folder", now + DAY)
+                more = (*more, SeenLink(row.identity, row.url, hub=patrol))
+            record = replace(record, more_pages=more)
         if outcome.page is not None and outcome.body_md5 is not None:
             self._store.cache.put(row.url, outcome.response.body)
         return record

@@ -21,6 +21,7 @@ from incremental.judge.outcome import (
     judge_same_links,
     judge_topic_page,
     judge_unchanged,
+    top_folder,
 )
 from incremental.judge.site_context import SiteContext
 from incremental.mirror_watch import MirrorWatch
@@ -47,8 +48,12 @@ LIST_WORDS = re.compile(
 )
 """Folders whose pages nobody wants to be told of, however unsure the classifier is."""
 NEW_SECTION_SECONDS = 7 * DAY
-ROOT_SLASHES = 3
-"""Slashes of ``//host/``: what lies at the root of a site is no section."""
+SETTLED_SECONDS = 14 * DAY
+"""Before a site was watched so long, a folder that comes up may be an old one found late."""
+MAX_FOLDERS = 10
+PATROL = "patrol"
+MAX_PATROL = 20
+MIN_STRUCTURE_LINKS = 3
 QUOTA_MATTERS = 0.02
 """Share of the daily limit of new pages from which a visit's unknown links are counted against it."""
 INDEX_SECONDS = 6 * HOUR
@@ -122,16 +127,43 @@ class HubVisits:
 
         A section often comes up with pages that only its other pages link to.
         """
-        folder = own.rsplit("/", 1)[0] + "/"
-        if folder.count("/") <= ROOT_SLASHES:
-            return ()
-        if self._store.read.known_below(site.row.id, folder, before=now - NEW_SECTION_SECONDS):
-            return ()
-        found = targets(page.links, site.scope, mirrors=site.mirrors, own=own)
-        near = [t for t in found if t.identity.startswith(folder) and not page_number(t.url)]
+        near = self._neighbours_in_new_folder(page, own, site, now)
         known = self._store.read.known(site.row.id, [t.identity for t in near])
         unknown = [t for t in near if t.identity not in known]
         return unknown if len(unknown) <= MAX_NEW_SECTION else ()
+
+    def is_structure(self, page: Page, own: str, site: WatchedSite, now: float) -> bool:
+        """Tell whether a new topic page is worth a look now and then, for the pages it leads to.
+
+        Pages of documentation link to one another and stand on no list. Only in new folders, and only
+        a few: elsewhere each article would be one.
+        """
+        near = self._neighbours_in_new_folder(page, own, site, now)
+        if len(near) < MIN_STRUCTURE_LINKS:
+            return False
+        return self._store.read.hubs_of_role(site.row.id, PATROL) < MAX_PATROL
+
+    def _neighbours_in_new_folder(
+        self, page: Page, own: str, site: WatchedSite, now: float
+    ) -> list[Target]:
+        folder = own.rsplit("/", 1)[0] + "/"
+        if not top_folder(own) or not self._came_up(folder, site, now):
+            return []
+        found = targets(page.links, site.scope, mirrors=site.mirrors, own=own)
+        return [t for t in found if t.identity.startswith(folder) and not page_number(t.url)]
+
+    def _new_folders(
+        self, unknown: Sequence[Target], site: WatchedSite, now: float
+    ) -> frozenset[str]:
+        """Return the top folders of *unknown* below which nothing was known until lately."""
+        folders = list(dict.fromkeys(filter(None, (top_folder(t.identity) for t in unknown))))
+        return frozenset(f for f in folders[:MAX_FOLDERS] if self._came_up(f, site, now))
+
+    def _came_up(self, folder: str, site: WatchedSite, now: float) -> bool:
+        if now - site.row.added_at < SETTLED_SECONDS:
+            return False
+        before = now - NEW_SECTION_SECONDS
+        return not self._store.read.known_below(site.row.id, folder, before=before)
 
     def _first_reading(self, outcome: Outcome, hub: HubRow, site: WatchedSite, now: float) -> float:
         """Return the probability that a page which only its address made a hub is one; 1 for others.
@@ -196,6 +228,7 @@ class HubVisits:
             counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
             limits=self._limits(),
             new_hub=self._is_new(hub, len(unknown)),
+            new_folders=self._new_folders(unknown, site, now),
             quota=self._quota(site.row.id, len(unknown), now),
             looks=site.looks_now(self._settings.news.look_share, now),
             lost_urls=read.urls(lost) if suspicious else (),

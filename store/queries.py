@@ -197,6 +197,11 @@ class Queries:
         told = (Change.site == site_id) & (Change.at >= since) & (Change.kind == "added")
         return int(self._rows(Change.select(fn.COUNT(Change.id)).where(told))[0][0])
 
+    def hubs_of_role(self, site_id: int, role: str) -> int:
+        """Count the hubs of a site that have a role."""
+        query = Hub.select(fn.COUNT(Hub.page)).where((Hub.site_id == site_id) & (Hub.role == role))
+        return int(self._rows(query)[0][0])
+
     def known_below(self, site_id: int, prefix: str, *, before: float) -> bool:
         """Tell whether a page whose identity begins with *prefix* was known before *before*."""
         below = Page.identity.startswith(prefix) & (Page.first_seen_at < before)

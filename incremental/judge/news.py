@@ -90,7 +90,7 @@ def standing(  # noqa: PLR0913 - each bears on it
         return Standing.NEW if _dated_since(target, hub, since) else Standing.KNOWN
     dated = target.published_at if hub.kind == "feed" else None
     dated = dated or date_in_url(target.url)
-    if dated is not None and dated < since.oldest_news:
+    if dated is not None and dated < since.oldest_news and not new_hub:
         return Standing.BACKDATED
     return Standing.NEW
 

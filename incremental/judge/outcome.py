@@ -63,6 +63,8 @@ class HubView:
     limits: HubLimits
     new_hub: bool = False
     """The hub came up after its site's baseline, and leads to few unknown pages."""
+    new_folders: frozenset[str] = frozenset()
+    """Top folders, as beginnings of identities, below which nothing was known until lately."""
     quota: int = 1_000_000
     """How many new pages the site may still have today."""
     looks: int = 0
@@ -220,7 +222,7 @@ def _standings(view: HubView) -> dict[str, Standing]:
             view.hub,
             view.since,
             hub_like=view.hub.kind != "feed" and view.scores.get(t.identity, 0.0) >= threshold,
-            new_hub=view.new_hub,
+            new_hub=view.new_hub or top_folder(t.identity) in view.new_folders,
         )
         for t in view.found
     }
@@ -281,7 +283,8 @@ def _seen(target: Target, stand: Standing, view: HubView, plan: _Plan) -> SeenLi
     hub = plan.hubs.get(target.identity)
     # Found on a hub that was read before, this would be news if it were no hub: its first visit tells.
     # After a relaunch it is an old section under a new address.
-    news = (view.hub.baseline_at is not None or view.new_hub) and plan.event is None
+    came_up = view.new_hub or top_folder(target.identity) in view.new_folders
+    news = (view.hub.baseline_at is not None or came_up) and plan.event is None
     pending = hub is not None and hub.role == "list" and news
     pending = pending or target.identity in plan.verified
     state = "backdated" if stand is Standing.BACKDATED else "pending" if pending else "known"
@@ -418,6 +421,15 @@ def judge_topic_page(
         more_pages=section_links(section, now) if news else (),
     )
     return Judgement(record, gone=True)
+
+
+def top_folder(identity: str) -> str:
+    """Return the beginning that the identities in a page's first folder share; empty at the root.
+
+    ``//host/news/2024/x`` -> ``//host/news/``; ``//host/x`` -> an empty text.
+    """
+    parts = identity.split("/", 4)
+    return "/".join(parts[:4]) + "/" if len(parts) == 5 else ""  # noqa: PLR2004 - //host/folder/rest
 
 
 def section_links(section: Sequence[Target], now: float) -> tuple[SeenLink, ...]:
