@@ -174,7 +174,7 @@ class Crawler:
             return None
         record = self._merged(judge_look(outcome, row, now), outcome, row)
         site = self.frontier.site(row.site_id)
-        if site is not None and outcome.page is not None and record.announce_page:
+        if site is not None and outcome.page is not None and record.page_change is None:
             section = self._hubs.section(outcome.page, row.identity, site, now)
             more = section_links(section, now)
             if self._hubs.is_structure(outcome.page, row.identity, site, now):
