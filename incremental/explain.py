@@ -13,6 +13,7 @@ from incremental.errors import InputError
 from incremental.explain_hub import explain_hub
 from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import RobotsPolicy, robots_url
+from incremental.fetch.status import FetchStatus
 from incremental.judge.links import without_mirror
 from incremental.revisit import advance, price_minutes
 from incremental.scope import trap
@@ -21,7 +22,7 @@ from incremental.sites import watch
 from incremental.times import NEVER
 from incremental.urls import identity, normalize
 from store import Store
-from store.values import SiteRow
+from store.values import HubRow, SiteRow
 
 
 def explain(
@@ -65,8 +66,10 @@ def _robots(store: Store, settings: Settings, url: str) -> str:
     if stored is None:
         return "not asked yet"
     policy = RobotsPolicy.from_stored(**stored, user_agent=settings.fetch.product_token)
+    if policy.status is FetchStatus.FORBIDDEN_ADDRESS:
+        return "not public: name the address in [fetch] allowed_networks to allow it"
     if not policy.reachable:
-        return "robots.txt cannot be reached: nothing is fetched until it can"
+        return f"robots.txt cannot be reached ({policy.status}): nothing is fetched until it can"
     return "allowed" if policy.allows(url) else "denied by robots.txt"
 
 
@@ -112,7 +115,7 @@ def _verdict(answer: dict[str, Any]) -> str:
     seen = [site for site in sites if site.get("seen")]
     backdated = any(site.get("page_state") == "backdated" for site in seen)
     relaunched = any(site.get("page_state") == "relaunched" for site in seen)
-    denied = answer["robots"].startswith(("denied", "robots.txt"))
+    denied = answer["robots"].startswith(("denied", "robots.txt", "not public"))
     tests: list[tuple[bool, str]] = [
         (any(site.get("announced_at") for site in seen), "told as new"),
         (any(site.get("hub") for site in seen), "a hub: visited for its links, not told itself"),
@@ -145,6 +148,17 @@ def _number(value: float, digits: int = 2) -> float | None:
     return round(value, digits) if math.isfinite(value) else None
 
 
+def _reason(hub: HubRow, reason: str) -> str:
+    """Return why a hub is visited when it is, in one sentence."""
+    if hub.state == "dead":
+        return f"given up: {hub.last_status}"
+    if hub.visited_at is None and hub.last_status not in (None, "fetched"):
+        return f"not read yet: {hub.last_status}"
+    if hub.state == "resting":
+        return "rests: other hubs show what it shows"
+    return reason
+
+
 def hub_rows(
     store: Store, settings: Settings, rows: Sequence[SiteRow], *, now: float
 ) -> list[dict[str, Any]]:
@@ -172,7 +186,7 @@ def hub_rows(
                     "rate_per_day": _number(why.rate_per_day, 4),
                     "waiting_links": _number(why.waiting_links, 3),
                     "price_minutes": _number(why.price_minutes),
-                    "why": why.reason if hub.state != "dead" else f"given up: {hub.last_status}",
+                    "why": _reason(hub, why.reason),
                 }
             )
     return answer

@@ -269,7 +269,7 @@ class Frontier:
             return replace(task, purpose=Purpose.ROBOTS, url=robots_url(task.url))
         if policy.allows(task.url):
             return task
-        status = FetchStatus.ROBOTS_DENIED if policy.reachable else FetchStatus.ROBOTS_UNREACHABLE
+        status = FetchStatus.ROBOTS_DENIED if policy.reachable else _why_unreachable(policy)
         if task.purpose is Purpose.LOOK:
             self._refuse(Outcome(task, Response(url=task.url, status=status)), now)
             return None
@@ -368,6 +368,12 @@ class Frontier:
             crawl_delay_seconds=state.crawl_delay_seconds,
             robots=json.dumps({**known, **robots}, ensure_ascii=False) if robots else None,
         )
+
+
+def _why_unreachable(policy: RobotsPolicy) -> FetchStatus:
+    """Return what people need to know: an address that is refused is no trouble of robots.txt."""
+    forbidden = policy.status is FetchStatus.FORBIDDEN_ADDRESS
+    return FetchStatus.FORBIDDEN_ADDRESS if forbidden else FetchStatus.ROBOTS_UNREACHABLE
 
 
 def _look_task(row: LookRow) -> VisitTask:

@@ -13,6 +13,7 @@ in a thread that does not keep the process alive: a version is written whole or 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ from incremental.engine import InlineExecutor
 from incremental.labels import label_rows, merged, observe
 from incremental.models import adopt_shipped, base_model
 from incremental.times import DAY
+from incremental.urls import host_of, registered_domain
 from store import Store
 from store.values import LabelEntry
 
@@ -35,6 +37,8 @@ logger = logging.getLogger("hubwatch.learning")
 POLL_SECONDS = 30.0
 MAX_LABELS = 4_000
 """Labels that are learned at most, those of users and then the latest first: time grows with their square."""
+MAX_LABELS_PER_SITE = 10
+"""Labels of one domain and kind, those of users apart: a site with two hundred tags is one opinion."""
 UNTIL = "labels_until"
 """In a manifest's ``training``: when the last of the labels that the version learned was said."""
 
@@ -83,10 +87,15 @@ def teach(root: Path, entries: list[LabelEntry]) -> Learned:
 
 
 def lesson(entries: list[LabelEntry]) -> list[LabelEntry]:
-    """Return the labels to learn: one a page, not more than a run can take."""
-    one_each = merged(entries)
-    one_each.sort(key=lambda entry: (entry.origin == LabelOrigin.USER, entry.at))
-    return one_each[-MAX_LABELS:]
+    """Return the labels to learn: one a page, few of a site, not more than a run can take."""
+    chosen, counts = [], Counter[tuple[str, str]]()
+    for entry in merged(entries):
+        place = registered_domain(host_of(entry.url)), entry.label
+        counts[place] += entry.origin != LabelOrigin.USER
+        if entry.origin == LabelOrigin.USER or counts[place] <= MAX_LABELS_PER_SITE:
+            chosen.append(entry)
+    chosen.sort(key=lambda entry: (entry.origin == LabelOrigin.USER, entry.at))
+    return chosen[-MAX_LABELS:]
 
 
 def taught_until(root: Path) -> float:

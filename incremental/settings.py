@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -48,7 +48,7 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RevisitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often hubs are visited."""
 
-    policy: str = "price"
+    policy: Literal["price", "fixed"] = "price"
     requests_per_day: _NotNegative = 48
     """Of each site, of every kind: robots.txt, hubs, looks at new pages."""
     min_interval_minutes: _Positive = 15
@@ -242,16 +242,22 @@ def _read(path: Path, *, required: bool) -> dict[str, Any]:
 def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> None:
     """Put ``HUBWATCH_FETCH_CONTACT`` and the like into *tree*; lists are separated by commas."""
     defaults = Settings()
+    meant = {ENVIRONMENT_PREFIX + "CONFIG"}
     for section in msgspec.structs.fields(Settings):
         if section.name == "site":
             continue
         for name in _field_names(section.type):
             key = f"{ENVIRONMENT_PREFIX}{section.name}_{name}".upper()
+            meant.add(key)
             if key in environment and isinstance(tree.setdefault(section.name, {}), dict):
                 text = environment[key]
                 default = getattr(getattr(defaults, section.name), name)
                 several = isinstance(default, tuple | frozenset)
                 tree[section.name][name] = text.replace(",", " ").split() if several else text
+    for key in sorted(environment):
+        if key.startswith(ENVIRONMENT_PREFIX) and key not in meant:
+            way_out = "there is no such setting; names are HUBWATCH_SECTION_FIELD"
+            raise SettingsError(key, "...", way_out)
 
 
 def _field_names(kind: Any) -> list[str]:  # noqa: ANN401 - a Struct or a dataclass

@@ -7,6 +7,7 @@ import fcntl
 from collections.abc import Iterator
 from pathlib import Path
 
+from incremental.errors import SettingsError
 from incremental.settings import Settings
 from store import Store, open_store
 from store.errors import StoreLockedError
@@ -16,6 +17,10 @@ MEGABYTE = 1_000_000
 
 def open_configured_store(settings: Settings, folder: Path) -> Store:
     """Open the store that the settings name; relative paths are relative to *folder*."""
+    database = settings.store.database
+    if "://" in database and not database.startswith(("postgresql://", "postgres://")):
+        way_out = "must be empty (SQLite) or begin with postgresql://"
+        raise SettingsError("store.database", database.split("://")[0] + "://...", way_out)
     home = folder / settings.store.folder
     where = settings.store.database or str(home / "hubwatch.sqlite")
     quota = int(settings.store.cache_quota_mb * MEGABYTE)

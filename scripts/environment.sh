@@ -19,6 +19,8 @@ prepare() {
     # Installed again only when what is asked for has changed.
     stamp=".venv/.installed-${extras//,/-}-$(cksum setup.cfg pyproject.toml | cksum | cut -d' ' -f1)"
     [ -e "$stamp" ] && return
+    # What was installed with more extras serves one that asks for none.
+    [ -z "$extras" ] && compgen -G ".venv/.installed-*-${stamp##*-}" >/dev/null && return
     if [ ! -x .venv/bin/python ]; then
         python=$(find_python)
         echo "making a virtual environment in .venv ..." >&2

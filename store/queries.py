@@ -321,11 +321,12 @@ class Queries:
             found.update(self._rows(query))
         return found
 
-    def hub_news(self, site_id: int) -> dict[int, HubNews]:
+    def hub_news(self, site_id: int, *, most_hubs: int | None = None) -> dict[int, HubNews]:
         """Return what each hub of a site brought after its baseline, by page id; no entry = nothing.
 
         Counted are sightings of pages that are no hubs and that nobody knew at the baseline: an old page
-        that comes and goes in a box of proposals is no news, one that another hub showed first is.
+        that comes and goes in a box of proposals is no news, one that another hub showed first is. With
+        *most_hubs* pages that stood on more hubs than that do not count: they stand in the site's frame.
         """
         as_hub = Hub.alias()
         since = Hub.baseline_at
@@ -347,6 +348,8 @@ class Queries:
             )
             .group_by(Sighting.hub)
         )
+        if most_hubs is not None:
+            query = query.where(Sighting.page.not_in(_frame(site_id, most_hubs)))
         return {hub: HubNews(links, visits) for hub, links, visits in self._rows(query)}
 
     # What people ask.
@@ -457,6 +460,17 @@ class Queries:
 
 def _hubs() -> Any:  # noqa: ANN401 - a peewee query
     return Hub.select(*_HUB_COLUMNS).join(Page, on=Page.id == Hub.page)
+
+
+def _frame(site_id: int, most_hubs: int) -> Any:  # noqa: ANN401 - a peewee query
+    shown, shower = Sighting.alias(), Hub.alias()
+    return (
+        shown.select(shown.page)
+        .join(shower, on=shower.page == shown.hub)
+        .where(shower.site_id == site_id)
+        .group_by(shown.page)
+        .having(fn.COUNT(shown.hub) > most_hubs)
+    )
 
 
 def _news() -> Any:  # noqa: ANN401 - a peewee query

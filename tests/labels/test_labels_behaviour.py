@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from fake_web import DAY, START, Content, Watch, feed, page, watch
+from fake_web import DAY, START, Content, FolderScorer, Versions, Watch, feed, page, watch
 
+from classifier.hub import LinkEvidence
 from incremental.labels import observe
 from incremental.urls import identity
 
@@ -54,21 +55,54 @@ def test_one_burst_is_not_enough(tmp_path: Path) -> None:
         assert said(crawl.run(12 * DAY)) == {}
 
 
-@pytest.mark.parametrize(("days", "labels"), [(12, {}), (30, {TAG: "topic"})])
-def test_a_page_that_is_silent_long_enough_is_none(
-    tmp_path: Path, days: int, labels: dict[str, str]
+class Doubtful(FolderScorer):
+    """Takes folders for hubs, but is not sure of it."""
+
+    def score(self, links: Sequence[LinkEvidence]) -> list[float]:
+        return [0.6 if score > 0.5 else score for score in super().score(links)]
+
+
+def busy_site(silent: Versions, days: int = 32) -> dict[str, Versions]:
+    """A site with six lists that bring news, and a page that may not."""
+    lists = [f"{HOME}list-{n}/" for n in range(6)]
+    pages: dict[str, Versions] = {HOME: page("/tag/", *lists), TAG: silent}
+    return pages | {url: growing(days, f"/old-{n}.html") for n, url in enumerate(lists)}
+
+
+@pytest.mark.parametrize(("days", "label"), [(12, None), (30, "topic")])
+def test_a_page_that_is_silent_long_among_others_that_are_not_is_none(
+    tmp_path: Path, days: int, label: str | None
 ) -> None:
     """The home page is as silent, but a seed is what the user wants watched."""
-    with watch(tmp_path, {HOME: page("/tag/"), TAG: page("/only-here.html")}) as crawl:
-        assert said(crawl.run(days * DAY)) == labels
+    with watch(tmp_path, busy_site(page("/only-here.html")), scorer=Doubtful()) as crawl:
+        labels = said(crawl.run(days * DAY))
+        assert (labels.get(TAG), labels.get(HOME)) == (label, None)
+        assert labels[HOME + "list-0/"] == "hub"
+
+
+def test_silence_says_nothing_on_a_quiet_site(tmp_path: Path) -> None:
+    """On a blog that writes once a year, its tags are lists all the same."""
+    tags = [f"{HOME}tag-{n}/" for n in range(9)]
+    pages = {HOME: page(*tags), **{url: page(f"/only-{n}.html") for n, url in enumerate(tags)}}
+    with watch(tmp_path, pages, scorer=Doubtful()) as crawl:
+        assert said(crawl.run(40 * DAY)) == {}
 
 
 def test_a_page_that_wakes_up_loses_its_label_and_then_gets_the_other(tmp_path: Path) -> None:
-    pages = {HOME: page("/tag/"), TAG: growing(40, "/only-here.html", since=25, each=2)}
-    with watch(tmp_path, pages) as crawl:
-        seen = [said(crawl.run(DAY)).get(TAG) for _ in range(35)]
+    waking = growing(50, "/only-here.html", since=30, each=2)
+    with watch(tmp_path, busy_site(waking), scorer=Doubtful()) as crawl:
+        seen = [said(crawl.run(DAY)).get(TAG) for _ in range(48)]
     changes = [label for label, before in zip(seen[1:], seen, strict=False) if label != before]
     assert changes in (["topic", None, "hub"], ["topic", "hub"])
+
+
+def test_what_stands_in_the_frame_of_every_page_makes_no_hub(tmp_path: Path) -> None:
+    """A box with the latest stories stands on twelve pages that bring nothing themselves."""
+    urls = [f"{HOME}page-{n}/" for n in range(12)]
+    pages: dict[str, Versions] = {HOME: growing(9, *urls)}
+    pages |= {url: growing(9, f"/only-{n}.html") for n, url in enumerate(urls)}
+    with watch(tmp_path, pages) as crawl:
+        assert said(crawl.run(8 * DAY)) == {}
 
 
 def test_links_to_other_hubs_and_old_pages_are_no_news(tmp_path: Path) -> None:
@@ -78,7 +112,7 @@ def test_links_to_other_hubs_and_old_pages_are_no_news(tmp_path: Path) -> None:
         (START + n * DAY, page("/only-here.html", stories[n % 30], f"/section-{n}/"))
         for n in range(30)
     ]
-    pages: dict[str, object] = {HOME: page("/tag/", *stories), TAG: boxes}
+    pages: dict[str, Versions] = {HOME: page("/tag/", *stories), TAG: boxes}
     pages |= {f"{HOME}section-{n}/": page("/only-here.html", stories[n]) for n in range(30)}
     with watch(tmp_path, pages) as crawl:
         assert said(crawl.run(10 * DAY)).get(TAG) != "hub"
@@ -90,7 +124,7 @@ def test_feeds_get_no_label(tmp_path: Path) -> None:
     items = [
         (START + n * DAY, feed(*((f"{HOME}s-{m}.html", "") for m in range(n)))) for n in range(9)
     ]
-    pages: dict[str, object] = {HOME: page(head=head), HOME + "feed/": items}
+    pages: dict[str, Versions] = {HOME: page(head=head), HOME + "feed/": items}
     pages |= {f"{HOME}s-{n}.html": page(text="A story. " * 99) for n in range(9)}
     with watch(tmp_path, pages) as crawl:
         crawl.run(8 * DAY)

@@ -26,7 +26,14 @@ from classifier.hub.model import read_manifest
 from classifier.hub.registry import ModelRegistry
 from incremental.clock import FastClock
 from incremental.daemon import Daemon
-from incremental.learning import MAX_LABELS, POLL_SECONDS, Learner, lesson, taught_until
+from incremental.learning import (
+    MAX_LABELS,
+    MAX_LABELS_PER_SITE,
+    POLL_SECONDS,
+    Learner,
+    lesson,
+    taught_until,
+)
 from incremental.models import ActiveScorer, base_model, list_models
 from incremental.settings import Settings
 from incremental.urls import host_of, identity
@@ -153,15 +160,23 @@ def test_a_version_that_judges_the_labels_worse_is_kept_aside_and_not_tried_agai
 
 def test_the_lesson_holds_users_labels_before_the_latest_others() -> None:
     mine = digests(5)
-    url = "//x.example/"
+    urls = [f"//x{n}.example/" for n in range(MAX_LABELS)]
     others = [
-        LabelEntry(f"https:{url}{n}", f"{url}{n}", "hub", "behaviour", START + n)
-        for n in range(MAX_LABELS)
+        LabelEntry(f"https:{url}", url, "hub", "behaviour", START + n) for n, url in enumerate(urls)
     ]
     chosen = lesson(others + mine)
     assert len(chosen) == MAX_LABELS
     assert set(mine) <= set(chosen)
     assert others[4] not in chosen
+
+
+def test_a_site_with_many_tags_is_one_opinion_but_a_user_is_heard_in_full() -> None:
+    names = [f"//x.example/{n}" for n in range(40)]
+    entries = [
+        LabelEntry(f"https:{name}", name, "hub", "user" if n < 20 else "behaviour", START)
+        for n, name in enumerate(names)
+    ]
+    assert len(lesson(entries)) == 20 + MAX_LABELS_PER_SITE
 
 
 # --- what can go wrong ------------------------------------------------------------------------
