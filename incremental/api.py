@@ -24,7 +24,7 @@ from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import Clock, SystemClock
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import Settings
-from incremental.storage import models_folder, open_configured_store
+from incremental.storage import models_folder, only_writer, open_configured_store
 from store.values import NewPage
 
 _BATCH = 500
@@ -72,6 +72,8 @@ class Crawler:
     ) -> None:
         self._settings = settings or Settings()
         self._clock = clock or SystemClock()
+        self._lock = only_writer(self._settings, Path(folder))
+        self._lock.__enter__()
         self._store = open_configured_store(self._settings, Path(folder))
         self._executor = executor or ThreadPoolExecutor(self._settings.daemon.workers)
         self._fetcher = make_fetcher(self._settings, self._clock, adapter=adapter)
@@ -95,6 +97,7 @@ class Crawler:
         self._executor.shutdown(wait=True)
         self._fetcher.close()
         self._store.close()
+        self._lock.__exit__(None, None, None)
 
     def add(self, *urls: str, terms: SeedTerms | None = None) -> list[int]:
         """Watch the sites of *urls*; return their ids.

@@ -23,6 +23,7 @@ from incremental.judge.hubs import HubScorer
 from incremental.judge.links import without_mirror
 from incremental.judge.outcome import judge_look, section_links
 from incremental.revisit import Policy, Terms
+from incremental.scope import trap
 from incremental.settings import Settings
 from incremental.sites import WatchedSite
 from incremental.times import DAY
@@ -58,6 +59,7 @@ class Crawler:
         self._hubs = HubVisits(store, settings, scorer)
         self._cover = CoverWatch(store)
         self._told = told
+        self._max_next_pages = settings.hubs.max_next_pages
         self.frontier = Frontier(store, settings, make_policy, self._refuse)
 
     def step(self, now: float, when_done: Callable[[], object] | None = None) -> float:
@@ -100,6 +102,8 @@ class Crawler:
             return
         if outcome.task.purpose is Purpose.ROBOTS:
             self._store.write.put_host(host)
+            budget = to_json(site.budget.to_json())
+            self._store.write.update_site(site.row.id, budget=budget)
             self._learn_sitemaps(outcome, site, now)
             self.frontier.refresh(site, now)
             return
@@ -112,6 +116,8 @@ class Crawler:
             self._verify(record, site)
             if record.gap:
                 self._follow(outcome, site, now)
+            else:
+                site.followed = 0
             self._cover.refresh(site, now)
             self._cover.replan(site, now)
         self.frontier.refresh(site, now)
@@ -119,13 +125,16 @@ class Crawler:
     def _follow(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
         """After a gap, read the next page of the list at once: what is unknown there is new as well.
 
-        It goes on from page to page while everything on them is new, as far as errands are bounded. A
-        hub without a next page is helped out by those that rest behind it: an archive shows more.
+        It goes on from page to page while everything on them is new, up to a number of pages. A hub
+        without a next page is helped out by those that rest behind it: an archive shows more.
         """
         url = normalize(outcome.page.next_url or "") if outcome.page is not None else None
         if url is None or not site.scope.verdict(url).inside:
             site.send(*site.cover.behind(outcome.task.page_id, limit=BACKUPS))
             return
+        if site.followed >= self._max_next_pages:
+            return
+        site.followed += 1
         url = without_mirror(url, site.mirrors)
         hub = NewHub("html", "list", 0.9, f"next page of {outcome.task.url}", now)
         link = SeenLink(identity=identity(url), url=url, hub=hub)
@@ -176,7 +185,7 @@ class Crawler:
         site = self.frontier.site(row.site_id)
         if site is not None and outcome.page is not None and record.page_change is None:
             section = self._hubs.section(outcome.page, row.identity, site, now)
-            more = section_links(section, now)
+            more = (*record.more_pages, *section_links(section, now))
             if self._hubs.is_structure(outcome.page, row.identity, site, now):
                 patrol = NewHub("html", PATROL, 0.0, "leads to others of its folder", now + DAY)
                 more = (*more, SeenLink(row.identity, row.url, hub=patrol))
@@ -193,8 +202,10 @@ class Crawler:
             return record
         known = self._store.read.known(row.site_id, [identity(true_url)])
         other = known.get(identity(true_url))
+        if other is None:
+            return self._with_alias(record, true_url, row)
         # A canonical link to a hub (a home page, most often) is a mistake of the site's template.
-        if other is None or other.is_hub or other.id == row.page_id:
+        if other.is_hub or other.id == row.page_id:
             return record
         fields = record.page_fields | {"state": "moved", "moved_to": other.id}
         return replace(
@@ -204,3 +215,11 @@ class Crawler:
             change_detail=true_url,
             announce_page=record.announce_page and other.announced_at is None,
         )
+
+    def _with_alias(self, record: VisitRecord, url: str, row: LookRow) -> VisitRecord:
+        """Make the other address of a page known, so that it is not told a second time under that."""
+        site = self.frontier.site(row.site_id)
+        if site is None or not site.scope.verdict(url).inside or trap(url):
+            return record
+        alias = SeenLink(identity(url), url, row.anchor, state="alias")
+        return replace(record, more_pages=(*record.more_pages, alias))

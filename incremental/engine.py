@@ -7,11 +7,15 @@ and tests, where time stands still.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Any, ParamSpec, TypeVar
 
+from incremental.fetch.status import FetchStatus, Response
 from incremental.visit import Fetch, Outcome, VisitTask, visit
+
+logger = logging.getLogger("hubwatch.engine")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,7 +41,7 @@ class Engine:
         self._executor = executor
         self._fetch = fetch
         self._workers = workers
-        self._running: set[Future[Outcome]] = set()
+        self._running: dict[Future[Outcome], VisitTask] = {}
 
     @property
     def free(self) -> int:
@@ -52,17 +56,26 @@ class Engine:
     def start(self, task: VisitTask, when_done: Callable[[], Any] | None = None) -> None:
         """Begin a visit; *when_done* is called from whatever thread finished it."""
         future = self._executor.submit(visit, task, self._fetch)
-        self._running.add(future)
+        self._running[future] = task
         if when_done is not None:
             future.add_done_callback(lambda _: when_done())
 
     def finished(self) -> list[Outcome]:
-        """Return the outcomes that came since the last call. A bug in a visit is raised here."""
-        done = {future for future in self._running if future.done()}
-        self._running -= done
-        return [future.result() for future in done]
+        """Return the outcomes that came since the last call, in the order in which visits began."""
+        done = [future for future in self._running if future.done()]
+        return [_outcome_of(future, self._running.pop(future)) for future in done]
 
     def wait(self, timeout_seconds: float | None = None) -> None:
         """Wait until a visit is finished, or the time is over."""
         if self._running:
             wait(self._running, timeout=timeout_seconds, return_when=FIRST_COMPLETED)
+
+
+def _outcome_of(future: Future[Outcome], task: VisitTask) -> Outcome:
+    """Return what a visit brought; a bug in it is one page's trouble, logged, and not every site's."""
+    try:
+        return future.result()
+    except Exception:  # a bug of one page must not stop the others; it is logged with its trace
+        logger.exception("a visit of %s failed; this is a bug, please report it", task.url)
+        detail = "internal error, see the log"
+        return Outcome(task, Response(task.url, FetchStatus.INTERNAL_ERROR, detail=detail))

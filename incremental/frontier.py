@@ -74,6 +74,8 @@ class Frontier:
             if before is not None:
                 site.used, site.busy, site.errands = before.used, before.busy, before.errands
                 site.cover, site.cover_at = before.cover, before.cover_at
+                site.look_allowance = before.look_allowance
+                site.look_allowance_at = before.look_allowance_at
             self._sites[row.id] = site
         if not self._hosts:
             self._stagger(now)

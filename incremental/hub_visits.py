@@ -75,6 +75,7 @@ class HubVisits:
         if hub is None:
             return None
         judgement = _within(self._judgement(outcome, hub, site, now), site)
+        judgement = self._capped(self._told_unread(judgement, outcome, hub), site)
         record = _reschedule(judgement, outcome, hub, site, now)
         self._keep_body(outcome, hub, judgement)
         self._mirrors.learn(outcome, hub, judgement, site, now)
@@ -193,6 +194,22 @@ class HubVisits:
         body, header = outcome.response.body, outcome.response.headers.get("content-type", "")
         text, _ = decode_body(body, header)
         return self._scorer.score_page(LinkEvidence(url=hub.url), text).probability
+
+    def _told_unread(self, judgement: Judgement, outcome: Outcome, hub: HubRow) -> Judgement:
+        """Tell a page that came up as news and that we are not allowed to read: it is there."""
+        if not judgement.gone or not judgement.failed:
+            return judgement
+        gone = outcome.response.status in (FetchStatus.GONE, FetchStatus.REDIRECTED)
+        return judgement if gone else self._told_as_well(judgement, hub)
+
+    def _capped(self, judgement: Judgement, site: WatchedSite) -> Judgement:
+        """Leave out feeds and sitemaps beyond what a site may have: some name them without end."""
+        record = judgement.record
+        if not any(link.hub for link in record.more_pages):
+            return judgement
+        room = self._settings.hubs.max_per_site - self._store.read.other_hubs(site.row.id)
+        kept = record.more_pages[: max(room, 0)]
+        return replace(judgement, record=replace(record, more_pages=kept))
 
     def _told_as_well(self, judgement: Judgement, hub: HubRow) -> Judgement:
         """Tell a page of which it is not sure that it is a hub, if it came up as news, and watch it too."""

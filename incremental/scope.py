@@ -169,8 +169,10 @@ def _is_calendar(path: str, query: str) -> bool:
 
 
 _PAGE_NUMBER = re.compile(
-    r"(?:/page/|/paged?/|/seite/|/p/|[?&](?:page|paged|p|pg|pn|pageno|page_no|pageindex|curpage|currentpage)="
-    r"|/(?:index|list|default|node)_)(\d{1,5})(?:\D|$)",
+    r"(?:/page/|/paged?/|/seite/|/(?:index|list|default|node)_"
+    r"|[?&](?:page|paged|pg|pn|pageno|page_no|pageindex|curpage|currentpage)="
+    # ``/?p=1234`` is an article of a blog; ``/list.asp?p=3`` is a page of a list.
+    r"|(?<=[^/])\?p=)(\d{1,3})(?:\D|$)",
     re.IGNORECASE,
 )
 

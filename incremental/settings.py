@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 
@@ -23,6 +23,7 @@ from incremental.urls import normalize
 
 ENVIRONMENT_PREFIX = "HUBWATCH_"
 FILE_NAME = "hubwatch.toml"
+POLICY_NAMES = ("fixed", "price")
 
 _SECRET = re.compile(r"^store\.database|^site\[\d+\]\.(?:cookies|headers|username|password|proxy)")
 # Bounded, because infinity is a float as well, and no plan can be made with it.
@@ -48,7 +49,8 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RevisitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often hubs are visited."""
 
-    policy: Literal["price", "fixed"] = "price"
+    policy: str = "price"
+    """One of :data:`POLICY_NAMES`."""
     requests_per_day: _NotNegative = 48
     """Of each site, of every kind: robots.txt, hubs, looks at new pages."""
     min_interval_minutes: _Positive = 15
@@ -160,6 +162,9 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
         raise SettingsError(field, _value_at(tree, field), _way_out(message)) from None
     except SettingsError as error:
         raise SettingsError(_with_section(error.field), error.value, error.way_out) from None
+    if settings.revisit.policy not in POLICY_NAMES:
+        names = ", ".join(POLICY_NAMES)
+        raise SettingsError("revisit.policy", settings.revisit.policy, f"must be one of: {names}")
     for number, site in enumerate(settings.site):
         _check_site(site, settings.revisit, f"site[{number}]")
     _check_interval("revisit", settings.revisit, settings.revisit)

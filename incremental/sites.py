@@ -48,6 +48,8 @@ class WatchedSite:
     busy: bool = False
     """A visit is under way."""
     cover: Cover = field(default_factory=Cover)
+    followed: int = 0
+    """Next pages read in a row because everything on the one before was new."""
     planned_at: float = 0.0
     """When the due times of all its hubs were last asked for again."""
     cover_at: float = 0.0

@@ -96,8 +96,8 @@ class Page(Model):
     announced_at = DoubleField(null=True)
     """When it was told as new; NULL = known from a baseline, or a hub."""
     state = TextField(default="known")
-    """known, pending (told when it was looked at), gone, moved, backdated, relaunched (first seen at a
-    relaunch)."""
+    """known, pending (told when it was looked at), gone, moved, alias (of a told page), backdated,
+    relaunched (first seen at a relaunch)."""
     moved_to = BigIntegerField(null=True)
     look_due_at = DoubleField(null=True)
     """When the page itself is to be fetched; NULL = not planned."""

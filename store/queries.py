@@ -197,6 +197,13 @@ class Queries:
         told = (Change.site == site_id) & (Change.at >= since) & (Change.kind == "added")
         return int(self._rows(Change.select(fn.COUNT(Change.id)).where(told))[0][0])
 
+    def other_hubs(self, site_id: int) -> int:
+        """Count the feeds and sitemaps of a site, dead ones included."""
+        query = Hub.select(fn.COUNT(Hub.page)).where(
+            (Hub.site_id == site_id) & (Hub.kind != "html")
+        )
+        return int(self._rows(query)[0][0])
+
     def hubs_of_role(self, site_id: int, role: str) -> int:
         """Count the hubs of a site that have a role."""
         query = Hub.select(fn.COUNT(Hub.page)).where((Hub.site_id == site_id) & (Hub.role == role))

@@ -74,6 +74,7 @@ class LookRow:
     body_md5: str | None
     state: str
     first_hub_id: int | None
+    looked_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,7 @@ class Reporter:
         self._store = store
         self._as_json = as_json
         self._visits: Counter[str] = Counter()
+        self._told = 0
         self._new: list[dict[str, Any]] = []
 
     def told(self, record: VisitRecord, page_ids: Sequence[int]) -> None:
@@ -112,8 +113,10 @@ class Reporter:
         for page_id in page_ids:
             page = self._store.read.page(page_id) or {}
             title = clean(str(page.get("title") or page.get("anchor") or ""))
-            self._new.append({"url": page.get("url"), "title": title})
-            if not self._as_json:
+            self._told += 1
+            if self._as_json:
+                self._new.append({"url": page.get("url"), "title": title})
+            else:
                 typer.echo(f"new   {readable(str(page.get('url')))}  {title}")
         first_visit = record.hub_fields.get("baseline_at") == record.at
         if first_visit and not self._as_json and record.links is not None:
@@ -130,7 +133,7 @@ class Reporter:
             print_json({"visits": dict(self._visits), "new": self._new, "failed": failed})
         else:
             counts = ", ".join(f"{status} {count}" for status, count in self._visits.items())
-            say(f"{len(self._new)} new pages; visits: {counts or 'none'}")
+            say(f"{self._told} new pages; visits: {counts or 'none'}")
         if once and failed:
             raise typer.Exit(1)
 

@@ -115,7 +115,8 @@ def after_visit(
     wait = polite_delay_seconds(state, settings)
     if retry_after_seconds:
         wait = max(wait, min(retry_after_seconds, settings.max_retry_after_seconds))
-    elif failures:
+    # The first time the server's own word is enough; a server that goes on failing is backed off from.
+    if failures > 1 or (failures and not retry_after_seconds):
         wait = max(wait, backoff_seconds(state.name, failures, settings))
     next_allowed_at = max(state.next_allowed_at, now + wait)
     return replace(state, next_allowed_at=next_allowed_at, failures=failures)

@@ -38,6 +38,8 @@ class FetchStatus(StrEnum):
     BROKEN_RESPONSE = "broken_response"
     """Bad chunking, a wrong Content-Length, undecodable compression, a malformed header."""
     ROBOTS_DENIED = "robots_denied"
+    INTERNAL_ERROR = "internal_error"
+    """A bug of ours met this page; the log has it."""
     ROBOTS_UNREACHABLE = "robots_unreachable"
     """robots.txt answers 5xx or not at all: RFC 9309 says wait."""
 

@@ -161,7 +161,8 @@ def is_gap(hub: HubRow, shown: Sequence[Target], standings: Mapping[str, Standin
     A list is what stands at one place in the markup; menus and footers are lists of their own, so that
     their old links do not hide that the list of news was turned over.
     """
-    if hub.baseline_at is None or hub.kind == "sitemap" or not hub.shown_links:
+    empty_before = hub.visited_at is not None and not hub.shown_links
+    if hub.baseline_at is None or hub.kind == "sitemap" or empty_before:
         return False
     new: Counter[str] = Counter()
     old: Counter[str] = Counter()

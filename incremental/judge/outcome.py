@@ -285,7 +285,9 @@ def _seen(target: Target, stand: Standing, view: HubView, plan: _Plan) -> SeenLi
     # After a relaunch it is an old section under a new address.
     came_up = view.new_hub or top_folder(target.identity) in view.new_folders
     news = (view.hub.baseline_at is not None or came_up) and plan.event is None
-    pending = hub is not None and hub.role == "list" and news
+    # Over a limit of hubs it cannot be read as one; a look can tell whether it is there.
+    over = stand is Standing.HUB and hub is None and page_number(target.url) is None and news
+    pending = (hub is not None and hub.role == "list" and news) or over
     pending = pending or target.identity in plan.verified
     state = "backdated" if stand is Standing.BACKDATED else "pending" if pending else "known"
     if stand is Standing.NEW and plan.event is not None:
@@ -300,7 +302,7 @@ def _seen(target: Target, stand: Standing, view: HubView, plan: _Plan) -> SeenLi
         announce=announce,
         state=state,
         hub=hub,
-        look_due_at=view.since.now if new else None,
+        look_due_at=view.since.now if new or over else None,
         moved_from=plan.event.moved.get(target.identity) if plan.event else None,
     )
 
@@ -462,6 +464,10 @@ def judge_look(outcome: Outcome, row: LookRow, now: float) -> VisitRecord:
         gone, record = True, replace(record, detail="leads to the home page instead")
     if page is not None and is_soft_404(page.title, page.text):
         gone, record = True, replace(record, detail="answers 200 but says that it is not there")
+    if gone and waited and row.looked_at is None:
+        # Linked a moment before it is there: staged publishing, a cache on the way.
+        fields["look_due_at"] = now + HOUR
+        return replace(record, page_fields=fields, announce_page=False)
     if gone:
         change = None if waited else "gone"
         fields["state"] = "gone"

@@ -228,10 +228,17 @@ def test_a_page_without_title_or_date_keeps_those_of_its_link() -> None:
     ],
 )
 def test_a_page_that_is_not_there_is_gone_and_not_told(visit: Outcome, state: str) -> None:
-    record = judge_look(visit, row(state), NOW)
+    record = judge_look(visit, replace(row(state), looked_at=NOW - HOUR), NOW)
     assert record.page_fields["state"] == "gone"
     assert not record.announce_page
     assert record.page_change == ("gone" if state == "known" else None)
+
+
+def test_a_page_that_is_linked_before_it_is_there_is_looked_at_once_more() -> None:
+    record = judge_look(look(GONE), row("pending"), NOW)
+    assert record.page_fields["look_due_at"] == NOW + HOUR
+    assert "state" not in record.page_fields
+    assert not record.announce_page
 
 
 def redirected(asked: str, answered: str) -> Outcome:
