@@ -91,7 +91,7 @@ def test_the_json_has_the_contracts_keys(files: Path, evaluate: Evaluate) -> Non
         "--json",
     ]
     code, shown = evaluate(*map(str, arguments))
-    report = json.loads(shown)
+    report = json.loads(shown.splitlines()[-1])
     assert code == 0
     assert {"url", "paper_url", "rule"} <= set(report["urls"])
     assert set(report["urls"]["url"]) == {"all", "no_root", "zh"}
@@ -118,7 +118,7 @@ def test_predictions_have_a_line_for_each_row_and_method_and_give_the_f1(
     hits = sum(row.is_hub and found[row.url] == "hub" for row in rows)
     said = sum(label == "hub" for label in found.values())
     hubs = sum(row.is_hub for row in rows)
-    assert 2 * hits / (said + hubs) == pytest.approx(json.loads(shown)["urls"]["url"]["all"]["f1"])
+    assert 2 * hits / (said + hubs) == pytest.approx(json.loads(shown.splitlines()[-1])["urls"]["url"]["all"]["f1"])
 
 
 def test_without_json_people_get_a_table(files: Path, evaluate: Evaluate) -> None:
