@@ -184,9 +184,10 @@ class Crawler:
         record = self._merged(judge_look(outcome, row, now), outcome, row)
         site = self.frontier.site(row.site_id)
         if site is not None and outcome.page is not None and record.page_change is None:
-            section = self._hubs.section(outcome.page, row.identity, site, now)
+            page, by = outcome.page, row.first_hub_id
+            section = self._hubs.section(page, row.identity, site, now, found_by=by)
             more = (*record.more_pages, *section_links(section, now))
-            if self._hubs.is_structure(outcome.page, row.identity, site, now):
+            if self._hubs.is_structure(page, row.identity, site, now, found_by=by):
                 patrol = NewHub("html", PATROL, 0.0, "leads to others of its folder", now + DAY)
                 more = (*more, SeenLink(row.identity, row.url, hub=patrol))
             record = replace(record, more_pages=more)

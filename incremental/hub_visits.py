@@ -123,32 +123,39 @@ class HubVisits:
         section = self.section(page, hub.identity, site, now) if news else ()
         return judge_topic_page(outcome, row.get("first_hub_id"), section, now, news=news)
 
-    def section(self, page: Page, own: str, site: WatchedSite, now: float) -> Sequence[Target]:
+    def section(
+        self, page: Page, own: str, site: WatchedSite, now: float, *, found_by: int | None = None
+    ) -> Sequence[Target]:
         """Return the unknown pages that a new page leads to in its folder, if the folder itself is new.
 
-        A section often comes up with pages that only its other pages link to.
+        A section often comes up with pages that only its other pages link to. *found_by* is the hub that
+        showed the page: what a patrol found belongs to such a section, however old that is by now.
         """
-        near = self._neighbours_in_new_folder(page, own, site, now)
+        near = self._neighbours_in_new_folder(page, own, site, now, found_by)
         known = self._store.read.known(site.row.id, [t.identity for t in near])
         unknown = [t for t in near if t.identity not in known]
         return unknown if len(unknown) <= MAX_NEW_SECTION else ()
 
-    def is_structure(self, page: Page, own: str, site: WatchedSite, now: float) -> bool:
+    def is_structure(
+        self, page: Page, own: str, site: WatchedSite, now: float, *, found_by: int | None = None
+    ) -> bool:
         """Tell whether a new topic page is worth a look now and then, for the pages it leads to.
 
         Pages of documentation link to one another and stand on no list. Only in new folders, and only
         a few: elsewhere each article would be one.
         """
-        near = self._neighbours_in_new_folder(page, own, site, now)
+        near = self._neighbours_in_new_folder(page, own, site, now, found_by)
         if len(near) < MIN_STRUCTURE_LINKS:
             return False
         return self._store.read.hubs_of_role(site.row.id, PATROL) < MAX_PATROL
 
     def _neighbours_in_new_folder(
-        self, page: Page, own: str, site: WatchedSite, now: float
+        self, page: Page, own: str, site: WatchedSite, now: float, found_by: int | None
     ) -> list[Target]:
         folder = own.rsplit("/", 1)[0] + "/"
-        if not top_folder(own) or not self._came_up(folder, site, now):
+        hub = self._store.read.hub(found_by) if found_by is not None else None
+        patrolled = hub is not None and hub.role == PATROL
+        if not top_folder(own) or not (patrolled or self._came_up(folder, site, now)):
             return []
         found = targets(page.links, site.scope, mirrors=site.mirrors, own=own)
         return [t for t in found if t.identity.startswith(folder) and not page_number(t.url)]
