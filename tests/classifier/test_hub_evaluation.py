@@ -118,7 +118,9 @@ def test_predictions_have_a_line_for_each_row_and_method_and_give_the_f1(
     hits = sum(row.is_hub and found[row.url] == "hub" for row in rows)
     said = sum(label == "hub" for label in found.values())
     hubs = sum(row.is_hub for row in rows)
-    assert 2 * hits / (said + hubs) == pytest.approx(json.loads(shown.splitlines()[-1])["urls"]["url"]["all"]["f1"])
+    assert 2 * hits / (said + hubs) == pytest.approx(
+        json.loads(shown.splitlines()[-1])["urls"]["url"]["all"]["f1"]
+    )
 
 
 def test_without_json_people_get_a_table(files: Path, evaluate: Evaluate) -> None:

@@ -273,7 +273,9 @@ def test_a_wrong_line_is_named(tmp_path: Path) -> None:
 def test_on_real_hubs_the_harness_agrees_and_the_price_policy_keeps_its_promise() -> None:
     names = "round_robin,sqrt_true,proportional_true,price"
     done = _script("--timelines", str(TIMELINES), "--policies", names, "--json")
-    mean = {name: row["mean_minutes"] for name, row in json.loads(done.stdout.splitlines()[-1]).items()}
+    mean = {
+        name: row["mean_minutes"] for name, row in json.loads(done.stdout.splitlines()[-1]).items()
+    }
     assert mean["round_robin"] == pytest.approx(204.3, rel=0.02)
     assert mean["sqrt_true"] == pytest.approx(69.7, rel=0.02)
     assert mean["price"] <= 0.24 * mean["round_robin"]
