@@ -1,0 +1,40 @@
+"""One crawler holds an embedded store, and folders are told apart by their first name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from incremental.judge.outcome import top_folder
+from incremental.settings import Settings
+from incremental.storage import only_writer
+from store.errors import StoreLockedError
+
+
+def test_a_second_crawler_on_one_store_is_refused(tmp_path: Path) -> None:
+    with (
+        only_writer(Settings(), tmp_path),
+        pytest.raises(StoreLockedError, match="another crawler"),
+        only_writer(Settings(), tmp_path),
+    ):
+        pass
+
+
+def test_a_store_is_free_when_its_crawler_has_ended(tmp_path: Path) -> None:
+    for _ in range(2):
+        with only_writer(Settings(), tmp_path):
+            assert list(tmp_path.rglob("crawler.lock"))
+
+
+@pytest.mark.parametrize(
+    ("identity", "folder"),
+    [
+        ("//a.org/news/2024/x", "//a.org/news/"),
+        ("//a.org/news/x", "//a.org/news/"),
+        ("//a.org/x", ""),
+        ("//a.org/", ""),
+    ],
+)
+def test_the_top_folder_of_a_page(identity: str, folder: str) -> None:
+    assert top_folder(identity) == folder
