@@ -1,0 +1,10 @@
+"""What a page is about: is it on a user's topic, and which links are worth following for it.
+
+::
+
+    example pages, key words  ->  TopicModel   judge(page)  -> Relevance (score, verdict, terms)
+                                               taught(page) -> TopicModel
+    links before a fetch      ->  LinkScorer   order(links) -> which first; each fetched page teaches it
+
+A user brings three example pages or five key words, never a training set (papers 000, 002, 004).
+"""

@@ -1,0 +1,141 @@
+"""What the crawler knows of text in general: how rare a term is, and which terms go together.
+
+::
+
+    general shares (shipped)  --+
+    pages fetched anyway      --+-> idf(term)
+        observe(terms)        -----> an even sample -> learn_concepts() -> concepts
+
+``idf(t) = ln((P + n + 1) / (P * share(t) + pages with t + 0.5))``: the general share counts like
+P pages, n pages were observed. With nothing observed this is the general table; after a few
+thousand pages of one field its everyday words weigh little, however rare they are elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Self
+
+from classifier.topic.concepts import Concepts
+from classifier.topic.errors import TopicModelError
+from classifier.topic.sample import PageSample
+from classifier.topic.shares import share_of
+from classifier.topic.vectors import Vector, tf_idf, unit
+
+PRIOR_PAGES: Final = 500
+"""P: what the general table is worth, in pages."""
+MAX_TERMS: Final = 200_000
+"""Terms that are counted; when there are more, the rarest are forgotten."""
+MAX_TERMS_PER_PAGE: Final = 5_000
+_LAG: Final = 1.01
+_FORMAT: Final = 1
+
+
+class Background:
+    """Document frequencies, sample and concepts; one serves all topics and languages of a crawler.
+
+    Not thread-safe: the thread that records pages observes them.
+    """
+
+    def __init__(self, pages: int = 0, counts: Mapping[str, int] | None = None) -> None:
+        self.pages = pages
+        """Pages observed."""
+        self.sample = PageSample()
+        self.concepts: Concepts | None = None
+        """None until :meth:`learn_concepts` found enough pages."""
+        self._counts = dict(counts or {})
+        self.ready: tuple[int, object] = (0, None)
+        """Kept here by :func:`classifier.topic.batch.sample_of`, to live as long as this does."""
+        self._idf: dict[str, float] = {}
+        self._idf_pages = pages
+
+    def idf(self, term: str) -> float:
+        """Return the inverse document frequency, above 0 and at most about ln(2 (P + n)).
+
+        It lags behind by at most one page in a hundred.
+        """
+        known = self._idf.get(term)
+        if known is None:
+            expected = PRIOR_PAGES * share_of(term) + self._counts.get(term, 0)
+            known = math.log((self._total + 1) / (min(expected, self._total) + 0.5))
+            if len(self._idf) < MAX_TERMS:
+                self._idf[term] = known
+        return known
+
+    def share(self, term: str) -> float:
+        """Return the expected share of pages with the term, above 0 and at most 1."""
+        expected = PRIOR_PAGES * share_of(term) + self._counts.get(term, 0)
+        return min((expected + 0.5) / (self._total + 1), 1.0)
+
+    def seen(self, term: str) -> bool:
+        """Whether an observed page held the term; rare ones may be forgotten."""
+        return term in self._counts
+
+    @property
+    def _total(self) -> int:
+        return PRIOR_PAGES + self.pages
+
+    def vector(self, terms: Mapping[str, float]) -> Vector:
+        """Return the tf-idf vector of length 1."""
+        return unit(tf_idf(terms, self))
+
+    def observe(self, terms: Mapping[str, float] | Iterable[str]) -> None:
+        """Take in one page that was fetched anyway: its weighted terms, or only their names.
+
+        Pages given by their weighted terms may get into the sample. A page that is fetched again
+        should not be observed again.
+        """
+        self.pages += 1
+        if self._total > _LAG * (PRIOR_PAGES + self._idf_pages):
+            self._idf, self._idf_pages = {}, self.pages
+        for term in list(dict.fromkeys(terms))[:MAX_TERMS_PER_PAGE]:
+            self._counts[term] = self._counts.get(term, 0) + 1
+        if len(self._counts) > MAX_TERMS:
+            self._forget()
+        if isinstance(terms, Mapping):
+            self.sample.add(terms)
+
+    def _forget(self) -> None:
+        """Drop the rarest half: a term that was seen once says next to nothing."""
+        ranked = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))
+        self._counts = dict(ranked[: MAX_TERMS // 2])
+
+    def learn_concepts(self) -> bool:
+        """Learn which terms go together from the sample (seconds); False = too few pages yet.
+
+        A nightly job. Topics learned before keep working, and are better learned again after it.
+        """
+        learned = Concepts.learn([self.vector(page) for page in self.sample.pages])
+        self.concepts = learned or self.concepts
+        return learned is not None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data, at most about 20 MB; the shipped tables are not part of it."""
+        return {
+            "format": _FORMAT,
+            "pages": self.pages,
+            "counts": dict(self._counts),
+            "sample": self.sample.to_json(),
+            "concepts": self.concepts.to_json() if self.concepts else None,
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> Self:
+        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        if not isinstance(data, dict) or data.get("format") != _FORMAT:
+            raise TopicModelError("background", str(data)[:80], "is no background of this version")
+        pages, counts = data.get("pages"), data.get("counts")
+        if not isinstance(pages, int) or pages < 0 or not isinstance(counts, dict):
+            raise TopicModelError("background", str(pages)[:80], "is damaged: no number of pages")
+        if len(counts) > MAX_TERMS:
+            raise TopicModelError(
+                "background", str(len(counts)), f"has more than {MAX_TERMS} terms"
+            )
+        if not all(isinstance(count, int) and 0 < count <= pages for count in counts.values()):
+            raise TopicModelError("background", "counts", "is damaged: a count out of range")
+        read = cls(pages, counts)
+        read.sample = PageSample.from_json(data.get("sample"))
+        if data.get("concepts") is not None:
+            read.concepts = Concepts.from_json(data["concepts"])
+        return read

@@ -1,0 +1,96 @@
+"""Pages made ready for scoring: unit tf-idf vectors, and unit places among the concepts.
+
+Making ready costs far more than scoring. What is scored by many models (a benchmark's texts, the
+sample that every topic is measured against) is made ready once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from classifier.topic.background import Background
+from classifier.topic.concepts import SCALES, Concepts
+from classifier.topic.vectors import Vector, Vocabulary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Terms = Mapping[str, float]
+"""Weighted term counts of one page, as :func:`classifier.topic.text.weighted_terms` gives them."""
+
+
+class PageBatch:
+    """Pages in order; everything is computed when first asked for."""
+
+    def __init__(
+        self, pages: Sequence[Terms], background: Background, like: PageBatch | None = None
+    ) -> None:
+        self.pages = pages
+        self.near: tuple[PageBatch, Any] | None = None
+        """A sample with the weights of these pages' neighbours in it; see :mod:`.neighbours`."""
+        self.background = background
+        self.concepts: Concepts | None = background.concepts if like is None else like.concepts
+        """Those of *like* if given, though the background learned others since: a topic keeps the
+        concepts, or the lack of them, that it was learned with."""
+
+    def __len__(self) -> int:
+        return len(self.pages)
+
+    @cached_property
+    def vectors(self) -> list[Vector]:
+        """Unit tf-idf vectors; a page without terms has the empty one."""
+        return [self.background.vector(page) for page in self.pages]
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The terms of these pages."""
+        return Vocabulary.of(self.pages)
+
+    @cached_property
+    def rows(self) -> Any:  # noqa: ANN401 - scipy has no types
+        """:attr:`vectors` as a CSR matrix over :attr:`vocabulary`."""
+        return self.vocabulary.rows(self.vectors)
+
+    @cached_property
+    def places(self) -> tuple[NDArray[np.float64], ...]:
+        """Unit places, shape (pages, width), one for each of :data:`SCALES`; () without concepts."""
+        if self.concepts is None:
+            return ()
+        return scaled(self.rows @ self.concepts.of_terms(self.vocabulary))
+
+    def cosines(self, centre: Vector) -> NDArray[np.float64]:
+        """Return each page's inner product with a vector over terms."""
+        import numpy as np  # noqa: PLC0415 - heavy
+
+        return np.asarray(self.rows @ self.vocabulary.dense(centre), dtype=np.float64)
+
+
+SAMPLE_PAGES: Final = 5_000
+"""Pages of the background's sample that a topic is measured on."""
+_STALE: Final = 1.1
+"""The sample is made ready again when the background grew by a tenth."""
+
+
+def sample_of(background: Background) -> PageBatch:
+    """Return the background's sample made ready; kept, because every topic is measured on it."""
+    pages, ready = background.ready
+    grown = background.pages > pages * _STALE
+    if not isinstance(ready, PageBatch) or ready.concepts is not background.concepts or grown:
+        ready = PageBatch(background.sample.pages[:SAMPLE_PAGES], background)
+        background.ready = (background.pages, ready)
+    return ready
+
+
+def scaled(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    """Return the first dimensions of places at each scale, every row of length 1 or 0."""
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    units = []
+    for width in SCALES:
+        part = places[:, :width]
+        lengths = np.linalg.norm(part, axis=1, keepdims=True)
+        units.append(np.divide(part, lengths, out=np.zeros_like(part), where=lengths > 0))
+    return tuple(units)

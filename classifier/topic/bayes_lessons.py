@@ -1,0 +1,109 @@
+"""What the Bayes scorer remembers of fetched pages, and its form as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+import numpy as np
+
+from classifier.topic.bayes import MAX_TERMS_PER_EXAMPLE, Example, TermNumbers
+from classifier.topic.errors import TopicModelError
+
+MAX_LESSONS: Final = 400
+"""Fetched pages that are remembered, the last ones."""
+CONTEXTS_PER_PAGE: Final = 3
+"""Of the links that led to a page: as many teach."""
+_DIGITS: Final = 4
+_FORMAT: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A fetched page: how like the topic it was, or what the user said, and what led to it."""
+
+    likeness: float
+    """Cosine to the topic, 0 to 1."""
+    told: bool | None
+    """What the user said; None = nothing."""
+    page: Example
+    contexts: tuple[Example, ...]
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """What teaches: the contexts; of a page that no link led to, the page."""
+        return self.contexts or (self.page,)
+
+
+def lessons_to_json(lessons: Sequence[Lesson], terms: Sequence[str]) -> dict[str, Any]:
+    """Return the lessons with those of the terms that they hold."""
+    texts = [example for lesson in lessons for example in (lesson.page, *lesson.contexts)]
+    used = sorted({int(number) for text in texts for number in text.terms})
+    places = {number: place for place, number in enumerate(used)}
+    return {
+        "format": _FORMAT,
+        "terms": [terms[number] for number in used],
+        "lessons": [
+            [
+                round(lesson.likeness, _DIGITS),
+                lesson.told,
+                [_packed(text, places) for text in (lesson.page, *lesson.contexts)],
+            ]
+            for lesson in lessons
+        ],
+    }
+
+
+def lessons_from_json(data: object, numbers: TermNumbers) -> list[Lesson]:
+    """Read what ``lessons_to_json`` gave; raises TopicModelError when it is not that.
+
+    The terms get their numbers from ``numbers``.
+    """
+    try:
+        stored = msgspec.convert(data, _Stored)
+        return [_lesson(lesson, stored.terms, numbers) for lesson in stored.lessons]
+    except (msgspec.ValidationError, ValueError, IndexError) as error:
+        raise TopicModelError(
+            "bayes", str(data)[:80], f"damaged or of another version: {error}"
+        ) from error
+
+
+_Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+_Text = tuple[
+    Annotated[
+        list[Annotated[int, msgspec.Meta(ge=0)]], msgspec.Meta(max_length=MAX_TERMS_PER_EXAMPLE)
+    ],
+    list[_Share],
+]
+_StoredLesson = tuple[_Share, bool | None, Annotated[list[_Text], msgspec.Meta(min_length=1)]]
+
+
+class _Stored(msgspec.Struct):
+    """The form on disk."""
+
+    format: Literal[1]
+    terms: list[str]
+    lessons: Annotated[list[_StoredLesson], msgspec.Meta(max_length=MAX_LESSONS)]
+
+
+def _lesson(stored: _StoredLesson, terms: Sequence[str], numbers: TermNumbers) -> Lesson:
+    likeness, told, texts = stored
+    page, *contexts = (_example(text, terms, numbers) for text in texts)
+    return Lesson(likeness, told, page, tuple(contexts[:CONTEXTS_PER_PAGE]))
+
+
+def _example(stored: _Text, terms: Sequence[str], numbers: TermNumbers) -> Example:
+    places, weights = stored
+    pairs = zip((numbers.number(terms[place]) for place in places), weights, strict=True)
+    known = [(number, weight) for number, weight in pairs if number is not None]
+    return Example(
+        np.array([number for number, _ in known], dtype=np.int64),
+        np.array([weight for _, weight in known], dtype=np.float64),
+    )
+
+
+def _packed(text: Example, places: dict[int, int]) -> tuple[list[int], list[float]]:
+    terms = [places[int(number)] for number in text.terms]
+    return terms, [round(float(weight), _DIGITS) for weight in text.weights]

@@ -1,0 +1,152 @@
+"""All that a topic was told: examples, key words, corrections, background pages. Plain, bounded data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
+
+from classifier.topic.errors import TopicError, TopicModelError
+from classifier.topic.keywords import MAX_KEYWORDS, Keywords
+from classifier.topic.sample import PageSample
+from classifier.topic.text import weighted_terms
+from classifier.topic.values import PageText
+from classifier.topic.vectors import Vector, truncated
+
+MAX_TERMS: Final = 300
+"""The heaviest of a page."""
+MAX_EXAMPLES: Final = 50
+MAX_CORRECTIONS: Final = 300
+"""Of each kind; the latest stay."""
+MAX_NEGATIVES: Final = 200
+_MAX_NEGATIVE_TERMS: Final = 100
+_MAX_WORD_CHARS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Pages as weighted terms; immutable."""
+
+    examples: tuple[Vector, ...] = ()
+    keywords: tuple[str, ...] = ()
+    relevant: tuple[Vector, ...] = ()
+    """Pages that the user called relevant later."""
+    irrelevant: tuple[Vector, ...] = ()
+    negatives: tuple[Vector, ...] = ()
+    """Pages of no topic in particular."""
+    empty_examples: tuple[str, ...] = ()
+    """URLs of example pages that hold no word."""
+    example_urls: tuple[str, ...] = ()
+    """Of :attr:`examples`, in their order."""
+
+    @classmethod
+    def gather(
+        cls,
+        examples: Sequence[PageText],
+        keywords: Sequence[str],
+        relevant: Sequence[PageText] = (),
+        irrelevant: Sequence[PageText] = (),
+        negatives: Sequence[PageText] = (),
+    ) -> Self:
+        """Read pages into terms; raises TopicError when there is nothing to learn a topic from."""
+        read = [(page.url, _terms(page)) for page in examples[:MAX_EXAMPLES]]
+        words = tuple(word.strip()[:_MAX_WORD_CHARS] for word in keywords if word.strip())
+        evidence = cls(
+            examples=tuple(terms for _, terms in read if terms),
+            keywords=words[:MAX_KEYWORDS],
+            relevant=_latest(relevant),
+            irrelevant=_latest(irrelevant),
+            negatives=tuple(
+                terms
+                for page in negatives[:MAX_NEGATIVES]
+                if (terms := truncated(_terms(page), _MAX_NEGATIVE_TERMS))
+            ),
+            empty_examples=tuple(url for url, terms in read if not terms),
+            example_urls=tuple(url for url, terms in read if terms),
+        )
+        evidence.check()
+        return evidence
+
+    @property
+    def positives(self) -> tuple[Vector, ...]:
+        """Examples, then pages called relevant."""
+        return self.examples + self.relevant
+
+    def with_negatives_of(self, sample: PageSample) -> Evidence:
+        """Return this with pages of a sample as negatives where none were given."""
+        if self.negatives:
+            return self
+        pages = [truncated(page, _MAX_NEGATIVE_TERMS) for page in sample.pages[:MAX_NEGATIVES]]
+        return replace(self, negatives=tuple(pages))
+
+    def check(self) -> None:
+        """Raise TopicError when there is nothing to learn from."""
+        if self.positives or Keywords(self.keywords):
+            return
+        if self.empty_examples:
+            urls = ", ".join(self.empty_examples[:3])
+            raise TopicError("examples", urls, "hold no word; give other pages or key words")
+        if self.keywords:
+            words = ", ".join(self.keywords[:5])
+            raise TopicError("keywords", words, "are all too common to tell a topic; give others")
+        raise TopicError(
+            "examples", "", "nothing to learn from; give an example page or a key word"
+        )
+
+    def with_page(self, page: PageText, *, relevant: bool) -> Evidence:
+        """Return this with one correction more; a page without words changes nothing.
+
+        A page that was corrected the other way before changes sides.
+        """
+        terms = _terms(page)
+        if not terms:
+            return self
+        right = [one for one in self.relevant if one != terms]
+        wrong = [one for one in self.irrelevant if one != terms]
+        (right if relevant else wrong).append(terms)
+        return replace(
+            self,
+            relevant=tuple(right[-MAX_CORRECTIONS:]),
+            irrelevant=tuple(wrong[-MAX_CORRECTIONS:]),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "examples": list(self.examples),
+            "keywords": list(self.keywords),
+            "relevant": list(self.relevant),
+            "irrelevant": list(self.irrelevant),
+            "negatives": list(self.negatives),
+            "empty_examples": list(self.empty_examples),
+            "example_urls": list(self.example_urls),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        try:
+            return cls(
+                examples=_vectors(data["examples"], MAX_EXAMPLES),
+                keywords=tuple(str(word) for word in data["keywords"])[:MAX_KEYWORDS],
+                relevant=_vectors(data["relevant"], MAX_CORRECTIONS),
+                irrelevant=_vectors(data["irrelevant"], MAX_CORRECTIONS),
+                negatives=_vectors(data["negatives"], MAX_NEGATIVES),
+                empty_examples=tuple(str(url) for url in data["empty_examples"]),
+                example_urls=tuple(str(url) for url in data["example_urls"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise TopicModelError("topic", str(error)[:80], "evidence is damaged") from error
+
+
+def _terms(page: PageText) -> Vector:
+    return truncated(weighted_terms(page), MAX_TERMS)
+
+
+def _latest(pages: Sequence[PageText]) -> tuple[Vector, ...]:
+    return tuple(terms for page in pages[-MAX_CORRECTIONS:] if (terms := _terms(page)))
+
+
+def _vectors(data: Iterable[Mapping[str, Any]], limit: int) -> tuple[Vector, ...]:
+    read = ({str(term): float(value) for term, value in page.items()} for page in data)
+    return tuple(truncated(page, MAX_TERMS) for page in read)[:limit]

@@ -1,0 +1,113 @@
+"""Why a page is (not) on a topic: what each method saw in it, and what it lacked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from classifier.topic.batch import PageBatch
+from classifier.topic.evidence import Evidence
+from classifier.topic.fitting import Fit
+from classifier.topic.fused import FusedTopic
+from classifier.topic.fusion import Scale
+from classifier.topic.methods import METHODS, fit_method, topic_vector
+from classifier.topic.text import weighted_terms
+from classifier.topic.values import PageText, Verdict
+from classifier.topic.vectors import Vector, top
+
+TERMS: Final = 15
+MISSING_TERMS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class MethodPart:
+    """What one method says of a page."""
+
+    method: str
+    score: float
+    """In deviations from the mean of the pages fetched anyway, so that methods can be compared."""
+    terms: tuple[tuple[str, float], ...]
+    """Terms that spoke for the page, the strongest first, with their parts of the method's score."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All that is behind one judgement."""
+
+    url: str
+    method: str
+    version: str
+    verdict: Verdict
+    score: float
+    """0 to 1, as in the judgement."""
+    standing: float
+    """The method's score, in deviations from the mean of the pages fetched anyway."""
+    threshold: float
+    """On the same scale."""
+    threshold_source: str
+    """``examples``, ``corrections`` or ``usual``: what the threshold was chosen from."""
+    terms: tuple[tuple[str, float], ...]
+    views: tuple[tuple[str, float], ...]
+    """Of the fused method: the part of each view in its score, before it is standardised."""
+    methods: tuple[MethodPart, ...]
+    """What every other method says."""
+    missing: tuple[tuple[str, float], ...]
+    """Terms of the topic that the page lacks, the weightiest first, with their shares."""
+
+    @property
+    def needed(self) -> float:
+        """What was lacking to pass, in the scale of :attr:`standing`; 0 for a page that passed."""
+        return max(0.0, self.threshold - self.standing)
+
+
+def explain_page(
+    page: PageText, method: str, version: str, evidence: Evidence, fit: Fit
+) -> Explanation:
+    """Explain one page; costs a fit of every method, so this is for people, not for the crawl."""
+    terms = weighted_terms(page)
+    batch = PageBatch([terms], fit.setting.background, fit.setting.sample)
+    standing = float(fit.scores(batch)[0])
+    scorer = fit.scorer
+    return Explanation(
+        url=page.url,
+        method=method,
+        version=version,
+        verdict=fit.threshold.verdict(standing if terms else -float("inf")),
+        score=fit.threshold.score(standing) if terms else 0.0,
+        standing=standing,
+        threshold=fit.threshold.value,
+        threshold_source=fit.threshold.source,
+        terms=tuple(scorer.terms(terms, TERMS)),
+        views=tuple(scorer.view_scores(terms)) if isinstance(scorer, FusedTopic) else (),
+        methods=tuple(_parts(batch, method, evidence, fit)),
+        missing=_missing(terms, evidence, fit),
+    )
+
+
+def _parts(batch: PageBatch, own: str, evidence: Evidence, fit: Fit) -> Sequence[MethodPart]:
+    parts = []
+    for name in METHODS:
+        if name in {own, "fused"}:
+            continue
+        fitted = fit_method(name, evidence, fit.setting)
+        scale = Scale.measured(fitted.scores(fit.setting.sample)[None, :])
+        score = float(scale.standardised(fitted.scores(batch)[None, :])[0, 0])
+        found = tuple(fitted.terms(batch.pages[0], TERMS))
+        parts.append(MethodPart(name, score, found, tuple(fitted.notes)))
+    return parts
+
+
+def _missing(terms: Vector, evidence: Evidence, fit: Fit) -> tuple[tuple[str, float], ...]:
+    profile = topic_profile(evidence, fit)
+    total = sum(profile.values()) or 1.0
+    lacking = {term: weight / total for term, weight in profile.items() if term not in terms}
+    return tuple(top(lacking, MISSING_TERMS))
+
+
+def topic_profile(evidence: Evidence, fit: Fit) -> Vector:
+    """Return the topic's terms and weights, as the fused centre has them, or the examples' mean."""
+    if isinstance(fit.scorer, FusedTopic):
+        return fit.scorer.centre.centre.terms
+    return topic_vector(evidence, fit.setting.background)

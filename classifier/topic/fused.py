@@ -1,0 +1,181 @@
+"""The fused method of one topic: its centre, and the further views that its evidence allows.
+
+Key words add how many of them a page holds; a semantic tree adds paper 002's similarity. Each view is
+standardised on the sample before it is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from classifier.topic.batch import PageBatch, Terms
+from classifier.topic.concepts import Concepts
+from classifier.topic.errors import TopicModelError
+from classifier.topic.evidence import Evidence
+from classifier.topic.fusion import FusedCentre, Scale, np_array
+from classifier.topic.keywords import Keywords
+from classifier.topic.methods import Fitted, Setting, fit_method, keyword_page
+from classifier.topic.neighbours import MIN_SAMPLE, ByNeighbours
+from classifier.topic.vectors import Vector, top, unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Scores = NDArray[np.float64]
+
+VIEW_WEIGHTS: Final = {
+    "keyword": 0.3,
+    "semantic": 0.2,
+    "logistic": 0.6,
+    "nearest": 0.6,
+    "neighbours": 0.6,
+}
+"""Beside the centre, which weighs 1; chosen on labelled texts."""
+MANY_EXAMPLES: Final = 15
+"""Examples at which what needs many of them gets half of its weight."""
+_FITTED_APART: Final = ("keyword", "semantic", "logistic", "nearest")
+_NEEDS_MANY: Final = frozenset({"logistic", "nearest"})
+MIN_NEGATIVES: Final = 50
+"""With fewer, a trained machine learns the negatives instead of the topic."""
+NO_CONCEPTS: Final = (
+    "too few pages were fetched yet to learn which words go together: only exact terms count"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FusedTopic:
+    """A fitted fusion; immutable."""
+
+    centre: FusedCentre
+    others: tuple[tuple[str, Fitted], ...]
+    other_scale: Scale
+    setting: Setting
+    examples: int
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def fit(cls, evidence: Evidence, setting: Setting, scale: Scale | None = None) -> Self:
+        """Learn from the evidence; *scale* is that of the other views, None = measure it."""
+        pages: list[Terms] = list(evidence.positives)
+        if words := keyword_page(evidence):
+            pages.append(words)
+        examples = PageBatch(pages, setting.background, setting.sample)
+        wrong = PageBatch(evidence.irrelevant, setting.background, setting.sample)
+        centre = FusedCentre.fit(examples, range(len(pages)), setting.sample, wrong)
+        return cls.with_centre(centre, evidence, setting, scale)
+
+    @classmethod
+    def with_centre(
+        cls,
+        centre: FusedCentre,
+        evidence: Evidence,
+        setting: Setting,
+        scale: Scale | None = None,
+    ) -> Self:
+        """Put a centre together with the other views, which are quick to fit; None = measure them."""
+        names = [name for name in _FITTED_APART if _is_possible(name, evidence, setting)]
+        others = tuple((name, fit_method(name, evidence, setting)) for name in names)
+        if setting.sample.concepts is not None and len(setting.sample) >= MIN_SAMPLE:
+            near = ByNeighbours(setting.sample, centre.scores(setting.sample))
+            others = (*others, ("neighbours", near))
+        if scale is None or len(scale.means) != len(others):
+            scale = Scale.measured(_views(others, setting.sample))
+        notes = () if setting.sample.concepts else (NO_CONCEPTS,)
+        return cls(centre, others, scale, setting, len(evidence.positives), notes)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what cannot be fitted again from the evidence alone."""
+        return {
+            "centre": self.centre.to_json(),
+            "means": self.other_scale.means.tolist(),
+            "deviations": self.other_scale.deviations.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], evidence: Evidence, setting: Setting) -> Self:
+        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        try:
+            centre = FusedCentre.from_json(data["centre"])
+            scale = Scale(np_array(data["means"]), np_array(data["deviations"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise TopicModelError("fused topic", str(error)[:80], "is damaged") from error
+        return cls.with_centre(centre, evidence, setting, scale)
+
+    def scores(self, batch: PageBatch) -> Scores:
+        """Return weighted sums of standardised views; 0 is the sample's mean."""
+        total = self.centre.scores(batch)
+        views = self.other_scale.standardised(_views(self.others, batch))
+        for (name, _), view in zip(self.others, views, strict=True):
+            # A page far out in one view alone is an oddity, not ten times as relevant.
+            total = total + self._weight(name) * view.clip(-_REACH, _REACH)
+        return total
+
+    def _weight(self, name: str) -> float:
+        if name not in _NEEDS_MANY:
+            return VIEW_WEIGHTS[name]
+        return VIEW_WEIGHTS[name] * self.examples / (self.examples + MANY_EXAMPLES)
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the terms that add most to the centre's views of a page."""
+        parts = self.term_parts(page)
+        return [(term, part) for term, part in top(parts, count) if part > 0]
+
+    def term_parts(self, page: Terms) -> Vector:
+        """Return what each term of a page adds to its score: exact, since every view is a sum."""
+        batch = PageBatch([page], self.setting.background, self.setting.sample)
+        vector = batch.vectors[0]
+        centre, scale = self.centre.centre, self.centre.scale
+        weights = 1.0 / (scale.deviations * len(scale.deviations))
+        own = unit(centre.terms)
+        parts = {term: weight * own.get(term, 0.0) * weights[0] for term, weight in vector.items()}
+        if batch.concepts is not None:
+            for term, part in self._concept_parts(batch.concepts, vector, weights[1:]).items():
+                parts[term] += part
+        return {term: float(part) for term, part in parts.items()}
+
+    def _concept_parts(self, concepts: Concepts, vector: Vector, weights: Scores) -> Vector:
+        import numpy as np  # noqa: PLC0415 - heavy
+
+        known = [term for term in vector if term in concepts.vocabulary.columns]
+        rows = concepts.vectors[[concepts.vocabulary.columns[term] for term in known]]
+        placed = rows * np.array([vector[term] for term in known])[:, None]
+        total = np.zeros(len(known))
+        for place, weight in zip(self.centre.centre.places, weights, strict=True):
+            part = placed[:, : len(place)]
+            length = np.linalg.norm(part.sum(axis=0)) * np.linalg.norm(place)
+            total += weight * (part @ place) / (length or 1.0)
+        return dict(zip(known, total.tolist(), strict=True))
+
+    def view_scores(self, page: Terms) -> list[tuple[str, float]]:
+        """Return each view's part of a page's score, in the sample's standard deviations."""
+        batch = PageBatch([page], self.setting.background, self.setting.sample)
+        views = self.centre.scale.standardised(self.centre.centre.views(batch))[:, 0]
+        parts = [("terms", views[0] / len(views)), ("concepts", views[1:].sum() / len(views))]
+        others = self.other_scale.standardised(_views(self.others, batch))
+        for (name, _), view in zip(self.others, others, strict=True):
+            parts.append((name, self._weight(name) * view[0].clip(-_REACH, _REACH)))
+        return [(name, float(part)) for name, part in parts]
+
+
+_REACH: Final = 6.0
+
+
+def _is_possible(name: str, evidence: Evidence, setting: Setting) -> bool:
+    if name == "keyword":
+        return bool(Keywords(evidence.keywords))
+    if name == "semantic":
+        return setting.tree is not None
+    if name == "nearest":
+        return len(evidence.positives) > 1 and setting.sample.concepts is not None
+    return bool(evidence.positives) and len(evidence.negatives) >= MIN_NEGATIVES
+
+
+def _views(methods: Sequence[tuple[str, Fitted]], batch: PageBatch) -> NDArray[np.float64]:
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    return np.array([method.scores(batch) for _, method in methods]).reshape(
+        len(methods), len(batch)
+    )

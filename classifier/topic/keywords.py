@@ -1,0 +1,74 @@
+"""A topic told in key words: how many of them a page holds, and how often."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final, Self
+
+from classifier.topic.language import language_of
+from classifier.topic.segmentation import add_words, tokens
+from classifier.topic.vectors import KnowsIdf, Vector, unit
+
+MAX_KEYWORDS: Final = 100
+"""Key words of a topic; a longer list is a text, and better given as an example."""
+
+
+class Keywords:
+    """Key words or short phrases, cut into terms as pages are.
+
+    A phrase is on a page when all of its terms are, wherever they stand.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
+        add_words(word for word in self.words if len(word) <= _WORD_CHARS)
+        self.phrases = {
+            word: terms
+            for word in self.words[:MAX_KEYWORDS]
+            if (terms := tuple(dict.fromkeys(tokens(word, language_of(word)))))
+        }
+        """Word -> its terms; a word of stop words alone is left out."""
+
+    @classmethod
+    def of_terms(cls, terms: Sequence[str]) -> Self:
+        """Return terms of pages as key words: they are cut and stemmed already."""
+        made = cls(())
+        made.words = tuple(terms)
+        made.phrases = {term: (term,) for term in terms}
+        return made
+
+    def __bool__(self) -> bool:
+        return bool(self.phrases)
+
+    def vector(self, background: KnowsIdf) -> Vector:
+        """Return the key words as one page of length 1: each term weighs its rarity."""
+        return unit(
+            {term: background.idf(term) for terms in self.phrases.values() for term in terms}
+        )
+
+    def shares(self, page: Mapping[str, float], background: KnowsIdf) -> Vector:
+        """Return what each key word adds to :meth:`score`."""
+        total = sum(self._rarity(terms, background) for terms in self.phrases.values())
+        found: Vector = {}
+        for word, terms in self.phrases.items():
+            count = min(page.get(term, 0.0) for term in terms)
+            if count > 0:
+                found[word] = self._rarity(terms, background) * _saturated(count) / total
+        return found
+
+    def score(self, page: Mapping[str, float], background: KnowsIdf) -> float:
+        """Return 0 to 1: the share of the key words that are there, by rarity, often is better."""
+        return min(math.fsum(self.shares(page, background).values()), 1.0)
+
+    def _rarity(self, terms: Sequence[str], background: KnowsIdf) -> float:
+        return math.fsum(background.idf(term) for term in terms)
+
+
+_WORD_CHARS: Final = 8
+"""Longer Chinese key words are phrases, and better taken apart."""
+
+
+def _saturated(count: float) -> float:
+    """Return 0 to 1: the second occurrence says less than the first (BM25's k1 = 1.2)."""
+    return count / (count + 1.2)

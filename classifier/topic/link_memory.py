@@ -1,0 +1,329 @@
+"""What a crawl remembers of who linked to whom and what became of it: bounded, plain numbers.
+
+::
+
+    r(u)    = the topic's judgement of page u and its nearness to the examples, each on the
+              scale of this crawl: 0 the usual page, 1 one of the best tenth
+    page u links to targets t;  of these n were fetched, judged r(t)
+    hand(u) = (sum of r(t) + OWN r(u) + PRIOR mean) / (n + OWN + PRIOR)     what its links are worth
+    usual(site) = mean r of the site's pages, drawn to the mean of all by SITE pages
+    lift(t) = usual(site of t) - mean  +  sum over known parents u of (hand(u) - usual(site of u))
+                                          / sqrt(parents + 1)
+
+The sum is damped by its own noise: two good parents say more than one, and a page that all pages of
+a site link to (menus) has parents of every kind, whose words cancel. A page that is off topic
+itself but led to good ones (a hub) hands on what it led to, so a crawl tunnels through it.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, Self
+from urllib.parse import urlsplit
+
+from classifier.topic.errors import TopicModelError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MAX_PAGES: Final = 5_000
+"""Judged pages that are remembered; when there are more, the older half is forgotten."""
+MAX_LINKS_PER_PAGE: Final = 500
+MAX_LINKS: Final = 200_000
+"""Of all pages together; when there are more, the older half of the pages is forgotten."""
+OWN: Final = 3.0
+"""What a page's own relevance counts for its links, in links that were followed."""
+PRIOR: Final = 1.0
+SITE: Final = 3.0
+"""What the mean of all pages counts for a site's, in its pages."""
+NEARNESS_SHARE: Final = 0.65
+"""Of a page's value, where its nearness to the examples is told."""
+_FEW_PAGES: Final = 20
+_LOW_QUANTILE: Final = 0.3
+_HIGH_SHARE: Final = 0.1
+_LEAST_RANGE: Final = 0.05
+_UNSURE_PAGES: Final = 8.0
+_USUAL: Final = 0.25
+"""Mean relevance, on a crawl's scale, before any page was judged."""
+_STEEPNESS: Final = 2.0
+_FORMAT: Final = 1
+
+
+@lru_cache(maxsize=20_000)
+def key_of(url: str) -> int:
+    """Return a number for a URL: 52 bits, so that any JSON reader keeps it whole."""
+    digest = blake2b(url.encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 12
+
+
+@lru_cache(maxsize=20_000)
+def site_of(url: str) -> int:
+    """Return a number for the host of a URL."""
+    try:
+        return key_of(urlsplit(url).netloc.lower())
+    except ValueError:
+        return 0
+
+
+_Page = tuple[int, int, float, float, list[int]]
+"""Key, key of its host, relevance, nearness, keys of its targets."""
+
+
+class LinkMemory:
+    """Judged pages, their links, and what each page hands on. One for a topic; not thread-safe."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[int, int] = {}
+        """Key of a judged page -> its number, in the order they were judged."""
+        self._relevance: list[float] = []
+        self._nearness: list[float] = []
+        """Cosine of each judged page to the examples; not-a-number = not told."""
+        self._sites: list[int] = []
+        """Key of the host of each judged page."""
+        self._links: list[array[int]] = []
+        """Keys of the targets of each judged page."""
+        self._parents: dict[int, list[int]] = {}
+        """Key of a target -> numbers of the judged pages that link to it."""
+        self._pairs: tuple[array[int], array[int]] = (array("l"), array("l"))
+        """Numbers of judged parents, and of their judged targets."""
+        self._link_count = 0
+        self._hands: NDArray[np.float64] | None = None
+        self._usual: dict[int, float] = {}
+        self._own: NDArray[np.float64] | None = None
+        self._mean = 0.0
+        self._range = (0.0, 1.0)
+
+    def __len__(self) -> int:
+        return len(self._relevance)
+
+    def add(
+        self,
+        url: str,
+        relevance: float,
+        targets: Iterable[str],
+        *,
+        parent: str = "",
+        nearness: float = math.nan,
+    ) -> None:
+        """Remember a judged page and its links; *parent* is a page known to link to it.
+
+        *nearness* is a second opinion on it, on any scale; not-a-number = there is none. A page
+        that was judged before only gets its new relevance.
+        """
+        key = key_of(url)
+        if key in self._numbers:
+            self.revalue({url: relevance})
+            return
+        number = self._enter(key, site_of(url), relevance, nearness)
+        parents = set(self._parents.get(key, ()))
+        if parent and key_of(parent) in self._numbers:
+            parents.add(self._numbers[key_of(parent)])
+        for one in sorted(parents):
+            self._pair(one, number)
+        self._add_links(number, {key_of(target) for target in targets} - {key})
+        if len(self) > MAX_PAGES or self._link_count > MAX_LINKS:
+            self._forget()
+
+    def _enter(self, key: int, site: int, relevance: float, nearness: float) -> int:
+        number = self._numbers[key] = len(self._relevance)
+        self._relevance.append(relevance)
+        self._nearness.append(nearness)
+        self._sites.append(site)
+        self._links.append(array("q"))
+        self._hands = None
+        return number
+
+    def _add_links(self, number: int, targets: set[int]) -> None:
+        for target in sorted(targets)[:MAX_LINKS_PER_PAGE]:
+            self._links[number].append(target)
+            self._parents.setdefault(target, []).append(number)
+            self._link_count += 1
+            if target in self._numbers:
+                self._pair(number, self._numbers[target])
+
+    def _pair(self, parent: int, child: int) -> None:
+        self._pairs[0].append(parent)
+        self._pairs[1].append(child)
+
+    def revalue(self, relevances: Mapping[str, float]) -> None:
+        """Give judged pages another relevance: their topic's model learned something."""
+        for url, relevance in relevances.items():
+            number = self._numbers.get(key_of(url))
+            if number is not None:
+                self._relevance[number] = relevance
+        self._hands = None
+
+    def lift(self, url: str, shown_by: str = "", told: float | None = None) -> float:
+        """Return what the known parents of *url* promise, 0 = no more than usual.
+
+        *shown_by* counts as a parent too; *told* is its relevance where it was never judged here.
+        """
+        hands = self.hands()
+        parents = self._parents.get(key_of(url), [])
+        lifts = [float(hands[number]) - self._usual[self._sites[number]] for number in parents]
+        if shown_by:
+            number = self._numbers.get(key_of(shown_by))
+            if number is None and told is not None:
+                lifts.append((self.scaled(told) - self._mean) * OWN / (OWN + PRIOR))
+            elif number is not None and number not in parents:
+                lifts.append(float(hands[number]) - self._usual[self._sites[number]])
+        site = self._usual.get(site_of(url), self._mean) - self._mean
+        return site + sum(lifts) / math.sqrt(len(lifts) + 1)
+
+    def best_nearness(self, url: str, shown_by: str = "") -> float:
+        """Return the nearness of the known parent that is nearest to the examples, 0 for none."""
+        numbers = set(self._parents.get(key_of(url), ()))
+        if shown_by and key_of(shown_by) in self._numbers:
+            numbers.add(self._numbers[key_of(shown_by)])
+        near = (self._nearness[number] for number in numbers)
+        return max((value for value in near if not math.isnan(value)), default=0.0)
+
+    def expected(self, promise: float) -> float:
+        """Return a promise as the relevance that its page is likely to be judged, 0 to 1.
+
+        No promise at all gives the mean of the pages judged so far, the best ones that of the best
+        tenth; while few were judged, what is usual anywhere counts too.
+        """
+        self.hands()
+        known = len(self) / (len(self) + _UNSURE_PAGES)
+        low, high = self._range[0] * known, self._range[1] * known + 1 - known
+        usual = min(max(self._mean * known + _USUAL * (1 - known), _USUAL / 5), 1 - _USUAL / 5)
+        odds = math.log(usual / (1 - usual)) + _STEEPNESS * promise
+        return low + (high - low) / (1 + math.exp(-min(max(odds, -30.0), 30.0)))
+
+    def value_of(self, url: str) -> float:
+        """Return r of a judged page, 0 for one that is not remembered."""
+        return self.value_of_key(key_of(url))
+
+    def value_of_key(self, key: int) -> float:
+        """Return r of a judged page by its key."""
+        self.hands()
+        number = self._numbers.get(key)
+        return float(self._own[number]) if number is not None and self._own is not None else 0.0
+
+    def scaled(self, relevance: float) -> float:
+        """Return a relevance on the scale of this crawl, 0 to 1.
+
+        0 is the usual page fetched so far, 1 one of the best tenth: what a crawl can choose between,
+        however strict its topic's threshold is.
+        """
+        low, high = self._range
+        return min(max((relevance - low) / (high - low), 0.0), 1.0)
+
+    def hands(self) -> NDArray[np.float64]:
+        """Return what each judged page hands on to its links."""
+        if self._hands is None:
+            self._hands = self._computed()
+        return self._hands
+
+    def _computed(self) -> NDArray[np.float64]:
+        import numpy as np  # noqa: PLC0415 - heavy
+
+        count = len(self)
+        if not count:
+            self._mean, self._range, self._usual = 0.0, (0.0, 1.0), {}
+            return np.zeros(0)
+        raw = np.array(self._relevance)
+        self._range = _range(raw)
+        own = _scaled(raw, self._range)
+        near = np.array(self._nearness)
+        told = ~np.isnan(near)
+        if told.any():
+            # Two opinions: the model's own drifts with its feedback, the examples do not.
+            second = _scaled(near[told], _range(near[told]))
+            own[told] = (1 - NEARNESS_SHARE) * own[told] + NEARNESS_SHARE * second
+        self._own = own
+        self._mean = float(own.mean())
+        self._usual = self._usual_of_sites(own)
+        parents, children = (np.array(side, dtype=np.int64) for side in self._pairs)
+        sums = np.bincount(parents, own[children], count)
+        followed = np.bincount(parents, minlength=count)
+        hands: NDArray[np.float64] = (sums + OWN * own + PRIOR * self._mean) / (
+            followed + OWN + PRIOR
+        )
+        return hands
+
+    def _usual_of_sites(self, own: NDArray[np.float64]) -> dict[int, float]:
+        import numpy as np  # noqa: PLC0415 - heavy
+
+        sites, inverse, counts = np.unique(self._sites, return_inverse=True, return_counts=True)
+        sums = np.bincount(inverse, own) + SITE * self._mean
+        return dict(zip(sites.tolist(), (sums / (counts + SITE)).tolist(), strict=True))
+
+    def _forget(self) -> None:
+        """Keep the younger half of the pages."""
+        self._restore(self._pages()[len(self) // 2 :])
+
+    def _pages(self) -> list[_Page]:
+        return [
+            (
+                key,
+                self._sites[number],
+                self._relevance[number],
+                self._nearness[number],
+                list(self._links[number]),
+            )
+            for key, number in self._numbers.items()
+        ]
+
+    def _restore(self, pages: list[_Page]) -> None:
+        self.__init__()  # type: ignore[misc]  # begins anew with what is kept
+        for key, site, relevance, nearness, _ in pages:
+            self._enter(key, site, relevance, nearness)
+        for key, _, _, _, targets in pages:
+            self._add_links(self._numbers[key], set(targets))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data; URLs are kept as numbers."""
+        pages = [
+            [key, site, round(score, 4), None if math.isnan(near) else round(near, 4), targets]
+            for key, site, score, near, targets in self._pages()
+        ]
+        return {"format": _FORMAT, "pages": pages}
+
+    @classmethod
+    def from_json(cls, data: object) -> Self:
+        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        if not isinstance(data, dict) or data.get("format") != _FORMAT:
+            raise TopicModelError("links", str(data)[:80], "is no memory of links of this version")
+        read = cls()
+        try:
+            pages = [
+                (
+                    int(key),
+                    int(site),
+                    float(score),
+                    math.nan if near is None else float(near),
+                    [int(target) for target in targets],
+                )
+                for key, site, score, near, targets in data["pages"][-MAX_PAGES:]
+            ]
+            read._restore(pages)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise TopicModelError("links", str(error)[:80], "is damaged; it begins anew") from error
+        return read
+
+
+def _scaled(raw: NDArray[np.float64], limits: tuple[float, float]) -> NDArray[np.float64]:
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    low, high = limits
+    return np.clip((raw - low) / (high - low), 0.0, 1.0)
+
+
+def _range(raw: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the relevance of the usual page and of the best tenth; a few pages have no tenth."""
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    low = float(np.quantile(raw, _LOW_QUANTILE))
+    if len(raw) <= _FEW_PAGES:
+        high = float(raw.max())
+    else:
+        best = max(5, int(len(raw) * _HIGH_SHARE))
+        high = float(np.sort(raw)[-best:].mean())
+    return low, max(high, low + _LEAST_RANGE)

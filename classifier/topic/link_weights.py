@@ -1,0 +1,100 @@
+"""How much each sign of a link is worth, learned while crawling: ridge regression on what was fetched.
+
+::
+
+    expected r = weights * (lift of the parents, nearness of the best parent, cosine of the anchor)
+    page fetched  ->  its signs at the moment it was chosen, and the value r it turned out to have
+    every few pages: weights = ridge, drawn to WEIGHTS by PRIOR_PAGES, none below 0
+
+On one graph the parents' lift says most and on another the anchor; no fixed weights suit both
+(encyclopedia pages link to what they speak of, a blog's pages to the neighbours by date).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from classifier.topic.errors import TopicModelError
+
+if TYPE_CHECKING:
+    from classifier.topic.link_memory import LinkMemory
+
+Signs = tuple[float, float, float]
+
+SPREADS: Final = (0.3, 0.1, 0.15)
+"""Usual deviations of the signs, measured on two graphs: they make the weights comparable."""
+WEIGHTS: Final = (0.3, 0.1, 0.2)
+"""What a deviation of each sign is worth before anything was learned."""
+PRIOR_PAGES: Final = 30.0
+"""What :data:`WEIGHTS` count for, in pages."""
+MAX_LESSONS: Final = 600
+"""Fetched pages that are learned from, the last ones."""
+_PRIOR_SHRINK: Final = 0.5
+_FIRST_FIT: Final = 20
+_FIT_EVERY: Final = 10
+_MAX_PROMISED: Final = 100_000
+_FORMAT: Final = 1
+
+
+class LinkWeights:
+    """One for a topic; not thread-safe."""
+
+    def __init__(self) -> None:
+        self._weights = [weight / spread for weight, spread in zip(WEIGHTS, SPREADS, strict=True)]
+        self._promised: OrderedDict[str, Signs] = OrderedDict()
+        """Signs of links that were asked for, as they stood last."""
+        self._lessons: deque[tuple[Signs, int]] = deque(maxlen=MAX_LESSONS)
+        """Signs of a page that was fetched, and its key."""
+        self._pages = 0
+
+    def promise(self, url: str, signs: Signs) -> float:
+        """Return what the signs of a link are worth; they are remembered until its page is fetched."""
+        self._promised[url] = signs
+        if len(self._promised) > _MAX_PROMISED:
+            self._promised.popitem(last=False)
+        return sum(weight * sign for weight, sign in zip(self._weights, signs, strict=True))
+
+    def learn(self, url: str, key: int, memory: LinkMemory) -> None:
+        """Take in that the page of a link was fetched and judged."""
+        signs = self._promised.pop(url, None)
+        self._pages += 1
+        if signs is not None:
+            self._lessons.append((signs, key))
+        if len(self._lessons) >= _FIRST_FIT and self._pages % _FIT_EVERY == 0:
+            self._fit(memory)
+
+    def _fit(self, memory: LinkMemory) -> None:
+        import numpy as np  # noqa: PLC0415 - heavy
+
+        spreads = np.array(SPREADS)
+        signs = np.array([signs for signs, _ in self._lessons]) / spreads
+        values = np.array([memory.value_of_key(key) for _, key in self._lessons])
+        signs -= signs.mean(axis=0)
+        values -= values.mean()
+        normal = signs.T @ signs + PRIOR_PAGES * np.eye(len(SPREADS))
+        # What is chosen is chosen for its signs, so they seem to matter less than they do: the
+        # prior's pull is towards half of itself, which keeps the proportions right.
+        pull = signs.T @ values + PRIOR_PAGES * _PRIOR_SHRINK * np.array(WEIGHTS)
+        fitted = np.maximum(np.linalg.solve(normal, pull), 0.0) / spreads
+        self._weights = [float(weight) for weight in fitted]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        lessons = [[*(round(sign, 4) for sign in signs), key] for signs, key in self._lessons]
+        return {"format": _FORMAT, "weights": self._weights, "lessons": lessons}
+
+    @classmethod
+    def from_json(cls, data: object) -> Self:
+        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        if not isinstance(data, dict) or data.get("format") != _FORMAT:
+            raise TopicModelError("link weights", str(data)[:80], "are none of this version")
+        read = cls()
+        try:
+            first, second, third = map(float, data["weights"])
+            for one, two, three, key in data["lessons"][-MAX_LESSONS:]:
+                read._lessons.append(((float(one), float(two), float(three)), int(key)))
+        except (KeyError, TypeError, ValueError) as error:
+            raise TopicModelError("link weights", str(error)[:80], "are damaged") from error
+        read._weights = [first, second, third]
+        return read

@@ -1,0 +1,139 @@
+"""What a link's words say: the cosine of its anchor to the topic, which grows by what was found.
+
+::
+
+    the model's examples and key words ─┐
+    pages judged, by their relevance ───┴─> centre ── cosine ── anchor's terms
+
+The centre's own part keeps at least a quarter of the weight, so that a run of wrong pages cannot
+carry the topic away.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from classifier.topic.errors import TopicModelError
+from classifier.topic.keywords import Keywords
+from classifier.topic.language import language_of
+from classifier.topic.text import tokens
+from classifier.topic.vectors import Vector, dot, norm, tf_idf, truncated, unit
+
+if TYPE_CHECKING:
+    from classifier.topic.model import TopicModel
+
+MAX_TERMS: Final = 2_000
+"""Of what was learned; the heaviest stay."""
+CENTRE_TERMS: Final = 400
+PAGE_TERMS: Final = 150
+MAX_LEARNED_SHARE: Final = 0.75
+_MAX_ANCHORS: Final = 20_000
+_FORMAT: Final = 1
+
+
+class LinkWords:
+    """One for a topic; not thread-safe."""
+
+    def __init__(self) -> None:
+        self.pages = 0.0
+        """Judged pages that were learned from, by their relevance."""
+        self._learned: Vector = {}
+        self._centre: Vector = {}
+        self._own: Vector = {}
+        self._own_of = ""
+        self._centre_of: tuple[str, int] = ("", -1)
+        self._cosines: dict[tuple[str, str], float] = {}
+        self._anchors: OrderedDict[tuple[str, str], Vector] = OrderedDict()
+
+    def learn(self, terms: Mapping[str, float], relevance: float) -> None:
+        """Let a judged page move the centre; *relevance* is 0 to 1, and 0 moves nothing."""
+        if relevance <= 0:
+            return
+        for term, weight in unit(truncated(terms, PAGE_TERMS)).items():
+            self._learned[term] = self._learned.get(term, 0.0) + relevance * weight
+        self.pages += relevance
+        if len(self._learned) > 2 * MAX_TERMS:
+            self._learned = truncated(self._learned, MAX_TERMS)
+
+    def cosine(self, anchor: str, language: str | None, model: TopicModel) -> float:
+        """Return how much an anchor speaks of the topic, 0 to 1."""
+        centre = self._centre_for(model)
+        key = anchor, language or language_of(anchor)
+        found = self._cosines.get(key)
+        if found is None:
+            vector = tf_idf(self._terms(*key), model.background)
+            length = norm(vector)
+            found = min(dot(vector, centre) / length, 1.0) if length else 0.0
+            if len(self._cosines) >= _MAX_ANCHORS:
+                self._cosines.clear()
+            self._cosines[key] = found
+        return found
+
+    def nearness(self, terms: Mapping[str, float], model: TopicModel) -> float:
+        """Return the cosine of a page to what the user gave, which never moves; 0 to 1."""
+        if model.version != self._own_of:
+            self._own, self._own_of = _own_centre(model), model.version
+        return min(dot(unit(model.background.vector(terms)), self._own), 1.0)
+
+    def _centre_for(self, model: TopicModel) -> Vector:
+        """Return the unit centre; made again when the model or half as many pages again are new."""
+        state = model.version, int(self.pages).bit_length()
+        if state != self._centre_of:
+            own = _own_centre(model)
+            learned = unit(truncated(tf_idf(self._learned, model.background), CENTRE_TERMS))
+            told = max(len(model.evidence.positives), 1)
+            share = min(self.pages / (self.pages + told), MAX_LEARNED_SHARE)
+            mixed = {term: (1 - share) * weight for term, weight in own.items()}
+            for term, weight in learned.items():
+                mixed[term] = mixed.get(term, 0.0) + share * weight
+            self._centre, self._centre_of = unit(mixed), state
+            self._cosines.clear()
+        return self._centre
+
+    def _terms(self, anchor: str, language: str) -> Vector:
+        key = anchor, language
+        found = self._anchors.get(key)
+        if found is None:
+            found = dict.fromkeys(tokens(anchor, language), 1.0)
+            self._anchors[key] = found
+            if len(self._anchors) > _MAX_ANCHORS:
+                self._anchors.popitem(last=False)
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data."""
+        kept = truncated(self._learned, MAX_TERMS)
+        terms = {term: round(weight, 5) for term, weight in kept.items()}
+        return {"format": _FORMAT, "pages": self.pages, "terms": terms}
+
+    @classmethod
+    def from_json(cls, data: object) -> Self:
+        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        if not isinstance(data, dict) or data.get("format") != _FORMAT:
+            raise TopicModelError("link words", str(data)[:80], "are none of this version")
+        read = cls()
+        try:
+            read.pages = float(data["pages"])
+            terms = {str(term): float(weight) for term, weight in data["terms"].items()}
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise TopicModelError("link words", str(error)[:80], "are damaged") from error
+        read._learned = truncated(terms, MAX_TERMS)
+        return read
+
+
+def _own_centre(model: TopicModel) -> Vector:
+    """Return the mean of the examples' unit vectors and of the key words, as far as there are any."""
+    background = model.background
+    pages = [unit(background.vector(terms)) for terms in model.evidence.positives]
+    words = [
+        term for phrase in Keywords(model.evidence.keywords).phrases.values() for term in phrase
+    ]
+    if words:
+        pages.append(unit(tf_idf(dict.fromkeys(words, 1.0), background)))
+    total: Vector = {}
+    for page in pages:
+        for term, weight in page.items():
+            total[term] = total.get(term, 0.0) + weight
+    return unit(truncated(total, CENTRE_TERMS))

@@ -1,0 +1,216 @@
+"""Every method that judges pages, behind one door: ``fit_method(name, ...)``.
+
+::
+
+    paper 000   adaptive, adaptive_guarded     classifier/topic/adaptive.py
+    paper 002   vsm, semantic                  classifier/topic/vsm.py, semantic.py
+    paper 004   bayes_normal, bayes_kernel     classifier/topic/bayes.py
+    plain       keyword, bm25, tfidf_centroid, one_class_svm, logistic
+    all of it   fused                          classifier/topic/fusion.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+from classifier.topic.background import Background
+from classifier.topic.batch import PageBatch, Terms
+from classifier.topic.bayes import Density
+from classifier.topic.evidence import Evidence
+from classifier.topic.fusion import np_array
+from classifier.topic.keywords import Keywords
+from classifier.topic.rankers import (
+    AdaptiveRanker,
+    BayesRanker,
+    Bm25Ranker,
+    CentroidRanker,
+    LogisticRanker,
+    OneClassSvmRanker,
+    Ranker,
+    array_of,
+)
+from classifier.topic.semantic import SemanticSimilarity
+from classifier.topic.semantic_tree import SemanticTree
+from classifier.topic.vectors import Vector, mean, truncated, unit
+from classifier.topic.vsm import MAX_TOPIC_TERMS, Similarity, VsmSimilarity
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from classifier.topic.rankers import Scores
+
+METHODS: Final = (
+    "fused",
+    "adaptive",
+    "adaptive_guarded",
+    "vsm",
+    "semantic",
+    "bayes_normal",
+    "bayes_kernel",
+    "keyword",
+    "bm25",
+    "tfidf_centroid",
+    "one_class_svm",
+    "logistic",
+)
+
+
+class Fitted(Protocol):
+    """A method that has learned one topic."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what the user should know: that there is no semantic tree, say."""
+        ...
+
+    def scores(self, batch: PageBatch) -> Scores:
+        """Return a score for each page, shape (pages,), finite; higher is nearer."""
+        ...
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the terms that spoke most for a page, with their parts."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a method may lean on beside the evidence."""
+
+    background: Background
+    sample: PageBatch
+    """Pages of no known topic; may be empty."""
+    tree: SemanticTree | None = None
+
+
+def fit_method(name: str, evidence: Evidence, setting: Setting) -> Fitted:
+    """Fit one of :data:`METHODS` but ``fused``; raises KeyError for another name."""
+    return _FITTERS[name](evidence, setting)
+
+
+def positives_of(evidence: Evidence) -> list[Terms]:
+    """Return the pages to learn from: examples and relevant ones, else the key words as one page."""
+    return list(evidence.positives) or [keyword_page(evidence)]
+
+
+def keyword_page(evidence: Evidence) -> dict[str, float]:
+    """Return the key words as if they were a page that holds each of their terms once."""
+    phrases = Keywords(evidence.keywords).phrases
+    return {term: 1.0 for terms in phrases.values() for term in terms}
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """A ranker as a method."""
+
+    ranker: Ranker
+    notes: tuple[str, ...] = ()
+
+    def scores(self, batch: PageBatch) -> Scores:
+        return self.ranker.score_batch(batch)
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        return self.ranker.terms(page, count)
+
+
+@dataclass(frozen=True, slots=True)
+class _ByKeyword:
+    keywords: Keywords
+    background: Background
+    notes: tuple[str, ...] = ()
+
+    def scores(self, batch: PageBatch) -> Scores:
+        return array_of([self.keywords.score(page, self.background) for page in batch.pages])
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        shares = self.keywords.shares(page, self.background)
+        return sorted(shares.items(), key=lambda item: (-item[1], item[0]))[:count]
+
+
+@dataclass(frozen=True, slots=True)
+class _BySimilarity:
+    similarity: Similarity
+    background: Background
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.similarity.notes
+
+    def scores(self, batch: PageBatch) -> Scores:
+        return array_of([self.similarity.of(vector) for vector in batch.vectors])
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        return self.similarity.terms(self.background.vector(page), count)
+
+
+@dataclass(frozen=True, slots=True)
+class _ByNearest:
+    """Cosine to the nearest example among the concepts: a topic need not be one heap."""
+
+    places: NDArray[np.float64]
+    notes: tuple[str, ...] = ()
+
+    def scores(self, batch: PageBatch) -> Scores:
+        return np_array((batch.places[-1] @ self.places.T).max(axis=1))
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:  # noqa: ARG002 - a place has none
+        return []
+
+
+def _ranked(make: Callable[[Setting], Ranker]) -> Callable[[Evidence, Setting], Fitted]:
+    def fit(evidence: Evidence, setting: Setting) -> Fitted:
+        wrong = [*evidence.irrelevant, *evidence.negatives]
+        return _Ranked(make(setting).fit(positives_of(evidence), wrong))
+
+    return fit
+
+
+def topic_vector(evidence: Evidence, background: Background) -> Vector:
+    """Return the topic as one vector of length 1 over its weightiest terms (paper 002)."""
+    vectors = [background.vector(page) for page in positives_of(evidence)]
+    return unit(truncated(mean(vectors), MAX_TOPIC_TERMS))
+
+
+def _fit_keyword(evidence: Evidence, setting: Setting) -> Fitted:
+    keywords = Keywords(evidence.keywords)
+    if keywords:
+        return _ByKeyword(keywords, setting.background)
+    chosen = list(truncated(topic_vector(evidence, setting.background), KEYWORDS_OF_EXAMPLES))
+    note = "no key words are given: the examples' weightiest terms stand for them"
+    return _ByKeyword(Keywords.of_terms(chosen), setting.background, (note,))
+
+
+def _fit_nearest(evidence: Evidence, setting: Setting) -> Fitted:
+    batch = PageBatch(positives_of(evidence), setting.background, setting.sample)
+    return _ByNearest(batch.places[-1])
+
+
+def _fit_vsm(evidence: Evidence, setting: Setting) -> Fitted:
+    topic = topic_vector(evidence, setting.background)
+    return _BySimilarity(VsmSimilarity(topic), setting.background)
+
+
+def _fit_semantic(evidence: Evidence, setting: Setting) -> Fitted:
+    topic = topic_vector(evidence, setting.background)
+    return _BySimilarity(SemanticSimilarity(topic, setting.tree), setting.background)
+
+
+KEYWORDS_OF_EXAMPLES: Final = 10
+"""Terms that stand for key words where none are given."""
+
+_FITTERS: Final[dict[str, Callable[[Evidence, Setting], Fitted]]] = {
+    "adaptive": _ranked(lambda _: AdaptiveRanker()),
+    "adaptive_guarded": _ranked(lambda _: AdaptiveRanker(guarded=True)),
+    "vsm": _fit_vsm,
+    "semantic": _fit_semantic,
+    "bayes_normal": _ranked(lambda _: BayesRanker(Density.NORMAL)),
+    "bayes_kernel": _ranked(lambda _: BayesRanker(Density.KERNEL)),
+    "keyword": _fit_keyword,
+    "bm25": _ranked(lambda setting: Bm25Ranker(setting.background)),
+    "tfidf_centroid": _ranked(lambda setting: CentroidRanker(setting.background)),
+    "one_class_svm": _ranked(lambda setting: OneClassSvmRanker(setting.background)),
+    "nearest": _fit_nearest,  # a view of the fusion: needs concepts, and is none of METHODS
+    "logistic": _ranked(lambda setting: LogisticRanker(setting.background)),
+}

@@ -1,0 +1,239 @@
+"""One topic's model: learned from a few pages or key words, it judges pages, is corrected, and explains.
+
+::
+
+    examples, key words, corrections --+
+    the crawler's background ----------+-> learn -> TopicModel -> judge(page)  -> Relevance
+                                                               -> taught(page) -> another TopicModel
+                                                               -> explain(page)
+
+A model never changes. It is stored as JSON: the evidence, the fitted centre and the threshold; what
+was not stored is fitted again from the evidence when it is read. Its version is a hash of all that
+its judgements depend on but the background's document frequencies, which move slowly.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Final, Self
+
+from classifier.topic.background import Background
+from classifier.topic.batch import PageBatch, sample_of
+from classifier.topic.disagreement import disagreeing
+from classifier.topic.errors import TopicError, TopicModelError
+from classifier.topic.evidence import Evidence
+from classifier.topic.explanation import Explanation, explain_page
+from classifier.topic.fitting import Fit, fit_topic, refit_topic
+from classifier.topic.keywords import Keywords
+from classifier.topic.methods import METHODS, Setting
+from classifier.topic.semantic_tree import SemanticTree
+from classifier.topic.text import weighted_terms
+from classifier.topic.thresholds import Threshold
+from classifier.topic.values import PageText, Relevance
+from classifier.topic.vectors import Vector
+
+KIND: Final = "hubwatch topic"
+FORMAT: Final = 1
+"""Raised when older code could misread a topic."""
+MAX_BYTES: Final = 20_000_000
+"""Of the JSON of a topic; one of 20 examples and 200 background pages has about a megabyte."""
+TOP_TERMS: Final = 10
+"""Terms that a judgement names."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicModel:
+    """Made by :meth:`learn` and :meth:`from_json`; safe to share between threads."""
+
+    method: str
+    evidence: Evidence
+    background: Background
+    tree: SemanticTree | None
+    fit: Fit
+    version: str
+    """Changes whenever the topic learned something."""
+    warnings: tuple[str, ...] = field(default=())
+    """What the user should know: examples that disagree, a key word that never occurs, ..."""
+
+    @classmethod
+    def learn(  # noqa: PLR0913 - each is a kind of evidence, named where it is given
+        cls,
+        examples: Sequence[PageText],
+        keywords: Sequence[str] = (),
+        *,
+        background: Background,
+        negatives: Sequence[PageText] = (),
+        relevant: Sequence[PageText] = (),
+        irrelevant: Sequence[PageText] = (),
+        method: str = "fused",
+        tree: SemanticTree | None = None,
+    ) -> Self:
+        """Learn a topic from 1 to 50 example pages, from key words, or both.
+
+        *negatives* are pages of no topic in particular; without them some of the background's sample
+        serve. *relevant* and *irrelevant* are pages that a user corrected. *tree* is for ``semantic``.
+
+        Raises:
+            TopicError: nothing to learn from, or an unknown method.
+        """
+        if method not in METHODS:
+            raise TopicError("method", method, f"is unknown; choose one of {', '.join(METHODS)}")
+        evidence = Evidence.gather(examples, keywords, relevant, irrelevant, negatives)
+        evidence = evidence.with_negatives_of(background.sample)
+        return cls._fitted(method, evidence, background, tree)
+
+    @classmethod
+    def _fitted(
+        cls, method: str, evidence: Evidence, background: Background, tree: SemanticTree | None
+    ) -> Self:
+        setting = Setting(background, sample_of(background), tree)
+        fit = fit_topic(method, evidence, setting)
+        warnings = (*_warnings(evidence, setting), *fit.scorer.notes)
+        version = _digest(_state(method, evidence, fit))[:12]
+        return cls(method, evidence, background, tree, fit, version, warnings)
+
+    def judge(self, page: PageText) -> Relevance:
+        """Judge one page. A page without any word is irrelevant with score 0."""
+        return self.judge_many([page])[0]
+
+    def judge_many(self, pages: Sequence[PageText]) -> list[Relevance]:
+        """Judge pages, in order; quicker for many than one by one."""
+        return self.judge_terms([weighted_terms(page) for page in pages])
+
+    def judge_terms(self, pages: Sequence[Vector]) -> list[Relevance]:
+        """Judge pages by their weighted terms, where these are at hand."""
+        scores = self.fit.scores(self.batch(pages))
+        return [
+            Relevance(
+                score=self.fit.threshold.score(score) if terms else 0.0,
+                verdict=self.fit.threshold.verdict(score if terms else -float("inf")),
+                method=self.method,
+                version=self.version,
+                terms=_shares(self.fit.scorer.terms(terms, TOP_TERMS)),
+            )
+            for terms, score in zip(pages, scores.tolist(), strict=True)
+        ]
+
+    def batch(self, pages: Sequence[Vector]) -> PageBatch:
+        """Make pages ready for :meth:`scores`, by their weighted terms."""
+        return PageBatch(pages, self.background, self.fit.setting.sample)
+
+    def taught(self, page: PageText, *, relevant: bool) -> TopicModel:
+        """Return the model that a user's correction makes of this one."""
+        evidence = self.evidence.with_page(page, relevant=relevant)
+        return TopicModel._fitted(self.method, evidence, self.background, self.tree)
+
+    def learned_again(self) -> TopicModel:
+        """Return the model that the same evidence makes with the background as it is now."""
+        return TopicModel._fitted(self.method, self.evidence, self.background, self.tree)
+
+    def explain(self, page: PageText) -> Explanation:
+        """Say what spoke for and against a page, by every method, and what it lacked to pass."""
+        return explain_page(page, self.method, self.version, self.evidence, self.fit)
+
+    @property
+    def memory_bytes(self) -> int:
+        """About what the topic takes in memory, without the background that all topics share."""
+        pages = (*self.evidence.positives, *self.evidence.irrelevant, *self.evidence.negatives)
+        # A dict entry with its string and float: tracemalloc measures 60 to 110.
+        return _BYTES_PER_TERM * sum(map(len, pages)) + _BYTES_OF_CENTRE
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data with a checksum; needs :meth:`from_json`'s *background* to be of use."""
+        state = _state(self.method, self.evidence, self.fit)
+        return {**state, "version": self.version, "sha256": _digest(state)}
+
+    @classmethod
+    def from_json(
+        cls, data: object, *, background: Background, tree: SemanticTree | None = None
+    ) -> Self:
+        """Read what :meth:`to_json` gave.
+
+        When the background learned other concepts since, the topic is learned again from its
+        evidence, and gets another version.
+
+        Raises:
+            TopicModelError: damaged, foreign, too large or too new; nothing of it is used then.
+        """
+        state = _checked(data)
+        try:
+            method, version = str(state["method"]), str(state["version"])
+            evidence = Evidence.from_json(state["evidence"])
+            threshold = Threshold(float(state["threshold"]), str(state["threshold_source"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise TopicModelError("topic", str(error)[:80], "is damaged; learn it again") from error
+        if method not in METHODS:
+            raise TopicModelError("method", method[:80], "is unknown to this version")
+        setting = Setting(background, sample_of(background), tree)
+        fit = refit_topic(method, evidence, setting, state["fit"], threshold)
+        if fit is None:
+            return cls._fitted(method, evidence, background, tree)
+        warnings = (*_warnings(evidence, setting), *fit.scorer.notes)
+        return cls(method, evidence, background, tree, fit, version, warnings)
+
+
+_ENOUGH_PAGES: Final = 200
+_BYTES_PER_TERM: Final = 100
+_BYTES_OF_CENTRE: Final = 60_000
+
+
+def _state(method: str, evidence: Evidence, fit: Fit) -> dict[str, Any]:
+    return {
+        "kind": KIND,
+        "format": FORMAT,
+        "method": method,
+        "evidence": evidence.to_json(),
+        "fit": fit.to_json(),
+        "threshold": fit.threshold.value,
+        "threshold_source": fit.threshold.source,
+    }
+
+
+def _digest(state: dict[str, Any]) -> str:
+    text = json.dumps(state, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _checked(data: object) -> dict[str, Any]:
+    """Return the state when kind, format and checksum are right; else raise TopicModelError."""
+    if not isinstance(data, dict) or data.get("kind") != KIND:
+        raise TopicModelError("topic", str(data)[:80], "is no topic of hubwatch")
+    number = data.get("format")
+    if not isinstance(number, int) or not 0 < number <= FORMAT:
+        raise TopicModelError(
+            "format", str(number)[:80], f"this version reads up to {FORMAT}; update"
+        )
+    state = {key: value for key, value in data.items() if key not in {"version", "sha256"}}
+    try:
+        digest = _digest(state)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TopicModelError("topic", str(error)[:80], "is no plain data") from error
+    if digest != data.get("sha256"):
+        raise TopicModelError("topic", str(data.get("version"))[:80], "is damaged: wrong checksum")
+    return data
+
+
+def _shares(parts: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+    total = sum(part for _, part in parts) or 1.0
+    return tuple((term, part / total) for term, part in parts)
+
+
+def _warnings(evidence: Evidence, setting: Setting) -> list[str]:
+    warnings = [f"example {url} holds no word and was left out" for url in evidence.empty_examples]
+    warnings += disagreeing(evidence, setting.sample)
+    return warnings + _unseen_keywords(evidence, setting.background)
+
+
+def _unseen_keywords(evidence: Evidence, background: Background) -> list[str]:
+    """Name key words that neither an example nor a page fetched so far holds."""
+    if not evidence.positives and background.pages < _ENOUGH_PAGES:
+        return []
+    return [
+        f"key word {word!r} occurs on no example and no page fetched so far: is it spelled right?"
+        for word, terms in Keywords(evidence.keywords).phrases.items()
+        if not any(all(term in page for term in terms) for page in evidence.positives)
+        and not all(background.seen(term) for term in terms)
+    ]

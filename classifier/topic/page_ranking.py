@@ -1,0 +1,271 @@
+"""Ranking what a search for sites read: the rankers of paper 001, ours, and how they are combined.
+
+::
+
+    seeds, pages read, links  ->  a score for each page and ranker
+      paper 001   nb · lr · one_class · cosine · jaccard (its features) · pagerank -> combined_f (8)
+      ours        centroid · logistic (tf-idf)                                     -> fusion (ranks)
+
+There is no training set. Positives are the seeds; negatives, where a ranker needs them, are pages that
+were read anyway and are least like the seeds (the paper draws them from the web at large, which a crawl
+does not have at hand). Key words, the paper's features, are the weightiest terms of the seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from classifier.topic.background import Background
+from classifier.topic.batch import Terms
+from classifier.topic.combined import ALPHA, Floats, combined_function, reciprocal_rank
+from classifier.topic.pagerank import pagerank
+from classifier.topic.rankers import (
+    CentroidRanker,
+    CosineRanker,
+    JaccardRanker,
+    Ranker,
+)
+from classifier.topic.vectors import mean, top
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PAPER: Final = ("nb", "lr", "one_class", "cosine", "jaccard")
+"""What formula (8) takes the mean position of."""
+OURS: Final = ("centroid", "logistic", "cosine", "jaccard")
+"""What the fusion joins."""
+COMBINED: Final = ("combined_f", "fusion")
+NAMES: Final = (*PAPER, "pagerank", "centroid", "logistic", *COMBINED)
+KEYWORDS: Final = 200
+NEGATIVE_SHARE: Final = 0.5
+"""Of the pages read, the least similar: where negatives come from."""
+MAX_NEGATIVES: Final = 200
+MIN_NEGATIVES: Final = 5
+WIDTH: Final = 2**16
+"""Columns that terms are hashed into."""
+
+
+class PageRanking:
+    """Pages of one topic as they are read; ranks all of them anew when asked.
+
+    *rejected* are texts that the user turned down: negatives that count before any other.
+    """
+
+    def __init__(
+        self,
+        background: Background,
+        seeds: Mapping[str, Terms],
+        *,
+        rejected: Sequence[Terms] = (),
+        alpha: float = ALPHA,
+    ) -> None:
+        self._background = background
+        self._seeds = list(seeds.values())
+        self._rejected = list(rejected)
+        self._alpha = alpha
+        self._pages: dict[str, Terms] = {}
+        self._targets: dict[str, tuple[str, ...]] = {}
+        self._rows: list[Any] = []
+        self._keywords = _keywords(self._seeds, background)
+        self._static: dict[str, list[float]] = {"cosine": [], "jaccard": [], "centroid": []}
+        self._fitted: dict[str, Ranker] = {
+            "cosine": CosineRanker().fit(self._seeds, ()),
+            "jaccard": JaccardRanker().fit(self._seeds, ()),
+            "centroid": CentroidRanker(background).fit(self._seeds, ()),
+        }
+        for url, terms in seeds.items():
+            self.add(url, terms)
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    def add(self, url: str, terms: Terms, targets: Sequence[str] = ()) -> None:
+        """Take in a page that was read, with what it links to; a second time changes only its links."""
+        self._targets[url] = tuple(targets)
+        if url in self._pages:
+            return
+        self._pages[url] = terms
+        self._rows.append(_row(self._background.vector(terms)))
+        for name, scores in self._static.items():
+            scores.append(float(self._fitted[name].scores([terms])[0]))
+
+    @property
+    def urls(self) -> list[str]:
+        """The pages in the order in which they were added; scores are in this order."""
+        return list(self._pages)
+
+    def scores(self, names: Sequence[str] = NAMES) -> dict[str, Floats]:
+        """Return the scores of each ranker, higher is better; also for the combined ones."""
+        single = {name for name in names if name not in COMBINED}
+        if "combined_f" in names:
+            single |= {*PAPER, "pagerank"}
+        if "fusion" in names:
+            single |= set(OURS)
+        found = {name: np.asarray(self._static[name]) for name in self._static if name in single}
+        found |= self._trained(single)
+        if "pagerank" in single:
+            found["pagerank"] = self._ranks()
+        if "combined_f" in names:
+            parts = [found[name] for name in PAPER]
+            found["combined_f"] = -combined_function(parts, found["pagerank"], alpha=self._alpha)
+        if "fusion" in names:
+            found["fusion"] = reciprocal_rank([found[name] for name in OURS])
+        return {name: found[name] for name in names}
+
+    def ranked(self, name: str = "fusion") -> list[str]:
+        """Return the pages, best first; equals in the order in which they were added."""
+        order = np.argsort(-self.scores([name])[name], kind="stable")
+        urls = self.urls
+        return [urls[place] for place in order]
+
+    def _trained(self, names: set[str]) -> dict[str, Floats]:
+        found: dict[str, Floats] = {}
+        if "logistic" in names:
+            found["logistic"] = self._logistic_on_terms()
+        if names & {"nb", "lr", "one_class"}:
+            pages = list(self._pages.values())
+            found |= self._paper(pages, self._negatives(), names)
+        return found
+
+    def _logistic_on_terms(self) -> Floats:
+        """Logistic regression on tf-idf; without negatives the cosine to the seeds' mean."""
+        from scipy.sparse import vstack  # noqa: PLC0415 - heavy
+
+        own = range(len(self._seeds))
+        turned_down = [_row(self._background.vector(terms)) for terms in self._rejected]
+        others = self._negative_places()[: MAX_NEGATIVES - len(turned_down)]
+        negatives = turned_down + [self._rows[place] for place in others]
+        if len(negatives) < MIN_NEGATIVES:
+            return np.asarray(self._static["centroid"])
+        training = vstack([*(self._rows[place] for place in own), *negatives])
+        labels = np.array([1] * len(own) + [0] * len(negatives))
+        return _logistic(training, labels, vstack(self._rows), strength=10.0)
+
+    def _negative_places(self) -> list[int]:
+        """Return the places of pages that are least like the seeds, evenly over the lower half."""
+        scores = np.asarray(self._static["centroid"])
+        order = np.argsort(scores, kind="stable")[: int(NEGATIVE_SHARE * len(scores))]
+        step = max(len(order) // MAX_NEGATIVES, 1)
+        # The seeds were added first.
+        return [int(place) for place in order[::step] if place >= len(self._seeds)]
+
+    def _negatives(self) -> list[Terms]:
+        pages = list(self._pages.values())
+        chosen = [pages[place] for place in self._negative_places()]
+        return (self._rejected + chosen)[:MAX_NEGATIVES]
+
+    # The paper's rankers on the paper's features.
+
+    def _paper(
+        self, pages: Sequence[Terms], negatives: Sequence[Terms], names: set[str]
+    ) -> dict[str, Floats]:
+        counts = self._counts(pages)
+        seeds = self._counts(self._seeds)
+        found: dict[str, Floats] = {}
+        if "one_class" in names:
+            found["one_class"] = _one_class(_both(seeds), _both(counts))
+        if len(negatives) < MIN_NEGATIVES:
+            # A crawl so young has nothing to tell the topic from: what needs negatives stays out.
+            level = np.zeros(len(pages))
+            return found | {name: level for name in ("lr", "nb") if name in names}
+        others = self._counts(negatives)
+        labels = np.array([1] * len(seeds) + [0] * len(others))
+        if "lr" in names:
+            found["lr"] = _logistic(np.vstack([seeds, others]) > 0, labels, counts > 0)
+        if "nb" in names:
+            found["nb"] = self._bayes(seeds, others, counts)
+        return found
+
+    def _counts(self, pages: Sequence[Terms]) -> NDArray[np.float64]:
+        """Return the counts of the key words, shape (pages, key words)."""
+        counts = np.zeros((len(pages), len(self._keywords)))
+        for row, terms in enumerate(pages):
+            for term, column in self._keywords.items():
+                if term in terms:
+                    counts[row, column] = terms[term]
+        return counts
+
+    def _bayes(
+        self, seeds: NDArray[np.float64], others: NDArray[np.float64], counts: NDArray[np.float64]
+    ) -> Floats:
+        """Naive Bayes on address lengths and key-word counts."""
+        from sklearn.naive_bayes import GaussianNB  # noqa: PLC0415 - heavy
+
+        urls = list(self._pages)
+        where = {id(terms): url for url, terms in self._pages.items()}
+        own = [where.get(id(terms), "") for terms in self._seeds]
+        negatives = [where.get(id(terms), "") for terms in self._negatives()]
+        rows = np.vstack([_with_lengths(own, seeds), _with_lengths(negatives, others)])
+        labels = [1] * len(seeds) + [0] * len(others)
+        machine = GaussianNB(var_smoothing=1e-2).fit(rows, labels)
+        chances: Floats = machine.predict_joint_log_proba(_with_lengths(urls, counts))
+        return np.asarray(chances[:, 1] - chances[:, 0])
+
+    def _ranks(self) -> Floats:
+        """PageRank on the links between all addresses that were seen."""
+        numbers: dict[str, int] = {url: number for number, url in enumerate(self._pages)}
+        sources, targets = [], []
+        for url, links in self._targets.items():
+            for link in dict.fromkeys(links):
+                if link != url:
+                    sources.append(numbers[url])
+                    targets.append(numbers.setdefault(link, len(numbers)))
+        return pagerank(sources, targets, len(numbers))[: len(self._pages)]
+
+
+def _keywords(seeds: Sequence[Terms], background: Background) -> dict[str, int]:
+    weights = mean([background.vector(terms) for terms in seeds])
+    return {term: column for column, (term, _) in enumerate(top(weights, KEYWORDS))}
+
+
+def _both(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return frequencies and presence side by side."""
+    return np.hstack([counts, counts > 0])
+
+
+def _with_lengths(urls: Sequence[str], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    lengths = [[float(len(url)), float(len(urlsplit(url).netloc))] for url in urls]
+    return np.hstack([np.asarray(lengths).reshape(len(urls), 2), counts])
+
+
+def _one_class(seeds: NDArray[np.float64], pages: NDArray[np.float64]) -> Floats:
+    from sklearn.svm import OneClassSVM  # noqa: PLC0415 - heavy
+
+    if not seeds.shape[1]:
+        return np.zeros(len(pages))
+    machine: Any = OneClassSVM(gamma="scale", nu=0.5).fit(seeds)
+    return np.asarray(machine.decision_function(pages), dtype=np.float64)
+
+
+def _row(vector: Mapping[str, float]) -> Any:  # noqa: ANN401 - scipy has no types
+    """Return a tf-idf vector as a sparse row of fixed width: terms that share a column are few."""
+    from sklearn.feature_extraction import FeatureHasher  # noqa: PLC0415 - heavy
+
+    return FeatureHasher(WIDTH, alternate_sign=False).transform([vector])
+
+
+def _logistic(
+    rows: Any,  # noqa: ANN401 - an array or a sparse matrix
+    labels: NDArray[np.int64],
+    pages: Any,  # noqa: ANN401 - likewise
+    *,
+    strength: float = 1.0,
+) -> Floats:
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - heavy
+
+    if not rows.shape[1]:
+        return np.zeros(len(pages))
+    # The dual takes milliseconds where rows are few and columns many.
+    machine: Any = LogisticRegression(
+        C=strength,
+        class_weight="balanced",
+        solver="liblinear",
+        dual=True,
+        max_iter=1_000,
+        random_state=0,
+    ).fit(rows, labels)
+    return np.asarray(machine.decision_function(pages), dtype=np.float64)

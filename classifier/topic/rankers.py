@@ -1,0 +1,303 @@
+"""Rankers that learn from a few pages, and pages of no topic in particular (papers 000, 001, 004).
+
+Each is ``fit(positives, negatives)`` once, then ``scores(pages)``: higher is nearer to the topic,
+comparable within one fit only. Pages are weighted terms. All are deterministic, none fails on
+empty pages, and those that need no negatives work without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
+
+from classifier.topic.adaptive import AdaptiveCentre
+from classifier.topic.background import Background
+from classifier.topic.batch import PageBatch, Terms
+from classifier.topic.bayes import BayesModel, Density, TermNumbers
+from classifier.topic.vectors import Vector, cosine, mean, tf_idf, top, unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Scores = NDArray[np.float64]
+
+BM25_TERMS: Final = 20
+"""Terms of the query that BM25 makes of its examples."""
+_K1: Final = 1.2
+_B: Final = 0.75
+_NU: Final = 0.5
+
+
+class Ranker(Protocol):
+    """What every method is to those who compare or fuse them."""
+
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
+        """Learn from pages on the topic (at least one), and pages of no topic (may be none)."""
+        ...
+
+    def scores(self, pages: Sequence[Terms]) -> Scores:
+        """Return a score for each page, shape (pages,), finite."""
+        ...
+
+    def score_batch(self, batch: PageBatch) -> Scores:
+        """Return the scores of pages made ready: quicker where a ranker reads their vectors."""
+        ...
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the terms that spoke most for a page, with their parts of its score."""
+        ...
+
+
+class _OnTerms:
+    """Ranks by the terms themselves: pages made ready are of no help."""
+
+    def scores(self, pages: Sequence[Terms]) -> Scores:
+        raise NotImplementedError
+
+    def score_batch(self, batch: PageBatch) -> Scores:
+        """Return the scores of the batch's pages."""
+        return self.scores(batch.pages)
+
+
+def array_of(values: Sequence[float]) -> Scores:
+    """Return scores as an array of float64."""
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    return np.array(values, dtype=np.float64)
+
+
+def _parts(
+    page: Mapping[str, float], weights: Mapping[str, float], count: int
+) -> list[tuple[str, float]]:
+    parts = {term: value * weights[term] for term, value in page.items() if term in weights}
+    return [(term, part) for term, part in top(parts, count) if part > 0]
+
+
+class CosineRanker(_OnTerms):
+    """Cosine of plain term frequencies to the examples' mean (paper 001)."""
+
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
+        """Take the mean of the positives."""
+        self._centre = mean([unit(page) for page in positives])
+        return self
+
+    def scores(self, pages: Sequence[Terms]) -> Scores:
+        """Return cosines."""
+        return array_of([cosine(page, self._centre) for page in pages])
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the shared terms."""
+        return _parts(unit(page), unit(self._centre), count)
+
+
+class JaccardRanker(_OnTerms):
+    """Mean overlap of a page's set of terms with each example's (paper 001)."""
+
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
+        """Keep the positives' sets."""
+        self._sets = [frozenset(page) for page in positives]
+        return self
+
+    def scores(self, pages: Sequence[Terms]) -> Scores:
+        """Return shared terms / all terms, the mean over the examples."""
+        return array_of(
+            [
+                sum(self._overlap(set(page), one) for one in self._sets) / max(len(self._sets), 1)
+                for page in pages
+            ]
+        )
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the terms that most examples share."""
+        share = 1 / max(len(self._sets), 1)
+        return _parts(
+            dict.fromkeys(page, 1.0),
+            {t: share * sum(t in one for one in self._sets) for t in page},
+            count,
+        )
+
+    @staticmethod
+    def _overlap(page: set[str], example: frozenset[str]) -> float:
+        either = len(page | example)
+        return len(page & example) / either if either else 0.0
+
+
+class Bm25Ranker(_OnTerms):
+    """Okapi BM25 (k1 1.2, b 0.75) with the heaviest tf-idf terms of the examples as the query."""
+
+    def __init__(self, background: Background, *, query_terms: int = BM25_TERMS) -> None:
+        self._background = background
+        self._query_terms = query_terms
+
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
+        """Choose the query; a page's length is compared with the mean of all pages given."""
+        centre = mean([unit(tf_idf(page, self._background)) for page in positives])
+        self._query = {
+            term: self._background.idf(term) for term, _ in top(centre, self._query_terms)
+        }
+        lengths = [sum(page.values()) for page in [*positives, *negatives]]
+        self._mean_length = max(sum(lengths) / max(len(lengths), 1), 1.0)
+        return self
+
+    def scores(self, pages: Sequence[Terms]) -> Scores:
+        """Return BM25 scores."""
+        return array_of([sum(self._shares(page).values()) for page in pages])
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the query's terms on the page."""
+        return top(self._shares(page), count)
+
+    def _shares(self, page: Terms) -> Vector:
+        length = _K1 * (1 - _B + _B * sum(page.values()) / self._mean_length)
+        return {
+            term: idf * page[term] * (_K1 + 1) / (page[term] + length)
+            for term, idf in self._query.items()
+            if term in page
+        }
+
+
+class CentroidRanker:
+    """Cosine of tf-idf vectors to the examples' mean."""
+
+    def __init__(self, background: Background) -> None:
+        self._background = background
+
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
+        """Take the mean of the positives."""
+        self._centre = unit(mean([self._background.vector(page) for page in positives]))
+        return self
+
+    def scores(self, pages: Sequence[Terms]) -> Scores:
+        """Return cosines."""
+        return score_linear(PageBatch(pages, self._background), self._centre)
+
+    def score_batch(self, batch: PageBatch) -> Scores:
+        """Return cosines of pages made ready."""
+        return score_linear(batch, self._centre)
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the shared terms."""
+        return _parts(self._background.vector(page), self._centre, count)
+
+
+class AdaptiveRanker(_OnTerms):
+    """Paper 000's centre, without or with the guard against drift; see :mod:`.adaptive`."""
+
+    def __init__(self, *, guarded: bool = False) -> None:
+        self._guarded = guarded
+
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
+        """Start from the positives, then let every other page pass by once, in the given order."""
+        self.centre = AdaptiveCentre(positives, guarded=self._guarded)
+        for page in negatives:
+            self.centre.observe(page)
+        return self
+
+    def scores(self, pages: Sequence[Terms]) -> Scores:
+        """Return cosines to the centre."""
+        return array_of([self.centre.similarity(page) for page in pages])
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the shared terms."""
+        return _parts(unit(page), unit(self.centre.centre), count)
+
+
+class LinearRanker:
+    """A linear machine on unit tf-idf vectors: the base of what scikit-learn trains."""
+
+    def __init__(self, background: Background) -> None:
+        self._background = background
+        self.weights: Vector = {}
+
+    def scores(self, pages: Sequence[Terms]) -> Scores:
+        """Return decision values, without the constant."""
+        return score_linear(PageBatch(pages, self._background), self.weights)
+
+    def score_batch(self, batch: PageBatch) -> Scores:
+        """Return decision values of pages made ready."""
+        return score_linear(batch, self.weights)
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the terms with the largest parts of the decision value."""
+        return _parts(self._background.vector(page), self.weights, count)
+
+    def _learn(self, pages: Sequence[Terms], train: Callable[[Any], Any]) -> None:
+        batch = PageBatch(pages, self._background)
+        if not len(batch.vocabulary):
+            return
+        coefficients = train(batch.rows)
+        self.weights = {
+            term: float(coefficients[column])
+            for term, column in batch.vocabulary.columns.items()
+            if coefficients[column]
+        }
+
+
+class LogisticRanker(LinearRanker):
+    """Logistic regression; both classes weigh the same, however few the positives."""
+
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
+        """Train on both; without negatives it is the positives' mean."""
+        if not negatives:
+            self.weights = unit(mean([self._background.vector(page) for page in positives]))
+            return self
+        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - heavy
+
+        labels = [1] * len(positives) + [0] * len(negatives)
+        # liblinear: a tenth of the time of the other solvers on a few hundred sparse rows.
+        machine = LogisticRegression(
+            C=10.0, class_weight="balanced", solver="liblinear", random_state=0
+        )
+        self._learn([*positives, *negatives], lambda rows: machine.fit(rows, labels).coef_[0])
+        return self
+
+
+class OneClassSvmRanker(LinearRanker):
+    """A one-class SVM with a linear kernel (paper 001): positives only."""
+
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
+        """Train on the positives."""
+        from sklearn.svm import OneClassSVM  # noqa: PLC0415 - heavy
+
+        machine = OneClassSVM(kernel="linear", nu=_NU)
+        self._learn(positives, lambda rows: machine.fit(rows).coef_.toarray()[0])
+        return self
+
+
+class BayesRanker(_OnTerms):
+    """Naive Bayes over paper 004's weights, by normal or kernel densities; see :mod:`.bayes`."""
+
+    def __init__(self, density: Density) -> None:
+        self._density = density
+        self._model: BayesModel | None = None
+        self._known: tuple[str, ...] = ()
+
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
+        """Train on both; without either every page scores 0."""
+        numbers = TermNumbers()
+        right = [numbers.example(page) for page in positives if page]
+        wrong = [numbers.example(page) for page in negatives if page]
+        self._model = BayesModel(right, wrong, self._density) if right and wrong else None
+        self._known = numbers.terms
+        return self
+
+    def scores(self, pages: Sequence[Terms]) -> Scores:
+        """Return log-odds."""
+        if self._model is None:
+            return array_of([0.0] * len(pages))
+        numbers = TermNumbers(self._known)  # a copy: judged pages must not grow the model
+        return self._model.log_odds([numbers.example(page) for page in pages])
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the terms that add most to the log-odds."""
+        if self._model is None:
+            return []
+        numbers = TermNumbers(self._known)
+        votes = self._model.votes(numbers.example(page))[:count]
+        return [(numbers.terms[number], vote) for number, vote in votes if vote > 0]
+
+
+def score_linear(batch: PageBatch, weights: Vector) -> Scores:
+    """Return each page's inner product with weights over terms."""
+    return batch.cosines(weights)

@@ -1,0 +1,102 @@
+"""A bounded, even sample of the pages that went by, as term vectors.
+
+What the crawler fetched anyway stands for *everything else* when a topic is learned: it shows which
+words go together, and what a page of no topic in particular scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any, Final, Self
+
+from classifier.topic.errors import TopicModelError
+from classifier.topic.vectors import Vector, truncated
+
+MAX_ENTRIES: Final = 600_000
+"""Terms of all pages together: five thousand articles, or sixty thousand titles."""
+MAX_TERMS_PER_PAGE: Final = 120
+"""The weightiest of a page."""
+_FORMAT: Final = 1
+
+
+class PageSample:
+    """Pages in the order of a hash of their terms; when full, the upper part of the hashes goes.
+
+    So the sample does not depend on the order in which pages came, and a page that came twice is
+    in it once.
+    """
+
+    def __init__(self, max_entries: int = MAX_ENTRIES) -> None:
+        self._max_entries = max_entries
+        self._pages: dict[int, Vector] = {}
+        self._entries = 0
+        self._ceiling = 1 << 64
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    @property
+    def pages(self) -> list[Vector]:
+        """The pages' term counts, in the order of their hashes."""
+        return [self._pages[key] for key in sorted(self._pages)]
+
+    def add(self, terms: Mapping[str, float]) -> None:
+        """Take in a page by chance of its hash; an empty one is left out."""
+        kept = truncated(terms, MAX_TERMS_PER_PAGE)
+        key = _key(kept)
+        if not kept or key >= self._ceiling or key in self._pages:
+            return
+        self._pages[key] = kept
+        self._entries += len(kept)
+        if self._entries > self._max_entries:
+            self._halve()
+
+    def _halve(self) -> None:
+        keys = sorted(self._pages)
+        self._ceiling = keys[len(keys) // 2]
+        self._pages = {key: self._pages[key] for key in keys if key < self._ceiling}
+        self._entries = sum(map(len, self._pages.values()))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the terms once, and each page as its terms' numbers and weights."""
+        numbers: dict[str, int] = {}
+        rows = [
+            [
+                [numbers.setdefault(term, len(numbers)) for term in page],
+                [round(weight, 3) for weight in page.values()],
+            ]
+            for page in self.pages
+        ]
+        return {
+            "format": _FORMAT,
+            "terms": list(numbers),
+            "pages": rows,
+            "keys": sorted(self._pages),
+            "ceiling": self._ceiling,
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> Self:
+        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        if not isinstance(data, dict) or data.get("format") != _FORMAT:
+            raise TopicModelError("sample", str(data)[:80], "is no sample of this version")
+        sample = cls()
+        try:
+            terms = [str(term) for term in data["terms"]]
+            for key, (columns, weights) in zip(data["keys"], data["pages"], strict=True):
+                pairs = zip(columns, weights, strict=True)
+                page = {terms[column]: float(weight) for column, weight in pairs}
+                sample._pages[int(key)] = page
+            sample._ceiling = int(data["ceiling"])
+        except (TypeError, KeyError, ValueError, IndexError) as error:
+            raise TopicModelError("sample", str(data)[:80], f"is damaged ({error})") from error
+        sample._entries = sum(map(len, sample._pages.values()))
+        if sample._entries > MAX_ENTRIES:
+            raise TopicModelError("sample", str(len(sample)), "holds too many terms")
+        return sample
+
+
+def _key(terms: Mapping[str, float]) -> int:
+    text = "\x1f".join(f"{term}\x1e{weight:.3f}" for term, weight in sorted(terms.items()))
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")

@@ -1,0 +1,173 @@
+"""Cutting a text into terms: Chinese by jieba, the rest by word boundaries, stemmed lightly.
+
+::
+
+    text -> runs of Chinese characters        -> jieba's words            (Japanese, Thai: bigrams)
+            other words, in lower case        -> Snowball stem of the text's language
+         -> without stop words, numbers and what is too long to be a word
+
+Runs are told apart by script, so that a Chinese text with English names and an English text with
+Chinese ones both come out whole. A text costs time in proportion to its length, whatever it holds.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import Any, Final
+
+from classifier.topic.language import stop_words
+
+MAX_CHARS: Final = 100_000
+"""Characters of a text that are read; the topic of a page shows long before."""
+MAX_TERM_CHARS: Final = 40
+"""Longer runs of letters are encoded data, not words."""
+MAX_USER_WORDS: Final = 10_000
+"""Words that :func:`add_words` takes in one process."""
+_MAX_HAN_RUN: Final = 400
+"""jieba's time for one run grows with its square when it holds no known word."""
+
+_UNSPACED: Final = "㐀-䶿一-鿿豈-﫿ぁ-ゖァ-ヺー฀-๿"
+_HAN: Final = re.compile("[㐀-䶿一-鿿豈-﫿]")
+# A word may end in + or #: c++, c#.
+_RUN: Final = re.compile(
+    rf"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])[^\W_])+(?:['’][^\W\d_]+)?[+#]{{0,2}}"
+)
+_STEMMERS: Final = {
+    "ar": "arabic",
+    "ca": "catalan",
+    "da": "danish",
+    "de": "german",
+    "el": "greek",
+    "en": "english",
+    "es": "spanish",
+    "eu": "basque",
+    "fi": "finnish",
+    "fr": "french",
+    "ga": "irish",
+    "hi": "hindi",
+    "hu": "hungarian",
+    "hy": "armenian",
+    "id": "indonesian",
+    "it": "italian",
+    "lt": "lithuanian",
+    "ne": "nepali",
+    "nl": "dutch",
+    "no": "norwegian",
+    "nb": "norwegian",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sr": "serbian",
+    "sv": "swedish",
+    "ta": "tamil",
+    "tr": "turkish",
+}
+# Latin words within a text of these languages are mostly English names.
+_SECOND_LANGUAGE: Final = "en"
+_UNSPACED_LANGUAGES: Final = frozenset({"zh", "yue", "wuu", "ja", "th", "ko"})
+
+
+def tokens(text: str, language: str) -> list[str]:
+    """Return the terms of *text* in order, without stop words; at most the first 100,000 characters."""
+    return list(_terms(text[:MAX_CHARS], language.lower().partition("-")[0]))
+
+
+def add_words(words: Iterable[str]) -> None:
+    """Teach the Chinese word splitter words that it must not take apart, for this whole process.
+
+    Pages that were cut before keep their terms. Words without a Chinese character are left out.
+    """
+    known = _USER_WORDS
+    for word in words:
+        whole = word.strip()
+        fits = 1 < len(whole) <= MAX_TERM_CHARS and len(known) < MAX_USER_WORDS
+        if fits and whole not in known and _HAN.search(whole):
+            known.add(whole)
+            tokenizer = _tokenizer()
+            with _LOCK:
+                tokenizer.add_word(whole)
+
+
+def _terms(text: str, language: str) -> Iterator[str]:
+    latin_language = _SECOND_LANGUAGE if language in _UNSPACED_LANGUAGES else language
+    stops = stop_words(language) | stop_words(latin_language)
+    han_stops = stops if language == "zh" else stop_words("zh")
+    cut = _bigrams if language in {"ja", "th"} else _chinese_words
+    for run in _RUN.findall(text.lower()):
+        if run[0] >= "฀" and _is_unspaced(run[0]):
+            yield from (word for word in cut(run) if word not in han_stops)
+        elif len(run) <= MAX_TERM_CHARS and not run.isdecimal():
+            word = run.replace("’", "'")
+            if word not in stops and len(word) > 1:
+                yield _stem(word, latin_language)
+
+
+def _is_unspaced(character: str) -> bool:
+    return re.match(f"[{_UNSPACED}]", character) is not None
+
+
+def _chinese_words(run: str) -> Iterator[str]:
+    tokenizer = _tokenizer()
+    for start in range(0, len(run), _MAX_HAN_RUN):
+        yield from tokenizer.cut(run[start : start + _MAX_HAN_RUN])
+
+
+def _bigrams(run: str) -> Iterator[str]:
+    """Return overlapping pairs of characters: what search engines use without a dictionary."""
+    if len(run) == 1:
+        yield run
+    for start in range(len(run) - 1):
+        yield run[start : start + 2]
+
+
+@lru_cache(maxsize=200_000)
+def _stem(word: str, language: str) -> str:
+    bare = word.removesuffix("'s").replace("'", "")
+    stem = _stemmer(language)
+    return stem(bare) if stem else bare
+
+
+@lru_cache(maxsize=8)
+def _stemmer(language: str) -> Callable[[str], str] | None:
+    if language not in _STEMMERS:
+        return None
+    import snowballstemmer  # noqa: PLC0415 - two dozen modules
+
+    stemmer = snowballstemmer.stemmer(_STEMMERS[language])
+    # A stemmer keeps its state in itself: two threads must not share a word.
+    lock = threading.Lock()
+
+    def stem(word: str) -> str:
+        with lock:
+            return str(stemmer.stemWord(word))
+
+    return stem
+
+
+_LOCK: Final = threading.Lock()
+_LOADED: Final[list[Any]] = []
+_USER_WORDS: Final[set[str]] = set()
+
+
+def _tokenizer() -> Any:  # noqa: ANN401 - jieba ships no types
+    """Return the one tokenizer of the process; the first call takes about a second."""
+    if not _LOADED:
+        with _LOCK:
+            if not _LOADED:
+                _LOADED.append(_load_tokenizer())
+    return _LOADED[0]
+
+
+def _load_tokenizer() -> Any:  # noqa: ANN401 - jieba ships no types
+    import jieba  # noqa: PLC0415 - heavy
+
+    jieba.setLogLevel(logging.WARNING)
+    tokenizer = jieba.Tokenizer()
+    # Not initialize(): that trusts a marshal file of a known name in the shared temporary folder.
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
+    return tokenizer

@@ -1,0 +1,312 @@
+"""A semantic tree: which kind of thing a word means, behind one small interface (paper 002).
+
+::
+
+    word --senses--> sense --parents--> broader senses --...--> a root (depth 0)
+
+``trees/`` reads WordNet, Cilin and SKOS thesauri into a ``CompactTree``: arrays of integers, and
+64-bit hashes in place of the words, so that a WordNet of 230,000 words takes a few megabytes. A
+"tree" may have senses with several parents (WordNet has); only a cycle is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, Self
+
+import numpy as np
+
+from classifier.topic.errors import TopicError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+MAX_SENSES = 4_000_000
+"""Senses of one tree; the largest known thesauri have a tenth of it."""
+MAX_WORDS = 10_000_000
+MAX_DEPTH = 300
+"""Edges to a root; WordNet has 20. Walks of a tree may rely on it."""
+_UNREACHED = -1
+_HASH_BYTES = 8
+
+
+class TreeError(TopicError):
+    """A semantic tree cannot be read: names the file, the line (0 = the whole) and the way out."""
+
+    def __init__(self, path: Path | str, line: int, problem: str) -> None:
+        self.path = path
+        self.line = line
+        super().__init__("semantic tree", f"{path}, line {line}" if line else str(path), problem)
+
+
+class SemanticTree(Protocol):
+    """What paper 002 needs to know of a tree; senses are numbers that mean nothing outside it."""
+
+    @property
+    def name(self) -> str:
+        """The format and the file, for explanations."""
+
+    def senses(self, word: str) -> Sequence[int]:
+        """Return the senses of a word, the commonest first where the source says; none = unknown."""
+
+    def parents(self, sense: int) -> Sequence[int]:
+        """Return the next broader senses; none = a root."""
+
+    def depth(self, sense: int) -> int:
+        """Return the edges to the nearest root."""
+
+    def neighbours(self, sense: int) -> Sequence[int]:
+        """Return the senses one edge away: parents, then children."""
+
+
+def plain_word(word: str) -> str:
+    """Return a word as trees are asked for it: NFKC, lower case, single spaces."""
+    if word.isalpha() and word.isascii():
+        return word.lower()
+    return " ".join(unicodedata.normalize("NFKC", word).casefold().replace("_", " ").split())
+
+
+def _key(word: str) -> int:
+    """Return a hash that is the same in every process; two of 10^7 words collide at 3 in a million."""
+    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=_HASH_BYTES).digest(), "big")
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows of integers of unequal length, one after the other."""
+
+    starts: NDArray[np.int32]
+    values: NDArray[np.int32]
+
+    def __getitem__(self, row: int) -> list[int]:
+        # A list of ints: callers walk it, and numpy's integers are slow to walk.
+        return list(map(int, self.values[self.starts[row] : self.starts[row + 1]]))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @classmethod
+    def of_pairs(cls, rows: Sequence[int], values: Sequence[int], count: int) -> Self:
+        """Group (row, value) pairs by row; within a row the given order stays."""
+        row = np.asarray(rows, dtype=np.int32)
+        order = np.argsort(row, kind="stable")
+        starts = np.zeros(count + 1, dtype=np.int32)
+        np.cumsum(np.bincount(row, minlength=count), out=starts[1:])
+        return cls(starts, np.asarray(values, dtype=np.int32)[order])
+
+    def inverse(self) -> Rows:
+        """Return the rows with the roles of row and value exchanged."""
+        rows = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.starts))
+        return Rows.of_pairs(list(self.values), list(rows), len(self))
+
+
+@dataclass(frozen=True, slots=True)
+class CompactTree:
+    """A tree as arrays; made by ``TreeBuilder.build``."""
+
+    name: str
+    _parents: Rows
+    _children: Rows
+    _depths: NDArray[np.int16]
+    _keys: NDArray[np.uint64]
+    """Sorted hashes of the words."""
+    _senses: Rows
+
+    def senses(self, word: str) -> Sequence[int]:
+        """Return the senses of a word, whatever its case; none = unknown."""
+        key = np.uint64(_key(plain_word(word)))
+        place = int(np.searchsorted(self._keys, key))
+        if place == len(self._keys) or self._keys[place] != key:
+            return ()
+        return self._senses[place]
+
+    def parents(self, sense: int) -> Sequence[int]:
+        """Return the next broader senses; none = a root."""
+        return self._parents[sense]
+
+    def depth(self, sense: int) -> int:
+        """Return the edges to the nearest root."""
+        return int(self._depths[sense])
+
+    def neighbours(self, sense: int) -> Sequence[int]:
+        """Return the senses one edge away: parents, then children."""
+        return [*self._parents[sense], *self._children[sense]]
+
+    def __len__(self) -> int:
+        return len(self._depths)
+
+    @property
+    def words(self) -> int:
+        """How many distinct words it knows, stems included."""
+        return len(self._keys)
+
+    @property
+    def memory_bytes(self) -> int:
+        """What the arrays take."""
+        rows = (self._parents, self._children, self._senses)
+        packed = sum(one.starts.nbytes + one.values.nbytes for one in rows)
+        return packed + self._depths.nbytes + self._keys.nbytes
+
+
+@dataclass(slots=True)
+class TreeBuilder:
+    """Gathers what a reader finds, then checks it as a whole and packs it.
+
+    ``stem`` turns a word into the form in which texts will ask for it (``segmentation`` stems
+    English): a word is known under both. Senses of all words of one stem are its senses.
+    """
+
+    path: Path | str
+    stem: Callable[[str, str], str] | None = None
+    """(word, language) -> stem; empty = none, or several terms."""
+    _numbers: dict[str, int] = field(default_factory=dict)
+    """Sense number by the source's own identifier."""
+    _lines: list[int] = field(default_factory=list)
+    """First line that names each sense; 0 = the source has none."""
+    _defined: bytearray = field(default_factory=bytearray)
+    _edges: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
+    _words: dict[str, list[int]] = field(default_factory=dict)
+    _stems: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def sense(self, identifier: str, line: int = 0) -> int:
+        """Define a sense, once or again, and return its number."""
+        number = self._number(identifier, line)
+        self._defined[number] = True
+        return number
+
+    def has(self, identifier: str) -> bool:
+        """Whether a sense of this identifier was defined."""
+        number = self._numbers.get(identifier)
+        return number is not None and bool(self._defined[number])
+
+    def parent(self, child: int, identifier: str, line: int = 0) -> None:
+        """Say that a sense is broader than ``child``; it may be defined later."""
+        children, parents = self._edges
+        children.append(child)
+        parents.append(self._number(identifier, line))
+
+    def word(self, word: str, sense: int, line: int = 0, *, language: str = "") -> None:
+        """Say that ``word`` means ``sense``; an empty word is ignored, no language = no stem."""
+        plain = plain_word(word)
+        if plain:
+            self._add_word(plain, sense)
+            stemmed = self._stem_of(plain, language)
+            if stemmed and stemmed != plain:
+                self._add_word(stemmed, sense)
+        if len(self._words) > MAX_WORDS:
+            raise TreeError(
+                self.path, line, f"has more than {MAX_WORDS} words; name a smaller tree"
+            )
+
+    def build(self, name: str) -> CompactTree:
+        """Check and pack.
+
+        Raises:
+            TreeError: no sense, no word, a parent that is nowhere defined, a cycle.
+        """
+        self._check_whole()
+        count = len(self._lines)
+        parents = Rows.of_pairs(*self._edges, count)
+        children = parents.inverse()
+        depths = _depths(parents, children)
+        if (lost := np.flatnonzero(depths == _UNREACHED)).size:
+            raise self._cycle(parents, depths, int(lost[0]))
+        if depths.max() > MAX_DEPTH:
+            raise TreeError(
+                self.path, 0, f"is deeper than {MAX_DEPTH} senses; is it a tree of words?"
+            )
+        self._drop_isolated(np.diff(parents.starts) + np.diff(children.starts) == 0)
+        keys = np.fromiter(map(_key, self._words), dtype=np.uint64, count=len(self._words))
+        order = np.argsort(keys)
+        packed = _pack_senses(list(self._words.values()), order)
+        return CompactTree(name, parents, children, depths.astype(np.int16), keys[order], packed)
+
+    def _add_word(self, word: str, sense: int) -> None:
+        senses = self._words.setdefault(word, [])
+        if sense not in senses:
+            senses.append(sense)
+
+    def _stem_of(self, plain: str, language: str) -> str:
+        if self.stem is None or not language or " " in plain:
+            return ""
+        stemmed = self._stems.get((plain, language))
+        if stemmed is None:
+            stemmed = self._stems[plain, language] = self.stem(plain, language)
+        return stemmed
+
+    def _number(self, identifier: str, line: int) -> int:
+        number = self._numbers.setdefault(identifier, len(self._lines))
+        if number == len(self._lines):
+            if number == MAX_SENSES:
+                raise TreeError(self.path, line, f"has more than {MAX_SENSES} senses")
+            self._lines.append(line)
+            self._defined.append(False)
+        return number
+
+    def _drop_isolated(self, isolated: NDArray[np.bool_]) -> None:
+        """Forget the words of senses that no edge touches, as WordNet's adjectives: they tell nothing."""
+        self._words = {
+            word: kept
+            for word, senses in self._words.items()
+            if (kept := [sense for sense in senses if not isolated[sense]])
+        }
+
+    def _check_whole(self) -> None:
+        if not self._words:
+            raise TreeError(self.path, 0, "holds no word; is it a semantic tree, and whole?")
+        missing = self._defined.find(0)
+        if missing >= 0:
+            identifier = next(key for key, number in self._numbers.items() if number == missing)
+            raise TreeError(
+                self.path,
+                self._lines[missing],
+                f"names {identifier} as broader, which the file does not hold; is the file whole?",
+            )
+
+    def _cycle(self, parents: Rows, depths: NDArray[np.int32], start: int) -> TreeError:
+        seen: list[int] = []
+        place = start
+        while place not in seen:
+            seen.append(place)
+            place = next(one for one in parents[place] if depths[one] == _UNREACHED)
+        circle = seen[seen.index(place) :]
+        names = {number: identifier for identifier, number in self._numbers.items()}
+        shown = " -> ".join(names[one] for one in [*circle[:6], circle[0]])
+        return TreeError(
+            self.path,
+            self._lines[circle[0]],
+            f"has a cycle of broader senses: {shown}; remove one of these links",
+        )
+
+
+def _pack_senses(senses: list[list[int]], order: NDArray[np.int64]) -> Rows:
+    starts = np.zeros(len(senses) + 1, dtype=np.int32)
+    np.cumsum([len(senses[place]) for place in order], out=starts[1:])
+    values = [sense for place in order for sense in senses[place]]
+    return Rows(starts, np.asarray(values, dtype=np.int32))
+
+
+def _depths(parents: Rows, children: Rows) -> NDArray[np.int32]:
+    """Return each sense's edges to the nearest root; -1 = it stands on or below a cycle.
+
+    A sense is reached when all its parents are (Kahn's order), so a cycle is never entered.
+    """
+    waiting = np.diff(parents.starts)
+    depths = np.full(len(parents), _UNREACHED, dtype=np.int32)
+    nearest = np.full(len(parents), np.iinfo(np.int32).max, dtype=np.int32)
+    level = np.flatnonzero(waiting == 0)
+    nearest[level] = 0
+    while level.size:
+        depths[level] = nearest[level]
+        counts = children.starts[level + 1] - children.starts[level]
+        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        below = children.values[np.repeat(children.starts[level], counts) + offsets]
+        np.minimum.at(nearest, below, np.repeat(depths[level], counts) + 1)
+        np.subtract.at(waiting, below, 1)
+        level = np.unique(below[waiting[below] == 0])
+    return depths

@@ -1,0 +1,105 @@
+"""How common each term is in general: numbers shipped with the package, and jieba's for Chinese.
+
+``data/background.json`` names the counted file and its SHA-256; the counts were made by
+``scripts/make_topic_background.py``. Chinese words come from the table of the jieba package.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import sha256
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+from classifier.topic.errors import TopicModelError
+
+DATA_FOLDER: Final = Path(__file__).parent / "data"
+MIN_COUNT: Final = 2
+"""A term of one page only is left out: most are names and errors."""
+MAX_TERMS: Final = 30_000
+"""Of a language, the most common first."""
+_KIND: Final = "hubwatch document frequencies"
+_FORMAT: Final = 1
+_MANIFEST: Final = "background.json"
+_COUNTS: Final = "document_frequencies.json.xz"
+_MAX_BYTES: Final = 50_000_000
+_FIRST_HAN: Final = "㐀"
+
+
+def write_shares(
+    folder: Path, pages: Mapping[str, int], counts: Mapping[str, Mapping[str, int]]
+) -> int:
+    """Write the counts of each language and their manifest; returns the bytes written."""
+    kept = {language: _common(counts[language]) for language in sorted(counts)}
+    text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    packed = lzma.compress(text.encode())
+    manifest = {
+        "kind": _KIND,
+        "format": _FORMAT,
+        "pages": dict(sorted(pages.items())),
+        "sha256": sha256(packed).hexdigest(),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _COUNTS).write_bytes(packed)
+    (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    return len(packed)
+
+
+def _common(counts: Mapping[str, int]) -> dict[str, int]:
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return {term: count for term, count in ranked[:MAX_TERMS] if count >= MIN_COUNT}
+
+
+def share_of(term: str) -> float:
+    """Return the share of pages of its language that hold *term*; 0.0 when it is in no table."""
+    if term[:1] >= _FIRST_HAN:
+        return chinese_shares().get(term, 0.0)
+    return counted_shares().get(term, 0.0)
+
+
+@lru_cache(maxsize=1)
+def counted_shares() -> dict[str, float]:
+    """Return the shares of the shipped table, each over the pages of the languages that have the term.
+
+    Raises TopicModelError when the shipped files are damaged.
+    """
+    return read_shares(DATA_FOLDER)
+
+
+def read_shares(folder: Path) -> dict[str, float]:
+    """Read what :func:`write_shares` wrote; raises TopicModelError when it is not that."""
+    try:
+        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        packed = (folder / _COUNTS).read_bytes()
+    except (OSError, ValueError) as error:
+        raise TopicModelError("background", str(folder), f"unreadable ({error})") from error
+    if sha256(packed).hexdigest() != manifest.get("sha256"):
+        raise TopicModelError(
+            "background", str(folder), "damaged: its checksum is wrong; reinstall"
+        )
+    tables = json.loads(lzma.LZMADecompressor().decompress(packed, _MAX_BYTES))
+    counts: dict[str, list[int]] = {}
+    for language, table in tables.items():
+        pages = manifest["pages"][language]
+        for term, count in table.items():
+            total = counts.setdefault(term, [0, 0])
+            total[0] += count
+            total[1] += pages
+    return {term: count / pages for term, (count, pages) in counts.items()}
+
+
+@lru_cache(maxsize=1)
+def chinese_shares() -> dict[str, float]:
+    """Return the shares behind the inverse document frequencies that jieba brings."""
+    path = resources.files("jieba") / "analyse" / "idf.txt"
+    shares: dict[str, float] = {}
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            term, _, idf = line.partition(" ")
+            shares[term.lower()] = math.exp(-float(idf))
+    return shares

@@ -1,0 +1,121 @@
+"""Where *relevant* begins, without a training set: from the seeds' own scores and a sample of pages.
+
+::
+
+    leave-one-out scores of the examples -> what a page on the topic scores: about normal(m, s)
+    scores of the sample (no topic known) -> how many pages lie above any threshold t
+        share of the topic  p = 2 * share of the sample above m         (half of a topic lies above m)
+        expected F1(t) = 2 p P(normal(m, s) > t) / (p + share of the sample above t)
+    the t of the highest expected F1 is the threshold
+
+Corrections outrank this: with pages called relevant and irrelevant, the threshold moves to where it
+parts most of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from classifier.topic.values import Verdict
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Scores = NDArray[np.float64]
+
+USUAL_MEAN: Final = 2.0
+USUAL_DEVIATION: Final = 1.0
+"""What pages of a topic score, in the sample's standard deviations: measured on labelled topics."""
+USUAL_WEIGHT: Final = 1.0
+"""What this is worth, in examples."""
+GREY_WIDTH: Final = 0.6
+"""Below the threshold, in the sample's standard deviations: too near to say."""
+STIFFNESS: Final = 1.0
+"""How far one misjudged page moves the threshold, in the sample's standard deviations."""
+_LOW: Final = 0.5
+_HIGH: Final = 6.0
+_STEPS: Final = 111
+_MIN_SAMPLE: Final = 30
+_SPREAD: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A threshold on a method's standardised scores, and how scores become 0 to 1."""
+
+    value: float
+    source: str
+    """``examples``, ``corrections`` or ``usual``: what it was chosen from."""
+
+    def score(self, raw: float) -> float:
+        """Return 0 to 1, 0.5 at the threshold; the sample's standard deviation is the unit."""
+        return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, (raw - self.value) / _SPREAD))))
+
+    def verdict(self, raw: float) -> Verdict:
+        """Return what a score means to the reader."""
+        if raw >= self.value:
+            return Verdict.RELEVANT
+        return Verdict.GREY if raw >= self.value - GREY_WIDTH else Verdict.IRRELEVANT
+
+
+def choose_threshold(
+    left_out: Sequence[float],
+    sample: Scores,
+    *,
+    relevant: Sequence[float] = (),
+    irrelevant: Sequence[float] = (),
+) -> Threshold:
+    """Choose by expected F1 from leave-one-out scores of the examples and the sample's scores.
+
+    Either may be empty. *relevant* and *irrelevant* are leave-one-out scores of corrected pages.
+    """
+    mean, deviation = _topic_scores([*left_out, *relevant])
+    known = len(sample) >= _MIN_SAMPLE
+    expected = _best_expected(mean, deviation, sample) if known else mean - deviation
+    source = "examples" if left_out else "usual"
+    if not irrelevant and not relevant:
+        return Threshold(expected, source)
+    return Threshold(_parting(expected, [*left_out, *relevant], irrelevant), "corrections")
+
+
+def _topic_scores(scores: Sequence[float]) -> tuple[float, float]:
+    """Return mean and deviation of the topic's pages, drawn towards the usual ones."""
+    weight = USUAL_WEIGHT + len(scores)
+    mean = (USUAL_WEIGHT * USUAL_MEAN + math.fsum(scores)) / weight
+    squares = math.fsum((score - mean) ** 2 for score in scores)
+    variance = (USUAL_WEIGHT * USUAL_DEVIATION**2 + squares) / weight
+    return mean, math.sqrt(variance)
+
+
+def _best_expected(mean: float, deviation: float, sample: Scores) -> float:
+    import numpy as np  # noqa: PLC0415 - heavy
+    from scipy.special import ndtr  # noqa: PLC0415 - heavy
+
+    ordered = np.sort(sample)
+    steps = np.linspace(_LOW, _HIGH, _STEPS)
+    above = 1.0 - np.searchsorted(ordered, steps) / len(ordered)
+    least = 1.0 / len(ordered)
+    share = max(2.0 * float((sample > mean).mean()), least)
+    found = ndtr((mean - steps) / deviation)
+    expected = 2.0 * share * found / (share + np.maximum(above, least))
+    return float(steps[int(expected.argmax())])
+
+
+def _parting(start: float, right: Sequence[float], wrong: Sequence[float]) -> float:
+    """Return the threshold that misjudges few corrected pages and is not far from *start*."""
+    marks = sorted({*right, *wrong})
+    between = [(low + high) / 2 for low, high in pairwise(marks)]
+    beyond = [marks[-1] + 0.1, marks[0] - 0.1]
+    return min(
+        [start, *between, *beyond],
+        key=lambda mark: (
+            sum(score < mark for score in right)
+            + sum(score >= mark for score in wrong)
+            + abs(mark - start) / STIFFNESS
+        ),
+    )

@@ -1,0 +1,63 @@
+"""Cilin, the Chinese thesaurus of five levels: ``Aa01A01= word word ...`` in each line.
+
+The code is the path: letter, letter, two digits, letter, two digits. Its last mark says what the
+line's words are to each other: ``=`` the same, ``#`` of a kind, ``@`` a word alone. Lines of the
+first three levels head what follows; their words are headings, not senses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from classifier.topic.semantic_tree import CompactTree, TreeBuilder, TreeError
+from classifier.topic.trees.sources import read_lines
+
+_CODE: Final = re.compile(r"[A-Za-z](?:[a-z](?:\d\d(?:[A-Z](?:\d\d[=#@]?)?)?)?)?")
+_LEVEL_ENDS: Final = (1, 2, 4, 5, 7)
+_LEAF_CHARS: Final = 7
+
+
+def is_cilin_line(line: str) -> bool:
+    """Whether a line begins with a code of Cilin."""
+    return _CODE.fullmatch(line.split(maxsplit=1)[0] if line.strip() else "") is not None
+
+
+def read_cilin(path: Path, stem: Callable[[str, str], str] | None = None) -> CompactTree:
+    """Read the thesaurus; raises TreeError that names the line."""
+    builder = TreeBuilder(path, stem)
+    for number, line in read_lines(path):
+        code, *words = line.split() or [""]
+        if not code:
+            continue
+        if not _CODE.fullmatch(code):
+            raise TreeError(path, number, f"{code[:20]!r} is no code of Cilin, such as Aa01A01=")
+        if len(code) >= _LEAF_CHARS:
+            _add_words(builder, number, code, words)
+    return builder.build(f"Cilin {path.name}")
+
+
+def _add_words(builder: TreeBuilder, number: int, code: str, words: list[str]) -> None:
+    place = code[0].upper() + code[1:_LEAF_CHARS]
+    leaf = _add_place(builder, place, number)
+    for word in words:
+        if code.endswith("#"):
+            own = builder.sense(f"{place}#{word}", number)
+            builder.parent(own, place, number)
+            builder.word(word, own, number)
+        else:
+            builder.word(word, leaf, number)
+
+
+def _add_place(builder: TreeBuilder, place: str, line: int) -> int:
+    """Define a place and what stands above it, each once."""
+    if builder.has(place):
+        return builder.sense(place)
+    sense = builder.sense(place, line)
+    above = next((place[:end] for end in reversed(_LEVEL_ENDS) if end < len(place)), "")
+    if above:
+        _add_place(builder, above, line)
+        builder.parent(sense, above, line)
+    return sense

@@ -1,0 +1,125 @@
+"""What the crawler knows of text in general: rarity, the sample, which words go together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from topic_pages import FIELDS, crawled_background, pages_of
+
+from classifier.topic.background import Background
+from classifier.topic.concepts import Concepts
+from classifier.topic.errors import TopicModelError
+from classifier.topic.sample import PageSample
+from classifier.topic.shares import read_shares, share_of, write_shares
+from classifier.topic.text import weighted_terms
+
+
+def test_common_words_weigh_less_than_rare_ones_before_any_page_was_seen() -> None:
+    background = Background()
+    assert background.idf("year") < background.idf("galaxi") < background.idf("qqzx") + 1e-9
+    assert background.idf("中国") < background.idf("望远镜")
+
+
+def test_what_every_fetched_page_says_soon_weighs_little() -> None:
+    background = Background()
+    before = background.idf("galaxi")
+    for _ in range(2_000):
+        background.observe(["galaxi"])
+    assert background.idf("galaxi") < before / 4
+
+
+@given(st.lists(st.sets(st.sampled_from("abcdef")), max_size=20))
+def test_rarity_is_positive_and_shares_lie_between_0_and_1(pages: list[set[str]]) -> None:
+    background = Background()
+    for page in pages:
+        background.observe(page)
+    for term in "abcdefxyz":
+        assert background.idf(term) > 0
+        assert 0 < background.share(term) <= 1
+
+
+def test_a_background_survives_being_stored() -> None:
+    background = crawled_background(per_field=12)
+    read = Background.from_json(json.loads(json.dumps(background.to_json())))
+    page = weighted_terms(pages_of("football", 1)[0])
+    assert read.vector(page) == background.vector(page)
+    assert read.sample.pages == background.sample.pages
+    assert read.concepts is not None
+    assert background.concepts is not None
+    assert read.concepts.mark == background.concepts.mark
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"format": 99},
+        {"pages": -1},
+        {"pages": "many"},
+        {"counts": {"a": 10**9}},
+        {"counts": []},
+        {"sample": None},
+        {"sample": {"format": 1, "terms": [], "pages": [[[5], [1.0]]], "keys": [1], "ceiling": 2}},
+        {"concepts": {"words": ["a"], "dimensions": 3, "vectors": "AAAA"}},
+        {"concepts": "?"},
+    ],
+)
+def test_a_damaged_background_is_refused(damage: dict[str, object]) -> None:
+    data = {**crawled_background(per_field=12).to_json(), **damage}
+    with pytest.raises(TopicModelError):
+        Background.from_json(data)
+
+
+def test_the_shipped_table_proves_itself(tmp_path: Path) -> None:
+    write_shares(
+        tmp_path, {"en": 10, "de": 30}, {"en": {"press": 5, "once": 1}, "de": {"press": 3}}
+    )
+    assert read_shares(tmp_path) == {"press": pytest.approx(8 / 40)}
+    counted = tmp_path / "document_frequencies.json.xz"
+    counted.write_bytes(counted.read_bytes() + b"!")
+    with pytest.raises(TopicModelError, match="checksum"):
+        read_shares(tmp_path)
+
+
+def test_the_shipped_table_is_small_and_knows_common_words() -> None:
+    assert share_of("market") > 0.05
+    assert share_of("一种") > share_of("望远镜") > 0
+
+
+def test_the_sample_stays_within_its_bound_whatever_comes() -> None:
+    sample = PageSample(max_entries=100)
+    for number in range(1_000):
+        sample.add({f"term{number}": 1.0, "shared": 2.0})
+    assert 10 <= len(sample) <= 50
+
+
+@given(st.permutations(range(40)))
+def test_the_sample_does_not_depend_on_the_order_of_the_pages(order: list[int]) -> None:
+    """Nor does a page that is fetched twice count twice."""
+    one, other = PageSample(max_entries=60), PageSample(max_entries=60)
+    for number in range(40):
+        one.add({f"term{number}": 1.0, "x": 1.0})
+    for number in [*order, *order]:
+        other.add({f"term{number}": 1.0, "x": 1.0})
+    shared = [page for page in one.pages if page in other.pages]
+    assert shared in (one.pages, other.pages)
+
+
+def test_words_of_one_field_lie_together() -> None:
+    """As many dimensions as there are fields: with more, every word is a concept of its own."""
+    concepts = crawled_background().concepts
+    assert concepts is not None
+    striker, keeper, oven = (
+        concepts.place({word: 1.0})[: len(FIELDS)] for word in ("striker", "keeper", "oven")
+    )
+    assert striker @ keeper > 2 * abs(striker @ oven)
+
+
+def test_too_few_pages_show_no_concepts() -> None:
+    background = crawled_background(per_field=2)
+    assert background.concepts is None
+    assert not background.learn_concepts()
+    assert Concepts.learn([]) is None

@@ -1,0 +1,288 @@
+"""A topic from a few pages or key words: judging, teaching, explaining, storing, and odd input."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from topic_pages import FIELDS, crawled_background, pages_of, text_page
+
+from classifier.topic.background import Background
+from classifier.topic.errors import TopicError, TopicModelError
+from classifier.topic.evidence import Evidence
+from classifier.topic.methods import METHODS
+from classifier.topic.model import TopicModel
+from classifier.topic.text import weighted_terms
+from classifier.topic.values import PageText, Verdict
+
+
+@cache
+def background() -> Background:
+    """One background for all tests: they only read it."""
+    return crawled_background()
+
+
+@cache
+def learned(count: int = 5, method: str = "fused", keywords: tuple[str, ...] = ()) -> TopicModel:
+    """Football from a few pages; models never change, so tests share them."""
+    examples = pages_of("football", count)
+    return TopicModel.learn(examples, keywords, background=background(), method=method)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_a_few_examples_tell_a_topic_from_all_others(count: int) -> None:
+    model = learned(count)
+    own = model.judge_many(pages_of("football", 20, start=100))
+    others = model.judge_many(
+        [page for field in FIELDS if field != "football" for page in pages_of(field, 4)]
+    )
+    assert min(one.score for one in own) > max(one.score for one in others)
+    assert sum(one.verdict is Verdict.RELEVANT for one in own) >= 15
+    assert not any(one.verdict is Verdict.RELEVANT for one in others)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_ranks_the_topic_first(method: str) -> None:
+    model = learned(method=method)
+    own = model.judge_many(pages_of("football", 10, start=100))
+    others = model.judge_many(pages_of("cooking", 10) + pages_of("music", 10))
+    mean = sum(one.score for one in own) / len(own)
+    assert mean > max(one.score for one in others)
+    assert {one.method for one in own} == {method}
+
+
+def test_key_words_alone_make_a_topic() -> None:
+    model = TopicModel.learn([], ["striker", "goal", "referee"], background=background())
+    own, other = model.judge_many([text_page("football", 7), text_page("cooking", 7)])
+    assert own.verdict is Verdict.RELEVANT
+    assert other.verdict is Verdict.IRRELEVANT
+
+
+def test_a_page_without_a_key_word_is_found_by_the_words_that_go_with_them() -> None:
+    """The crawler's pages say that stadium and coach go with striker."""
+    model = TopicModel.learn([], ["striker", "goal"], background=background())
+    near = PageText("u", body="stadium coach league defender penalty")
+    far = PageText("v", body="orchestra melody piano chorus opera")
+    assert model.judge(near).score > model.judge(far).score + 0.2
+
+
+def test_a_judgement_names_its_terms_and_its_model() -> None:
+    model = learned()
+    verdict = model.judge(text_page("football", 50))
+    assert verdict.version == model.version
+    assert {term for term, _ in verdict.terms} & {"striker", "goal", "match", "refere", "leagu"}
+    assert sum(share for _, share in verdict.terms) == pytest.approx(1.0)
+
+
+def test_a_page_without_words_is_irrelevant() -> None:
+    for page in (PageText("u"), PageText("u", title="2024", body="... !!")):
+        verdict = learned().judge(page)
+        assert (verdict.score, verdict.verdict, verdict.terms) == (0.0, Verdict.IRRELEVANT, ())
+
+
+def test_a_page_of_one_word_is_judged_by_it() -> None:
+    on, off = learned().judge_many(
+        [PageText("u", title="Goalkeeper striker"), PageText("v", title="Pastry")]
+    )
+    assert on.score > off.score
+
+
+def test_a_very_long_page_is_judged_by_its_beginning() -> None:
+    page = PageText("u", body="goal striker match " + "oven flour " * 500_000)
+    assert learned().judge(page).verdict is Verdict.IRRELEVANT
+
+
+def test_judging_many_is_judging_each() -> None:
+    model = learned()
+    pages = pages_of("football", 5, start=60) + pages_of("music", 5)
+    assert [one.score for one in model.judge_many(pages)] == pytest.approx(
+        [model.judge(page).score for page in pages]
+    )
+
+
+def test_a_correction_moves_the_page_and_its_like() -> None:
+    model = learned()
+    page, like = text_page("gardening", 1), text_page("gardening", 2)
+    taught = model.taught(page, relevant=True)
+    assert taught.judge(page).score > model.judge(page).score
+    assert taught.judge(like).score > model.judge(like).score
+    assert taught.version != model.version
+
+
+def test_a_page_called_irrelevant_falls() -> None:
+    model = learned()
+    page = text_page("football", 77)
+    assert model.taught(page, relevant=False).judge(page).score < model.judge(page).score
+
+
+def test_the_last_word_on_a_page_counts() -> None:
+    model = learned()
+    page = text_page("gardening", 1)
+    back = model.taught(page, relevant=True).taught(page, relevant=False)
+    assert len(back.evidence.relevant) == 0
+    assert len(back.evidence.irrelevant) == 1
+
+
+def test_teaching_an_empty_page_changes_nothing() -> None:
+    model = learned()
+    assert model.taught(PageText("u"), relevant=True).version == model.version
+
+
+def test_one_odd_correction_does_not_open_the_gate() -> None:
+    """The threshold gives way by about one deviation for each misjudged page, not more."""
+    model = learned()
+    taught = model.taught(text_page("banking", 3), relevant=True)
+    others = taught.judge_many(pages_of("cooking", 10) + pages_of("music", 10))
+    assert not any(one.verdict is Verdict.RELEVANT for one in others)
+
+
+def test_examples_of_two_topics_raise_a_warning() -> None:
+    mixed = pages_of("football", 3) + pages_of("astronomy", 2)
+    warnings = TopicModel.learn(mixed, background=background()).warnings
+    assert any("two topics" in warning and "astronomy" in warning for warning in warnings)
+    assert not learned().warnings
+
+
+def test_a_key_word_that_never_occurs_raises_a_warning() -> None:
+    warnings = learned(keywords=("goal", "footbaal")).warnings
+    assert [warning for warning in warnings if "never" in warning or "no example" in warning]
+    assert all("'goal'" not in warning for warning in warnings)
+
+
+def test_an_example_without_words_is_named_and_left_out() -> None:
+    model = TopicModel.learn(
+        [*pages_of("football", 2), PageText("https://e.example/")], background=background()
+    )
+    assert any("https://e.example/" in warning for warning in model.warnings)
+
+
+def test_semantic_without_a_tree_says_so() -> None:
+    assert any("tree" in warning for warning in learned(method="semantic").warnings)
+
+
+def test_before_any_page_was_fetched_a_topic_works_and_says_what_is_missing() -> None:
+    model = TopicModel.learn(pages_of("football", 3), background=Background())
+    assert any("fetched" in warning for warning in model.warnings)
+    own, other = model.judge_many([text_page("football", 50), text_page("cooking", 50)])
+    assert own.score > other.score
+
+
+@pytest.mark.parametrize(
+    ("examples", "keywords", "field"),
+    [
+        ([], [], "examples"),
+        ([], ["the", " "], "keywords"),
+        ([PageText("https://e.example/")], [], "examples"),
+    ],
+)
+def test_nothing_to_learn_from_is_an_error_that_names_it(
+    examples: list[PageText], keywords: list[str], field: str
+) -> None:
+    with pytest.raises(TopicError) as raised:
+        TopicModel.learn(examples, keywords, background=background())
+    assert raised.value.field == field
+    assert "give" in str(raised.value)
+
+
+def test_an_unknown_method_is_an_error_that_lists_the_known() -> None:
+    with pytest.raises(TopicError, match="fused"):
+        learned(method="magic")
+
+
+@pytest.mark.parametrize("method", ["fused", "adaptive", "bayes_kernel", "keyword"])
+def test_a_stored_topic_judges_as_before(method: str) -> None:
+    model = learned(method=method, keywords=("cup",)).taught(text_page("music", 1), relevant=False)
+    read = TopicModel.from_json(json.loads(json.dumps(model.to_json())), background=background())
+    pages = pages_of("football", 5, start=30) + pages_of("music", 5)
+    assert read.version == model.version
+    assert [one.score for one in read.judge_many(pages)] == pytest.approx(
+        [one.score for one in model.judge_many(pages)]
+    )
+
+
+def test_a_topic_is_learned_again_when_the_concepts_changed() -> None:
+    """Places among other concepts mean nothing."""
+    model = learned()
+    other = crawled_background(per_field=30)
+    read = TopicModel.from_json(model.to_json(), background=other)
+    assert read.version != model.version
+    assert read.judge(text_page("football", 50)).verdict is Verdict.RELEVANT
+
+
+def test_a_topic_in_use_bears_that_the_background_learns() -> None:
+    """A daemon keeps the model while the nightly lesson teaches the background."""
+    growing = Background()
+    model = TopicModel.learn(pages_of("football", 3), background=growing)
+    before = model.judge(text_page("football", 50)).score
+    for field in FIELDS:
+        for page in pages_of(field, 20):
+            growing.observe(weighted_terms(page))
+    assert growing.learn_concepts()
+    assert model.judge(text_page("football", 50)).score == pytest.approx(before, abs=0.2)
+    assert model.taught(text_page("music", 1), relevant=False).version != model.version
+    assert not [text for text in model.learned_again().warnings if "fetched" in text]
+
+
+def test_learning_is_repeatable() -> None:
+    again = TopicModel.learn(pages_of("football", 5), background=background())
+    assert again.version == learned().version
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "something"},
+        {"format": 2},
+        {"format": "1"},
+        {"method": "bm25"},
+        {"threshold": 0.0},
+        {"sha256": "0" * 64},
+    ],
+)
+def test_a_changed_topic_is_refused(change: dict[str, object]) -> None:
+    with pytest.raises(TopicModelError):
+        TopicModel.from_json({**learned().to_json(), **change}, background=background())
+
+
+@pytest.mark.parametrize("data", [None, [], "topic", 5, {}, {"kind": "hubwatch topic"}])
+def test_what_is_no_topic_is_refused(data: object) -> None:
+    with pytest.raises(TopicModelError):
+        TopicModel.from_json(data, background=background())
+
+
+def test_an_explanation_says_what_each_method_saw_and_what_was_lacking() -> None:
+    model = learned()
+    passed = model.explain(text_page("football", 50))
+    failed = model.explain(text_page("cooking", 50))
+    assert passed.needed == 0.0
+    assert failed.needed == pytest.approx(failed.threshold - failed.standing)
+    assert {part.method for part in passed.methods} == set(METHODS) - {"fused"}
+    assert {name for name, _ in passed.views} >= {"terms", "concepts"}
+    assert {term for term, _ in failed.missing} & {"striker", "goal", "match", "refere", "leagu"}
+
+
+def test_an_empty_page_is_explained_too() -> None:
+    explained = learned().explain(PageText("u"))
+    assert explained.verdict is Verdict.IRRELEVANT
+    assert explained.terms == ()
+
+
+def test_a_topic_says_what_memory_it_takes() -> None:
+    assert 10_000 < learned(1).memory_bytes < learned(5).memory_bytes < 20_000_000
+
+
+def test_evidence_is_bounded() -> None:
+    huge = PageText("u", body=" ".join(f"word{number}" for number in range(5_000)))
+    evidence = Evidence.gather(pages_of("football", 70), ["cup"] * 200)
+    assert len(evidence.examples) == 50
+    assert len(evidence.keywords) == 100
+    assert len(evidence.with_page(huge, relevant=True).relevant[0]) == 300
+
+
+def test_hostile_text_does_no_harm() -> None:
+    page = PageText("u\x00", title="\ud800 goal", body="\u202e" * 100 + "striker match " * 20)
+    model = learned().taught(replace(page, meta="\x00"), relevant=True)
+    read = TopicModel.from_json(model.to_json(), background=background())
+    assert read.judge(page).score == pytest.approx(model.judge(page).score)

@@ -1,0 +1,75 @@
+"""Pages like the seeds come first, by every ranker that can tell; nothing odd breaks them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from classifier.topic.background import Background
+from classifier.topic.page_ranking import NAMES, PageRanking
+
+SEEDS = {
+    "http://a.org/1": {"bridge": 3.0, "steel": 2.0, "river": 1.0},
+    "http://b.org/1": {"bridge": 2.0, "span": 2.0, "cable": 1.0},
+}
+LIKE = {"bridge": 2.0, "cable": 1.0, "opening": 1.0}
+UNLIKE = {"goal": 3.0, "match": 2.0, "team": 1.0}
+
+
+def ranking(pages: int = 20) -> PageRanking:
+    """Seeds, and as many pages like them as unlike them, linked in a ring."""
+    made = PageRanking(Background(), SEEDS)
+    for number in range(pages):
+        url = f"http://{'like' if number % 2 else 'other'}.org/{number}"
+        terms = dict(LIKE if number % 2 else UNLIKE) | {f"own{number}": 1.0}
+        made.add(url, terms, [f"http://like.org/{number + 1 - number % 2}"])
+    return made
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "pagerank"])
+def test_pages_like_the_seeds_come_first(name: str) -> None:
+    made = ranking()
+    first = [url for url in made.ranked(name) if url not in SEEDS][:10]
+    assert all("like.org" in url for url in first)
+
+
+def test_pagerank_prefers_what_is_linked_to() -> None:
+    made = ranking()
+    assert "like.org" in made.ranked("pagerank")[0]
+
+
+@pytest.mark.parametrize("pages", [0, 1, 3])
+def test_a_young_crawl_is_ranked_by_what_needs_no_negatives(pages: int) -> None:
+    made = ranking(pages)
+    scores = made.scores()
+    assert set(scores) == set(NAMES)
+    assert all(len(one) == len(SEEDS) + pages for one in scores.values())
+    assert all(np.isfinite(one).all() for one in scores.values())
+
+
+def test_empty_pages_and_seeds_without_words() -> None:
+    made = PageRanking(Background(), {"http://a.org/": {}})
+    for number in range(12):
+        made.add(f"http://b.org/{number}", {})
+    assert all(np.isfinite(one).all() for one in made.scores().values())
+    assert len(made.ranked()) == 13
+
+
+def test_what_the_user_turned_down_counts_as_a_negative() -> None:
+    turned_down = {"bridge": 2.0, "card": 2.0, "game": 2.0}
+    plain = ranking()
+    taught = PageRanking(Background(), SEEDS, rejected=[turned_down] * 5)
+    for made in (plain, taught):
+        for number in range(20):
+            made.add(f"http://like.org/{number}", LIKE | {f"own{number}": 1.0})
+        made.add("http://cards.org/", {"bridge": 2.0, "card": 1.0})
+    place = [
+        made.ranked("logistic").index("http://cards.org/") / len(made) for made in (plain, taught)
+    ]
+    assert place[1] > place[0]
+
+
+def test_a_page_is_counted_once() -> None:
+    made = ranking(2)
+    made.add("http://like.org/1", UNLIKE, ["http://x.org/"])
+    assert len(made) == 4

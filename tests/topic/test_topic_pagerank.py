@@ -1,0 +1,92 @@
+"""PageRank: what it is on graphs small enough to know, and the crawler that follows it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classifier.topic import pagerank as pagerank_module
+from classifier.topic.pagerank import LinkGraph, pagerank
+from classifier.topic.pagerank_scorer import PageRankScorer
+from classifier.topic.values import LinkContext, PageText
+
+
+def test_one_page_has_all_the_rank() -> None:
+    assert pagerank([], [], 1).tolist() == [1.0]
+
+
+def test_no_page_has_no_rank() -> None:
+    assert pagerank([], [], 0).tolist() == []
+
+
+def test_pages_without_links_share_equally() -> None:
+    assert pagerank([], [], 4).tolist() == pytest.approx([0.25] * 4)
+
+
+def test_a_star_ranks_as_the_equations_say() -> None:
+    """Three pages link to one that links nowhere: x = (1 - d) / 4 + d y / 4, y = x + 3 d x."""
+    ranks = pagerank([1, 2, 3], [0, 0, 0], 4)
+    x = 1 / (4 + 3 * 0.85)
+    assert ranks.tolist() == pytest.approx([x * (1 + 3 * 0.85), x, x, x], abs=1e-6)
+
+
+def test_a_circle_ranks_alike() -> None:
+    assert pagerank([0, 1, 2], [1, 2, 0], 3).tolist() == pytest.approx([1 / 3] * 3)
+
+
+def test_without_damping_all_pages_are_alike() -> None:
+    assert pagerank([0], [1], 3, damping=0.0).tolist() == pytest.approx([1 / 3] * 3)
+
+
+@pytest.mark.parametrize(("source", "damping"), [(3, 0.85), (0, 1.0), (-1, 0.85), (0, -0.1)])
+def test_what_is_no_graph_is_refused(source: int, damping: float) -> None:
+    with pytest.raises(ValueError, match=r"must be|outside"):
+        pagerank([source], [1], 3, damping=damping)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=40))
+def test_ranks_are_the_fixed_point_and_sum_to_one(links: list[tuple[int, int]]) -> None:
+    sources, targets = zip(*links, strict=True) if links else ((), ())
+    ranks = pagerank(sources, targets, 10)
+    matrix = np.zeros((10, 10))
+    np.add.at(matrix, (list(targets), list(sources)), 1.0)
+    out = matrix.sum(axis=0)
+    matrix = np.where(out > 0, matrix / np.where(out > 0, out, 1), 0.1)
+    assert ranks.sum() == pytest.approx(1.0)
+    assert (0.85 * matrix @ ranks + 0.015).tolist() == pytest.approx(ranks.tolist(), abs=1e-6)
+
+
+def test_a_graph_counts_a_page_once_and_no_link_to_itself() -> None:
+    graph = LinkGraph()
+    graph.add("a", ["b", "b", "a"])
+    graph.add("a", ["c"])
+    graph.rank()
+    assert graph.ranks_of(["b", "a", "c"]).tolist() == pytest.approx([1.0, 1 / 1.85, 0.0])
+
+
+def test_a_full_graph_takes_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pagerank_module, "MAX_NODES", 2)
+    graph = LinkGraph()
+    graph.add("a", ["b", "c"])
+    graph.add("d", ["a"])
+    assert len(graph) == 2
+
+
+def test_the_crawler_prefers_what_many_pages_name() -> None:
+    scorer = PageRankScorer()
+    for number in range(5):
+        url = f"https://s.example/{number}"
+        shown = [LinkContext("https://s.example/known", parent_url=url)]
+        shown.append(LinkContext(f"https://s.example/only/{number}", parent_url=url))
+        scorer.observe(PageText(url), [], shown)
+    known, once, never = scorer.score_links(
+        [LinkContext(f"https://s.example/{path}") for path in ("known", "only/0", "never")]
+    )
+    assert 1.0 == known > once > never == 0.0
+    assert scorer.version == 5
+
+
+def test_an_untaught_crawler_scores_all_alike() -> None:
+    assert PageRankScorer().score_links([LinkContext("a"), LinkContext("b")]).tolist() == [0, 0]

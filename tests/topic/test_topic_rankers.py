@@ -1,0 +1,130 @@
+"""The rankers, the key words and the threshold, each alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from topic_pages import crawled_background, pages_of
+
+from classifier.topic.background import Background
+from classifier.topic.bayes import Density
+from classifier.topic.keywords import Keywords
+from classifier.topic.rankers import (
+    AdaptiveRanker,
+    BayesRanker,
+    Bm25Ranker,
+    CentroidRanker,
+    CosineRanker,
+    JaccardRanker,
+    LogisticRanker,
+    OneClassSvmRanker,
+    Ranker,
+)
+from classifier.topic.text import weighted_terms
+from classifier.topic.thresholds import choose_threshold
+from classifier.topic.values import Verdict
+
+RANKERS: dict[str, Callable[[Background], Ranker]] = {
+    "cosine": lambda _: CosineRanker(),
+    "jaccard": lambda _: JaccardRanker(),
+    "bm25": Bm25Ranker,
+    "centroid": CentroidRanker,
+    "adaptive": lambda _: AdaptiveRanker(guarded=True),
+    "logistic": LogisticRanker,
+    "one-class": OneClassSvmRanker,
+    "normal": lambda _: BayesRanker(Density.NORMAL),
+    "kernel": lambda _: BayesRanker(Density.KERNEL),
+}
+
+
+def _terms(field: str, count: int, start: int = 0) -> list[dict[str, float]]:
+    return [weighted_terms(page) for page in pages_of(field, count, start)]
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_a_ranker_puts_its_topic_first_and_names_its_terms(name: str) -> None:
+    background = crawled_background(per_field=10)
+    ranker = RANKERS[name](background)
+    ranker.fit(_terms("astronomy", 5), _terms("cooking", 10) + _terms("banking", 10))
+    own = ranker.scores(_terms("astronomy", 5, start=50))
+    other = ranker.scores(_terms("cooking", 5, start=50))
+    assert own.mean() > other.max()
+    named = {term for term, _ in ranker.terms(_terms("astronomy", 1, start=50)[0], 5)}
+    assert named & {
+        "galaxi",
+        "telescop",
+        "star",
+        "orbit",
+        "planet",
+        "comet",
+        "nebula",
+        "eclips",
+        "lunar",
+        "cosmic",
+        "observatori",
+    }
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_a_ranker_bears_empty_pages_and_no_negatives(name: str) -> None:
+    ranker = RANKERS[name](Background())
+    ranker.fit([{"goal": 1.0}], [])
+    scores = ranker.scores([{}, {"goal": 1.0}, {"other": 2.0}])
+    assert scores.shape == (3,)
+    assert np.isfinite(scores).all()
+    assert ranker.scores([]).shape == (0,)
+    assert ranker.terms({}, 5) == []
+
+
+def test_key_words_count_by_rarity_and_saturate() -> None:
+    background = Background()
+    words = Keywords(["goal", "zeppelin"])
+    once, often, rare = ({"goal": 1.0}, {"goal": 9.0}, {"zeppelin": 1.0})
+    assert words.score(once, background) < words.score(often, background) < 1.0
+    assert words.score(rare, background) > words.score(once, background)
+
+
+def test_a_phrase_is_there_when_all_its_words_are() -> None:
+    words = Keywords(["penalty shootout"])
+    assert words.score({"penalti": 1.0}, Background()) == 0.0
+    assert words.score({"penalti": 1.0, "shootout": 1.0}, Background()) > 0.0
+
+
+def test_words_that_everybody_uses_are_no_key_words() -> None:
+    assert not Keywords(["the", "", "  ", "的"])
+    assert Keywords(["the match"]).phrases == {"the match": ("match",)}
+
+
+@given(
+    st.lists(st.floats(-5, 20), max_size=20),
+    st.lists(st.floats(-3, 3), max_size=100),
+    st.lists(st.floats(-5, 20), max_size=5),
+    st.lists(st.floats(-5, 20), max_size=5),
+)
+def test_any_scores_give_a_threshold_at_which_the_score_is_a_half(
+    left_out: list[float], sample: list[float], right: list[float], wrong: list[float]
+) -> None:
+    threshold = choose_threshold(left_out, np.array(sample), relevant=right, irrelevant=wrong)
+    assert threshold.score(threshold.value) == 0.5
+    assert threshold.verdict(threshold.value) is Verdict.RELEVANT
+    assert threshold.score(threshold.value - 1) < 0.5 < threshold.score(threshold.value + 1)
+
+
+def test_below_the_threshold_is_grey_then_irrelevant() -> None:
+    threshold = choose_threshold([3.0, 3.5], np.linspace(-2, 2, 100))
+    assert threshold.verdict(threshold.value - 0.1) is Verdict.GREY
+    assert threshold.verdict(threshold.value - 2) is Verdict.IRRELEVANT
+    assert threshold.verdict(-float("inf")) is Verdict.IRRELEVANT
+
+
+def test_corrections_part_the_pages() -> None:
+    sample = np.random.default_rng(0).normal(size=500)
+    free = choose_threshold([3.0, 4.0], sample)
+    taught = choose_threshold([3.0, 4.0], sample, irrelevant=[2.4, 2.5, 2.6, 2.7], relevant=[3.5])
+    assert taught.source == "corrections"
+    assert free.source == "examples"
+    assert 2.7 < taught.value <= 3.0

@@ -1,0 +1,138 @@
+"""Cutting text into terms: languages, positions, hub pages, and input that nobody would write."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classifier.topic.segmentation import MAX_CHARS, MAX_TERM_CHARS, add_words, tokens
+from classifier.topic.text import (
+    PositionWeights,
+    anchor_share,
+    is_hub_text,
+    language_of,
+    link_terms,
+    weighted_terms,
+)
+from classifier.topic.values import LinkContext, PageText
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("体验2D巅峰 倚天屠龙记十大创新概览", "zh"),
+        ("The city council has adopted new rules for the market", "en"),
+        ("Die Stadt hat neue Regeln für die Müllabfuhr beschlossen", "de"),
+        ("El ayuntamiento de la ciudad ha publicado las nuevas reglas", "es"),
+        ("東京都の新しい発表について", "ja"),
+        ("Новые правила для города", "ru"),
+        ("2024 / 17", "en"),
+    ],
+)
+def test_language_is_known_by_script_and_common_words(text: str, language: str) -> None:
+    assert language_of(text) == language
+
+
+def test_what_a_page_tells_stands_unless_its_script_contradicts() -> None:
+    """Templates of Chinese sites often say en."""
+    assert language_of("关于召开会议的通知", "en") == "zh"
+    assert language_of("Press", "fr") == "fr"
+    assert language_of("Новини міста", "uk-UA") == "uk"
+    assert language_of("", "de") == "de"
+
+
+def test_chinese_is_cut_by_words_and_loses_its_stop_words() -> None:
+    assert tokens("我们发布了关于人工智能的通知", "zh") == ["发布", "人工智能", "通知"]
+
+
+def test_english_is_stemmed_and_loses_its_stop_words() -> None:
+    assert tokens("The developers' running systems were tested", "en") == [
+        "develop",
+        "run",
+        "system",
+        "test",
+    ]
+
+
+def test_mixed_languages_both_come_out_whole() -> None:
+    assert tokens("The 人工智能 committee", "en") == ["人工智能", "committe"]
+    assert tokens("使用 Kubernetes clusters 部署", "zh") == ["使用", "kubernet", "cluster", "部署"]
+
+
+def test_names_with_signs_are_words() -> None:
+    assert tokens("C++ and C# but not 2024", "en") == ["c++", "c#"]
+
+
+def test_japanese_is_cut_into_pairs_of_characters() -> None:
+    assert tokens("東京都", "ja") == ["東京", "京都"]
+
+
+def test_user_words_are_not_taken_apart() -> None:
+    assert "量子退相干理论" not in tokens("量子退相干理论研究", "zh")
+    add_words(["量子退相干理论", "", "x"])
+    assert "量子退相干理论" in tokens("量子退相干理论研究", "zh")
+
+
+@pytest.mark.parametrize(
+    "piece", ["龘", "研究", "ab ", "a", "'", "a'", "\ud800", "é", "١", "ａ", "\x00 "]
+)
+def test_five_megabytes_of_anything_are_cut_at_a_limit(piece: str) -> None:
+    text = piece * (5_000_000 // len(piece))
+    found = tokens(text, "zh" if piece > "一" else "en")
+    assert sum(map(len, found)) <= MAX_CHARS
+
+
+@given(st.text(max_size=300), st.sampled_from(["zh", "en", "de", "ja", "xx", ""]))
+def test_terms_are_short_words_in_lower_case(text: str, language: str) -> None:
+    for term in tokens(text, language):
+        assert term
+        assert len(term) <= MAX_TERM_CHARS or not term.isascii()
+        assert term == term.lower() or not term.isascii()
+        assert not any(character.isspace() for character in term)
+
+
+@given(st.text(max_size=300), st.none() | st.text(max_size=5))
+def test_any_text_has_a_language(text: str, told: str | None) -> None:
+    assert isinstance(language_of(text, told), str)
+
+
+def test_positions_weigh_their_terms() -> None:
+    page = PageText("u", title="Galaxy", headings=("Comet",), meta="orbit", body="galaxy telescope")
+    weights = PositionWeights(title=3, headings=2, meta=1.5, body=1)
+    assert weighted_terms(page, weights) == {
+        "galaxi": 4.0,
+        "comet": 2.0,
+        "orbit": 1.5,
+        "telescop": 1.0,
+    }
+
+
+def test_text_of_a_hub_page_is_its_anchors() -> None:
+    """Paper 000: more than 0.6 of the text in anchors makes a hub page."""
+    hub = PageText("u", body="menu", anchors=("galaxy news", "comet news"))
+    assert is_hub_text(hub)
+    assert set(weighted_terms(hub)) == {"galaxi", "news", "comet"}
+
+
+def test_text_of_a_topic_page_is_its_body_without_the_anchors() -> None:
+    page = PageText("u", body="galaxies and telescopes " * 5, anchors=("comet",))
+    assert anchor_share(page) < 0.6
+    assert set(weighted_terms(page)) == {"galaxi", "telescop"}
+
+
+def test_an_empty_page_has_no_terms() -> None:
+    assert weighted_terms(PageText("u")) == {}
+    assert anchor_share(PageText("u")) == 0.0
+
+
+def test_a_link_speaks_by_its_anchor_surroundings_heading_and_url() -> None:
+    link = LinkContext("https://x.example/space/new-comet.html", "Galaxy", "an orbit", "Telescopes")
+    terms = link_terms(link, "en")
+    assert terms["galaxi"] == 3.0
+    assert {"orbit", "telescop", "space", "comet"} <= set(terms)
+
+
+@given(st.text(max_size=200))
+def test_no_url_breaks_a_link(url: str) -> None:
+    assert all(weight > 0 for weight in link_terms(LinkContext(url), "en").values())

@@ -1,0 +1,305 @@
+"""Semantic trees: what each format reads as, and what a broken file is told."""
+
+from __future__ import annotations
+
+import lzma
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classifier.topic.semantic_tree import CompactTree, SemanticTree, TreeBuilder, TreeError
+from classifier.topic.trees import read_tree
+from classifier.topic.word_similarity import TopicAffinity, WordSimilarity, ancestors
+
+SHARED = Path(__file__).parents[2].parent / "shared" / "semantic"
+
+TABLE = """id\tpos\thypernyms\tzh\ten
+i1\tn\t\t实体\tentity
+i2\tn\ti1\t动物\tanimal|beast
+i3\tn\ti2\t狗|犬\tdog
+i4\tn\ti2\t猫\tcat
+i5\tn\ti1\t植物\tplant
+i6\tn\ti5\t树\ttree
+i7\ta\t\t好的\tgood
+"""
+
+CILIN = """A 人
+Aa 人-泛称
+Aa01 人 人民
+Aa01A01= 人 士 人物
+Aa01A02= 人类 生人
+Aa01B01# 劳动者 资本家
+Ba01A01@ 物
+"""
+
+SKOS = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix : <http://t.example/> .
+:law a skos:Concept ; skos:prefLabel "Law"@en , "Droit"@fr .
+:env a skos:Concept ; skos:prefLabel "Environmental law"@en ; skos:broader :law .
+:sea a skos:Concept ; skos:prefLabel "Law of the sea"@en ; skos:altLabel "Maritime law"@en .
+:law skos:narrower :sea .
+"""
+
+
+def written(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def path_up(tree: SemanticTree, word: str) -> list[int]:
+    """Depths from the first sense of a word to its root."""
+    depths, sense = [], tree.senses(word)[0]
+    while tree.parents(sense):
+        depths.append(tree.depth(sense))
+        sense = tree.parents(sense)[0]
+    return [*depths, tree.depth(sense)]
+
+
+def test_a_table_gives_words_of_all_languages_their_place(tmp_path: Path) -> None:
+    tree = read_tree(written(tmp_path, "wordnet.tsv", TABLE))
+    assert tree.senses("Dog") == tree.senses("犬") != []
+    assert path_up(tree, "dog") == [2, 1, 0]
+    assert set(tree.neighbours(tree.senses("beast")[0])) == {
+        *tree.senses("entity"),
+        *tree.senses("dog"),
+        *tree.senses("cat"),
+    }
+
+
+def test_words_are_known_by_the_stems_that_texts_give(tmp_path: Path) -> None:
+    tree = read_tree(written(tmp_path, "w.tsv", TABLE.replace("dog", "physics")))
+    assert tree.senses("physic") == tree.senses("physics") != []
+
+
+def test_senses_without_any_edge_are_left_out(tmp_path: Path) -> None:
+    """WordNet's adjectives stand alone: exact terms say all that they could."""
+    assert list(read_tree(written(tmp_path, "w.tsv", TABLE)).senses("good")) == []
+
+
+def test_cilin_lines_are_paths_of_five_levels(tmp_path: Path) -> None:
+    tree = read_tree(written(tmp_path, "cilin.txt", CILIN))
+    assert tree.senses("人") == tree.senses("人物")
+    assert path_up(tree, "人类") == [4, 3, 2, 1, 0]
+
+
+def test_cilin_tells_synonyms_from_words_of_a_kind(tmp_path: Path) -> None:
+    similar = WordSimilarity(read_tree(written(tmp_path, "cilin.txt", CILIN)))
+    assert similar("人", "士") == 1.0
+    assert 0 < similar("劳动者", "资本家") < 1.0
+    assert similar("人", "物") == 0.0
+
+
+def test_skos_broader_and_narrower_say_the_same(tmp_path: Path) -> None:
+    tree = read_tree(written(tmp_path, "thesaurus.ttl", SKOS))
+    law = tree.senses("droit")
+    assert list(tree.parents(tree.senses("Environmental law")[0])) == list(law)
+    assert list(tree.parents(tree.senses("law of the sea")[0])) == list(law)
+
+
+def test_a_word_of_a_label_means_its_concept_unless_it_is_a_label(tmp_path: Path) -> None:
+    tree = read_tree(written(tmp_path, "thesaurus.ttl", SKOS))
+    assert tree.senses("maritime") == tree.senses("law of the sea")
+    assert tree.senses("law") == tree.senses("droit")
+
+
+def wordnet_folder(folder: Path) -> Path:
+    """Write a WordNet of three nouns in the format of wndb(5WN), with true offsets."""
+    lines = ["  1 This is a licence, as every file of WordNet begins with one.  \n"]
+    template = (
+        "{0} 03 n 01 entity 0 000 | what exists\n",
+        "{1} 05 n 02 animal 0 beast 0 001 @ {0} n 0000 | a living thing\n",
+        "{2} 05 n 01 dog 0 001 @ {1} n 0000 | barks\n",
+    )
+    places, at = [], len(lines[0])
+    for line in template:
+        places.append(f"{at:08d}")
+        at += len(line.format("0" * 8, "0" * 8, "0" * 8))
+    lines += [line.format(*places) for line in template]
+    (folder / "data.noun").write_text("".join(lines))
+    index = zip(("entity", "animal", "beast", "dog"), (0, 1, 1, 2), strict=True)
+    (folder / "index.noun").write_text(
+        "".join(f"{word} n 1 1 @ 1 0 {places[place]}  \n" for word, place in index)
+    )
+    return folder
+
+
+def test_a_folder_of_wordnet_files_is_read(tmp_path: Path) -> None:
+    tree = read_tree(str(wordnet_folder(tmp_path)))
+    assert tree.senses("beast") == tree.senses("animal")
+    assert path_up(tree, "dog") == [2, 1, 0]
+
+
+def test_a_wordnet_file_that_lost_bytes_is_refused_at_its_line(tmp_path: Path) -> None:
+    data = wordnet_folder(tmp_path) / "data.noun"
+    data.write_text(data.read_text().replace("what exists", "what is"))
+    with pytest.raises(TreeError, match=r"data\.noun, line 3.*begins at byte"):
+        read_tree(str(tmp_path))
+
+
+def test_an_index_that_names_a_missing_sense_is_refused(tmp_path: Path) -> None:
+    index = wordnet_folder(tmp_path) / "index.noun"
+    index.write_text(index.read_text() + "cat n 1 0 1 0 99999999  \n")
+    with pytest.raises(TreeError, match=r"index\.noun, line 5.*99999999"):
+        read_tree(str(tmp_path))
+
+
+LEXICON = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE LexicalResource SYSTEM "http://globalwordnet.github.io/schemas/WN-LMF-1.1.dtd">
+<LexicalResource xmlns:dc="https://globalwordnet.github.io/schemas/dc/">
+<Lexicon id="tiny" label="Tiny" language="en" email="a@b.example" license="none" version="1">
+<LexicalEntry id="tiny-animal-n"><Lemma writtenForm="animal" partOfSpeech="n"/>
+<Sense id="s1" synset="tiny-1-n"/></LexicalEntry>
+<LexicalEntry id="tiny-dog-n"><Lemma writtenForm="dog" partOfSpeech="n"/>
+<Sense id="s2" synset="tiny-2-n"/></LexicalEntry>
+<Synset id="tiny-1-n" ili="" partOfSpeech="n"/>
+<Synset id="tiny-2-n" ili="" partOfSpeech="n">
+<SynsetRelation relType="hypernym" target="tiny-1-n"/></Synset>
+</Lexicon></LexicalResource>
+"""
+
+
+def test_a_lexicon_of_the_wn_package_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wn = pytest.importorskip("wn", reason="the extra 'semantic' is not installed")
+    monkeypatch.setattr(wn.config, "_data_directory", tmp_path / "wn_data", raising=False)
+    wn.config.data_directory = tmp_path / "wn_data"
+    wn.add(written(tmp_path, "tiny.xml", LEXICON), progress_handler=None)
+    tree = read_tree("wn:tiny:1")
+    assert path_up(tree, "dog") == [1, 0]
+    with pytest.raises(TreeError, match="python -m wn download other:9"):
+        read_tree("wn:other:9")
+
+
+BROKEN = {
+    "cycle": (TABLE.replace("i2\tn\ti1", "i2\tn\ti3"), r"line \d.*cycle.*i3"),
+    "self": (TABLE.replace("i1\tn\t\t", "i1\tn\ti1\t"), r"line 2.*cycle.*i1 -> i1"),
+    "missing parent": (TABLE.replace("i6\tn\ti5", "i6\tn\ti99"), r"line 7.*i99"),
+    "cut off": (TABLE[:-12], r"line 8.*fields"),
+    "unknown": ("<html>not a tree</html>\n", r"line 1.*no format that we know"),
+    "empty": ("", r"no format that we know"),
+    "no words": ("id\tpos\thypernyms\ten\ni1\tn\t\t\n", "no word"),
+    "bad code": ("Aa01A01= 人\n??? 人\n", "line 2.*no code of Cilin"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_file_is_refused_with_its_name_and_line(case: str, tmp_path: Path) -> None:
+    text, expected = BROKEN[case]
+    with pytest.raises(TreeError, match=f"tree.tsv.*{expected}"):
+        read_tree(written(tmp_path, "tree.tsv", text))
+
+
+def test_a_truncated_archive_is_refused(tmp_path: Path) -> None:
+    packed = lzma.compress(TABLE.encode() * 500)
+    (tmp_path / "t.tsv.xz").write_bytes(packed[: len(packed) // 2])
+    with pytest.raises(TreeError, match="damaged or cut off"):
+        read_tree(str(tmp_path / "t.tsv.xz"))
+
+
+def test_a_file_in_another_encoding_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "cilin.txt").write_bytes(b"Aa01A01= ab\n" + "Aa01A02= 人\n".encode("gb18030"))
+    with pytest.raises(TreeError, match=r"line 2.*iconv -f GB18030"):
+        read_tree(str(tmp_path / "cilin.txt"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("t.ttl", SKOS + ":x no:prefix :y .", r"line \d+.*Turtle"),
+        ("t.ttl", SKOS + ":x skos:broader", "cut off"),
+        ("t.rdf", "<rdf:RDF><unclosed>", "not valid XML"),
+        ("t.ttl", SKOS + ":law skos:broader :env .", "cycle"),
+        ("t.nt", "nonsense here\n", "not valid RDF"),
+    ],
+)
+def test_a_broken_thesaurus_is_refused(name: str, text: str, expected: str, tmp_path: Path) -> None:
+    with pytest.raises(TreeError, match=expected):
+        read_tree(written(tmp_path, name, text))
+
+
+def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TreeError, match="cannot be read: No such file"):
+        read_tree(str(tmp_path / "none.tsv"))
+    with pytest.raises(TreeError, match=r"folder without data\.noun"):
+        read_tree(str(tmp_path))
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> CompactTree:
+    """Trees of up to 30 words in which each sense's parents come before it."""
+    builder = TreeBuilder("drawn")
+    for number in range(draw(st.integers(2, 30))):
+        sense = builder.sense(str(number))
+        builder.word(f"w{number}", sense)
+        for parent in draw(st.sets(st.integers(0, max(number - 1, 0)), max_size=2)):
+            if parent < number:
+                builder.parent(sense, str(parent))
+    return builder.build("drawn")
+
+
+WORDS = st.integers(0, 30).map(lambda number: f"w{number}")
+
+
+@given(trees(), WORDS, WORDS, st.floats(0.1, 10))
+def test_similarity_is_symmetric_and_within_bounds(
+    tree: CompactTree, left: str, right: str, alpha: float
+) -> None:
+    similar = WordSimilarity(tree, alpha)
+    assert similar(left, right) == similar(right, left)
+    assert 0.0 <= similar(left, right) <= 1.0
+    assert similar(left, left) == 1.0
+
+
+@given(trees(), WORDS)
+def test_a_broader_word_is_as_far_as_the_way_up_to_it(tree: CompactTree, word: str) -> None:
+    """Where a word has one way up. With several, a way over another ancestor may be shorter."""
+    for sense in tree.senses(word):
+        steps = ancestors(tree, sense)
+        one_way_up = all(len(tree.parents(above)) <= 1 for above in steps)
+        for above, edges in steps.items():
+            assert all(steps[parent] <= edges + 1 for parent in tree.parents(above))
+            straight = edges + abs(tree.depth(sense) - tree.depth(above))
+            distance = WordSimilarity(tree).distance(sense, above)
+            assert distance == straight if one_way_up else distance <= straight
+
+
+def test_a_way_over_another_ancestor_may_be_shorter() -> None:
+    builder = TreeBuilder("drawn")
+    up = {"dog": ["thing", "pet"], "pet": ["friend"], "friend": ["animal"], "animal": ["thing"]}
+    for word in ("thing", "dog", "pet", "friend", "animal"):
+        builder.word(word, builder.sense(word))
+        for parent in up.get(word, []):
+            builder.parent(builder.sense(word), parent)
+    tree = builder.build("drawn")
+    (dog,), (animal,) = tree.senses("dog"), tree.senses("animal")
+    assert ancestors(tree, dog)[animal] == 3
+    assert WordSimilarity(tree).distance(dog, animal) == 2
+
+
+@given(trees(), st.lists(WORDS, min_size=1, max_size=6, unique=True), WORDS)
+def test_the_affinity_of_a_topic_is_the_mean_similarity_of_its_terms(
+    tree: CompactTree, topic: list[str], word: str
+) -> None:
+    affinity = TopicAffinity(dict.fromkeys(topic, 2.0), tree)
+    expected = [WordSimilarity(tree)(term, word) for term in topic]
+    assert affinity.similarities(word).tolist() == pytest.approx(expected)
+    assert affinity(word) == pytest.approx(sum(expected) / len(topic))
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared semantic trees are not here")
+@pytest.mark.parametrize(
+    ("file", "near", "far"),
+    [
+        ("cilin/cilin.txt.xz", ("医生", "护士"), ("医生", "唱歌")),
+        ("wordnet-zh-en/zh_wordnet_tree.tsv.xz", ("dog", "wolf"), ("dog", "algorithm")),
+    ],
+)
+def test_real_trees_know_which_words_are_near(
+    file: str, near: tuple[str, str], far: tuple[str, str]
+) -> None:
+    similar = WordSimilarity(read_tree(str(SHARED / file)))
+    assert similar(*near) > similar(*far)
