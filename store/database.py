@@ -173,6 +173,20 @@ def writing(database: Database, where: str) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def own_connection(database: Database) -> Iterator[None]:
+    """Hold a connection of the calling thread's own; one that it holds already is used and stays."""
+    if not database.is_closed():
+        yield
+        return
+    with storage_errors(str(database.database)):
+        database.connect()
+    try:
+        yield
+    finally:
+        database.close()
+
+
 def _sql(database: Database, statement: str) -> Any:  # noqa: ANN401 - a driver's cursor
     """Run a statement that has no form in peewee."""
     return database.execute_sql(statement)  # type: ignore[no-untyped-call]  # peewee's stubs lack it

@@ -64,13 +64,16 @@ class PageCache:
             path.unlink(missing_ok=True)
         return len(doomed)
 
-    def prune(self, *, older_than: float) -> int:
+    def prune(self, *, older_than: float, named: frozenset[str] = frozenset()) -> int:
         """Delete bodies written before *older_than* (unix seconds), then the oldest above the quota.
 
+        What is *named* (see :func:`file_name`) outlives the age, and goes last for the quota.
         Returns how many files went.
         """
-        files = sorted(self._files())
-        doomed = [path for written, _, path in files if written < older_than]
+        files = sorted(self._files(), key=lambda file: (file[2].name in named, file[0]))
+        doomed = [
+            path for written, _, path in files if written < older_than and path.name not in named
+        ]
         rest = files[len(doomed) :]
         excess = sum(size for _, size, _ in rest) - self.quota_bytes
         for _, size, path in rest:
@@ -93,8 +96,7 @@ class PageCache:
         return self.folder.joinpath(*(name[2 * level : 2 * level + 2] for level in range(_LEVELS)))
 
     def _path(self, url: str, digest: str) -> Path:
-        name = _name(url)
-        return self._folder_of(name) / f"{name}.{digest}"
+        return self._folder_of(_name(url)) / file_name(url, digest)
 
     @staticmethod
     def _write(path: Path, content: bytes) -> None:
@@ -116,6 +118,11 @@ def _name(url: str) -> str:
 
 def _key(url: str) -> bytes:
     return url.encode("utf-8", "surrogatepass")
+
+
+def file_name(url: str, digest: str) -> str:
+    """Return the name of the file that holds the body of *url* with that MD5."""
+    return f"{_name(url)}.{digest}"
 
 
 def body_md5(body: bytes) -> str:

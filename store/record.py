@@ -11,23 +11,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from peewee import EXCLUDED, Database, chunked, fn
+from peewee import EXCLUDED, chunked, fn
 
 from store.database import storage_errors, writing
 from store.models import Change, Host, Hub, Label, Page, Sighting, Site, Visit
+from store.news import forget_texts, move_news, note_language, put_check, put_news, put_text
+from store.reader import Reader
 from store.texts import columns, storable
+from store.topics import put_leads, put_scores
 from store.values import HostRow, LabelEntry, NewHub, SeenLink, VisitRecord
 
 _ROWS = 90
 """Rows of one INSERT: SQLite allows 32,766 variables, older ones 999."""
+_TEXTS = 500
+"""Texts taken out of the index in one transaction."""
 
 
-class Recorder:
+class Recorder(Reader):
     """The one writer."""
-
-    def __init__(self, database: Database, where: str) -> None:
-        self._db = database
-        self._where = where
 
     def add_site(self, seed_url: str, name: str, *, now: float, **fields: object) -> int:
         """Add a site, or return the id of the one with this seed. Its fields are set either way."""
@@ -50,6 +51,11 @@ class Recorder:
 
         Labels that the pages' behaviour wrote go as well; what people said of them stays.
         """
+        # In parts, so that the crawler need not wait for the whole of a large index.
+        more = True
+        while more:
+            with writing(self._db, self._where):
+                more = forget_texts(self._db, site_id, limit=_TEXTS) == _TEXTS
         with writing(self._db, self._where):
             written = (Label.site == site_id) & (Label.origin == "behaviour")
             Label.delete().where(written).execute(self._db)
@@ -64,11 +70,6 @@ class Recorder:
         """
         with writing(self._db, self._where):
             return self._put_pages(site_id, tuple(links), now, hub_id)
-
-    def make_hub(self, page_id: int, site_id: int, hub: NewHub) -> None:
-        """Make a known page a hub; one that is a hub already stays as it is."""
-        with storage_errors(self._where):
-            self._put_hub(page_id, site_id, hub)
 
     def update_hub(self, page_id: int, **fields: object) -> None:
         """Set columns of a hub."""
@@ -97,6 +98,7 @@ class Recorder:
                 new = ids[link.identity]
                 if new != old:
                     self._fold_page(old, new)
+                    move_news(self._db, old, new, now)
 
     def _fold_page(self, old: int, new: int) -> None:
         was = Page.alias()
@@ -243,6 +245,8 @@ class Recorder:
                 Site.update(fields).where(Site.id == record.site_id).execute(self._db)
             if record.rebaseline:
                 self._rebaseline(record)
+            put_scores(self._db, record.site_id, record.topic_scores, record.at)
+            put_leads(self._db, record.leads, record.at)
             return announced
 
     def _record_links(self, record: VisitRecord) -> list[int]:
@@ -334,6 +338,7 @@ class Recorder:
             Page.update(announced_at=record.at, state="known").where(fresh).execute(self._db)
         news = [page for page in dict.fromkeys(page_ids) if page in told]
         self._put_changes(record, "added", [(page, "") for page in news], record.page_id)
+        put_news(self._db, news, record.at)
         return news
 
     def _announce_page(self, record: VisitRecord) -> list[int]:
@@ -342,6 +347,7 @@ class Recorder:
         if not query.execute(self._db):
             return []
         self._put_changes(record, "added", [(record.page_id, "")], record.first_hub_id)
+        put_news(self._db, [record.page_id], record.at)
         return [record.page_id]
 
     def _move(self, record: VisitRecord, moves: list[tuple[int, int]]) -> None:
@@ -354,6 +360,7 @@ class Recorder:
             Page.update(state="moved", moved_to=new).where(Page.id == old).execute(self._db)
             added = (Change.page == old) & (Change.kind == "added")
             Change.update(page=new).where(added).execute(self._db)
+            move_news(self._db, old, new, record.at)
         self._put_changes(record, "moved", [(old, str(new)) for old, new in moves], record.page_id)
 
     def _put_changes(
@@ -386,6 +393,12 @@ class Recorder:
         if record.page_fields:
             fields = columns(record.page_fields)
             Page.update(fields).where(Page.id == record.page_id).execute(self._db)
+            if "language" in fields:
+                note_language(self._db, record.page_id, fields["language"])
+        if record.text is not None:
+            put_text(self._db, record.page_id, record.text, record.at)
+        if record.next_check is not None:
+            put_check(self._db, record.site_id, record.page_id, record.next_check)
         if record.page_change is not None:
             self._insert_change(record, record.page_change, record.page_id, record.change_detail)
         if record.site_change is not None:
@@ -431,6 +444,8 @@ def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> d
         "first_hub_id": hub_id,
         "state": link.state,
         "look_due_at": link.look_due_at,
+        "look_score": link.look_score,
+        "link_context": link.link_context,
     }
 
 

@@ -26,6 +26,7 @@ class SiteRow:
     mirrors: str
     budget: str
     revisit: str
+    origin: str = "{}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class LookRow:
     state: str
     first_hub_id: int | None
     looked_at: float | None = None
+    link_context: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,10 @@ class SeenLink:
     look_due_at: float | None = None
     moved_from: int | None = None
     """A relaunch gave this page a new address: the id of the page it was."""
+    look_score: float | None = None
+    """What topics expect of it; None = nobody guessed."""
+    link_context: str | None = None
+    """JSON of the link, for what a look will teach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +145,60 @@ class SiteChange:
 
     kind: str
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class TopicScore:
+    """What a topic makes of a page of the visited site: judged, or guessed from the link to it."""
+
+    identity: str
+    topic_id: int
+    score: float
+    verdict: str
+    fetched: bool
+    """False = a guess; it never replaces a judgement."""
+    method: str
+    version: str
+    terms: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewLead:
+    """A link out of every watched site, towards what a topic wants."""
+
+    topic_id: int
+    url: str
+    identity: str
+    domain: str
+    score: float
+    found_on: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """What a page says, as it was read at a visit."""
+
+    title: str
+    text: str
+    """Without what surrounds it."""
+    md5: str
+    """Of the body it was read from, 32 hexadecimal digits."""
+    language: str | None = None
+    signature: bytes | None = None
+    """MinHash, 16 bits a value; None = too short to be anybody's copy."""
+    bands: tuple[int, ...] = ()
+    """Hashes of the signature's bands, below 2**63."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextCheck:
+    """When a told page is looked at again; *due_at* None = never."""
+
+    due_at: float | None
+    checks: int = 0
+    """How often it was looked at again."""
+    etag: str | None = None
+    last_modified: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +240,12 @@ class VisitRecord:
     host: HostRow | None = None
     rebaseline: bool = False
     """Every other HTML hub of the site takes a new baseline at its next visit."""
+    text: ReadText | None = None
+    """What the visited page says now."""
+    next_check: NextCheck | None = None
+    """None = as it was planned."""
+    topic_scores: tuple[TopicScore, ...] = ()
+    leads: tuple[NewLead, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

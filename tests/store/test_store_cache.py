@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store.errors import StoreError
-from store.pages import PageCache, body_md5
+from store.pages import PageCache, body_md5, file_name
 
 URL = "http://www.scu.edu.cn/"
 urls = st.text(st.characters(exclude_characters="\n"), max_size=80).map(
@@ -114,6 +114,23 @@ def test_pruning_takes_what_is_old_then_the_oldest_above_the_quota(cache: PageCa
     left = [url for url, body in bodies.items() if cache.get(url, body_md5(body)) is not None]
     assert left == [f"https://a.example/{number}" for number in (3, 4, 5)]
     assert cache.prune(older_than=1_001.0) == 0
+
+
+def test_what_a_history_names_outlives_its_age_and_goes_last_for_the_quota(
+    cache: PageCache,
+) -> None:
+    bodies = {f"https://a.example/{number}": os.urandom(1_000) for number in range(3)}
+    for number, (url, body) in enumerate(bodies.items()):
+        age(cache._path(url, cache.put(url, body)), 1_000.0 + number)
+    first, *_, last = (file_name(url, body_md5(body)) for url, body in bodies.items())
+    named = frozenset({first})
+    assert cache.prune(older_than=1_002.0, named=named) == 1
+    assert sorted(path.name for path in files(cache)) == sorted([first, last])
+    cache.quota_bytes = 1_500
+    assert cache.prune(older_than=0.0, named=named) == 1
+    assert [path.name for path in files(cache)] == [first]
+    cache.quota_bytes = 1
+    assert cache.prune(older_than=0.0, named=named) == 1
 
 
 def test_no_quota_keeps_nothing(cache: PageCache) -> None:

@@ -1,17 +1,4 @@
-"""The tables. No model is bound to a database: every query names the one it runs on.
-
-All times are unix seconds, UTC, in double precision. Texts that came from a site are stored as
-they came, cut to a bound, without what no database takes (:func:`store.texts.storable`): whoever
-shows them escapes them. Ids are never given out twice.
-
-::
-
-    site 1 ─── n page 1 ─── 0..1 hub
-                   │  └───── n visit
-                   └ n sighting n ┘ (page seen on hub)
-    change: what happened to a page (or to a whole site), in the order it was recorded
-    label: what a URL was said to be; a URL needs no page for it
-"""
+"""The tables of the crawl: sites, hosts, pages, hubs, and what was seen where and when."""
 
 from __future__ import annotations
 
@@ -54,6 +41,9 @@ class Site(Model):
     """JSON of the request budget's state."""
     revisit = TextField(default="{}")
     """JSON of what the revisit policy learned of the site."""
+    origin = TextField(default="{}")
+    """JSON of how we came to watch it: empty = you gave it; else ``topic``, ``page`` and the page that
+    links to it, ``found_on``."""
 
     class Meta:
         table_name = "site"
@@ -104,6 +94,10 @@ class Page(Model):
     looked_at = DoubleField(null=True)
     body_md5 = TextField(null=True)
     """MD5 of the last body in the cache."""
+    look_score = DoubleField(null=True)
+    """What topics expect of it before it is fetched, 0 to 1: the order of looks. NULL = nobody guessed."""
+    link_context = TextField(null=True)
+    """JSON of the link that led to it, while it waits for its look and there are topics."""
 
     class Meta:
         table_name = "page"
@@ -244,6 +238,3 @@ class Label(Model):
         legacy_table_names = False
         primary_key = False
         indexes = ((("identity", "origin"), True), (("site", "origin"), False))
-
-
-ALL = (Site, Host, Page, Hub, Sighting, Visit, Change, Label)

@@ -1,0 +1,329 @@
+"""What people ask of the told pages, and the marks they put on them: one door, ``store.answers``.
+
+::
+
+    new(NewQuery)      -> NewsAnswer      filters, full-text search, a cursor to go on from
+    page, history, versions, text, copies of one page
+    counts             -> told, unread, starred; by site
+    mark               read, unread, starred
+    searches           questions with a name
+
+A cursor is the id of a row, and ids grow with every page that is told. So paging from the newest goes
+on below the last row that was read, following from the oldest goes on above it, and what is told
+meanwhile makes neither skip nor repeat a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from peewee import SQL, chunked, fn
+
+from store.answers import pages
+from store.answers.news import NewsIds, bounded
+from store.answers.rows import news_rows, topics_of, with_excerpts
+from store.answers.values import (
+    CheckRow,
+    Copy,
+    Counts,
+    HistoryEntry,
+    NewQuery,
+    NewsAnswer,
+    NewsRow,
+    PageDetail,
+    SavedSearchRow,
+    StoredText,
+    TopicMark,
+    Version,
+)
+from store.database import storage_errors, writing
+from store.models import Change, Hub, News, Page, Recheck, SavedSearch, Site
+from store.news import adopt_told
+from store.reader import Reader
+from store.texts import MAX_TEXT, storable
+from store.words import read_query
+
+__all__ = [
+    "Answers",
+    "CheckRow",
+    "Copy",
+    "Counts",
+    "HistoryEntry",
+    "NewQuery",
+    "NewsAnswer",
+    "NewsRow",
+    "PageDetail",
+    "SavedSearchRow",
+    "StoredText",
+    "TopicMark",
+    "Version",
+]
+
+MAX_HISTORY = 500
+
+
+class Answers(Reader):
+    """The questions of people, on one database."""
+
+    # Told pages.
+
+    def new(self, query: NewQuery) -> NewsAnswer:
+        """Return told pages; see :class:`NewQuery`. Nothing in a query is an error."""
+        query = bounded(query)
+        with storage_errors(self._where):
+            ids = NewsIds(self._db, query)
+            rows: list[NewsRow] = []
+            cursor, more = query.after, True
+            while more and len(rows) < query.limit:
+                wanted = query.limit - len(rows)
+                batch = ids.after(cursor, wanted + 1)
+                more = len(batch) > wanted
+                batch = batch[:wanted]
+                # Pages that turned out to be others are passed over, and the cursor with them.
+                found = news_rows(self._db, batch)
+                rows += [found[row] for row in batch if row in found]
+                cursor = batch[-1] if batch else cursor
+            if query.text.strip():
+                rows = with_excerpts(self._db, rows, read_query(query.text))
+            return NewsAnswer(tuple(rows), cursor, more)
+
+    def latest_cursor(self) -> int:
+        """Return the cursor behind which all is yet to come; 0 when nothing was told."""
+        with storage_errors(self._where):
+            return int(News.select(fn.MAX(News.id)).scalar(self._db) or 0)
+
+    def totals(self) -> Counts:
+        """Return how many pages were told on all sites; quicker than :meth:`counts`."""
+        of = (None, News.read_at.is_null(), News.starred_at.is_null(is_null=False))
+        with storage_errors(self._where):
+            return Counts(*(self._count(condition) for condition in of))
+
+    def _count(self, condition: Any) -> int:  # noqa: ANN401 - a peewee condition
+        query = News.select(fn.COUNT(SQL("*")))
+        query = query if condition is None else query.where(condition)
+        return int(query.scalar(self._db))
+
+    def counts(self) -> dict[int, Counts]:
+        """Return how many pages were told by site id; the sum over all sites under 0."""
+        told, unread, starred = (
+            self._count_by_site(*condition)
+            for condition in (
+                (),
+                (News.read_at.is_null(),),
+                (News.starred_at.is_null(is_null=False),),
+            )
+        )
+        counts = {
+            site: Counts(number, unread.get(site, 0), starred.get(site, 0))
+            for site, number in told.items()
+        }
+        total = (sum(part.values()) for part in (told, unread, starred))
+        return counts | {0: Counts(*total)}
+
+    def _count_by_site(self, *conditions: Any) -> dict[int, int]:  # noqa: ANN401 - peewee conditions
+        query = News.select(News.site, fn.COUNT(SQL("*"))).group_by(News.site)
+        if conditions:
+            query = query.where(*conditions)
+        with storage_errors(self._where):
+            return dict(query.tuples().execute(self._db))
+
+    # One page.
+
+    def page(self, page_id: int, *, most: int = 100) -> PageDetail | None:
+        """Return what is known of a page, with the latest *most* entries of its history."""
+        with storage_errors(self._where):
+            facts = self._facts(page_id)
+            if facts is None:
+                return None
+            news = News.select(News.id).where(News.page == page_id).scalar(self._db)
+            check = Recheck.select(Recheck.due_at).where(Recheck.page == page_id).scalar(self._db)
+            return PageDetail(
+                **facts,
+                news=news_rows(self._db, [news]).get(news) if news is not None else None,
+                text=pages.text(self._db, page_id),
+                copies=tuple(pages.copies(self._db, page_id)),
+                topics=tuple(topics_of(self._db, [page_id]).get(page_id, ())),
+                history=tuple(pages.history(self._db, page_id, most)),
+                next_check_at=check,
+            )
+
+    def _facts(self, page_id: int) -> dict[str, Any] | None:
+        now = Page.alias()
+        query = (
+            Page.select(
+                Page.id.alias("page_id"),
+                Page.url,
+                Page.identity,
+                Page.title,
+                Page.anchor,
+                Site.name.alias("site"),
+                Page.site.alias("site_id"),
+                Page.state,
+                Page.language,
+                Page.published_at,
+                Page.first_seen_at,
+                Page.looked_at,
+                Page.body_md5,
+                Page.moved_to,
+            )
+            .join(Site, on=Site.id == Page.site)
+            .where(Page.id == page_id)
+        )
+        rows = list(query.dicts().execute(self._db))
+        if not rows:
+            return None
+        facts: dict[str, Any] = rows[0]
+        moved_to = facts.pop("moved_to")
+        facts["moved_to"] = None
+        if moved_to is not None:
+            facts["moved_to"] = now.select(now.url).where(now.id == moved_to).scalar(self._db)
+        facts["is_hub"] = Hub.select(Hub.page).where(Hub.page == page_id).exists(self._db)
+        return facts
+
+    def history(
+        self, page_id: int, *, limit: int = 100, before: int | None = None
+    ) -> list[HistoryEntry]:
+        """Return what happened to a page, newest first; *before* is the id of the last entry read."""
+        with storage_errors(self._where):
+            return pages.history(self._db, page_id, min(max(limit, 1), MAX_HISTORY), before)
+
+    def versions(self, page_id: int) -> list[Version]:
+        """Return the bodies that a page had, the oldest first."""
+        with storage_errors(self._where):
+            return pages.versions(self._db, page_id)
+
+    def named_bodies(self) -> list[tuple[str, str]]:
+        """Return URL and MD5 of each body that a page's history names."""
+        query = (
+            Change.select(Page.url, Change.body_before, Change.body_after)
+            .join(Page, on=Page.id == Change.page)
+            .where(Change.kind == "changed")
+        )
+        with storage_errors(self._where):
+            rows = query.tuples().execute(self._db)
+            return [(url, digest) for url, *both in rows for digest in both if digest]
+
+    def text(self, page_id: int) -> StoredText | None:
+        """Return the text of a page as it was last read; None = neither read nor told."""
+        with storage_errors(self._where):
+            return pages.text(self._db, page_id)
+
+    def copies(self, page_id: int) -> list[Copy]:
+        """Return the pages with nearly the text of one, itself included, the first seen first."""
+        with storage_errors(self._where):
+            return pages.copies(self._db, page_id)
+
+    # Looking again.
+
+    def due_checks(self, site_id: int, now: float, *, limit: int = 1) -> list[CheckRow]:
+        """Return told pages of a site that are to be looked at again, those that became due last first.
+
+        Where there is more to do than is granted, the young pages are those that still change.
+        """
+        due = (Recheck.site_id == site_id) & (Recheck.due_at <= now)
+        query = pages.check_columns().where(due).order_by(Recheck.due_at.desc(), Recheck.page)
+        with storage_errors(self._where):
+            return pages.checks(self._db, query.limit(limit))
+
+    def check(self, page_id: int) -> CheckRow | None:
+        """Return the planned look at a page."""
+        with storage_errors(self._where):
+            rows = pages.checks(self._db, pages.check_columns().where(Recheck.page == page_id))
+        return rows[0] if rows else None
+
+    def next_check_at(self, site_id: int) -> float | None:
+        """Return when the next page of a site is to be looked at again; it may have passed."""
+        query = Recheck.select(fn.MIN(Recheck.due_at)).where(Recheck.site_id == site_id)
+        with storage_errors(self._where):
+            moment = query.scalar(self._db)
+        return None if moment is None else float(moment)
+
+    def postpone_check(self, page_id: int, until: float) -> None:
+        """Put off the next look at a told page."""
+        with writing(self._db, self._where):
+            Recheck.update(due_at=until).where(Recheck.page == page_id).execute(self._db)
+
+    def adopt_told(self, now: float, *, limit: int = 500) -> int:
+        """Let pages be found that were told before there was an index, and plan to read them.
+
+        Returns how many there were, at most *limit*.
+        """
+        with writing(self._db, self._where):
+            return adopt_told(self._db, now, limit=limit)
+
+    def forget_checks(self, *, before: float) -> int:
+        """Give up looks that were due before *before* (unix seconds); return how many."""
+        with writing(self._db, self._where):
+            return int(Recheck.delete().where(Recheck.due_at < before).execute(self._db))
+
+    # Marks and saved searches.
+
+    def mark(
+        self,
+        page_ids: Sequence[int],
+        *,
+        now: float,
+        read: bool | None = None,
+        starred: bool | None = None,
+    ) -> list[int]:
+        """Mark told pages; None leaves a mark as it is. Return the pages that are told, in that order.
+
+        A page that was marked so before keeps the time of that.
+        """
+        marks = ((News.read_at, read), (News.starred_at, starred))
+        told: set[int] = set()
+        with writing(self._db, self._where):
+            for batch in chunked(page_ids, 500):
+                for column, wanted in marks:
+                    if wanted is not None:
+                        changed = News.page.in_(batch) & column.is_null(wanted)
+                        update = News.update({column: now if wanted else None})
+                        update.where(changed).execute(self._db)
+                query = News.select(News.page).where(News.page.in_(batch))
+                told |= {page for (page,) in query.tuples().execute(self._db)}
+        return [page for page in dict.fromkeys(page_ids) if page in told]
+
+    def mark_all_read(self, *, up_to: int, now: float, sites: Sequence[int] | None = None) -> int:
+        """Mark as read all that was told up to a cursor, of some sites or of all; return how many."""
+        unread = (News.id <= min(up_to, 2**63 - 1)) & News.read_at.is_null()
+        if sites is not None:
+            unread &= News.site.in_(sites)
+        with writing(self._db, self._where):
+            return int(News.update(read_at=now).where(unread).execute(self._db))
+
+    def searches(self) -> list[SavedSearchRow]:
+        """Return the saved searches by name."""
+        columns = (
+            SavedSearch.name,
+            SavedSearch.query,
+            SavedSearch.created_at,
+            SavedSearch.changed_at,
+        )
+        query = SavedSearch.select(*columns).order_by(SavedSearch.name)
+        with storage_errors(self._where):
+            return [SavedSearchRow(*row) for row in query.tuples().execute(self._db)]
+
+    def search(self, name: str) -> SavedSearchRow | None:
+        """Return the saved search of a name."""
+        return next((row for row in self.searches() if row.name == storable(name, MAX_TEXT)), None)
+
+    def save_search(self, name: str, query: str, *, now: float) -> None:
+        """Save a search, in place of one of that name. *query* is JSON whose meaning is the faces'."""
+        row = {"query": storable(query, None), "changed_at": now}
+        kept = {"name": storable(name, MAX_TEXT), "created_at": now, **row}
+        with writing(self._db, self._where):
+            saved = SavedSearch.insert(kept)
+            saved.on_conflict(conflict_target=[SavedSearch.name], update=row).execute(self._db)
+
+    def remove_search(self, name: str) -> bool:
+        """Forget a saved search; tell whether there was one."""
+        gone = SavedSearch.delete().where(SavedSearch.name == storable(name, MAX_TEXT))
+        with writing(self._db, self._where):
+            return bool(gone.execute(self._db))
+
+
+def next_page(query: NewQuery, answer: NewsAnswer) -> NewQuery:
+    """Return the query of what comes behind an answer."""
+    return replace(query, after=answer.cursor)

@@ -1,0 +1,135 @@
+"""What is known of one page: its history, versions, text, copies elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from peewee import JOIN, Database
+
+from store.answers.rows import unpacked
+from store.answers.values import CheckRow, Copy, HistoryEntry, StoredText, Version
+from store.clusters import agreement
+from store.models import Change, News, Page, PageText, Recheck, Site
+
+MAX_COPIES = 200
+_TEXT = (
+    PageText.title,
+    PageText.text,
+    PageText.md5,
+    PageText.language,
+    PageText.cluster,
+    PageText.at,
+    PageText.signature,
+)
+
+
+def history(
+    database: Database, page_id: int, limit: int, before: int | None = None
+) -> list[HistoryEntry]:
+    """Return what happened to a page, newest first; *before* an entry's id for the next ones."""
+    by = Page.alias()
+    query = (
+        Change.select(
+            Change.id,
+            Change.at,
+            Change.kind,
+            Change.detail,
+            Change.hub_id,
+            by.url,
+            Change.body_before,
+            Change.body_after,
+        )
+        .join(by, JOIN.LEFT_OUTER, on=by.id == Change.hub_id)
+        .where(Change.page == page_id)
+        .order_by(Change.id.desc())
+        .limit(limit)
+    )
+    if before is not None:
+        query = query.where(Change.id < before)
+    return [HistoryEntry(*row) for row in query.tuples().execute(database)]
+
+
+def versions(database: Database, page_id: int) -> list[Version]:
+    """Return the bodies that a page had, the oldest first.
+
+    Body and time of the first are those of the first look; each change of the text begins another.
+    """
+    changed = (Change.page == page_id) & Change.body_after.is_null(is_null=False)
+    query = Change.select(Change.at, Change.body_before, Change.body_after).where(changed)
+    rows = list(query.order_by(Change.id).tuples().execute(database))
+    facts = Page.select(Page.looked_at, Page.first_seen_at, Page.body_md5).where(Page.id == page_id)
+    page = next(iter(facts.tuples().execute(database)), None)
+    if page is None:
+        return []
+    looked_at, first_seen_at, body = page
+    if not rows:
+        return [] if body is None else [Version(looked_at or first_seen_at, body)]
+    first = [] if rows[0][1] is None else [Version(first_seen_at, rows[0][1])]
+    return [*first, *(Version(at, after) for at, _, after in rows)]
+
+
+def text(database: Database, page_id: int) -> StoredText | None:
+    """Return the text of a page as it was last read."""
+    query = PageText.select(*_TEXT).where(PageText.page == page_id)
+    for title, packed, *rest in query.tuples().execute(database):
+        return StoredText(title, unpacked(packed), *rest)
+    return None
+
+
+def copies(database: Database, page_id: int) -> list[Copy]:
+    """Return the pages with nearly the text of one, itself included, the first seen first."""
+    mine = PageText.select(PageText.cluster, PageText.signature).where(PageText.page == page_id)
+    row = next(iter(mine.tuples().execute(database)), None)
+    if row is None or row[0] is None:
+        return []
+    cluster, signature = row
+    query = (
+        PageText.select(
+            Page.id,
+            Page.url,
+            Page.title,
+            Site.name,
+            Site.id,
+            Page.first_seen_at,
+            Page.published_at,
+            News.found_at,
+            PageText.signature,
+        )
+        .join(Page, on=Page.id == PageText.page)
+        .join(Site, on=Site.id == Page.site)
+        .join(News, JOIN.LEFT_OUTER, on=News.page == Page.id)
+        .where(PageText.cluster == cluster)
+        .order_by(PageText.page)
+        .limit(MAX_COPIES)
+    )
+    found = [
+        Copy(*(*row[:-1], agreement(bytes(signature or b""), bytes(row[-1] or b""))))
+        for row in query.tuples().execute(database)
+    ]
+    return sorted(found, key=lambda copy: (copy.first_seen_at, copy.page_id))
+
+
+def check_columns() -> Any:  # noqa: ANN401 - a peewee query
+    """Begin a query of planned looks at told pages."""
+    return (
+        Recheck.select(
+            Recheck.page,
+            Recheck.site_id,
+            Page.url,
+            Page.identity,
+            Recheck.due_at,
+            Recheck.checks,
+            Recheck.etag,
+            Recheck.last_modified,
+            Page.body_md5,
+            Page.state,
+            News.found_at,
+        )
+        .join(Page, on=Page.id == Recheck.page)
+        .join(News, JOIN.LEFT_OUTER, on=News.page == Recheck.page)
+    )
+
+
+def checks(database: Database, query: Any) -> list[CheckRow]:  # noqa: ANN401 - likewise
+    """Run a query of planned looks."""
+    return [CheckRow(*row) for row in query.tuples().execute(database)]

@@ -1,0 +1,219 @@
+"""What is asked of the told pages, and the answers: plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class NewQuery:
+    """Which told pages to list. What is None, or empty, narrows nothing; all the rest must hold."""
+
+    since: float | None = None
+    """Found at this time or later; unix seconds, UTC."""
+    until: float | None = None
+    """Found before this time."""
+    after: int | None = None
+    """Cursor of the last row that was read: the answer goes on behind it, in the query's order."""
+    sites: tuple[int, ...] | None = None
+    """Ids; an empty tuple finds nothing."""
+    hubs: tuple[int, ...] | None = None
+    """Page ids of the hubs that showed them first."""
+    topic: int | None = None
+    """Id of a topic that has judged or guessed them."""
+    verdict: str | None = None
+    """What the topic says: relevant, grey or irrelevant. Without a topic: what any topic says."""
+    hidden_verdict: str | None = None
+    """What the topic must not say; counts only with a topic."""
+    min_score: float | None = None
+    """At least this score, 0 to 1, of the topic; without one of any topic."""
+    language: str | None = None
+    """A primary subtag such as ``zh`` (BCP 47); longer tags are cut to it."""
+    read: bool | None = None
+    """True = read only, False = unread only."""
+    starred: bool | None = None
+    text: str = ""
+    """Words that must stand in title or text; see :func:`store.words.read_query`."""
+    limit: int = 50
+    """Rows at most; 1 to 1,000."""
+    order: str = "newest"
+    """``newest`` first, for browsing, or ``oldest`` first, for following on."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicMark:
+    """What a topic makes of a page."""
+
+    topic_id: int
+    topic: str
+    score: float
+    verdict: str
+    fetched: bool
+    """False = a guess from the link, before the page itself was read."""
+    terms: str
+    """JSON list of [term, share]: why."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewsRow:
+    """A told page. Texts are as the site sent them: whoever shows them escapes them."""
+
+    cursor: int
+    page_id: int
+    url: str
+    title: str
+    """Empty when the page was not read; then show *anchor*."""
+    anchor: str
+    site: str
+    site_id: int
+    found_at: float
+    published_at: float | None
+    hub_id: int | None
+    hub_url: str | None
+    language: str | None
+    state: str
+    """As in the table of pages: known, gone, ..."""
+    read_at: float | None
+    starred_at: float | None
+    topics: tuple[TopicMark, ...] = ()
+    cluster: int | None = None
+    """Pages with nearly the same text share it; None = no text, or too short a one."""
+    copies: int = 0
+    """How many other pages share it."""
+    excerpt: str = ""
+    """Of the page's text, around the words that were looked for; only when there were any."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewsAnswer:
+    """A page of the answer."""
+
+    rows: tuple[NewsRow, ...]
+    cursor: int | None
+    """To go on from here; that of the query when nothing was found."""
+    more: bool
+    """There is more behind the cursor now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many pages were told, of one site or of all."""
+
+    told: int = 0
+    unread: int = 0
+    starred: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """Something that happened to a page, with its cause."""
+
+    id: int
+    at: float
+    kind: str
+    """added, changed, gone, back or moved."""
+    detail: str
+    hub_id: int | None
+    hub_url: str | None
+    """The hub that showed it (added), or the page itself."""
+    body_before: str | None
+    body_after: str | None
+    """MD5 of bodies; the page cache may have lost them by age or quota."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A body that a page had from a time on, until the next version."""
+
+    at: float
+    body_md5: str
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A page of a cluster of nearly equal texts."""
+
+    page_id: int
+    url: str
+    title: str
+    site: str
+    site_id: int
+    first_seen_at: float
+    published_at: float | None
+    found_at: float | None
+    """When it was told; None = it was not."""
+    alike: float
+    """Share of its signature that agrees with that of the page that was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredText:
+    """The text of a page as it was last read."""
+
+    title: str
+    text: str
+    """Empty when only the title is known."""
+    md5: str | None
+    """Of the body that it was read from."""
+    language: str | None
+    cluster: int | None
+    at: float
+    signature: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRow:
+    """When a told page is looked at again, and what spares us its body then."""
+
+    page_id: int
+    site_id: int
+    url: str
+    identity: str
+    due_at: float
+    checks: int
+    etag: str | None
+    last_modified: str | None
+    body_md5: str | None
+    state: str
+    found_at: float | None
+    """When it was told."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageDetail:
+    """What is known of one page, for the page about it."""
+
+    page_id: int
+    url: str
+    identity: str
+    title: str
+    anchor: str
+    site: str
+    site_id: int
+    state: str
+    language: str | None
+    published_at: float | None
+    first_seen_at: float
+    looked_at: float | None
+    body_md5: str | None
+    is_hub: bool
+    moved_to: str | None
+    """URL of the page that it is now."""
+    news: NewsRow | None
+    """None = it was not told as new, so it cannot be marked."""
+    text: StoredText | None
+    copies: tuple[Copy, ...]
+    topics: tuple[TopicMark, ...]
+    history: tuple[HistoryEntry, ...]
+    next_check_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSearchRow:
+    """A question with a name."""
+
+    name: str
+    query: str
+    """JSON, as it was given."""
+    created_at: float
+    changed_at: float

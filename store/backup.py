@@ -1,0 +1,236 @@
+"""The whole store in one file, and back.
+
+::
+
+    hubwatch-backup.tar.gz
+      manifest.json     format, version of the tables, MD5 and size of each member; written last
+      hubwatch.sqlite   a consistent copy, taken while a crawler may be writing (SQLite's backup)
+      pages/..          the page cache, if it is wanted
+      models/..         learned versions of the hub classifier
+
+Restoring reads nothing but what the manifest names, into a new folder, with every size and sum checked
+before anything is put in place; a member that points outside, a bomb, or a later version is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import sqlite3
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from store.database import MIGRATIONS
+from store.errors import StoreDamagedError, StoreError, StoreTooNewError
+
+FORMAT = 1
+DATABASE = "hubwatch.sqlite"
+MANIFEST = "manifest.json"
+MAX_RESTORED_BYTES = 200_000_000_000
+MAX_MANIFEST_BYTES = 200_000_000
+_CHUNK = 1 << 20
+_MEMBER = re.compile(r"(?:pages|models)(?:/[0-9A-Za-z._~-]+){1,4}")
+
+Progress = Callable[[int, int], None]
+"""Called with the number of files done and of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackupReport:
+    """What a backup holds."""
+
+    files: int
+    size_bytes: int
+    """Of the contents, unpacked."""
+
+
+def back_up(
+    home: Path, target: Path, *, pages: bool = True, progress: Progress | None = None
+) -> BackupReport:
+    """Write the store in the folder *home* to *target*. Nothing half-written stays under that name.
+
+    Raises:
+        StoreError: there is no embedded store, or *target* cannot be written.
+    """
+    source = home / DATABASE
+    if not source.exists():
+        raise StoreError(f"{source} is not there; a PostgreSQL store is backed up with pg_dump")
+    try:
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix="~backup-") as folder:
+            copy = Path(folder) / DATABASE
+            _copy_database(source, copy)
+            half = Path(folder) / "half"
+            half.touch(mode=0o600)  # it holds digests of tokens, and what was read behind passwords
+            report = _write(half, copy, home, pages=pages, progress=progress)
+            os.replace(half, target)  # noqa: PTH105 - the rename that is atomic by contract
+    except OSError as error:
+        raise StoreError(f"{target} cannot be written: {error}") from error
+    return report
+
+
+def _copy_database(source: Path, target: Path) -> None:
+    try:
+        with (
+            closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as reading,
+            closing(sqlite3.connect(target)) as writing,
+        ):
+            reading.backup(writing)
+            writing.execute("PRAGMA journal_mode = delete")
+    except sqlite3.Error as error:
+        raise StoreDamagedError(f"{source} cannot be read: {error}") from error
+
+
+def _write(
+    half: Path, copy: Path, home: Path, *, pages: bool, progress: Progress | None
+) -> BackupReport:
+    files = [(DATABASE, copy), *_others(home, pages=pages)]
+    members: dict[str, dict[str, object]] = {}
+    with tarfile.open(half, "w:gz", compresslevel=3) as archive:
+        for number, (name, path) in enumerate(files, 1):
+            try:
+                content = path.open("rb")
+            except FileNotFoundError:
+                continue  # pruned while we were at work
+            with content:
+                size = os.fstat(content.fileno()).st_size
+                reader = _Summing(content)
+                info = tarfile.TarInfo(name)
+                info.size = size
+                archive.addfile(info, reader)
+                members[name] = {"size": size, "md5": reader.digest()}
+            if progress is not None:
+                progress(number, len(files))
+        manifest = {"format": FORMAT, "migrations": _migrations(copy), "members": members}
+        body = json.dumps(manifest).encode()
+        info = tarfile.TarInfo(MANIFEST)
+        info.size = len(body)
+        archive.addfile(info, io.BytesIO(body))
+    total = sum(int(str(one["size"])) for one in members.values())
+    return BackupReport(len(members), total)
+
+
+def _others(home: Path, *, pages: bool) -> Iterator[tuple[str, Path]]:
+    for top in ("models", "pages") if pages else ("models",):
+        for path in sorted((home / top).rglob("*")):
+            name = path.relative_to(home).as_posix()
+            if path.is_file() and not path.name.startswith("~") and _MEMBER.fullmatch(name):
+                yield name, path
+
+
+class _Summing:
+    """A file that sums what is read from it."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._md5 = hashlib.md5()
+
+    def read(self, size: int = -1) -> bytes:
+        """Read up to *size* bytes."""
+        content = self._file.read(size)
+        self._md5.update(content)
+        return content
+
+    def digest(self) -> str:
+        """Return the MD5 of what was read."""
+        return self._md5.hexdigest()
+
+
+def _migrations(database: Path) -> list[str]:
+    with closing(sqlite3.connect(database)) as connection:
+        rows = connection.execute("SELECT name FROM schema_migration ORDER BY name").fetchall()
+    return [str(name) for (name,) in rows]
+
+
+def restore(source: Path, home: Path, *, progress: Progress | None = None) -> BackupReport:
+    """Put the store of a backup into the folder *home*, which must not hold one yet.
+
+    Raises:
+        StoreError: *home* holds a store, or cannot be written.
+        StoreDamagedError: the file is no backup, or damaged; nothing was put in place.
+        StoreTooNewError: a later version wrote it.
+    """
+    if (home / DATABASE).exists():
+        raise StoreError(
+            f"{home} holds a store already; move it away, or restore to another folder"
+        )
+    try:
+        home.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=home.parent, prefix="~restore-") as folder:
+            fresh = Path(folder) / "store"
+            report = _unpack(source, fresh, progress)
+            _put(fresh, home)
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        raise StoreDamagedError(f"{source} is no backup, or damaged: {error}") from error
+    except OSError as error:
+        raise StoreError(f"cannot restore {source} to {home}: {error}") from error
+    return report
+
+
+def _unpack(source: Path, fresh: Path, progress: Progress | None) -> BackupReport:
+    """Unpack what has an expected name, then hold it against the manifest, which comes last."""
+    found: dict[str, dict[str, object]] = {}
+    manifest: dict[str, object] = {}
+    left = MAX_RESTORED_BYTES
+    with tarfile.open(source, "r|gz") as archive:
+        for number, info in enumerate(archive, 1):
+            if info.name == MANIFEST and info.isreg() and info.size <= MAX_MANIFEST_BYTES:
+                manifest = _manifest(archive, info, source)
+                continue
+            if not info.isreg() or not (info.name == DATABASE or _MEMBER.fullmatch(info.name)):
+                raise StoreDamagedError(f"{source} holds what no backup holds: {info.name[:80]!r}")
+            if any(part in ("", ".", "..") for part in info.name.split("/")) or info.size > left:
+                raise StoreDamagedError(f"{source} holds what no backup holds: {info.name[:80]!r}")
+            left -= info.size
+            found[info.name] = _extract(archive, info, fresh / info.name)
+            if progress is not None:
+                progress(number, number)
+    if manifest.get("members") != found or DATABASE not in found:
+        raise StoreDamagedError(f"{source} is not complete, or was changed")
+    return BackupReport(len(found), MAX_RESTORED_BYTES - left)
+
+
+def _manifest(archive: tarfile.TarFile, info: tarfile.TarInfo, source: Path) -> dict[str, object]:
+    file = archive.extractfile(info)
+    try:
+        manifest = json.loads(file.read()) if file is not None else None
+    except (ValueError, RecursionError):
+        manifest = None
+    if not isinstance(manifest, dict):
+        raise StoreDamagedError(f"{source} is no backup of Hubwatch")
+    known = {path.stem for path in MIGRATIONS.glob("[0-9]*.py")}
+    applied = manifest.get("migrations")
+    later = set(map(str, applied)) - known if isinstance(applied, list) else set()
+    if manifest.get("format") != FORMAT or later:
+        raise StoreTooNewError(f"{source} was written by a later version of Hubwatch")
+    return manifest
+
+
+def _extract(archive: tarfile.TarFile, info: tarfile.TarInfo, target: Path) -> dict[str, object]:
+    file = archive.extractfile(info)
+    digest = hashlib.md5()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.open("xb") as out:
+        while file is not None and (chunk := file.read(_CHUNK)):
+            digest.update(chunk)
+            out.write(chunk)
+    return {"size": target.stat().st_size, "md5": digest.hexdigest()}
+
+
+def _put(fresh: Path, home: Path) -> None:
+    """Move the members into place, the database last: without it there is no store."""
+    home.mkdir(parents=True, exist_ok=True)
+    for top in ("models", "pages"):
+        if (fresh / top).exists():
+            shutil.rmtree(home / top, ignore_errors=True)
+            os.replace(fresh / top, home / top)  # noqa: PTH105 - atomic by contract
+    os.replace(fresh / DATABASE, home / DATABASE)  # noqa: PTH105 - likewise

@@ -1,0 +1,65 @@
+"""Which texts are nearly the same: an index from parts of MinHash signatures to pages.
+
+A signature is cut into bands; texts that share a band are compared by their whole signatures
+(Leskovec, Rajaraman and Ullman, *Mining of Massive Datasets*, section 3.4). The look-up is bounded:
+so many pages of each band, the latest, because a copy mostly follows its source closely.
+"""
+
+from __future__ import annotations
+
+from peewee import Database, chunked
+
+from store.models import PageBand, PageText
+from store.values import ReadText
+
+SAME_TEXT = 0.75
+"""Share of equal values in two signatures, an estimate of the texts' Jaccard similarity, from which
+on one is taken for a copy of the other."""
+MAX_OF_BAND = 20
+_ROWS = 90
+
+
+def put_bands(database: Database, page_id: int, bands: tuple[int, ...]) -> None:
+    """Index a page's signature in place of the one it had."""
+    PageBand.delete().where(PageBand.page == page_id).execute(database)
+    rows = [{"band": band, "page": page_id} for band in dict.fromkeys(bands)]
+    for batch in chunked(rows, _ROWS):
+        PageBand.insert_many(batch).execute(database)
+
+
+def cluster_of(database: Database, page_id: int, read: ReadText) -> int | None:
+    """Return the id of the page that stands for all with nearly this text: itself when there is none."""
+    if read.signature is None:
+        return None
+    best: tuple[float, int, int] | None = None
+    candidates = _candidates(database, page_id, read.bands)
+    query = PageText.select(PageText.page, PageText.signature, PageText.cluster).where(
+        PageText.page.in_(candidates)
+    )
+    for other, signature, cluster in query.tuples().execute(database):
+        alike = agreement(read.signature, bytes(signature or b""))
+        # The nearest; of equals the one that was known first.
+        if alike >= SAME_TEXT and (best is None or (alike, -other) > best[:2]):
+            best = (alike, -other, other if cluster is None else cluster)
+    return page_id if best is None else best[2]
+
+
+def _candidates(database: Database, page_id: int, bands: tuple[int, ...]) -> list[int]:
+    found: set[int] = set()
+    for band in dict.fromkeys(bands):
+        query = (
+            PageBand.select(PageBand.page)
+            .where((PageBand.band == band) & (PageBand.page != page_id))
+            .order_by(PageBand.page.desc())
+            .limit(MAX_OF_BAND)
+        )
+        found |= {page for (page,) in query.tuples().execute(database)}
+    return sorted(found)
+
+
+def agreement(one: bytes, other: bytes) -> float:
+    """Return the share of equal 16-bit values in two signatures; 0 when their lengths differ."""
+    if len(one) != len(other) or not one:
+        return 0.0
+    pairs = zip(memoryview(one).cast("H"), memoryview(other).cast("H"), strict=True)
+    return sum(a == b for a, b in pairs) / (len(one) // 2)

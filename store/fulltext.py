@@ -1,0 +1,162 @@
+"""The index of words: SQLite's FTS5 or PostgreSQL's tsvector, over words that were cut here.
+
+Rows are told pages, under their ids in the list of news: so what is found comes out of the index in
+the order in which it is listed, and the newest are found without looking at the rest.
+
+Both hold the same words (:mod:`store.words`), so both find the same pages. What a user types never
+reaches either as syntax: only words do, each in quotes.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+from peewee import SQL, Database
+
+from store.database import is_sqlite
+from store.words import MAX_WORDS, Phrase, index_words
+
+_TITLE_WORDS = 200
+
+
+def words_of(title: str, text: str) -> bytes:
+    """Return what the index shall hold of a page: words of the title, a line break, words of the text."""
+    head = index_words(title)[:_TITLE_WORDS]
+    body = index_words(text)[: MAX_WORDS - len(head)]
+    return zlib.compress(f"{' '.join(head)}\n{' '.join(body)}".encode())
+
+
+def _parts(words: bytes) -> tuple[str, str]:
+    head, _, body = zlib.decompress(words).decode().partition("\n")
+    return head, body
+
+
+def index_words_of(database: Database, news_id: int, words: bytes) -> None:
+    """Put the words of a told page into the index, which holds none of it."""
+    head, body = _parts(words)
+    if is_sqlite(database):
+        statement = "INSERT INTO news_words(rowid, title, body) VALUES (?, ?, ?)"
+        _run(database, statement, news_id, head, body)
+        return
+    statement = "INSERT INTO news_words (news_id, words) VALUES (%s, %s::tsvector)"
+    _run(database, statement, news_id, _vector(head.split(), body.split()))
+
+
+def unindex_words_of(database: Database, news_id: int, words: bytes) -> None:
+    """Take a told page out of the index. *words* must be what was put in: SQLite keeps no copy."""
+    if is_sqlite(database):
+        head, body = _parts(words)
+        statement = (
+            "INSERT INTO news_words(news_words, rowid, title, body) VALUES ('delete', ?, ?, ?)"
+        )
+        _run(database, statement, news_id, head, body)
+        return
+    _run(database, "DELETE FROM news_words WHERE news_id = %s", news_id)
+
+
+def _run(database: Database, statement: str, *values: object) -> Any:  # noqa: ANN401 - a driver's cursor
+    return database.execute_sql(statement, values)  # type: ignore[no-untyped-call]  # peewee's stubs lack it
+
+
+def _vector(head: Sequence[str], body: Sequence[str]) -> str:
+    """Write a tsvector. Words hold letters, digits and marks alone, so quotes are all they need."""
+    places: dict[str, list[str]] = {}
+    for place, word in enumerate(head, 1):
+        places.setdefault(word, []).append(f"{place}A")
+    # The last words of a title and the first of the text do not stand next to each other.
+    for place, word in enumerate(body, len(head) + 2):
+        places.setdefault(word, []).append(str(place))
+    return " ".join(f"'{word}':{','.join(at[:255])}" for word, at in places.items())
+
+
+def is_searchable(phrases: Sequence[Phrase]) -> bool:
+    """Tell whether there is a word to look for; exclusions alone find nothing."""
+    return any(not phrase.excluded for phrase in phrases)
+
+
+def found_news(
+    database: Database,
+    phrases: Sequence[Phrase],
+    between: tuple[int | None, int | None] = (None, None),
+    *,
+    newest: bool = True,
+    most: int | None = None,
+) -> SQL:
+    """Return a subquery: ids of told pages in which the phrases stand; *between* bounds them, inclusive.
+
+    With *most* these many at most, the newest or the oldest. Both databases give them in the order of
+    ids without looking at the rest, SQLite straight from the index.
+    """
+    column, asked, value = _asked(database, phrases)
+    conditions, values = [asked], [value]
+    for sign, bound in ((">=", between[0]), ("<=", between[1])):
+        if bound is not None:
+            conditions.append(f"{column} {sign} {_mark(database)}")
+            values.append(bound)
+    order = f" ORDER BY {column} {'DESC' if newest else 'ASC'} LIMIT {most:d}" if most else ""
+    where = " AND ".join(conditions)
+    return SQL(f"(SELECT {column} FROM news_words WHERE {where}{order})", values)  # noqa: S608 - names of ours
+
+
+def news_ids(
+    database: Database,
+    phrases: Sequence[Phrase],
+    between: tuple[int | None, int | None],
+    *,
+    newest: bool,
+    most: int,
+) -> list[int]:
+    """Return what :func:`found_news` stands for, in the order of ids."""
+    found = found_news(database, phrases, between, newest=newest, most=most)
+    return [row for (row,) in _run(database, found.sql[1:-1], *found.params).fetchall()]
+
+
+def count_news(database: Database, phrases: Sequence[Phrase], *, most: int) -> int:
+    """Count the told pages in which the phrases stand, up to *most*."""
+    _, asked, value = _asked(database, phrases)
+    inner = f"SELECT 1 AS one FROM news_words WHERE {asked} LIMIT {most:d}"  # noqa: S608 - names of ours
+    statement = f"SELECT COUNT(*) FROM ({inner}) AS found"  # noqa: S608 - likewise
+    return int(_run(database, statement, value).fetchone()[0])
+
+
+def stands_in(database: Database, phrases: Sequence[Phrase], news_id: str) -> SQL:
+    """Return a condition: the phrases stand in the page of the row that is looked at.
+
+    *news_id* names the column of the outer query, quoted.
+    """
+    column, asked, value = _asked(database, phrases)
+    inner = f"SELECT 1 FROM news_words WHERE {column} = {news_id} AND {asked}"  # noqa: S608 - names of ours
+    return SQL(f"EXISTS ({inner})", [value])
+
+
+def _asked(database: Database, phrases: Sequence[Phrase]) -> tuple[str, str, Any]:
+    """Return the name of the id, the condition on the words, and its value."""
+    if is_sqlite(database):
+        return "rowid", "news_words MATCH ?", _match(phrases)
+    return "news_id", "words @@ %s::tsquery", _tsquery(phrases)
+
+
+def _mark(database: Database) -> str:
+    return "?" if is_sqlite(database) else "%s"
+
+
+def _match(phrases: Sequence[Phrase]) -> str:
+    """Write a query of FTS5."""
+    wanted = " AND ".join(map(_fts5, (p for p in phrases if not p.excluded)))
+    unwanted = " OR ".join(map(_fts5, (p for p in phrases if p.excluded)))
+    return f"({wanted}) NOT ({unwanted})" if unwanted else wanted
+
+
+def _fts5(phrase: Phrase) -> str:
+    return f'"{" ".join(phrase.words)}"' + (" *" if phrase.prefix else "")
+
+
+def _tsquery(phrases: Sequence[Phrase]) -> str:
+    return " & ".join(("!" if p.excluded else "") + _lexemes(p) for p in phrases)
+
+
+def _lexemes(phrase: Phrase) -> str:
+    *first, last = (f"'{word}'" for word in phrase.words)
+    return f"({' <-> '.join((*first, last + (':*' if phrase.prefix else '')))})"

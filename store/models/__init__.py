@@ -1,0 +1,93 @@
+"""The tables. No model is bound to a database: every query names the one it runs on.
+
+All times are unix seconds, UTC, in double precision. Texts that came from a site are stored as
+they came, cut to a bound, without what no database takes (:func:`store.texts.storable`): whoever
+shows them escapes them. Ids are never given out twice.
+
+::
+
+    site 1 ─── n page 1 ─── 0..1 hub
+                   │  └───── n visit
+                   └ n sighting n ┘ (page seen on hub)
+    change: what happened to a page (or to a whole site), in the order it was recorded
+    label: what a URL was said to be; a URL needs no page for it
+    news: a told page, in a narrow row for lists; page_text: what a page says
+    topic 1 ─── n topic_example · n topic_lead · n page_topic (what it makes of a page)
+"""
+
+from __future__ import annotations
+
+from store.models.access import AccessToken
+from store.models.discovery import (
+    DiscoveryLink,
+    DiscoveryPage,
+    DiscoveryRound,
+    DiscoveryRun,
+    Proposal,
+    SearchMeter,
+)
+from store.models.outbox import Channel, OutboxEntry
+from store.models.reading import News, PageBand, PageText, Recheck, SavedSearch
+from store.models.sites import Change, Host, Hub, Label, Page, Sighting, Site, Visit
+from store.models.topics import PageTopic, Topic, TopicBackground, TopicExample, TopicLead
+
+ALL = (
+    Site,
+    Host,
+    Page,
+    Hub,
+    Sighting,
+    Visit,
+    Change,
+    Label,
+    News,
+    PageText,
+    PageBand,
+    Recheck,
+    SavedSearch,
+    Topic,
+    TopicExample,
+    PageTopic,
+    TopicLead,
+    TopicBackground,
+    AccessToken,
+    Channel,
+    OutboxEntry,
+    DiscoveryRun,
+    DiscoveryRound,
+    DiscoveryPage,
+    DiscoveryLink,
+    Proposal,
+    SearchMeter,
+)
+
+__all__ = [
+    "ALL",
+    "AccessToken",
+    "Change",
+    "Channel",
+    "DiscoveryLink",
+    "DiscoveryPage",
+    "DiscoveryRound",
+    "DiscoveryRun",
+    "Host",
+    "Hub",
+    "Label",
+    "News",
+    "OutboxEntry",
+    "Page",
+    "PageBand",
+    "PageText",
+    "PageTopic",
+    "Proposal",
+    "Recheck",
+    "SavedSearch",
+    "SearchMeter",
+    "Sighting",
+    "Site",
+    "Topic",
+    "TopicBackground",
+    "TopicExample",
+    "TopicLead",
+    "Visit",
+]

@@ -1,0 +1,159 @@
+"""What a dashboard and a metrics scraper ask: counts over time, queues, waits. Reading only.
+
+Counters follow on from a cursor, so that a scrape costs what has happened since the last one and not
+the whole log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from peewee import SQL, fn
+
+from store.database import is_sqlite
+from store.models import Change, Host, Hub, News, Page, Site, Visit
+from store.reader import Reader
+
+_MOST_DELAYS = 10_000
+_MOST_EVENTS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What was recorded after a cursor, and the cursor to go on from."""
+
+    cursor: int
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Delays:
+    """New pages told after a cursor, and how late those were that say when they were published."""
+
+    cursor: int
+    told: int
+    seconds: tuple[float, ...]
+    """Time of finding minus time of publication, never negative."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What is due at a moment and was not fetched yet."""
+
+    hubs: int
+    looks: int
+
+
+@dataclass(frozen=True, slots=True)
+class HostWait:
+    """A host that may not be asked yet, or that failed."""
+
+    name: str
+    seconds: float
+    """Until it may be asked; 0 = now."""
+    failures: int
+    """In a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteEvent:
+    """Something that happened to a site as a whole."""
+
+    kind: str
+    at: float
+    detail: str
+
+
+class Monitoring(Reader):
+    """The questions, on one database."""
+
+    def cursors(self) -> tuple[int, int]:
+        """Return the last visit and the last change that were recorded, to count from there."""
+        visit = self._rows(Visit.select(fn.MAX(Visit.id)))[0][0]
+        change = self._rows(Change.select(fn.MAX(Change.id)))[0][0]
+        return visit or 0, change or 0
+
+    def visits_after(self, cursor: int) -> Tally:
+        """Count the visits recorded after *cursor* by status."""
+        query = (
+            Visit.select(Visit.status, fn.COUNT(Visit.id), fn.MAX(Visit.id))
+            .where(Visit.id > cursor)
+            .group_by(Visit.status)
+        )
+        rows = self._rows(query)
+        return Tally(max([cursor, *(row[2] for row in rows)]), {row[0]: row[1] for row in rows})
+
+    def delays_after(self, cursor: int) -> Delays:
+        """Return the pages told as new after *cursor*, at most 10,000 at a time."""
+        query = (
+            Change.select(Change.id, Change.at, Page.published_at)
+            .join(Page, on=Page.id == Change.page)
+            .where((Change.kind == "added") & (Change.id > cursor))
+            .order_by(Change.id)
+            .limit(_MOST_DELAYS)
+        )
+        rows = self._rows(query)
+        late = tuple(max(at - out, 0.0) for _, at, out in rows if out is not None)
+        return Delays(rows[-1][0] if rows else cursor, len(rows), late)
+
+    def visits_by_time(self, since: float, step: float) -> dict[tuple[int, str], int]:
+        """Count visits from *since* on by (number of the *step* seconds after it, status)."""
+        bucket = self._bucket(Visit.at, since, step)
+        query = Visit.select(bucket, Visit.status, fn.COUNT(Visit.id)).where(Visit.at >= since)
+        rows = self._rows(query.group_by(SQL("1"), Visit.status))
+        return {(int(number), status): count for number, status, count in rows}
+
+    def news_by_time(self, since: float, step: float) -> dict[int, int]:
+        """Count the pages told as new from *since* on by number of the *step* seconds after it."""
+        bucket = self._bucket(Change.at, since, step)
+        told = (Change.at >= since) & (Change.kind == "added")
+        query = Change.select(bucket, fn.COUNT(Change.id)).where(told).group_by(SQL("1"))
+        return {int(number): count for number, count in self._rows(query)}
+
+    # Grouped by their place in the SELECT: to PostgreSQL two parameters are never the same.
+
+    def _bucket(self, column: Any, since: float, step: float) -> Any:  # noqa: ANN401 - peewee expressions
+        spans = (column - since) / step
+        # SQLite has FLOOR only when it was built with it, and its CAST cuts; PostgreSQL's rounds.
+        return spans.cast("INTEGER") if is_sqlite(self._db) else fn.FLOOR(spans)
+
+    def last_told(self) -> dict[int, float]:
+        """Return when a page of each site was last told as new, by site id; no entry = never."""
+        latest = News.select(fn.MAX(News.id)).group_by(News.site)
+        query = News.select(News.site, News.found_at).where(News.id.in_(latest))
+        return dict(self._rows(query))
+
+    def next_due(self) -> dict[int, float]:
+        """Return when the next hub or look of each site is due, by site id; it may have passed."""
+        # A minimum for each site is one step in an index; grouped, it would be a walk over all pages.
+        hub = Hub.select(fn.MIN(Hub.due_at)).where(Hub.site_id == Site.id)
+        look = Page.select(fn.MIN(Page.look_due_at)).where(Page.site == Site.id)
+        rows = self._rows(Site.select(Site.id, hub, look))
+        planned = {site: [at for at in moments if at is not None] for site, *moments in rows}
+        return {site: min(moments) for site, moments in planned.items() if moments}
+
+    def events(self, *, of_each: int = 5) -> dict[int, list[SiteEvent]]:
+        """Return what happened last to sites as wholes, by site id, the latest first."""
+        query = Change.select(Change.site, Change.kind, Change.at, Change.detail)
+        query = query.where(Change.page.is_null()).order_by(Change.id.desc()).limit(_MOST_EVENTS)
+        found: dict[int, list[SiteEvent]] = {}
+        for site, *event in self._rows(query):
+            if len(of_site := found.setdefault(site, [])) < of_each:
+                of_site.append(SiteEvent(*event))
+        return found
+
+    def queue(self, now: float) -> Queue:
+        """Count what is due at *now*."""
+        hubs = self._rows(Hub.select(fn.COUNT(Hub.page)).where(Hub.due_at <= now))[0][0]
+        # The sites are named because the index of looks begins with them.
+        due = Page.site.in_(Site.select(Site.id)) & (Page.look_due_at <= now)
+        looks = self._rows(Page.select(fn.COUNT(Page.id)).where(due))[0][0]
+        return Queue(int(hubs), int(looks))
+
+    def host_waits(self, now: float, *, limit: int = 50) -> list[HostWait]:
+        """Return the hosts that may not be asked yet or that failed, those that wait longest first."""
+        held = (Host.next_allowed_at > now) | (Host.failures > 0)
+        query = Host.select(Host.name, Host.next_allowed_at, Host.failures).where(held)
+        rows = self._rows(query.order_by(Host.next_allowed_at.desc(), Host.name).limit(limit))
+        return [HostWait(name, max(at - now, 0.0), failures) for name, at, failures in rows]

@@ -1,0 +1,173 @@
+"""What a visit writes for those who read: the list of told pages, the texts and their index, next checks.
+
+Functions on a database, called inside the transaction of the visit that tells or reads a page
+(:mod:`store.record`).
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+
+from peewee import JOIN, Database, chunked
+
+from store.clusters import cluster_of, put_bands
+from store.fulltext import index_words_of, unindex_words_of, words_of
+from store.models import Change, News, Page, PageBand, PageText, Recheck
+from store.texts import MAX_TEXT, columns, storable
+from store.values import NextCheck, ReadText
+
+MAX_TEXT_CHARS = 500_000
+"""Characters kept of a page's text."""
+_ROWS = 90
+
+
+def primary_language(tag: str | None) -> str | None:
+    """Return the first subtag of a language (BCP 47) in lower case: ``zh`` for ``zh-Hans-CN``."""
+    found = re.match(r"\s*([A-Za-z]{2,8})(?![A-Za-z])", tag or "")
+    return found[1].lower() if found else None
+
+
+def put_news(database: Database, page_ids: Sequence[int], at: float) -> None:
+    """List pages that have just been told, and let their titles be found."""
+    for batch in chunked(page_ids, 500):
+        query = (
+            Change.select(Change.id, Page.id, Change.site, Change.hub_id, Change.at, Page.language)
+            .join(Page, on=Page.id == Change.page)
+            .where(Change.page.in_(batch) & (Change.kind == "added"))
+            .order_by(Change.id)
+        )
+        rows = [(*row[:5], primary_language(row[5])) for row in query.tuples().execute(database)]
+        fields = [News.id, News.page, News.site, News.hub_id, News.found_at, News.language]
+        for part in chunked(rows, _ROWS):
+            News.insert_many(part, fields=fields).on_conflict_ignore().execute(database)
+        for page_id in batch:
+            _index(database, page_id, at)
+
+
+def _index(database: Database, page_id: int, at: float) -> None:
+    """Let a told page be found by what is known of it: its text, or its title alone."""
+    query = (
+        Page.select(News.id, Page.title, Page.anchor, PageText.title, PageText.text, PageText.words)
+        .join(News, on=News.page == Page.id)
+        .join(PageText, JOIN.LEFT_OUTER, on=PageText.page == Page.id)
+        .where(Page.id == page_id)
+    )
+    for news_id, title, anchor, read_title, text, before in query.tuples().execute(database):
+        if before is not None:
+            unindex_words_of(database, news_id, before)
+        shown = read_title or title or anchor
+        words = words_of(shown, zlib.decompress(text).decode() if text else "")
+        index_words_of(database, news_id, words)
+        row = {"page": page_id, "title": shown, "words": words, "at": at}
+        saved = PageText.insert(row).on_conflict(
+            conflict_target=[PageText.page], update={"words": words}
+        )
+        saved.execute(database)
+
+
+def adopt_told(database: Database, at: float, *, limit: int) -> int:
+    """Index pages that were told before there was an index, the latest first, and plan to read them.
+
+    Returns how many there were, at most *limit*.
+    """
+    query = (
+        News.select(News.page, News.site)
+        .join(PageText, JOIN.LEFT_OUTER, on=PageText.page == News.page)
+        .where(PageText.page.is_null())
+        .order_by(News.id.desc())
+        .limit(limit)
+    )
+    rows = list(query.tuples().execute(database))
+    for page_id, site_id in rows:
+        _index(database, page_id, at)
+        planned = {"page": page_id, "site_id": site_id, "due_at": at}
+        Recheck.insert(planned).on_conflict_ignore().execute(database)
+    return len(rows)
+
+
+def note_language(database: Database, page_id: int, language: str | None) -> None:
+    """Let a told page be found under its language."""
+    query = News.update(language=primary_language(language)).where(News.page == page_id)
+    query.execute(database)
+
+
+def put_text(database: Database, page_id: int, read: ReadText, at: float) -> None:
+    """Keep the text of a page as it is now, index it, and see whose copy it is."""
+    title = storable(read.title, MAX_TEXT)
+    text = storable(read.text, MAX_TEXT_CHARS)
+    put_bands(database, page_id, read.bands)
+    row = {
+        "title": title,
+        "text": zlib.compress(text.encode()) if text else None,
+        "md5": read.md5,
+        "language": primary_language(read.language),
+        "signature": read.signature,
+        "cluster": cluster_of(database, page_id, read),
+        "at": at,
+    }
+    query = PageText.insert({"page": page_id, **row})
+    query.on_conflict(conflict_target=[PageText.page], update=row).execute(database)
+    _index(database, page_id, at)
+
+
+def put_check(database: Database, site_id: int, page_id: int, check: NextCheck) -> None:
+    """Plan the next look at a told page, or none."""
+    if check.due_at is None:
+        Recheck.delete().where(Recheck.page == page_id).execute(database)
+        return
+    row = columns(
+        {
+            "due_at": check.due_at,
+            "checks": check.checks,
+            "etag": check.etag,
+            "last_modified": check.last_modified,
+        }
+    )
+    query = Recheck.insert({"page": page_id, "site_id": site_id, **row})
+    query.on_conflict(conflict_target=[Recheck.page], update=row).execute(database)
+
+
+def move_news(database: Database, old: int, new: int, at: float) -> None:
+    """Let what was told of *old* have been told of *new*: once, the earlier time, with the marks of both."""
+    query = News.select(News.id, News.read_at, News.starred_at).where(News.page.in_([old, new]))
+    rows = list(query.order_by(News.id).tuples().execute(database))
+    if not rows:
+        return
+    marks = {
+        "read_at": next((read for _, read, _ in rows if read is not None), None),
+        "starred_at": next((starred for _, _, starred in rows if starred is not None), None),
+    }
+    _unindex(database, [old, new])
+    kept, *others = (row[0] for row in rows)
+    News.delete().where(News.id.in_(others)).execute(database)
+    News.update(page=new, **marks).where(News.id == kept).execute(database)
+    _index(database, new, at)
+
+
+def _unindex(database: Database, page_ids: Sequence[int]) -> None:
+    query = (
+        PageText.select(PageText.page, News.id, PageText.words)
+        .join(News, on=News.page == PageText.page)
+        .where(PageText.page.in_(page_ids) & PageText.words.is_null(is_null=False))
+    )
+    for page_id, news_id, words in list(query.tuples().execute(database)):
+        unindex_words_of(database, news_id, words)
+        PageText.update(words=None).where(PageText.page == page_id).execute(database)
+
+
+def forget_texts(database: Database, site_id: int, *, limit: int) -> int:
+    """Take the texts of a site's pages out of the index, at most *limit* of them; return how many."""
+    query = (
+        PageText.select(PageText.page)
+        .join(Page, on=Page.id == PageText.page)
+        .where(Page.site == site_id)
+        .limit(limit)
+    )
+    pages = [page_id for (page_id,) in query.tuples().execute(database)]
+    for batch in chunked(pages, 500):
+        _unindex(database, batch)
+        PageBand.delete().where(PageBand.page.in_(batch)).execute(database)
+        PageText.delete().where(PageText.page.in_(batch)).execute(database)
+    return len(pages)

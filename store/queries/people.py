@@ -1,0 +1,144 @@
+"""What people ask of pages and sites one by one: facts, changes, sightings, visits, totals.
+
+The lists that people browse (new pages by what they want to see) have a door of their own:
+:mod:`store.answers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from peewee import JOIN, Expression, fn
+
+from store.database import storage_errors
+from store.models import Change, Hub, Page, Sighting, Site, Visit
+from store.reader import Reader
+from store.texts import storable
+from store.values import NewPage
+
+
+class PeopleQueries(Reader):
+    """Questions of faces."""
+
+    def new_pages(  # noqa: PLR0913 - each narrows the same question
+        self,
+        *,
+        since: float | None = None,
+        until: float | None = None,
+        site_ids: Sequence[int] | None = None,
+        after_cursor: int | None = None,
+        limit: int = 100,
+        oldest_first: bool = False,
+    ) -> list[NewPage]:
+        """Return pages that were told as new, newest first (or oldest first, for following on).
+
+        *since* and *until* bound the time of finding (unix seconds, half open); *after_cursor* gives
+        only what was recorded after that row.
+        """
+        # A page that turned out to be another one under a second address is told once.
+        where: list[Expression] = [Change.kind == "added", Page.state != "moved"]
+        if since is not None:
+            where.append(Change.at >= since)
+        if until is not None:
+            where.append(Change.at < until)
+        if site_ids is not None:
+            where.append(Change.site.in_(site_ids))
+        if after_cursor is not None:
+            where.append(Change.id > after_cursor)
+        order = Change.id if oldest_first else Change.id.desc()
+        query = _news().where(*where).order_by(order).limit(limit)
+        return [NewPage(*row) for row in self._rows(query)]
+
+    def find_page(self, url: str, identity: str) -> list[dict[str, Any]]:
+        """Return all columns of the pages with this URL or identity, with their hub's if they are hubs."""
+        # The sites are named because the index of identities begins with them.
+        same = Page.site.in_(Site.select(Site.id)) & (Page.identity == storable(identity, None))
+        query = (
+            Page.select(Page, Site.name.alias("site_name"))
+            .join(Site)
+            .where(same | (Page.url == storable(url, None)))
+            .order_by(Page.id)
+        )
+        with storage_errors(self._where):
+            return list(query.dicts().execute(self._db))
+
+    def page(self, page_id: int) -> dict[str, Any] | None:
+        """Return all columns of one page."""
+        with storage_errors(self._where):
+            rows = list(Page.select().where(Page.id == page_id).dicts().execute(self._db))
+        return rows[0] if rows else None
+
+    def changes(self, page_id: int) -> list[dict[str, Any]]:
+        """Return what happened to a page, oldest first."""
+        return self._dicts(Change.select().where(Change.page == page_id).order_by(Change.id))
+
+    def site_changes(self, site_id: int, *, limit: int = 20) -> list[dict[str, Any]]:
+        """Return what happened to a site as a whole, newest first."""
+        whole = (Change.site == site_id) & Change.page.is_null()
+        return self._dicts(Change.select().where(whole).order_by(Change.id.desc()).limit(limit))
+
+    def sightings(self, page_id: int) -> list[dict[str, Any]]:
+        """Return on which hubs a page was seen, with the hub's URL, the earliest first."""
+        query = (
+            Sighting.select(Sighting, Page.url.alias("hub_url"))
+            .join(Page, on=Page.id == Sighting.hub)
+            .where(Sighting.page == page_id)
+            .order_by(Sighting.first_seen_at)
+        )
+        return self._dicts(query)
+
+    def visits(self, page_id: int, *, limit: int = 20) -> list[dict[str, Any]]:
+        """Return the latest visits of a page, newest first."""
+        query = Visit.select().where(Visit.page == page_id).order_by(Visit.at.desc()).limit(limit)
+        return self._dicts(query)
+
+    def visit_counts(self, since: float) -> dict[int, dict[str, int]]:
+        """Count the visits since *since* by site id and status."""
+        query = (
+            Visit.select(Page.site, Visit.status, fn.COUNT(Visit.id))
+            .join(Page)
+            .where(Visit.at >= since)
+            .group_by(Page.site, Visit.status)
+        )
+        counts: dict[int, dict[str, int]] = {}
+        for site, status, count in self._rows(query):
+            counts.setdefault(site, {})[status] = count
+        return counts
+
+    def site_totals(self) -> dict[int, dict[str, int]]:
+        """Return, by site id, how many pages, hubs and announced pages it has."""
+        pages = Page.select(Page.site, fn.COUNT(Page.id), fn.COUNT(Page.announced_at)).group_by(
+            Page.site
+        )
+        hubs = Hub.select(Hub.site_id, fn.COUNT(Hub.page)).group_by(Hub.site_id)
+        totals = {
+            site: {"pages": count, "new_pages": announced, "hubs": 0}
+            for site, count, announced in self._rows(pages)
+        }
+        for site, count in self._rows(hubs):
+            totals.setdefault(site, {"pages": 0, "new_pages": 0, "hubs": 0})["hubs"] = count
+        return totals
+
+
+def _news() -> Any:  # noqa: ANN401 - a peewee query
+    hub_page = Page.alias()
+    return (
+        Change.select(
+            Change.id,
+            Page.id,
+            Page.url,
+            Page.title,
+            Page.anchor,
+            Site.name,
+            Site.id,
+            Change.at,
+            Page.published_at,
+            hub_page.url,
+            Page.language,
+            Page.state,
+        )
+        .join(Page, on=Page.id == Change.page)
+        .join(Site, on=Site.id == Change.site)
+        .join(hub_page, JOIN.LEFT_OUTER, on=hub_page.id == Change.hub_id)
+    )

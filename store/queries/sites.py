@@ -1,0 +1,181 @@
+"""What judges and lessons ask of a site as a whole: its addresses, its lists, what they showed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from peewee import JOIN, chunked, fn
+
+from store.models import Change, Hub, Page, Sighting
+from store.reader import Reader
+from store.texts import storable
+from store.values import HubNews
+
+
+class SiteQueries(Reader):
+    """Questions about one site's pages and hubs."""
+
+    def hubs_with_body(self, site_id: int, digest: str) -> list[str]:
+        """Return the URLs of the site's hubs whose last body had this MD5."""
+        query = (
+            Page.select(Page.url)
+            .join(Hub, on=Hub.page == Page.id)
+            .where((Hub.site_id == site_id) & (Hub.body_md5 == digest))
+        )
+        return [url for (url,) in self._rows(query)]
+
+    def articles_shown(self, site_id: int) -> list[tuple[int, int]]:
+        """Return (hub, page) for every page of a site that is no hub and stands on a hub now."""
+        as_hub = Hub.alias()
+        query = (
+            Sighting.select(Sighting.hub, Sighting.page)
+            .join(Hub, on=Hub.page == Sighting.hub)
+            .join(as_hub, JOIN.LEFT_OUTER, on=as_hub.page == Sighting.page)
+            .where((Hub.site_id == site_id) & Sighting.gone_at.is_null() & as_hub.page.is_null())
+        )
+        return [(hub, page) for hub, page in self._rows(query)]
+
+    def told_shown(self, site_id: int, *, limit: int = 200) -> list[tuple[int, int, float, float]]:
+        """Return (hub, page, seen on it, told) for the pages of a site told last, on every hub."""
+        last = (
+            Change.select(Change.page, Change.at)
+            .where((Change.site == site_id) & (Change.kind == "added"))
+            .order_by(Change.id.desc())
+            .limit(limit)
+            .alias("last")
+        )
+        query = Sighting.select(
+            Sighting.hub, Sighting.page, Sighting.first_seen_at, last.c.at
+        ).join(last, on=last.c.page_id == Sighting.page)
+        return [(row[0], row[1], row[2], row[3]) for row in self._rows(query)]
+
+    def told_since(self, site_id: int, since: float) -> int:
+        """Count the pages of a site that were told as new since *since* (unix seconds)."""
+        told = (Change.site == site_id) & (Change.at >= since) & (Change.kind == "added")
+        return int(self._rows(Change.select(fn.COUNT(Change.id)).where(told))[0][0])
+
+    def other_hubs(self, site_id: int) -> int:
+        """Count the feeds and sitemaps of a site, dead ones included."""
+        query = Hub.select(fn.COUNT(Hub.page)).where(
+            (Hub.site_id == site_id) & (Hub.kind != "html")
+        )
+        return int(self._rows(query)[0][0])
+
+    def hubs_of_role(self, site_id: int, role: str) -> int:
+        """Count the hubs of a site that have a role."""
+        query = Hub.select(fn.COUNT(Hub.page)).where((Hub.site_id == site_id) & (Hub.role == role))
+        return int(self._rows(query)[0][0])
+
+    def known_below(self, site_id: int, prefix: str, *, before: float) -> bool:
+        """Tell whether a page whose identity begins with *prefix* was known before *before*."""
+        below = Page.identity.startswith(prefix) & (Page.first_seen_at < before)
+        query = Page.select(Page.id).where((Page.site == site_id) & below).limit(1)
+        return bool(self._rows(query))
+
+    def known_urls(self, site_id: int, *, limit: int = 5_000) -> list[tuple[str, str]]:
+        """Return (URL, anchor) of pages of a site, those known longest first."""
+        query = Page.select(Page.url, Page.anchor).where(Page.site == site_id)
+        return [(url, anchor) for url, anchor in self._rows(query.order_by(Page.id).limit(limit))]
+
+    def judged_urls(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, bool]]:
+        """Return (URL, is a hub) of pages whose first reading decided, the latest first."""
+        query = (
+            Page.select(Page.url, Hub.page.is_null(is_null=False))
+            .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
+            .where(
+                (Page.site == site_id)
+                & (
+                    Page.looked_at.is_null(is_null=False) & Hub.page.is_null()
+                    | Hub.role.in_(("list", "user")) & Hub.baseline_at.is_null(is_null=False)
+                )
+            )
+            .order_by(Page.id.desc())
+            .limit(limit)
+        )
+        return [(url, bool(is_hub)) for url, is_hub in self._rows(query)]
+
+    def shown_by_seed(self, site_id: int) -> set[str]:
+        """Return the identities of the pages that the site's seeds showed at their last visits."""
+        query = (
+            Page.select(Page.identity)
+            .join(Sighting, on=Sighting.page == Page.id)
+            .join(Hub, on=Hub.page == Sighting.hub)
+            .where((Hub.site_id == site_id) & (Hub.role == "seed") & Sighting.gone_at.is_null())
+        )
+        return {identity for (identity,) in self._rows(query)}
+
+    def hub_urls(self, site_id: int) -> list[str]:
+        """Return the URLs of a site's HTML hubs that are alive."""
+        query = (
+            Page.select(Page.url)
+            .join(Hub, on=Hub.page == Page.id)
+            .where((Hub.site_id == site_id) & (Hub.kind == "html") & (Hub.state != "dead"))
+        )
+        return [url for (url,) in self._rows(query)]
+
+    def known_anchors(self, site_id: int, anchors: Sequence[str]) -> dict[str, int]:
+        """Return page ids by anchor text, for those of *anchors* that pages of the site carry."""
+        stored = {anchor: storable(anchor) for anchor in anchors}
+        found: dict[str, int] = {}
+        for batch in chunked(stored.values(), 500):
+            query = Page.select(Page.anchor, Page.id).where(
+                (Page.site == site_id) & Page.anchor.in_(batch)
+            )
+            found.update(self._rows(query))
+        return {anchor: found[kept] for anchor, kept in stored.items() if kept in found}
+
+    def pages_below(
+        self, site_id: int, prefix: str, *, hubs_only: bool = False, limit: int | None = None
+    ) -> list[tuple[int, str, str]]:
+        """Return id, URL and identity of the site's pages whose identity begins with *prefix*."""
+        query = Page.select(Page.id, Page.url, Page.identity).where(
+            (Page.site == site_id) & Page.identity.startswith(prefix) & (Page.state != "moved")
+        )
+        if hubs_only:
+            query = query.join(Hub, on=Hub.page == Page.id)
+        return [
+            (row[0], row[1], row[2]) for row in self._rows(query.order_by(Page.id).limit(limit))
+        ]
+
+    def hub_news(self, site_id: int, *, most_hubs: int | None = None) -> dict[int, HubNews]:
+        """Return what each hub of a site brought after its baseline, by page id; no entry = nothing.
+
+        Counted are sightings of pages that are no hubs and that nobody knew at the baseline: an old page
+        that comes and goes in a box of proposals is no news, one that another hub showed first is. With
+        *most_hubs* pages that stood on more hubs than that do not count: they stand in the site's frame.
+        """
+        as_hub = Hub.alias()
+        since = Hub.baseline_at
+        query = (
+            Sighting.select(
+                Sighting.hub,
+                fn.COUNT(Sighting.page),
+                fn.COUNT(Sighting.first_seen_at.distinct()),
+            )
+            .join(Hub, on=Hub.page == Sighting.hub)
+            .join(Page, on=Page.id == Sighting.page)
+            .join(as_hub, JOIN.LEFT_OUTER, on=as_hub.page == Sighting.page)
+            .where(
+                (Hub.site_id == site_id)
+                & (Sighting.first_seen_at > since)
+                & (Page.first_seen_at > since)
+                & Page.state.in_(("known", "pending", "gone"))
+                & as_hub.page.is_null()
+            )
+            .group_by(Sighting.hub)
+        )
+        if most_hubs is not None:
+            query = query.where(Sighting.page.not_in(_frame(site_id, most_hubs)))
+        return {hub: HubNews(links, visits) for hub, links, visits in self._rows(query)}
+
+
+def _frame(site_id: int, most_hubs: int) -> Any:  # noqa: ANN401 - a peewee query
+    shown, shower = Sighting.alias(), Hub.alias()
+    return (
+        shown.select(shown.page)
+        .join(shower, on=shower.page == shown.hub)
+        .where(shower.site_id == site_id)
+        .group_by(shown.page)
+        .having(fn.COUNT(shown.hub) > most_hubs)
+    )

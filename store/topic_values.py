@@ -1,0 +1,96 @@
+"""What the store keeps of topics: plain values. JSON columns are given as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    """A topic without its model, which may be large."""
+
+    id: int
+    name: str
+    keywords: str
+    method: str
+    state: str
+    """waiting, ready or paused."""
+    why: str
+    version: str
+    warnings: str
+    created_at: float
+    changed_at: float
+    learned_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewExample:
+    """A page to learn from. *text* None = it must be fetched, from *due_at* on."""
+
+    url: str
+    identity: str
+    origin: str
+    """example, relevant or irrelevant."""
+    title: str = ""
+    text: str | None = None
+    due_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleRow:
+    """A page that a topic learns from, as it stands in the store."""
+
+    id: int
+    topic_id: int
+    url: str
+    identity: str
+    origin: str
+    title: str
+    text: str | None
+    status: str | None
+    failures: int
+    added_at: float
+    tried_at: float | None
+    due_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageScore:
+    """What a topic makes of a page."""
+
+    page_id: int
+    topic_id: int
+    score: float
+    verdict: str
+    fetched: bool
+    """False = guessed from the link that leads to it."""
+    method: str
+    version: str
+    terms: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class LeadRow:
+    """A link that leads out of every watched site."""
+
+    id: int
+    topic_id: int
+    url: str
+    identity: str
+    domain: str
+    score: float
+    found_on: str
+    found_at: float
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPage:
+    """A page whose body is in the cache."""
+
+    page_id: int
+    site_id: int
+    url: str
+    identity: str
+    body_md5: str

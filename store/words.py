@@ -1,0 +1,117 @@
+"""From a text to the words that the full-text index holds, and from what a user types to a search.
+
+A script that writes no spaces (Chinese, Japanese, Thai, ...; Korean too, for its endings) is cut
+into overlapping pairs of characters, the last of a run alone::
+
+    中国人民 -> 中国 国人 人民 民       so that 国人 is found, 中国人 (as two pairs in a row), and 民
+
+A search in it finds every substring, short ones too, needs no dictionary, and cannot miss a name
+that a dictionary would have cut apart. Everything else is words, without accents and case.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+
+MAX_WORDS = 16_000
+"""Of one page; PostgreSQL numbers places in a text up to 16,383."""
+MAX_WORD_CHARS = 64
+MAX_QUERY_CHARS = 1_000
+MAX_PHRASES = 16
+_UNSPACED = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
+    "\u1100-\u11ff\uac00-\ud7af"  # Hangul
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # Japanese
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+)
+_ASKED = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words that must stand next to each other."""
+
+    words: tuple[str, ...]
+    prefix: bool = False
+    """The last word may go on."""
+    excluded: bool = False
+    """It must not stand there."""
+
+
+def index_words(text: str) -> list[str]:
+    """Return the words of a text in their order, at most :data:`MAX_WORDS`."""
+    return list(islice(_words(text), MAX_WORDS))
+
+
+def _words(text: str) -> Iterator[str]:
+    # Pairs make two words of a character at most, and compatibility forms a few characters of one.
+    for run, unspaced in _runs(text[: 20 * MAX_WORDS]):
+        if not unspaced:
+            yield run[:MAX_WORD_CHARS]
+            continue
+        yield from (run[at : at + 2] for at in range(len(run) - 1))
+        yield run[-1]
+
+
+def read_query(text: str) -> list[Phrase]:
+    """Return what a user wants to find; nothing is an error, and an empty list finds nothing.
+
+    All words must be there; ``"some words"`` in a row, ``-word`` not at all, ``word*`` in any ending.
+    """
+    phrases: list[Phrase] = []
+    for asked in _ASKED.finditer(text[:MAX_QUERY_CHARS]):
+        said = asked["word"] or asked["phrase"] or ""
+        prefix = asked["word"] is not None and said.endswith("*")
+        phrases += _phrases(said, prefix=prefix, excluded=bool(asked["minus"]))
+    return phrases[:MAX_PHRASES]
+
+
+def _phrases(said: str, *, prefix: bool, excluded: bool) -> Iterator[Phrase]:
+    """Cut what stands together where the script changes: runs in pairs end with a single character."""
+    together: list[str] = []
+    for run, unspaced in _runs(said):
+        if unspaced:
+            if together:
+                yield Phrase(tuple(together), excluded=excluded)
+            together = []
+            pairs = tuple(run[at : at + 2] for at in range(len(run) - 1))
+            yield Phrase(pairs or (run,), prefix=not pairs, excluded=excluded)
+        else:
+            together.append(run[:MAX_WORD_CHARS])
+    if together:
+        yield Phrase(tuple(together), prefix=prefix, excluded=excluded)
+
+
+def _runs(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the runs of letters and digits, and whether each is of a script without spaces."""
+    for run in _pattern().finditer(folded(text)):
+        yield run[0], run.lastgroup == "unspaced"
+
+
+def folded(text: str) -> str:
+    """Return a text without case, accents, and the forms that only look different."""
+    if text.isascii():
+        return text.lower()
+    apart = unicodedata.normalize("NFKD", text)
+    bare = re.sub("[\u0300-\u036f]", "", apart)
+    return unicodedata.normalize("NFC", bare).casefold()
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    # Letters of many scripts carry marks, which are no word characters to Python.
+    marks = re.escape("".join(_marks()))
+    return re.compile(f"(?P<unspaced>[{_UNSPACED}]+)|(?:(?![{_UNSPACED}])[\\w{marks}])+")
+
+
+def _marks() -> Iterator[str]:
+    for number in range(0x300, min(sys.maxunicode, 0x1_FFFF)):
+        if unicodedata.category(chr(number)) in ("Mn", "Mc"):
+            yield chr(number)

@@ -1,0 +1,257 @@
+"""Topics in the store: what they learn from, what they make of pages, and where they lead."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stories import DAY, HOME, HOUR, START, news_site, seen, visit_of
+
+from incremental.urls import identity
+from store import Store, open_store
+from store.topic_values import NewExample, PageScore
+from store.topics import MAX_LEADS
+from store.values import NewLead, TopicScore
+
+STORY = HOME + "bridge"
+
+
+def topic(store: Store, name: str = "bridges") -> int:
+    return store.topics.add(name, ["bridge", "桥梁"], "fused", now=START)
+
+
+def example(url: str = STORY, origin: str = "example", **fields: Any) -> NewExample:
+    return NewExample(url, identity(url), origin, **fields)
+
+
+def score(topic_id: int, url: str = STORY, **fields: Any) -> TopicScore:
+    base = {"score": 0.8, "verdict": "relevant", "fetched": True, "method": "fused", "version": "1"}
+    return TopicScore(identity(url), topic_id, **{**base, **fields})
+
+
+def told(store: Store, *scores: TopicScore, at: float = START + HOUR) -> int:
+    """Record a visit that tells the story with these scores; return the story's page id."""
+    site, home = news_site(store)
+    link = seen(STORY, announce=True)
+    store.write.visit(visit_of(site, home, at, link, topic_scores=scores))
+    return int(store.read.find_page(STORY, "")[0]["id"])
+
+
+def kept(store: Store, page_id: int) -> list[tuple[float, str, bool]]:
+    return [(one.score, one.verdict, one.fetched) for one in store.topics.scores([page_id])]
+
+
+def test_a_topic_begins_by_waiting(store: Store) -> None:
+    topic(store)
+    (row,) = store.topics.topics()
+    assert (row.name, row.state, row.version) == ("bridges", "waiting", "")
+    assert json.loads(row.keywords) == ["bridge", "桥梁"]
+    assert store.topics.topic("bridges") == row
+    assert store.topics.topic("rivers") is None
+
+
+def test_adding_a_topic_again_changes_what_it_wants_and_keeps_what_it_was_taught(
+    store: Store,
+) -> None:
+    first = topic(store)
+    store.topics.put_examples(first, [example()], now=START)
+    assert store.topics.add("bridges", ["span"], "vsm", now=START + 1) == first
+    (row,) = store.topics.topics()
+    assert (json.loads(row.keywords), row.method, row.changed_at) == (["span"], "vsm", START + 1)
+    assert len(store.topics.examples(first)) == 1
+
+
+def test_a_removed_topic_takes_all_that_is_its_own(store: Store) -> None:
+    one = topic(store)
+    page = told(store, score(one))
+    store.topics.put_examples(one, [example(due_at=START)], now=START)
+    store.topics.put_leads([lead(one, 1)], now=START)
+    store.topics.remove(one)
+    left: list[object] = [
+        *store.topics.topics(),
+        *store.topics.leads(),
+        *store.topics.scores([page]),
+    ]
+    assert left == []
+    assert store.topics.due_examples(START + 1e9) == []
+
+
+def test_the_last_word_on_a_page_counts_and_its_text_stays(store: Store) -> None:
+    one = topic(store)
+    store.topics.put_examples(one, [example(text="{}", title="A bridge")], now=START)
+    store.topics.put_examples(one, [example(origin="irrelevant")], now=START + 1)
+    (row,) = store.topics.examples(one)
+    assert (row.origin, row.text, row.title) == ("irrelevant", "{}", "A bridge")
+    assert store.topics.topics()[0].changed_at == START + 1
+
+
+def test_examples_are_due_in_order_and_put_off(store: Store) -> None:
+    one = topic(store)
+    for number in range(3):
+        store.topics.put_examples(one, [example(f"{HOME}{number}", due_at=START + number)], now=0)
+    due = store.topics.due_examples(START + 1)
+    assert [row.url for row in due] == [f"{HOME}0", f"{HOME}1"]
+    store.topics.update_example(due[0].id, due_at=None, status="fetched", text="{}")
+    known = store.topics.example(due[0].id)
+    assert known is not None
+    assert (known.status, known.text) == ("fetched", "{}")
+
+
+def test_what_topics_learn_from_is_counted(store: Store) -> None:
+    one, two = topic(store), topic(store, "rivers")
+    store.topics.put_examples(one, [example(), example(HOME + "x")], now=START)
+    store.topics.put_examples(one, [example(HOME + "y", origin="irrelevant")], now=START)
+    store.topics.put_examples(two, [example(origin="relevant")], now=START)
+    assert store.topics.example_counts() == {
+        one: {"example": 2, "irrelevant": 1},
+        two: {"relevant": 1},
+    }
+
+
+def test_scores_come_with_the_visit_that_found_the_page(store: Store) -> None:
+    one = topic(store)
+    page = told(store, score(one, terms=(("bridge", 0.51239), ("span", 0.2))))
+    (row,) = store.topics.scores([page], one)
+    assert (row.topic_id, row.score, row.at) == (one, 0.8, START + HOUR)
+    assert json.loads(row.terms) == [["bridge", 0.5124], ["span", 0.2]]
+
+
+def test_a_judgement_replaces_a_guess_and_never_the_other_way(store: Store) -> None:
+    one = topic(store)
+    guess = score(one, score=0.3, verdict="irrelevant", fetched=False)
+    page = told(store, guess)
+    assert kept(store, page) == [(0.3, "irrelevant", False)]
+    site = store.read.sites()[0].id
+    store.topics.put_scores(site, [score(one)], now=START + 2 * HOUR)
+    store.topics.put_scores(site, [guess], now=START + 3 * HOUR)
+    assert kept(store, page) == [(0.8, "relevant", True)]
+
+
+def test_no_judgement_replaces_what_a_user_said(store: Store) -> None:
+    one = topic(store)
+    page = told(store, score(one))
+    site = store.read.sites()[0].id
+    said = score(one, score=0.0, verdict="irrelevant", method="you")
+    for each in (said, score(one)):
+        store.topics.put_scores(site, [each], now=START + DAY)
+    assert kept(store, page) == [(0.0, "irrelevant", True)]
+    store.topics.put_scores(site, [score(one, score=1.0, method="you")], now=START + DAY)
+    assert kept(store, page) == [(1.0, "relevant", True)]
+
+
+def test_scores_of_pages_and_topics_that_are_gone_are_passed_over(store: Store) -> None:
+    one = topic(store)
+    page = told(store, score(one), score(one + 5), score(one, HOME + "unknown"))
+    assert len(store.topics.scores([page])) == 1
+
+
+def test_pages_are_counted_by_verdict(store: Store) -> None:
+    one = topic(store)
+    told(store, score(one))
+    site = store.read.sites()[0].id
+    store.write.add_pages(site, [seen(HOME + "x"), seen(HOME + "y")], now=START)
+    more = [score(one, HOME + "x", verdict="grey"), score(one, HOME + "y", fetched=False)]
+    store.topics.put_scores(site, more, now=START)
+    assert store.topics.counts() == {one: {"relevant": 1, "grey": 1, "guess": 1}}
+
+
+def test_a_removed_site_takes_the_scores_of_its_pages(store: Store) -> None:
+    page = told(store, score(topic(store)))
+    store.write.remove_site(store.read.sites()[0].id)
+    assert store.topics.scores([page]) == []
+
+
+def test_pages_that_a_topic_never_judged_are_found_while_their_bodies_are_kept(
+    store: Store,
+) -> None:
+    one, two = topic(store), topic(store, "rivers")
+    page = told(store, score(one))
+    assert store.topics.unjudged(two, limit=9) == []
+    store.write.update_page(page, body_md5="0" * 32, looked_at=START)
+    site = store.read.sites()[0].id
+    store.write.visit(visit_of(site, page, START + 2 * HOUR))
+    (row,) = store.topics.unjudged(two, limit=9)
+    assert (row.page_id, row.url, row.body_md5) == (page, STORY, "0" * 32)
+    assert store.topics.unjudged(one, limit=9) == []
+    assert store.topics.kept_pages(limit=9) == [row]
+
+
+def test_looks_are_taken_by_what_topics_expect_and_then_by_age(store: Store) -> None:
+    site, home = news_site(store)
+    expected = {"old": None, "low": 0.1, "high": 0.9, "lower": 0.05}
+    for number, (path, value) in enumerate(expected.items()):
+        link = seen(HOME + path, look_due_at=START + number, look_score=value)
+        store.write.visit(visit_of(site, home, START, link, keep_missing=True))
+
+    def order(**how: bool) -> list[str]:
+        rows = store.read.due_looks(site, START + HOUR, limit=9, **how)
+        return [row.url.removeprefix(HOME) for row in rows]
+
+    assert order() == ["old", "low", "high", "lower"]
+    assert order(likely_first=True) == ["high", "low", "lower", "old"]
+
+
+def lead(topic_id: int, number: int, value: float = 0.5) -> NewLead:
+    url = f"https://other{number}.example/x"
+    return NewLead(topic_id, url, identity(url), f"other{number}.example", value, STORY)
+
+
+def test_leads_come_best_first_and_keep_their_better_score(store: Store) -> None:
+    one = topic(store)
+    store.topics.put_leads([lead(one, 1, 0.4), lead(one, 2, 0.6)], now=START)
+    store.topics.put_leads([lead(one, 1, 0.9), lead(one, 2, 0.1)], now=START + 1)
+    found = store.topics.leads()
+    assert [(row.domain, row.score) for row in found] == [
+        ("other1.example", 0.9),
+        ("other2.example", 0.6),
+    ]
+    store.topics.close_lead(found[0].id, "followed")
+    store.topics.close_leads_to("other2.example", "known")
+    assert store.topics.leads() == []
+    closed = store.topics.lead(found[0].id)
+    assert closed is not None
+    assert closed.state == "followed"
+
+
+def test_the_least_promising_leads_give_way(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MAX_LEADS >= 1_000
+    monkeypatch.setattr("store.topics.MAX_LEADS", 3)
+    one = topic(store)
+    store.topics.put_leads([lead(one, n, n / 10) for n in range(6)], now=START)
+    assert [row.score for row in store.topics.leads()] == [0.5, 0.4, 0.3]
+
+
+def test_what_all_topics_compare_with_is_kept_by_name(store: Store) -> None:
+    assert store.topics.background("pages") == ""
+    for text in ("{}", '{"pages": 2}'):
+        store.topics.put_background("pages", text, now=START)
+    assert store.topics.background("pages") == '{"pages": 2}'
+
+
+def test_hostile_text_is_kept_as_the_database_takes_it(store: Store) -> None:
+    one = topic(store, "a\0b")
+    store.topics.put_examples(
+        one, [example(title="\0" * 2_000, text='"\ud800"', due_at=None)], now=START
+    )
+    (row,) = store.topics.examples(one)
+    assert (len(row.title), "\0" in row.title, row.text) == (500, False, '"\ufffd"')
+    page = told(store, score(one, terms=(("\0\udfff", 0.5),)))
+    assert isinstance(store.topics.scores([page])[0], PageScore)
+
+
+def test_another_connection_notices_what_becomes_of_a_topic(where: str, tmp_path: Path) -> None:
+    with (
+        open_store(where, cache_folder=tmp_path) as one,
+        open_store(where, cache_folder=tmp_path) as two,
+    ):
+        seen = [one.read.generation()]
+        number = topic(two)
+        seen.append(one.read.generation())
+        two.topics.put_examples(number, [example()], now=START + 1)
+        seen.append(one.read.generation())
+        two.topics.remove(number)
+        seen.append(one.read.generation())
+    assert all(before != after for before, after in pairwise(seen))
