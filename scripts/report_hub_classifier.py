@@ -4,13 +4,14 @@
     scripts/report_hub_classifier.py study --train urls.tsv --test held/urls.tsv
     scripts/report_hub_classifier.py costs --pages pages.tsv --archive pages.tar.xz
     scripts/report_hub_classifier.py context --replays DIR
+    scripts/report_hub_classifier.py domains --train urls.tsv --test paperlike.tsv
     scripts/report_hub_classifier.py chart --model held/0001-... --out docs/images/hubs.svg
         --urls held/urls.tsv --pages held/pages.tsv --archive pages.tar.xz
 
 ``study`` is paper 003's training-size study, ``costs`` its table 5 (time, memory, processor of
 1,000 pages, each method in a process of its own), ``context`` what the site's other URLs add on
-recorded sites, ``chart`` the precision-recall curves and the
-errors by kind of site.
+recorded sites, ``domains`` the scores on all rows of a file, uncapped, each judged by machines that
+never saw its domain (five folds), ``chart`` the precision-recall curves and the errors by kind of site.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +33,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 import numpy as np
 
-from classifier.hub.assessment import Judged, judge_pages, judge_urls, page_features, scored_rows
+from classifier.hub.assessment import (
+    Judged,
+    judge_pages,
+    judge_urls,
+    page_features,
+    score,
+    scored_rows,
+)
 from classifier.hub.captures import read_captures
 from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.context import SiteIndex
@@ -40,9 +49,12 @@ from classifier.hub.evidence import LinkEvidence
 from classifier.hub.labels import LabelRow, read_labels
 from classifier.hub.rivals import paper_content_rows
 from classifier.hub.study import size_study
+from classifier.hub.url_training import Probes, TrainingRows, train_url_machine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 COST_PAGES = 1000
 COST_METHODS = ("heuristic", "paper_content", "content", "cascade", "paper_url", "url")
@@ -56,6 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
         "costs": _costs,
         "cost": _cost,
         "context": _context,
+        "domains": _domains,
         "chart": _chart,
     }
     try:
@@ -70,7 +83,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("report", choices=("study", "costs", "cost", "context", "chart"))
+    parser.add_argument("report", choices=("study", "costs", "cost", "context", "domains", "chart"))
     parser.add_argument("--train", metavar="TSV")
     parser.add_argument("--test", metavar="TSV")
     parser.add_argument("--urls", metavar="TSV")
@@ -169,22 +182,90 @@ def _run_method(
 
 
 def _context(options: argparse.Namespace) -> None:
-    """Table: share of a recorded site's new URLs judged rightly, alone and among its other URLs."""
+    """Table: share of a recorded site's new URLs judged rightly: alone, and among its other URLs.
+
+    The last column has other weights: learned on the other sites, so that they never saw this one.
+    """
     classifier = _load(options)
-    print("| site | URLs | URL alone | with context |")
-    print("| --- | --- | --- | --- |")
-    for truth in sorted(options.replays.glob("truth/*.tsv")):
-        rows = [line.split("\t") for line in truth.read_text("utf-8").splitlines()[1:]]
-        rows = [row for row in rows if row[3]]  # reachable by a link
-        lists = np.array([row[1] == "list" for row in rows], dtype=np.bool_)
-        with closing(sqlite3.connect(options.replays / f"{truth.stem}.sqlite")) as database:
-            known = [url for (url,) in database.execute("select url from page")]
-        pages = [(url, None) for url in known if not url.endswith((".xml", ".txt"))]
-        index = SiteIndex.build(pages)
-        alone = [LinkEvidence(row[0]) for row in rows]
-        among = [index.add_context(link) for link in alone]
-        shares = [np.mean((classifier.log_odds(links) > 0) == lists) for links in (alone, among)]
-        print(f"| {truth.stem} | {len(rows)} | {shares[0]:.3f} | {shares[1]:.3f} |")
+    truths = sorted(options.replays.glob("truth/*.tsv"))
+    sites = {truth.stem: _recorded_site(truth, classifier) for truth in truths}
+    print("| site | URLs | URL alone | with context | weights of the other sites |")
+    print("| --- | --- | --- | --- | --- |")
+    for name, site in sites.items():
+        others = [other for other in sites if other != name]
+        learned = _learned_context([sites[other] for other in others])
+        values = (site.alone, site.among, learned.decision_function(site.evidence))
+        shares = " | ".join(f"{np.mean((value > 0) == site.lists):.3f}" for value in values)
+        print(f"| {name} | {len(site.lists)} | {shares} |")
+    learned = _learned_context(list(sites.values()))
+    weights = learned.coef_[0] / learned.coef_[0][0]
+    print(f"weights of all: urls_below {weights[1]:.2f}, template_siblings {weights[2]:.2f}")
+
+
+@dataclass(frozen=True, slots=True)
+class _RecordedSite:
+    """New URLs of one site; every field has one entry a URL."""
+
+    lists: NDArray[np.bool_]
+    alone: NDArray[np.float64]
+    """Log-odds by the URL alone."""
+    among: NDArray[np.float64]
+    """Log-odds with the site's context."""
+    evidence: NDArray[np.float64]
+    """Log-odds alone, and the logarithms of URLs below and of template siblings."""
+
+
+def _recorded_site(truth: Path, classifier: HubClassifier) -> _RecordedSite:
+    rows = [line.split("\t") for line in truth.read_text("utf-8").splitlines()[1:]]
+    rows = [row for row in rows if row[3]]  # reachable by a link
+    with closing(sqlite3.connect(truth.parents[1] / f"{truth.stem}.sqlite")) as database:
+        known = [url for (url,) in database.execute("select url from page")]
+    index = SiteIndex.build([(u, None) for u in known if not u.endswith((".xml", ".txt"))])
+    links = [LinkEvidence(row[0]) for row in rows]
+    among = [index.add_context(link) for link in links]
+    alone = classifier.log_odds(links)
+    counts = [(link.urls_below or 0, link.template_siblings or 0) for link in among]
+    return _RecordedSite(
+        np.array([row[1] == "list" for row in rows], dtype=np.bool_),
+        alone,
+        classifier.log_odds(among),
+        np.column_stack([alone, np.log1p(np.minimum(counts, 1000))]),
+    )
+
+
+def _learned_context(sites: Sequence[_RecordedSite]) -> Any:  # noqa: ANN401 - scikit-learn has no types
+    """Fit the weights of the context by logistic regression, each site as heavy as another."""
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - heavy
+
+    weights = np.concatenate([np.full(len(site.lists), 1 / len(site.lists)) for site in sites])
+    evidence = np.vstack([site.evidence for site in sites])
+    lists = np.concatenate([site.lists for site in sites])
+    return LogisticRegression(C=10.0).fit(evidence, lists, sample_weight=100 * weights)
+
+
+def _domains(options: argparse.Namespace) -> None:
+    """Table: all rows of a file and those of each domain with errors, judged out of fold."""
+    test = read_labels(options.test)
+    joined = list({row.url: row for row in (*read_labels(options.train), *test)}.values())
+    learned = [joined[place] for place in scored_rows(joined)]
+    trained = train_url_machine(
+        TrainingRows(
+            [row.evidence for row in learned],
+            np.array([row.is_hub for row in learned], dtype=np.bool_),
+            [row.domain for row in learned],
+        ),
+        probes=Probes([row.evidence for row in test], [row.domain for row in test]),
+        tell=lambda line: print(line, file=sys.stderr),
+    )
+    judged = Judged(trained.probed > 0, trained.probed)
+    print("| domain | rows | hubs | P | R | F1 |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    domains = np.array([row.domain for row in test])
+    wrong = Counter(domains[judged.hubs != np.array([row.is_hub for row in test])].tolist())
+    for name in ("all", *(domain for domain, _ in wrong.most_common())):
+        found = score(test, judged, (domains == name) | (name == "all"))
+        figures = " | ".join(f"{found[key]:.3f}" for key in ("precision", "recall", "f1"))
+        print(f"| {name} | {found['n']} | {found['hubs']} | {figures} |")
 
 
 def _chart(options: argparse.Namespace) -> None:

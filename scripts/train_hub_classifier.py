@@ -44,9 +44,9 @@ from classifier.hub.model import HubModel
 from classifier.hub.registry import ActiveClassifier, ModelRegistry, next_version
 from classifier.hub.training import TrainingOptions, train_model
 from classifier.hub.updating import update_model
-from incremental.labels import label_rows, merged
-from incremental.learning import UNTIL
-from incremental.models import adopt_shipped, base_model
+from incremental.learning.labels import label_rows, merged
+from incremental.learning.models import adopt_shipped, base_model
+from incremental.learning.nightly import UNTIL
 from store import open_store
 from store.errors import StoreError
 from store.values import LabelEntry

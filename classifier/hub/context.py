@@ -1,8 +1,12 @@
 """Site context: what the other known URLs of a site say of one URL.
 
 A URL above many others (``/news/`` above ``/news/2024/...``) is likely a hub, one of hundreds of
-the same template likely an article. The weights are few and fitted on recorded sites whose lists
-are known (``docs/how-hubs-are-found.md`` has the figures); an unknown field adds nothing.
+the same template likely an article. The weights are few and chosen by hand on recorded sites whose
+lists are known; weights learned on six of those sites judge the seventh worse, seven being too few
+to learn from (``docs/how-hubs-are-found.md`` has the figures). An unknown field adds nothing.
+
+On how many pages a link stands, and where, is not asked: a link is judged when it is first seen, and
+stands on one page then. What stands in every page's frame is seen through later, by its behaviour.
 """
 
 from __future__ import annotations
@@ -30,7 +34,6 @@ _WEIGHTS: Final = {
     "urls_below": 1.2,
     "template_siblings": -0.4,
     "anchor_ratio": -0.4,
-    "page_share": 1.0,
 }
 """Log-odds for each unit of what :func:`_size_of` returns."""
 
@@ -57,8 +60,6 @@ def context_reasons(link: LinkEvidence) -> list[tuple[str, float, float]]:
 
 
 def _size_of(name: str, value: float) -> float:
-    if name == "page_share":
-        return value
     if name == "anchor_ratio":
         return float(np.clip(np.log2(max(value, 0.1)), -2, 2))
     return log1p(min(value, 1000))

@@ -22,7 +22,7 @@ _NO_HOST = re.compile(r"()([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 class LinkEvidence:
     """One link as the classifier sees it; None = unknown, which is not the same as 0 or empty.
 
-    The five fields of site context come from :mod:`classifier.hub.context`.
+    The three fields of site context come from :mod:`classifier.hub.context`.
     """
 
     url: str
@@ -34,10 +34,6 @@ class LinkEvidence:
     """Known URLs of the site that share this URL's template (same form, other values)."""
     anchor_ratio: float | None = None
     """Length of the anchor over the median length of its template siblings' anchors."""
-    page_position: float | None = None
-    """Where the link stands on its page: 0 = the first link, 1 = the last."""
-    page_share: float | None = None
-    """Share of the site's visited pages that show this link (navigation: near 1)."""
     page_bytes: int | None = None
     """Size of the page, when it was fetched before (paper 003's ninth feature)."""
     crawl_depth: int | None = None

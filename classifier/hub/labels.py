@@ -38,9 +38,6 @@ class LabelOrigin(StrEnum):
     USER = "user"
 
 
-_RANK: Final = {origin: rank for rank, origin in enumerate(LabelOrigin)}
-
-
 @dataclass(frozen=True, slots=True)
 class LabelRow:
     """One labelled URL."""
@@ -191,23 +188,6 @@ class BehaviourRule:
         ):
             return TOPIC
         return None
-
-
-def merge_labels(
-    labels: Iterable[tuple[LabelOrigin, LabelRow]],
-) -> dict[str, tuple[LabelOrigin, LabelRow]]:
-    """Return one label a URL: the highest origin wins, among equals the last."""
-    merged: dict[str, tuple[LabelOrigin, LabelRow]] = {}
-    for origin, row in labels:
-        present = merged.get(row.url)
-        if present is None or _RANK[origin] >= _RANK[present[0]]:
-            merged[row.url] = (origin, row)
-    return merged
-
-
-def enough_new_labels(new: int, trained_on: int) -> bool:
-    """Tell whether retraining pays: 50 new labels, or a twentieth of a small training set."""
-    return new >= 50 or (new >= 10 and new * 20 >= trained_on)  # noqa: PLR2004 - see docstring
 
 
 def most_uncertain(probabilities: NDArray[np.float64], count: int) -> list[int]:

@@ -3,7 +3,8 @@
 ::
 
     <version>/manifest.json     format, version, training set's hash, metrics, SHA-256 of each file
-              url.json url.svm  content.* joint.* paper_url.* paper_content.*  heuristic.json
+              url.json url.svm  content.* joint.* paper_url.* paper_content.*
+              heuristic.json check.json
 
 All of it is JSON and libsvm text; reading it runs no code. Every file is checked against the
 manifest before it is read.
@@ -20,10 +21,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from classifier.hub.cascade import Cascade, ContentMachine
+from classifier.hub.check_rows import CheckRows
 from classifier.hub.errors import ModelError
 from classifier.hub.paper import PaperMachine
 from classifier.hub.rivals import HeuristicBayes
-from classifier.hub.url_machine import UrlMachine
+from classifier.hub.url_machine import ALL_FEATURE_NAMES, UrlMachine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +35,7 @@ FORMAT: Final = 1
 KIND: Final = "hubwatch hub classifier"
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SIZE_LIMIT = 50_000_000
+_UPDATE_SHARES: Final = ("right", "base_right", "kept", "base_kept")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +49,22 @@ class HubModel:
     paper_url: PaperMachine
     paper_content: PaperMachine
     heuristic: HeuristicBayes
+    checks: CheckRows
+    """Rows by which an update of this model is checked for what it forgets."""
     training: dict[str, Any]
     """What it was trained on: rows, hubs, domains, hash of the rows."""
     metrics: dict[str, Any]
     """Scores on domains that the machines behind them never saw."""
 
 
+def is_version(name: str) -> bool:
+    """Tell whether a name can be that of a version, and so of a folder below the registry's."""
+    return _VERSION.fullmatch(name) is not None
+
+
 def save_model(model: HubModel, folder: Path) -> None:
     """Write the folder so that it is there whole or not at all; raises ModelError if it exists."""
-    if not _VERSION.fullmatch(model.version):
+    if not is_version(model.version):
         raise ModelError(folder, f"{model.version!r} is no version: letters, digits, . _ -")
     if folder.exists():
         raise ModelError(folder, "exists already; a version is never overwritten")
@@ -80,7 +90,10 @@ def save_model(model: HubModel, folder: Path) -> None:
 
 
 def _files_of(model: HubModel) -> dict[str, str]:
-    files = {"heuristic.json": _compact(model.heuristic.to_json())}
+    files = {
+        "heuristic.json": _compact(model.heuristic.to_json()),
+        "check.json": _compact(model.checks.to_json()),
+    }
     machines: dict[str, UrlMachine | ContentMachine | PaperMachine] = {
         "url": model.url,
         "content": model.content,
@@ -115,7 +128,24 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             folder,
             f"has format {number}, this version reads up to {FORMAT}; update hubwatch",
         )
+    if not _notes_are_readable(manifest):
+        raise ModelError(folder, "manifest.json is foreign: its notes have another form")
     return manifest
+
+
+def _notes_are_readable(manifest: dict[str, Any]) -> bool:
+    """Tell whether what lists and comparisons read of a manifest has the form that they expect."""
+    training, metrics = manifest.get("training"), manifest.get("metrics")
+    if not isinstance(training, dict) or not isinstance(metrics, dict):
+        return False
+    urls, update = metrics.get("urls", {}), metrics.get("update", {})
+    if not isinstance(urls, dict) or not isinstance(update, dict):
+        return False
+    score = urls.get("all", {})
+    if not isinstance(score, dict) or not isinstance(training.get("labels_until", 0), int | float):
+        return False
+    numbers = [score.get("f1", 0.0), *(update.get(name, 0.0) for name in _UPDATE_SHARES)]
+    return all(isinstance(number, int | float) for number in numbers)
 
 
 def versions_in(root: Path) -> list[str]:
@@ -154,6 +184,7 @@ def load_model(folder: Path) -> HubModel:
                 data["paper_content.json"], texts["paper_content.svm"]
             ),
             heuristic=HeuristicBayes.from_json(data["heuristic.json"]),
+            checks=CheckRows.from_json(data["check.json"], len(ALL_FEATURE_NAMES)),
             training=manifest["training"],
             metrics=manifest["metrics"],
         )

@@ -15,17 +15,25 @@ import json
 import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.errors import ModelError
-from classifier.hub.model import newest_version, read_manifest, save_model, versions_in
+from classifier.hub.model import (
+    is_version,
+    newest_version,
+    read_manifest,
+    save_model,
+    versions_in,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from classifier.hub.model import HubModel
 
+FORGOTTEN: Final = 0.005
+"""Share of the check rows that an update may lose: three of 600, doubtful ones among its old rows."""
 _POINTER = "active.json"
 _KEPT_PREVIOUS = 20
 _NUMBERED = re.compile(r"([0-9]{4,})-[0-9a-f]{8}")
@@ -101,8 +109,9 @@ class ModelRegistry:
     def add(self, model: HubModel, *, force: bool = False) -> bool:
         """Save a model; make it active unless the active one is better. Returns whether it is active.
 
-        Better = higher held-out F1 on URLs; an updated model (:mod:`classifier.hub.updating`) is better
-        when it judges no fewer of the new labels rightly than its base did. ``force`` makes it active anyway.
+        Better = higher held-out F1 on URLs. An updated model (:mod:`classifier.hub.updating`) must judge
+        no fewer of the new labels rightly than its base did, and forget no more than FORGOTTEN of the
+        rows that the base was trained on. ``force`` makes it active anyway.
         """
         better = force or self._is_better(model)
         present = self.active()
@@ -116,7 +125,8 @@ class ModelRegistry:
     def _is_better(self, model: HubModel) -> bool:
         update = model.metrics.get("update")
         if update:
-            return bool(update["right"] >= update["base_right"])
+            kept = update["kept"] >= update["base_kept"] - FORGOTTEN
+            return bool(kept and update["right"] >= update["base_right"])
         return _f1_of(model.metrics) >= self._active_f1()
 
     def _active_f1(self) -> float:
@@ -137,7 +147,11 @@ class ModelRegistry:
             raise ModelError(self.root, f"{_POINTER} is damaged ({error}); remove it") from error
         if not isinstance(data, dict) or not isinstance(data.get("previous"), list):
             raise ModelError(self.root, f"{_POINTER} is damaged; remove it")
-        return {"active": data.get("active"), "previous": data["previous"]}
+        active = data.get("active")
+        names = data["previous"] if active is None else [active, *data["previous"]]
+        if not all(isinstance(name, str) and is_version(name) for name in names):
+            raise ModelError(self.root, f"{_POINTER} names what is no version; remove it")
+        return {"active": active, "previous": data["previous"]}
 
     def _point(self, version: str, previous: list[str]) -> None:
         self.root.mkdir(parents=True, exist_ok=True)

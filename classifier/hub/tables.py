@@ -1,9 +1,10 @@
 """Learned value tables: what each character sequence or token of a link says for or against a hub.
 
-Every link is read as several *views* (path, its shape, last segment, tokens, host, anchor). Each
-view has a table of weights by hashed character n-gram or token; the weights of all tables are
+Every link is read as several *views* (path, its shape, last segment, tokens, host, anchor, ...).
+Each view has a table of weights by hashed character n-gram or token; the weights of all tables are
 fitted together by logistic regression, so they are smoothed log-odds (the L2 penalty is the
-smoothing) that do not count the same evidence twice. A view's sum is one dense feature of the SVM.
+smoothing) that do not count the same evidence twice. A view's sum, divided by the root of its number
+of n-grams so that long URLs do not shout, is one dense feature of the SVM.
 
 Hashing runs on whole batches in numpy: the characters of all links stand in one array, and the
 hash of each n-gram grows from that of the n-gram one shorter at the same place.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Self
 from zlib import crc32
@@ -37,6 +39,11 @@ _SHAPE: Final = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ123456789",
     "a" * 26 + "A" * 26 + "0" * 9,
 )
+_RUN = re.compile(r"(.)\1+")
+_IDEOGRAPH = re.compile("[\u3400-\u9fff]")
+_SECOND_LEVELS: Final = frozenset(
+    ["ac", "co", "com", "edu", "go", "gob", "gov", "net", "or", "org"]
+)
 _DIGIT_BYTES: Final = bytes.maketrans(b"123456789", b"000000000")
 _ZEROS = re.compile(b"00+")
 _TOKEN_BREAK = re.compile(rb"[!-/:-@\[-`{-~\s]+")
@@ -59,14 +66,53 @@ def _last_view(_: LinkEvidence, parts: UrlParts) -> str:
     return f"^{slash}{last[-_VIEW_LIMIT:]}{query}$".translate(_DIGIT_TO_ZERO)
 
 
+def _form_view(_: LinkEvidence, parts: UrlParts) -> str:
+    """Shape with runs cut to their length class: ``/aaaa/00000000`` is ``/a+/0#``."""
+    return f"^{_runs_cut(_tail(parts).translate(_SHAPE))}$"
+
+
 def _host_view(_: LinkEvidence, parts: UrlParts) -> str:
     return f"^{parts.host}$"
+
+
+def _place_view(_: LinkEvidence, parts: UrlParts) -> str:
+    return f"^{_without_name(parts.host)}$"
 
 
 def _anchor_view(link: LinkEvidence, _: UrlParts) -> str:
     if not link.anchor:
         return ""
     return f"^{link.anchor[:ANCHOR_LIMIT].lower().translate(_DIGIT_TO_ZERO)}$"
+
+
+def _anchor_form_view(link: LinkEvidence, _: UrlParts) -> str:
+    """Form of the anchor, whatever it says: ``第 96 期`` is ``c 0+ c``."""
+    if not link.anchor:
+        return ""
+    return f"^{_runs_cut(_IDEOGRAPH.sub('c', link.anchor[:ANCHOR_LIMIT].translate(_SHAPE)))}$"
+
+
+def _runs_cut(shape: str) -> str:
+    return _RUN.sub(_run_class, shape)
+
+
+def _run_class(run: re.Match[str]) -> str:
+    size = len(run[0])
+    return run[1] + ("+" if size < 5 else "#" if size < 9 else "@")  # noqa: PLR2004 - word, date, code
+
+
+@lru_cache(maxsize=65536)
+def _without_name(host: str) -> str:
+    """Put ``*`` for the site's own name: ``news.example.edu.cn`` becomes ``news.*.edu.cn``.
+
+    The usual second levels are enough here; what they miss only blurs a feature.
+    """
+    labels = host.split(".")
+    country = len(labels) > 2 and len(labels[-1]) == 2  # noqa: PLR2004 - name, level, country
+    suffix = 2 if country and labels[-2] in _SECOND_LEVELS else 1
+    if len(labels) <= suffix:
+        return host
+    return ".".join([*labels[: -suffix - 1], "*", *labels[-suffix:]])
 
 
 def _tail(parts: UrlParts) -> str:
@@ -121,6 +167,9 @@ VIEWS: Final = (
     View("last", _last_view, 1, 5, 16),
     View("host", _host_view, 2, 5, 15),
     View("anchor", _anchor_view, 1, 4, 16),
+    View("form", _form_view, 1, 8, 15),
+    View("place", _place_view, 2, 5, 15),
+    View("anchor_form", _anchor_form_view, 1, 6, 14),
 )
 TOKEN_BITS: Final = 16
 TABLE_NAMES: Final = (*(view.name for view in VIEWS), "tokens")
@@ -134,6 +183,14 @@ class HashedRows:
 
     rows: NDArray[np.int64]
     buckets: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    """N-grams of each link."""
+
+    @property
+    def roots(self) -> NDArray[np.float64]:
+        """Roots of the counts, 1 where there are none."""
+        roots: NDArray[np.float64] = np.sqrt(np.maximum(self.counts, 1))
+        return roots
 
 
 def hash_views(links: Sequence[LinkEvidence], parts: Sequence[UrlParts]) -> list[HashedRows]:
@@ -149,6 +206,7 @@ def _hash_texts(texts: list[str], view: View) -> HashedRows:
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     lengths = np.fromiter((len(text) for text in texts), dtype=np.int64, count=len(texts))
     rows = np.repeat(np.arange(len(texts)), lengths)
+    counts = np.zeros(len(texts), dtype=np.int64)
     kept_rows, kept_buckets = [], []
     grown = np.zeros(len(codes), dtype=np.uint32)
     for size in range(1, view.longest + 1):
@@ -161,9 +219,10 @@ def _hash_texts(texts: list[str], view: View) -> HashedRows:
         whole = rows[:count] == rows[size - 1 :]
         kept_rows.append(rows[:count][whole])
         kept_buckets.append(_bucket(grown[whole], view.bits))
+        counts += np.maximum(lengths - size + 1, 0)
     if not kept_rows:
-        return HashedRows(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    return HashedRows(np.concatenate(kept_rows), np.concatenate(kept_buckets))
+        return HashedRows(np.zeros(0, np.int64), np.zeros(0, np.int64), counts)
+    return HashedRows(np.concatenate(kept_rows), np.concatenate(kept_buckets), counts)
 
 
 def _bucket(hashes: NDArray[np.uint32], bits: int) -> NDArray[np.int64]:
@@ -185,19 +244,23 @@ def _hash_tokens(parts: Sequence[UrlParts]) -> HashedRows:
         found = {crc32(text, _KIND_SEEDS[kind]) & mask for kind, text in tokens_of(part)}
         lengths.append(len(found))
         buckets.extend(found)
-    rows = np.repeat(np.arange(len(parts)), np.array(lengths, dtype=np.int64))
-    return HashedRows(rows, np.array(buckets, dtype=np.int64))
+    counts = np.array(lengths, dtype=np.int64)
+    rows = np.repeat(np.arange(len(parts)), counts)
+    return HashedRows(rows, np.array(buckets, dtype=np.int64), counts)
 
 
 def count_matrix(links: Sequence[LinkEvidence], parts: Sequence[UrlParts]) -> csr_matrix:
-    """Return the sparse matrix links x all buckets that the tables are fitted on."""
+    """Return the sparse matrix links x all buckets that the tables are fitted on.
+
+    Each view's counts are divided by the root of how many n-grams the link has there.
+    """
     from scipy.sparse import coo_matrix, hstack  # noqa: PLC0415 - training only
 
     blocks = []
     for hashed, size in zip(hash_views(links, parts), TABLE_SIZES, strict=True):
-        ones = np.ones(len(hashed.rows))
+        shares = 1.0 / hashed.roots[hashed.rows]
         blocks.append(
-            coo_matrix((ones, (hashed.rows, hashed.buckets)), shape=(len(links), size)).tocsr()
+            coo_matrix((shares, (hashed.rows, hashed.buckets)), shape=(len(links), size)).tocsr()
         )
     return hstack(blocks).tocsr()
 
@@ -233,6 +296,7 @@ class ValueTables:
     ) -> NDArray[np.float64]:
         columns = [
             np.bincount(hashed.rows, weights=table[hashed.buckets], minlength=len(links))
+            / hashed.roots
             for hashed, table in zip(hash_views(links, parts), self.weights, strict=True)
         ]
         columns.append(np.sum(columns, axis=0))
@@ -268,18 +332,23 @@ def sum_by_table(matrix: csr_matrix, coefficients: NDArray[np.float64]) -> NDArr
 def top_grams(
     tables: ValueTables, link: LinkEvidence, parts: UrlParts, count: int = 12
 ) -> list[tuple[str, str, float]]:
-    """Return (table, n-gram or token, weight) of the entries that weigh most for one link."""
+    """Return (table, n-gram or token, weight) of the entries that weigh most for one link.
+
+    A weight is what one occurrence adds to the table's sum.
+    """
     found: dict[tuple[str, str], float] = {}
     for view, table in zip(VIEWS, tables.weights, strict=False):
         text = view.text(link, parts)
+        step = tables.step / _hash_texts([text], view).roots[0]
         for gram in _grams(text, view):
             bucket = _hash_texts([gram], replace(view, shortest=len(gram), longest=len(gram)))
-            found[view.name, gram] = tables.step * float(table[bucket.buckets[0]])
+            found[view.name, gram] = float(step * table[bucket.buckets[0]])
     mask = (1 << TOKEN_BITS) - 1
+    step = tables.step / _hash_tokens([parts]).roots[0]
     for kind, token in tokens_of(parts):
         bucket_of_token = crc32(token, _KIND_SEEDS[kind]) & mask
         name = f"{kind.decode()}:{token.decode('utf-8', 'replace')}"
-        found["tokens", name] = tables.step * float(tables.weights[-1][bucket_of_token])
+        found["tokens", name] = float(step * tables.weights[-1][bucket_of_token])
     strongest = sorted(found.items(), key=lambda item: -abs(item[1]))[:count]
     return [(table, gram, weight) for (table, gram), weight in strongest if weight]
 

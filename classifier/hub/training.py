@@ -85,6 +85,7 @@ def train_model(
         paper_url=_paper_url([learned[place] for place in paper_rows], options),
         paper_content=_paper_content(features, _hubs(pages), options),
         heuristic=rivals.HeuristicBayes.fit(features, _hubs(pages)),
+        checks=trained.checks,
         training=_training_note(learned, pages),
         metrics=_metrics(learned, trained, pages, content),
     )

@@ -36,7 +36,8 @@ def update_model(base: HubModel, rows: Sequence[LabelRow], version: str) -> HubM
     """Return the model after learning new labels; raises TrainingError when there are none.
 
     ``metrics["update"]`` holds the F1 of the base and of the updated machine on the new rows, each row
-    judged without the labels of its own domain. One class alone is enough.
+    judged without the labels of its own domain, and the share of the check rows (``kept``) that each
+    judges rightly. One class alone is enough.
     """
     if not rows:
         raise TrainingError("there are no new labels to learn from")
@@ -44,6 +45,7 @@ def update_model(base: HubModel, rows: Sequence[LabelRow], version: str) -> HubM
     features = scale_features(base.url.scale, base.url.features([row.evidence for row in rows]))
     before = base.url.machine.decide(features) > 0
     after = _held_out(base.url, features, hubs, [row.domain for row in rows]) > 0
+    updated = _learn(base.url, features, hubs)
     note = {
         "rows": len(rows),
         "base": base.version,
@@ -51,11 +53,13 @@ def update_model(base: HubModel, rows: Sequence[LabelRow], version: str) -> HubM
         "f1": confusion(after, hubs).f1,
         "base_right": float(np.mean(before == hubs)),
         "right": float(np.mean(after == hubs)),
+        "base_kept": base.checks.right(base.url.machine),
+        "kept": base.checks.right(updated),
     }
     return replace(
         base,
         version=version,
-        url=replace(base.url, machine=_learn(base.url, features, hubs)),
+        url=replace(base.url, machine=updated),
         training={**base.training, "update_rows": len(rows), "update_sha256": labels_hash(rows)},
         metrics={**base.metrics, "update": note},
     )

@@ -13,12 +13,9 @@ from classifier.hub.errors import LabelFileError
 from classifier.hub.labels import (
     Behaviour,
     BehaviourRule,
-    LabelOrigin,
     LabelRow,
     check_two_classes,
-    enough_new_labels,
     labels_hash,
-    merge_labels,
     most_uncertain,
     read_labels,
     read_links,
@@ -113,26 +110,6 @@ def test_tabs_in_hostile_anchors_do_not_break_the_file(tmp_path: Path) -> None:
 )
 def test_behaviour_labels_only_what_is_clear(behaviour: Behaviour, label: str | None) -> None:
     assert BehaviourRule().judge(behaviour) == label
-
-
-def test_users_outrank_behaviour_and_behaviour_outranks_imports() -> None:
-    url = "http://a.example/"
-    hub, topic = LabelRow("hub", url), LabelRow("topic", url)
-    given_by = [
-        (LabelOrigin.USER, hub),
-        (LabelOrigin.BEHAVIOUR, topic),
-        (LabelOrigin.IMPORTED, topic),
-    ]
-    assert merge_labels(given_by)[url] == (LabelOrigin.USER, hub)
-    assert merge_labels([*given_by[1:], (LabelOrigin.IMPORTED, hub)])[url][1] == topic
-    assert merge_labels([(LabelOrigin.USER, topic), (LabelOrigin.USER, hub)])[url][1] == hub
-
-
-def test_retraining_waits_for_enough_labels() -> None:
-    assert enough_new_labels(50, 100_000)
-    assert enough_new_labels(10, 200)
-    assert not enough_new_labels(10, 300)
-    assert not enough_new_labels(9, 9)
 
 
 def test_the_most_uncertain_come_first() -> None:

@@ -15,6 +15,7 @@ from classifier.hub.evidence import LinkEvidence, split_url
 from classifier.hub.tables import (
     TABLE_NAMES,
     TABLE_SIZES,
+    VIEWS,
     ValueTables,
     count_matrix,
     hash_views,
@@ -40,9 +41,11 @@ def test_a_link_hashes_alike_alone_and_in_a_batch(urls: list[str]) -> None:
     for place, (link, part) in enumerate(zip(links, parts, strict=True)):
         for batch, alone in zip(together, hash_views([link], [part]), strict=True):
             assert sorted(batch.buckets[batch.rows == place]) == sorted(alone.buckets)
+            assert batch.counts[place] == len(alone.buckets) == alone.counts[0]
 
 
 def test_sums_equal_the_matrix_that_the_tables_were_fitted_on() -> None:
+    """But for rounding: half a step for each n-gram, over the root of their number."""
     tables, weights = _tables()
     links = [
         LinkEvidence("https://example.org/news/list_2.html", "新闻"),
@@ -50,7 +53,9 @@ def test_sums_equal_the_matrix_that_the_tables_were_fitted_on() -> None:
     ]
     parts = [split_url(link.url) for link in links]
     exact = sum_by_table(count_matrix(links, parts), weights)
-    assert tables.sums(links, parts) == pytest.approx(exact, abs=0.02 * 300)
+    roots = np.stack([hashed.roots for hashed in hash_views(links, parts)], axis=1)
+    off = np.abs(tables.sums(links, parts) - exact)[:, :-1]
+    assert (off <= roots * tables.step / 2 + 1e-9).all()
     assert exact[:, -1] == pytest.approx(exact[:, :-1].sum(axis=1))
 
 
@@ -73,6 +78,34 @@ def test_tokens_name_segments_by_place_and_numbers_are_alike() -> None:
     tokens = tokens_of(split_url("https://example.org/news/2024/my-story?ID=55"))
     assert {(b"s", b"news"), (b"e3", b"news"), (b"e1", b"my-story")} <= set(tokens)
     assert {(b"s", b"0"), (b"w", b"story"), (b"k", b"id"), (b"v", b"id=0")} <= set(tokens)
+
+
+@pytest.mark.parametrize(
+    ("url", "anchor", "form", "place", "anchor_form"),
+    [
+        ("https://news.scu.edu.cn/t20240512_1.htm", "", "^/a0#_0.a+$", "^news.*.edu.cn$", ""),
+        ("http://example.org", "第 96 期", "^/$", "^*.org$", "^c 0+ c$"),
+        ("http://a.b.co.uk/", "News", "^/$", "^a.*.co.uk$", "^Aa+$"),
+        ("http://gov.cn/s/aB3xAbcdefghijkl", "x", "^/a/aA0aAa@$", "^*.cn$", "^a$"),
+        ("http://localhost/x", "x", "^/a$", "^localhost$", "^a$"),
+    ],
+)
+def test_forms_cut_runs_and_places_leave_out_the_name(
+    url: str, anchor: str, form: str, place: str, anchor_form: str
+) -> None:
+    link, parts = LinkEvidence(url, anchor), split_url(url)
+    texts = {view.name: view.text(link, parts) for view in VIEWS}
+    assert (texts["form"], texts["place"], texts["anchor_form"]) == (form, place, anchor_form)
+
+
+def test_what_the_entries_of_a_table_weigh_is_what_the_table_adds() -> None:
+    """In a host each n-gram occurs once, so their weights add up."""
+    tables, _ = _tables()
+    link = LinkEvidence("https://abcdefg.org/")
+    parts = split_url(link.url)
+    named = top_grams(tables, link, parts, count=10_000)
+    host = sum(weight for table, _, weight in named if table == "host")
+    assert host == pytest.approx(tables.sums([link], [parts])[0, TABLE_NAMES.index("host")])
 
 
 def test_the_strongest_entries_of_a_link_are_named() -> None:

@@ -13,7 +13,7 @@ from classifier.hub.classifier import HubClassifier
 from classifier.hub.errors import TrainingError
 from classifier.hub.labels import LabelRow
 from classifier.hub.model import HubModel
-from classifier.hub.registry import ModelRegistry
+from classifier.hub.registry import FORGOTTEN, ModelRegistry
 from classifier.hub.updating import update_model
 
 
@@ -62,6 +62,23 @@ def test_an_update_that_judges_fewer_labels_rightly_is_not_used(
     registry = ModelRegistry(tmp_path)
     registry.add(small_model)
     for number, right in (("0002", 0.7), ("0003", 0.9)):
-        metrics = {**small_model.metrics, "update": {"right": right, "base_right": 0.8}}
+        note = {"right": right, "base_right": 0.8, "kept": 1.0, "base_kept": 1.0}
+        metrics = {**small_model.metrics, "update": note}
         registry.add(replace(small_model, version=f"{number}-update00", metrics=metrics))
         assert registry.active() == ("0003-update00" if right > 0.8 else small_model.version)
+
+
+def test_an_update_that_forgets_what_its_base_knew_is_not_used(
+    small_model: HubModel, tmp_path: Path
+) -> None:
+    """Labels that say the contrary of the training set are learned, at its cost."""
+    registry = ModelRegistry(tmp_path)
+    registry.add(small_model)
+    contrary = [replace(row, label="topic" if row.is_hub else "hub") for row in sample_rows(60)]
+    updated = update_model(small_model, contrary, "0002-update00")
+    note = updated.metrics["update"]
+    assert note["base_kept"] == 1.0
+    assert note["kept"] < 1.0 - FORGOTTEN
+    assert note["right"] > note["base_right"]
+    assert not registry.add(updated)
+    assert registry.active() == small_model.version

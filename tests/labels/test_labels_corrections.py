@@ -8,7 +8,7 @@ import pytest
 from fake_web import DAY, HOUR, MINUTE, START, Watch, page, watch
 
 from incremental.errors import InputError
-from incremental.labels import correct, merged, observe
+from incremental.learning.labels import correct, merged, observe
 from incremental.seeds import add_seed
 from incremental.urls import identity
 

@@ -26,7 +26,8 @@ from classifier.hub.model import read_manifest
 from classifier.hub.registry import ModelRegistry
 from incremental.clock import FastClock
 from incremental.daemon import Daemon
-from incremental.learning import (
+from incremental.learning.models import ActiveScorer, base_model, list_models
+from incremental.learning.nightly import (
     MAX_LABELS,
     MAX_LABELS_PER_SITE,
     POLL_SECONDS,
@@ -34,7 +35,6 @@ from incremental.learning import (
     lesson,
     taught_until,
 )
-from incremental.models import ActiveScorer, base_model, list_models
 from incremental.settings import Settings
 from incremental.urls import host_of, identity
 from store import Store
@@ -253,6 +253,9 @@ class Straw:
     def drain(self, _now: float) -> None:
         """Drain nothing."""
 
+    def catch_up(self, _now: float) -> bool:
+        return False
+
     def is_due(self, _now: float, _patience_seconds: float) -> bool:
         return False
 
@@ -272,7 +275,7 @@ def test_the_daemon_repeats_the_step_when_it_asks_for_it(sqlite_store: Store) ->
 
     straw: Any = Straw()
     clock = FastClock(1000.0)
-    daemon = Daemon(straw, sqlite_store, Settings(), clock, once=False, learn=learn)
+    daemon = Daemon(straw, sqlite_store, Settings(), clock, once=False, jobs={"learning": learn})
     daemon.run()
     for number, handler in handlers.items():
         signal.signal(number, handler)

@@ -15,7 +15,7 @@ from hub_samples import train_small_model
 from classifier.hub.labels import read_labels
 from classifier.hub.model import read_manifest
 from classifier.hub.registry import ModelRegistry
-from incremental.learning import Learner, taught_until
+from incremental.learning.nightly import Learner, taught_until
 from incremental.settings import Settings
 from incremental.storage import open_configured_store
 from incremental.urls import identity
