@@ -8,6 +8,8 @@ import requests
 from requests.auth import HTTPBasicAuth
 from urllib3.util import make_headers
 
+from incremental.fetch.options import origin
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -39,12 +41,16 @@ def prepare(
         **make_headers(accept_encoding=True),
         **access.headers,
         **_validators(request),
+        **(request.headers if origin(url) == origin(request.url) else {}),
     }
     shown = {**access.cookies, **cookies}
     auth = None
     if access.username is not None:
         auth = HTTPBasicAuth(access.username.encode(), (access.password or "").encode())
-    return requests.Request("GET", url, headers=headers, cookies=shown, auth=auth).prepare()
+    method = "GET" if request.post is None else "POST"
+    return requests.Request(
+        method, url, headers=headers, cookies=shown, auth=auth, data=request.post
+    ).prepare()
 
 
 def _validators(request: Request) -> dict[str, str]:

@@ -146,22 +146,6 @@ class RobotsPolicy:
         return Protego.parse(_bounded(self.text or "", self.user_agent))
 
 
-def fetch_robots(
-    fetch: Callable[[Request], Response],
-    url: str,
-    user_agent: str,
-    now: float,
-    previous: RobotsPolicy | None = None,
-) -> RobotsPolicy:
-    """Ask for the robots.txt that speaks for *url*, and follow it to other hosts.
-
-    Up to five redirects are followed (RFC 9309, section 2.3.1.2); the file speaks for the host that
-    was asked, wherever it lies.
-    """
-    response = follow_robots(fetch, fetch(Request(robots_url(url))))
-    return RobotsPolicy.from_response(response, user_agent, now, previous)
-
-
 def follow_robots(fetch: Callable[[Request], Response], response: Response) -> Response:
     """Follow the answer for a robots.txt to other hosts, and return the last one."""
     for _ in range(MAX_REDIRECTS):

@@ -72,6 +72,7 @@ _DETAIL = {
 }
 _EXPECTED = frozenset({FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED, FetchStatus.REDIRECTED})
 _NO_ACCESS = SiteAccess()
+_SUCCESS = range(200, 300)
 
 
 class Fetcher:
@@ -131,7 +132,7 @@ class Fetcher:
     def _travel(self, journey: Journey, request: Request) -> Response:
         while True:
             response = self._exchange(journey, request)
-            if response.status is not FetchStatus.REDIRECTED:
+            if response.status is not FetchStatus.REDIRECTED or request.post is not None:
                 return response
             journey.pass_by(response)
             stop = self._stop_at_redirect(journey, response)
@@ -180,7 +181,7 @@ class Fetcher:
         except requests.ConnectionError as error:
             # A server may close a kept connection at the very moment we use it (RFC 9112, section
             # 9.3.1); a fresh one tells whether it meant us.
-            if not was_dropped(error):
+            if request.post is not None or not was_dropped(error):
                 raise
             return self._transmit(prepared, proxies)
 
@@ -204,6 +205,8 @@ class Fetcher:
         conditional = bool(request.etag or request.last_modified)
         code = answer.status_code
         status = status_of_code(code, conditional=conditional, retry_after=wait is not None)
+        if request.post is not None and code in _SUCCESS:
+            status = FetchStatus.FETCHED
         response = Response(
             url=journey.url,
             status=status,

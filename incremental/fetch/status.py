@@ -46,12 +46,16 @@ class FetchStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One page to fetch."""
+    """One page to fetch, or one message to deliver."""
 
     url: str
     etag: str | None = None
     last_modified: str | None = None
     """Validators of the copy we hold, as the server gave them."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Of our own, over the usual ones; an API key among them stays out of ``repr``."""
+    post: bytes | None = field(default=None, repr=False)
+    """Body of a POST; None = GET. A POST is sent once: no redirect is followed, nothing repeated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,8 @@ class Response:
     """What a fetch brought: always a value, whatever went wrong.
 
     *body* is decoded from gzip/deflate/br/zstd and otherwise as the server sent it; it is empty
-    unless *status* is FETCHED. Header names are lower case.
+    unless *status* is FETCHED. To a POST any code from 200 to 299 is FETCHED. Header names are lower
+    case.
     """
 
     url: str

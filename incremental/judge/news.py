@@ -29,6 +29,8 @@ from store.values import HubRow, KnownPage
 
 MIN_GAP_LINKS = 4
 """Fewer links than this say nothing when all of them are new."""
+MAX_OLD_SHARE = 0.35
+"""A list of which no more than this was known was turned over."""
 RELAUNCH_MIN_LINKS = 8
 RELAUNCH_LOST_SHARE = 0.8
 RELAUNCH_FORM_SHARE = 0.8
@@ -156,7 +158,9 @@ def _end_of(year: int, month: int, day: int | None) -> float | None:
 
 
 def is_gap(hub: HubRow, shown: Sequence[Target], standings: Mapping[str, Standing]) -> bool:
-    """Tell whether pages may have scrolled by unseen: a whole list on the hub is new.
+    """Tell whether pages may have scrolled by unseen: a list on the hub is all or mostly new.
+
+    Mostly, because what came at once does not all stand on top: some are dated back a little.
 
     A list is what stands at one place in the markup; menus and footers are lists of their own, so that
     their old links do not hide that the list of news was turned over.
@@ -169,7 +173,10 @@ def is_gap(hub: HubRow, shown: Sequence[Target], standings: Mapping[str, Standin
     for target in shown:
         place = _DIGITS.sub("0", target.tag_path)
         (new if standings[target.identity] is Standing.NEW else old)[place] += 1
-    return any(count >= MIN_GAP_LINKS and not old[place] for place, count in new.items())
+    return any(
+        count >= MIN_GAP_LINKS and old[place] <= MAX_OLD_SHARE * (count + old[place])
+        for place, count in new.items()
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 ::
 
     outcome + HubView  ->  judge_hub   ->  Judgement(record, numbers for the revisit policy)
-    outcome + LookRow  ->  judge_look  ->  VisitRecord
+
+Looks at pages themselves are judged in :mod:`incremental.judge.looks`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from urllib.parse import urlsplit
 
 from incremental.fetch.status import FetchStatus
 from incremental.judge.hubs import HubCounts, HubLimits, choose_hubs
@@ -22,16 +21,23 @@ from incremental.judge.news import (
     Since,
     Standing,
     is_gap,
-    is_soft_404,
     relaunch,
     standing,
 )
+from incremental.judge.topics import Guesses
 from incremental.parse import PageKind
 from incremental.scope import page_number
 from incremental.times import HOUR, NEVER
 from incremental.urls import identity, normalize
 from incremental.visit import Outcome
-from store.values import HubRow, KnownPage, LookRow, NewHub, SeenLink, SiteChange, VisitRecord
+from store.values import (
+    HubRow,
+    KnownPage,
+    NewHub,
+    SeenLink,
+    SiteChange,
+    VisitRecord,
+)
 
 FAILURES_UNTIL_GONE = 3
 MAX_SITEMAPS = 50
@@ -57,6 +63,8 @@ class HubView:
     """Those of them that were known, by identity."""
     visible: frozenset[int]
     """Page ids that the hub showed at its last visit."""
+    young: frozenset[int]
+    """Those of them that it showed there for the first time; none after its baseline."""
     scores: Mapping[str, float]
     """Hub probability of the unknown ones, by identity."""
     counts: HubCounts
@@ -75,6 +83,8 @@ class HubView:
     """What it showed and no longer shows; given when a relaunch is possible."""
     anchors: Mapping[str, int] = field(default_factory=dict)
     """Page ids by headline among the unknown links; given when a relaunch is possible."""
+    guesses: Guesses | None = None
+    """What topics expect of the unknown ones; None = there is no topic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +100,12 @@ class Judgement:
     published: tuple[float, ...] = ()
     shared: Mapping[str, int] = field(default_factory=dict)
     """Links new to this hub that another hub had shown first, counted by that hub's page id."""
+    vanished: int = 0
+    """Links that this hub first showed at the visit before and shows no more."""
     gone: bool = False
     """The hub is no more, or never was one."""
+    relevant: float | None = None
+    """How many usual links the novel ones are worth to the topics; None = there is no topic."""
 
 
 def base_record(outcome: Outcome, now: float) -> VisitRecord:
@@ -189,6 +203,8 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
     news = sum(link.announce for link in seen) + len(verified)
     gap = event is None and is_gap(hub, view.found, standings)
     fields = _hub_fields(outcome, view, news)
+    novel = [link for link in seen if link.announce or link.identity in verified]
+    guesses = view.guesses or Guesses()
     record = replace(
         base_record(outcome, now),
         links=seen,
@@ -201,16 +217,25 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
         page_change="back" if _is_back(hub) else None,
         rebaseline=event is not None and event.kind == "relaunch",
         more_pages=_neighbours(outcome, hub, view.found, now),
+        topic_scores=guesses.of_waiting(seen),
     )
     return Judgement(
         record,
+        relevant=guesses.expected_among(novel) if view.guesses is not None else None,
         novel=news,
         shown=len(seen),
         all_new=gap,
         baseline=hub.baseline_at is None,
         published=_published(view, standings),
         shared=_shared(view, standings),
+        vanished=_vanished(view, truncated=outcome.page.truncated),
     )
+
+
+def _vanished(view: HubView, *, truncated: bool) -> int:
+    """Count what came and went between two visits; of a page that was cut short nothing is known."""
+    here = {known.id for known in view.known.values()}
+    return 0 if truncated else len(view.young - here)
 
 
 def _standings(view: HubView) -> dict[str, Standing]:
@@ -259,13 +284,19 @@ def _new_hub(view: HubView, target: Target) -> NewHub:
 
 
 def _to_verify(view: HubView, standings: Mapping[str, Standing]) -> frozenset[str]:
-    """Return the unknown pages that are looked at before they are told, as far as looks are granted."""
-    fresh = (
+    """Return the unknown pages that are looked at before they are told, as far as looks are granted.
+
+    Those of which topics expect most come first, else as they stand on the page.
+    """
+    fresh = [
         target.identity
         for target in view.found
         if standings[target.identity] is Standing.NEW and target.identity not in view.known
-    )
-    return frozenset(islice(fresh, view.looks))
+    ]
+    guesses = view.guesses
+    if guesses is not None:
+        fresh.sort(key=lambda identity: -(guesses.expected(identity) or 0.0))
+    return frozenset(fresh[: view.looks])
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +323,8 @@ def _seen(target: Target, stand: Standing, view: HubView, plan: _Plan) -> SeenLi
     state = "backdated" if stand is Standing.BACKDATED else "pending" if pending else "known"
     if stand is Standing.NEW and plan.event is not None:
         state = "relaunched"  # so that the next hub to show it does not tell it either
+    waits = new or over
+    guesses = view.guesses if waits else None
     return SeenLink(
         identity=target.identity,
         url=target.url,
@@ -302,8 +335,10 @@ def _seen(target: Target, stand: Standing, view: HubView, plan: _Plan) -> SeenLi
         announce=announce,
         state=state,
         hub=hub,
-        look_due_at=view.since.now if new or over else None,
+        look_due_at=view.since.now if waits else None,
         moved_from=plan.event.moved.get(target.identity) if plan.event else None,
+        look_score=guesses.expected(target.identity) if guesses else None,
+        link_context=guesses.contexts.get(target.identity) if guesses else None,
     )
 
 
@@ -439,44 +474,3 @@ def section_links(section: Sequence[Target], now: float) -> tuple[SeenLink, ...]
     return tuple(
         SeenLink(t.identity, t.url, t.anchor, state="pending", look_due_at=now) for t in section
     )
-
-
-def _leads_home(outcome: Outcome) -> bool:
-    """Tell whether a page below the root was answered with the home page."""
-    asked, answered = urlsplit(outcome.task.url), urlsplit(outcome.response.url)
-    was_home = asked.path in ("", "/") and not asked.query
-    return answered.path in ("", "/") and not answered.query and not was_home
-
-
-def judge_look(outcome: Outcome, row: LookRow, now: float) -> VisitRecord:
-    """Judge a look at a new page itself: its title, date and language, or that it is not there.
-
-    A page that waited for this look is told now, unless it is not there; a site that does not let us
-    look cannot hide that its hub shows the page.
-    """
-    record = base_record(outcome, now)
-    waited = row.state == "pending"
-    record = replace(record, announce_page=waited, first_hub_id=row.first_hub_id)
-    fields: dict[str, object] = {"look_due_at": None, "looked_at": now}
-    status, page = outcome.response.status, outcome.page
-    gone = status is FetchStatus.GONE
-    if _leads_home(outcome):
-        gone, record = True, replace(record, detail="leads to the home page instead")
-    if page is not None and is_soft_404(page.title, page.text):
-        gone, record = True, replace(record, detail="answers 200 but says that it is not there")
-    if gone and waited and row.looked_at is None:
-        # Linked a moment before it is there: staged publishing, a cache on the way.
-        fields["look_due_at"] = now + HOUR
-        return replace(record, page_fields=fields, announce_page=False)
-    if gone:
-        change = None if waited else "gone"
-        fields["state"] = "gone"
-        return replace(record, page_fields=fields, page_change=change, announce_page=False)
-    if page is None:
-        return replace(record, page_fields=fields)
-    fields |= {"body_md5": outcome.body_md5, "language": page.language}
-    if page.title:
-        fields["title"] = page.title
-    if page.published_at is not None:
-        fields["published_at"] = page.published_at
-    return replace(record, page_fields=fields)

@@ -34,6 +34,7 @@ _LINK_TAGS = frozenset({"a", "area", "frame"})
 
 _MAX_ANCHOR_CHARS = 500
 _MAX_HEADING_CHARS = 120
+_MAX_HEADINGS = 200
 _MAX_PATH_CHARS = 500
 _MAX_CLASSES = 3
 _MAX_CLASS_CHARS = 40
@@ -45,6 +46,7 @@ class Collector:
 
     def __init__(self, limits: ParseLimits, prose: Prose | None = None) -> None:
         self.links: list[RawLink] = []
+        self.headings: list[str] = []
         self.head = Head()
         self.prose = prose
         self.max_depth = 0
@@ -172,6 +174,8 @@ class Collector:
         self._heading = None
         if text:
             self._outline.append((level, text))
+            if len(self.headings) < _MAX_HEADINGS:
+                self.headings.append(text)
 
     def _start_link(self, tag: str, attributes: Mapping[str, str], path: str) -> None:
         self._end_link()

@@ -17,7 +17,7 @@ from incremental.parse.page import Link, Page, PageKind
 from incremental.parse.paging import next_page
 from incremental.parse.prose import Prose
 from incremental.parse.references import Resolver
-from incremental.parse.text import language_code
+from incremental.parse.text import fold, language_code
 
 if TYPE_CHECKING:
     from incremental.parse.head import Head
@@ -61,6 +61,8 @@ def parse_html(
         refresh_url=_other(url, _resolved(resolver, refresh)),
         websub_hub_url=_resolved(resolver, head.websub_hub),
         truncated=truncated,
+        headings=tuple(collector.headings) if prose else (),
+        description=_description(head) if prose else "",
     )
 
 
@@ -116,6 +118,12 @@ def _language(head: Head) -> str | None:
     told = (head.meta.get(name, "") for name in ("content-language", "language", "og:locale"))
     codes = map(language_code, chain([head.language], told))
     return next((code for code in codes if code is not None), None)
+
+
+def _description(head: Head) -> str:
+    told = map(head.meta.get, ("description", "og:description", "keywords"))
+    # Most pages give the same sentence twice.
+    return " ".join(dict.fromkeys(fold(text) for text in told if text))
 
 
 def _resolved(resolver: Resolver, reference: str | None) -> str | None:

@@ -68,3 +68,7 @@ class Page:
     """A limit (links, depth, time, size) cut the page short."""
     problem: str = ""
     """Why the body could not be read as what it claims to be, for people."""
+    headings: tuple[str, ...] = ()
+    """Texts of h1 to h6, in order; empty unless the text was asked for."""
+    description: str = ""
+    """Description and key words of the head; empty unless the text was asked for."""

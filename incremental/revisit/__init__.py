@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from incremental.revisit.budget import BudgetState, advance, open_at, price_minutes, spend
 from incremental.revisit.fixed import FixedPolicy
-from incremental.revisit.price import PricePolicy, hinted, woken
+from incremental.revisit.price import PricePolicy, hinted, pinged, woken
 from incremental.revisit.protocol import Explanation, Policy, Terms
 from incremental.revisit.state import HubKind, HubState, SiteState, Visit
 
@@ -30,6 +30,7 @@ __all__ = [
     "advance",
     "hinted",
     "open_at",
+    "pinged",
     "price_minutes",
     "spend",
     "woken",

@@ -2,15 +2,15 @@
 
 Every request counts, whatever it was for. Three things hold the budget:
 
-- The *price*: minutes of accrued delay that a visit must be worth. It follows the visits of the last
-  24 hours: up while there are more than the budget leaves for them, down while there are fewer, so
-  that visits move to the hours of the day in which they pay. It starts at the anchor, the price at
-  which visits by the square-root law would use up the budget exactly; and it rises steeply while what
-  the day leaves for visits runs out, so that they thin out instead of ending.
+- The *price*: minutes of accrued delay that a visit must be worth. It starts at the anchor, the price
+  at which visits by the square-root law would use up the budget exactly. Through the day it is held to
+  a plan: what is left of the day's visits against what the same hours take usually. Ahead of the plan
+  it rises, so that visits thin out instead of ending; behind it, it falls, so that nothing is left over
+  at midnight. What the plan corrects day after day becomes the price's own *trim*.
 - The *bucket*: grants flow in evenly, at most half a day's are saved up, and an empty bucket shuts
   the site until the next grant.
-- The *day*: in the current and the 23 hours before there are never more requests than a day's
-  budget, and in one hour at most four times the mean.
+- The *day* (UTC): in none are there more requests than a day's budget, and in one hour at most four
+  times the mean.
 """
 
 from __future__ import annotations
@@ -24,18 +24,23 @@ _DAY = 86400.0
 _HOUR = 3600.0
 _SAVED_DAYS = 0.5
 _GAIN = 1.5
-"""By how much the logarithm of the price moves in a day for visits e times too many. Visits fall with
-the square root of the price, and a mean over a day lags by half a day: stable up to about 6."""
-_AIM = 0.99
-"""Share of the visits left that the price aims at: above it the day would close before it ends."""
-_NEARLY_USED = 0.9
-_STEEPNESS = 2.0
-"""Logarithm of the price when a day's visits are used up over that at nine tenths of them."""
-_LARGEST_ERROR = 2.0
+"""By how much the logarithm of the price moves in a day in which visits are e times ahead of the plan.
+Visits fall with the square root of the price, and habits lag by days: stable up to about 3."""
+_EVEN = 0.25
+"""How much of the plan is an even spread; the rest is habit."""
+_YOUNG_DAYS = 7.0
+_YOUNG_DAYS = 7.0
+_HABIT_DAYS = 7.0
+_STRENGTH = 2.0
+"""By how much the price's logarithm answers to that of the lead. Visits fall with its square root."""
+_DOUBT = 0.5
+"""Visits added to both sides of the plan: one visit more or less says little."""
+_AIM = 1.02
+"""Aimed at is a little more than the day allows, which ends at its budget whatever the aim."""
+_LARGEST_LEAD = 2.0
+"""Of the logarithm of visits: the price moves by at most e to the fourth within a day."""
 _TRIM_LIMIT = 2.0
 """The anchor is right within a factor of a few: further away something else limits the visits."""
-_SHUT = 0.01
-"""Least excess assumed while the day's visits are used up: the demand turned away is unknown."""
 _LONGEST_STALL_DAYS = 1.0
 _START_MINUTES = 30.0
 _LEAST = 0.01
@@ -57,13 +62,31 @@ class BudgetState(JsonState):
     """Requests by hour, the current hour first, 24 of them."""
     visited: tuple[float, ...] = ()
     """Hub visits among them."""
+    habit: tuple[float, ...] = ()
+    """Hub visits in each hour of the day (UTC), averaged over about a week; empty = not known yet."""
+    per_day: float = 0.0
+    """The budget, as it was when it was last looked at: for whoever only reads."""
     floor_minutes: float = 0.0
     """Price of a budget that is shared with other sites: the higher price counts."""
 
     @property
-    def used_today(self) -> float:
+    def used_lately(self) -> float:
         """Requests in the current hour and the 23 before it."""
         return sum(self.used)
+
+    @property
+    def used_today(self) -> float:
+        """Requests since midnight, UTC."""
+        return sum(self.used[: self._hour + 1])
+
+    @property
+    def visited_today(self) -> float:
+        """Hub visits among them."""
+        return sum(self.visited[: self._hour + 1])
+
+    @property
+    def _hour(self) -> int:
+        return int(self.updated_at // _HOUR) % 24
 
 
 def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetState:
@@ -76,7 +99,13 @@ def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetSt
         tokens = min(requests_per_day, max(1.0, requests_per_day / 4))
         empty = (0.0,) * 24
         return replace(
-            state, tokens=tokens, updated_at=now, started_at=now, used=empty, visited=empty
+            state,
+            tokens=tokens,
+            updated_at=now,
+            started_at=now,
+            used=empty,
+            visited=empty,
+            per_day=requests_per_day,
         )
     days = max(now - state.updated_at, 0.0) / _DAY
     granted = requests_per_day * days
@@ -88,7 +117,31 @@ def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetSt
         updated_at=now,
         used=(0.0,) * hours + state.used[: 24 - hours],
         visited=(0.0,) * hours + state.visited[: 24 - hours],
+        habit=_habit(state, now) if hours else state.habit,
+        per_day=requests_per_day,
     )
+
+
+def _habit(state: BudgetState, now: float) -> tuple[float, ...]:
+    """Return what the hours of the day take usually, with the hours that have passed counted in.
+
+    A day without any visit, or a stall, is no habit. Nothing is known before the first whole day.
+    """
+    first = int(state.updated_at // _HOUR)
+    if now - state.started_at < _DAY or now - state.updated_at > _DAY / 2:
+        return state.habit
+    if not state.habit:
+        return tuple(state.visited[(first - hour) % 24] for hour in range(24))
+    habit = list(state.habit)
+    # Hours in which the day was used up say nothing of what is wanted then: an even share is assumed,
+    # or they would stay without visits for ever.
+    closed = state.used_today + 1 > max(math.ceil(state.per_day), 1)
+    least = left_for_visits(state, state.per_day) / 24 if closed else 0.0
+    for passed in range(int(now // _HOUR) - first):
+        hour = (first + passed) % 24
+        visits = max(state.visited[0] if passed == 0 else 0.0, least)
+        habit[hour] += (visits - habit[hour]) / _HABIT_DAYS
+    return tuple(habit)
 
 
 def spend(
@@ -118,25 +171,26 @@ def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:
 
 
 def _day_opens_at(state: BudgetState, requests_per_day: float, now: float) -> float:
-    """Return when enough hours have passed for one more request in a day and in an hour."""
-    hour = int(now // _HOUR)
-    a_day = max(math.ceil(requests_per_day), 1)
+    """Return from when on the day and the hour have room for one more request.
+
+    With a clock that went back *state* is ahead of *now*: its hour counts as the current one.
+    """
+    at = max(now, state.updated_at)
+    if state.used_today + 1 > max(math.ceil(requests_per_day), 1):
+        return (at // _DAY + 1) * _DAY
     an_hour = max(requests_per_day / 6, min(6.0, requests_per_day / 2), 1.0)
-    if state.used[0] + 1 <= an_hour and state.used_today + 1 <= a_day:
-        return now
-    for passed in range(1, 25):
-        if sum(state.used[: 24 - passed]) + 1 <= a_day:
-            return (hour + passed) * _HOUR
-    return now + _DAY  # pragma: no cover - after 24 hours nothing is left to count
+    return now if state.used[0] + 1 <= an_hour else (at // _HOUR + 1) * _HOUR
 
 
 def left_for_visits(state: BudgetState, requests_per_day: float) -> float:
     """Return how many hub visits a day other requests leave.
 
-    Half of the budget at least: a site with much to explore must not lose sight of what it knows.
+    Three quarters of the budget at least, half of it in the first week: a site with much to explore must
+    not lose sight of what it knows.
     """
-    others = state.used_today - sum(state.visited)
-    return max(requests_per_day - others, requests_per_day / 2)
+    others = state.used_lately - sum(state.visited)
+    young = state.updated_at - state.started_at < _YOUNG_DAYS * _DAY
+    return max(requests_per_day - others, requests_per_day * (0.5 if young else 0.75))
 
 
 def price_minutes(state: BudgetState, requests_per_day: float, weight_total: float) -> float:
@@ -150,20 +204,34 @@ def price_minutes(state: BudgetState, requests_per_day: float, weight_total: flo
     if left <= 0:
         return math.inf
     anchor = (weight_total * 24 / left) ** 2 / 2 * 60 if weight_total > _LEAST else _START_MINUTES
-    nearly = sum(state.visited) / left - _NEARLY_USED
-    scarce = _STEEPNESS * min(max(nearly / (1 - _NEARLY_USED), 0.0), 1.0)
-    return max(anchor * math.exp(state.trim + scarce), state.floor_minutes)
+    steered = anchor * math.exp(state.trim + _STRENGTH * _lead(state, requests_per_day))
+    return max(steered, state.floor_minutes)
+
+
+def _lead(state: BudgetState, requests_per_day: float) -> float:
+    """Return how far the day's visits are ahead of the plan, as a logarithm; below zero = behind.
+
+    Visits go with the inverse square root of the price, so twice this makes up for it.
+    """
+    if not state.updated_at:
+        return 0.0
+    left = left_for_visits(state, requests_per_day)
+    at = state.updated_at % _DAY
+    planned = left * (1.0 - at / _DAY)
+    if state.habit:
+        hour = int(at // _HOUR)
+        usual = sum(state.habit[hour + 1 :]) + state.habit[hour] * (1.0 - at % _HOUR / _HOUR)
+        # The habit tells when, not how many.
+        usual *= left / max(sum(state.habit), _LEAST)
+        planned = _EVEN * planned + (1 - _EVEN) * usual
+    room = max(_AIM * left - state.visited_today, 0.0)
+    lead = math.log((planned + _DOUBT) / (room + _DOUBT))
+    return min(max(lead, -_LARGEST_LEAD), _LARGEST_LEAD)
 
 
 def _trimmed(state: BudgetState, requests_per_day: float, days: float) -> float:
-    """Move the price by how the visits of the last day compare with what is left for them."""
+    """Let the price remember what it had to be corrected by."""
     if requests_per_day <= 0:
         return state.trim
-    # Of a site that is watched for less than a day only so much can be asked.
-    watched = min(max((state.updated_at - state.started_at) / _DAY, 1 / 24), 1.0)
-    aim = _AIM * left_for_visits(state, requests_per_day) * watched
-    error = math.log(max(sum(state.visited), 1e-3) / aim)
-    if sum(state.visited) + 1 > left_for_visits(state, requests_per_day):
-        error = max(error, _SHUT)
-    error = min(max(error, -_LARGEST_ERROR), _LARGEST_ERROR)
-    return min(max(state.trim + _GAIN * error * days, -_TRIM_LIMIT), _TRIM_LIMIT)
+    trim = state.trim + _GAIN * _lead(state, requests_per_day) * days
+    return min(max(trim, -_TRIM_LIMIT), _TRIM_LIMIT)

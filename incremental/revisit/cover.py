@@ -29,10 +29,10 @@ class Shown:
     """Ids of the pages that are no hubs and that it showed at its last visit."""
     told: AbstractSet[int] = frozenset()
     """Ids of the pages told as new lately that it showed in time, by itself or after another hub."""
-    seed: bool = False
-    """The user's own choice: never rests."""
+    chosen: bool = False
+    """The user said that it is a hub: never rests."""
     anchor: bool = False
-    """A feed or a sitemap: rests only by the evidence of pages told, never by what it merely shows."""
+    """A seed, a feed or a sitemap: rests only by the evidence of pages told, not by what it merely shows."""
     late: bool = False
     """A sitemap: that it lists everything does not say when."""
     preference: float = 0.0
@@ -60,7 +60,7 @@ def cover(hubs: Mapping[int, Shown]) -> Cover:
     chosen = _greedy(hubs, by_news=len(told) >= MIN_TOLD)
     resting: dict[int, int | None] = {}
     for hub, shown in hubs.items():
-        if hub in chosen or shown.seed or (shown.anchor and len(told) < MIN_TOLD):
+        if hub in chosen or shown.chosen or (shown.anchor and len(told) < MIN_TOLD):
             continue
         resting[hub] = _nearest(shown, hubs, chosen)
     return Cover(resting, {hub: len(hubs[hub].pages) for hub in resting})

@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 
 from incremental.revisit.budget import BudgetState, left_for_visits
-from incremental.revisit.pacing import in_window, retry_at
+from incremental.revisit.pacing import in_window, ping_of, retry_at
 from incremental.revisit.protocol import DAY, HOUR, Explanation, Terms
 from incremental.revisit.rates import count_visit
 from incremental.revisit.state import HubKind, HubState, SiteState, Visit
@@ -53,6 +53,8 @@ class FixedPolicy:
         if not hub.tried_at:
             return now
         at = retry_at(hub, now) if hub.failures else min(hub.tried_at, now) + interval
+        if not hub.failures:
+            at = min(at, max(ping_of(hub), hub.tried_at + self.terms.min_interval_seconds))
         return in_window(max(at, hub.wait_until), self.terms)
 
     def index(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> float:
@@ -88,6 +90,8 @@ class FixedPolicy:
             return math.inf
         weight = hub.weight or _weight(hub)
         shared = max(site.weight_total, weight) / weight / visits_per_day * DAY
+        # Hubs that rest have a share and do not use it: intervals shrink until the budget is used.
+        shared *= math.exp(budget.trim / 2)
         longest = max(terms.max_interval_seconds, max(site.hubs, 1) / visits_per_day * DAY)
         return min(max(shared, terms.min_interval_seconds), longest)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from incremental.revisit.budget import BudgetState, left_for_visits
+from incremental.revisit.state import HubKind
 
 if TYPE_CHECKING:
     from incremental.revisit.protocol import Terms
@@ -15,10 +16,12 @@ _HOUR = 3600.0
 _DAY = 86400.0
 _QUICK_LOOKS = (15 * _MINUTE, _HOUR, 4 * _HOUR)
 _FIRST_RETRY = 10 * _MINUTE
+_LONGEST_RETRY = 30 * _DAY
 _QUIET_AFTER = 30 * _DAY
 _QUIET_INTERVAL = 7 * _DAY
 _BURIED_AFTER = 180 * _DAY
 _BURIED_INTERVAL = 90 * _DAY
+_BELIEVED_SHARE = 0.2
 _LONGEST_SHARE = 0.1
 """Share of the visits that may go to hubs only because their longest interval has passed."""
 
@@ -55,9 +58,22 @@ def quick_look(hub: HubState, site: SiteState, budget: BudgetState, terms: Terms
 def retry_at(hub: HubState, now: float) -> float:
     """Return when a hub that failed is tried again: 10 minutes after, doubling up to a day.
 
-    A last try in the future (the clock went back) counts as made now.
+    What has failed for many days is asked less and less often: after a quarter of that time again, a
+    month at most. A home page is always tried daily. A last try in the future (the clock went back)
+    counts as made now.
     """
-    return min(hub.tried_at, now) + min(_FIRST_RETRY * 2.0 ** min(hub.failures - 1, 20), _DAY)
+    tried_at = min(hub.tried_at, now)
+    longest = _DAY
+    if hub.visited_at and hub.kind != HubKind.HOME:
+        longest = min(max((tried_at - hub.visited_at) / 4, _DAY), _LONGEST_RETRY)
+    return tried_at + min(_FIRST_RETRY * 2.0 ** min(hub.failures - 1, 20), longest)
+
+
+def ping_of(hub: HubState) -> float:
+    """Return since when a WebSub message waits for a visit; infinite when none does, or they mislead."""
+    if hub.pinged_at <= hub.visited_at or hub.hints_kept + 1 < _BELIEVED_SHARE * (hub.hints + 1):
+        return float("inf")
+    return hub.pinged_at
 
 
 def in_window(at: float, terms: Terms) -> float:

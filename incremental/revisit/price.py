@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from incremental.revisit.budget import BudgetState, left_for_visits, price_minutes
 from incremental.revisit.overlap import Backlog, backlog, learn_overlap
-from incremental.revisit.pacing import in_window, longest_interval, quick_look, retry_at
+from incremental.revisit.pacing import in_window, longest_interval, ping_of, quick_look, retry_at
 from incremental.revisit.profile import HOUR, WEEK, Shape
 from incremental.revisit.protocol import Explanation, Terms
 from incremental.revisit.rates import (
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from incremental.revisit.state import HubState, SiteState, Visit
 
 _SHAPES_KEPT = 4096
+_HINT_PRIOR = 2.0
+_HINT_FADE = 0.98
 _CHEAP_304 = 0.3
 """How much cheaper than a full page an answer "not modified" is taken to be."""
 
@@ -66,6 +68,7 @@ class PricePolicy:
             hub = replace(hub, weight=weight_of(hub, _worth(hub)))
         if not visit.failed:
             site = seen(site, hub, visit.at)
+        site = _signs_counted(before, site, visit)
         return hub, reshaped(pooled(site, before, hub), visit.at)
 
     def retire(self, hub: HubState, site: SiteState) -> SiteState:
@@ -84,6 +87,7 @@ class PricePolicy:
         visited_at = min(hub.visited_at, now)
         latest = visited_at + longest_interval(hub, site, self._visits_per_day(budget), terms, now)
         at = min(self._crossing(hub, site, budget), quick_look(hub, site, budget, terms), latest)
+        at = min(at, ping_of(hub))
         at = max(at, visited_at + terms.min_interval_seconds, hub.wait_until)
         return in_window(at, terms)
 
@@ -97,11 +101,13 @@ class PricePolicy:
         if not hub.visits:
             return math.inf
         waiting, delay = self._waiting(hub, site, now)
-        value = _worth(hub) * (delay + _hinted(hub, now)) * 60
+        value = _worth(hub) * (delay + _hinted(hub, site, now)) * 60
         if waiting > most_links(hub.shown):
             value += LOST_LINK_HOURS * 60 * (waiting - most_links(hub.shown))
         longest = longest_interval(hub, site, self._visits_per_day(budget), self.terms, now)
         overdue = min(max(now - hub.visited_at, 0.0) / longest, 1e6)
+        if ping_of(hub) <= now:
+            overdue = max(overdue, 1.0)
         return max(value, self._price(site, budget) * overdue)
 
     def why(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> Explanation:
@@ -118,11 +124,6 @@ class PricePolicy:
             reason=self._reason(hub, site, budget, due_at, now),
         )
 
-    def rate_by_hour(self, hub: HubState, site: SiteState) -> list[float]:
-        """Return expected links for each hour of the week, from Thursday 00:00 UTC: for a chart."""
-        rate = rate_of(hub, site)
-        return [rate * value for value in self._shape(hub, site).hours]
-
     def _reason(
         self, hub: HubState, site: SiteState, budget: BudgetState, due_at: float, now: float
     ) -> str:
@@ -134,6 +135,7 @@ class PricePolicy:
             (lambda: not hub.visits, "never visited: its links must be known before any is new"),
             (lambda: due_at == hub.wait_until, "the server asked to be left alone until then"),
             (lambda: due_at > in_window(due_at - 1, self.terms) + 1, "outside the hours you allow"),
+            (lambda: ping_of(hub) <= due_at, "its WebSub hub says that it has changed"),
             (
                 lambda: due_at == quick_look(hub, site, budget, self.terms),
                 "new: a quick look to learn how often it changes",
@@ -159,7 +161,7 @@ class PricePolicy:
         goal = self._price(site, budget) / 60 / _worth(hub)
         links = state.links
         if hub.hinted_at > hub.visited_at:
-            state, links = _with_hint(hub, state)
+            state, links = _with_hint(hub, site, state)
         at = shape.hour_of_delay(state.since, goal - state.delay, links, rate)
         room = most_links(hub.shown) - state.links
         if rate * shape.integrals(state.since, min(at, state.since + WEEK))[0] > room:
@@ -221,8 +223,16 @@ def hinted(hub: HubState, at: float) -> HubState:
 
 
 def woken(hub: HubState, at: float) -> HubState:
-    """Return the hub as alive at *at*: other evidence (a WebSub ping, a link to it) says so."""
+    """Return the hub as alive at *at*: other evidence (a link to it) says so."""
     return replace(hub, last_novel_at=max(hub.last_novel_at, at), hinted_at=hub.hinted_at or at)
+
+
+def pinged(hub: HubState, at: float) -> HubState:
+    """Return the hub as due at *at*: its WebSub hub says that it has changed.
+
+    It is believed as long as one visit in five after such signs has brought something.
+    """
+    return replace(woken(hub, at), pinged_at=at)
 
 
 def _worth(hub: HubState) -> float:
@@ -231,21 +241,36 @@ def _worth(hub: HubState) -> float:
     return relevant * loss_factor(hub) / (1.0 - _CHEAP_304 * hub.unmodified)
 
 
-def _hint_links(hub: HubState) -> float:
-    """Return how many links a sign of a change promises: its precision so far."""
-    return (hub.hints_kept + 1.0) / (hub.hints + 2.0)
+def _hint_links(hub: HubState, site: SiteState) -> float:
+    """Return how many links a sign of a change promises: its precision so far, shrunk to the site's.
+
+    A sitemap that moves with each deployment loses its say on all hubs of its site.
+    """
+    usual = (site.hints_kept + 1.0) / (site.hints + 2.0)
+    return (hub.hints_kept + _HINT_PRIOR * usual) / (hub.hints + _HINT_PRIOR)
 
 
-def _hinted(hub: HubState, now: float) -> float:
+def _signs_counted(hub: HubState, site: SiteState, visit: Visit) -> SiteState:
+    """Return the site with the sign that led to a visit counted, and whether it kept its word."""
+    if not hub.hinted_at or visit.failed or visit.baseline:
+        return site
+    return replace(
+        site,
+        hints=site.hints * _HINT_FADE + 1,
+        hints_kept=site.hints_kept * _HINT_FADE + (visit.novel > 0),
+    )
+
+
+def _hinted(hub: HubState, site: SiteState, now: float) -> float:
     """Return the delay, in link-hours, of what a sign of a change promises."""
     if hub.hinted_at <= hub.visited_at:
         return 0.0
-    return _hint_links(hub) * max(now - hub.hinted_at, 0.0) / HOUR
+    return _hint_links(hub, site) * max(now - hub.hinted_at, 0.0) / HOUR
 
 
-def _with_hint(hub: HubState, state: Backlog) -> tuple[Backlog, float]:
+def _with_hint(hub: HubState, site: SiteState, state: Backlog) -> tuple[Backlog, float]:
     """Return the backlog with the promised links waiting since the sign came."""
-    promised = _hint_links(hub)
+    promised = _hint_links(hub, site)
     since = hub.hinted_at / HOUR
     # The promised links wait from *since* on; seen from state.since that is a head start or a debt.
     delay = state.delay + promised * (state.since - since)

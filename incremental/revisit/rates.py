@@ -65,7 +65,7 @@ def count_visit(hub: HubState, visit: Visit, open_hours: float | None = None) ->
             hub,
             tried_at=visit.at,
             failures=hub.failures + 1,
-            wait_until=visit.at + visit.wait_seconds,
+            wait_until=visit.at + visit.wait_seconds if visit.wait_seconds else 0.0,
         )
     hub = _dated(hub, visit) if visit.baseline else _counted(hub, visit, open_hours)
     novel = 0 if visit.baseline else visit.novel
@@ -76,7 +76,7 @@ def count_visit(hub: HubState, visit: Visit, open_hours: float | None = None) ->
         first_at=hub.first_at or visit.at,
         failures=0,
         visits=hub.visits + 1,
-        wait_until=visit.at + visit.wait_seconds,
+        wait_until=visit.at + visit.wait_seconds if visit.wait_seconds else 0.0,
         last_novel_at=visit.at if novel else hub.last_novel_at,
         censored=visit.all_new and not visit.baseline and novel > 0,
         shown=visit.shown or hub.shown,

@@ -6,7 +6,8 @@ in the settings keeps what was learned.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+import json
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self
 
@@ -35,8 +36,9 @@ class Visit:
     """Links that no hub had shown before: the first sighting gets the credit."""
     baseline: bool = False
     """The first look at this hub: its links are known from now on, and none of them is novel."""
-    relevant: int | None = None
-    """Novel links on topic; None = not judged."""
+    relevant: float | None = None
+    """How many usual links the novel ones are worth to the user's topics, as far as was expected before
+    they were read; None = nobody asks for a topic."""
     all_new: bool = False
     """Every link shown is new to this hub: more may have scrolled away."""
     not_modified: bool = False
@@ -59,8 +61,14 @@ class JsonState:
     def to_json(self) -> dict[str, Any]:
         """Return the fields that differ from a new state's; long lists with three decimals."""
         new = type(self)()
-        changed = {k: v for k, v in asdict(self).items() if v != getattr(new, k)}
+        values = ((f.name, getattr(self, f.name)) for f in fields(self))
+        changed = {k: v for k, v in values if v != getattr(new, k)}
         return {k: _rounded(v) if isinstance(v, tuple) else v for k, v in changed.items()}
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Return the state that a store keeps as JSON text."""
+        return cls.from_json(json.loads(text))
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Self:
@@ -127,8 +135,17 @@ class HubState(JsonState):
     """Share of visits that found nothing changed."""
     overlaps: Mapping[str, list[float]] = field(default_factory=dict)
     """By neighbour: links it had shown first, and links it had had the chance to show first."""
+    push_hub: str = ""
+    """WebSub hub that the page offered when it was last read; empty = none."""
+    push_asked_at: float = 0.0
+    push_asked: int = 0
+    """Subscription requests since one was confirmed."""
+    push_until: float = 0.0
+    """Until when the hub will tell of changes; 0 = never subscribed."""
     hinted_at: float = 0.0
     """First sign of a change since the last visit (sitemap lastmod, ping); 0 = none."""
+    pinged_at: float = 0.0
+    """Last time that the page's own WebSub hub said that it has changed; 0 = never."""
     hints: float = 0.0
     """Signs followed by a visit."""
     hints_kept: float = 0.0
@@ -154,5 +171,8 @@ class SiteState(JsonState):
     pulse: tuple[float, ...] = ()
     """The minutes of the hour alike."""
     shaped_at: float = 0.0
+    hints: float = 0.0
+    """Signs of a change on any hub that were followed by a visit; they fade."""
+    hints_kept: float = 0.0
     seen_at: Mapping[str, float] = field(default_factory=dict)
     """Last visits of the hubs visited most lately, by key."""

@@ -13,7 +13,7 @@ from incremental.fetch.robots import (
     DAY_SECONDS,
     RobotsCache,
     RobotsPolicy,
-    fetch_robots,
+    follow_robots,
     robots_url,
 )
 from incremental.fetch.status import FetchStatus, Request, Response
@@ -185,11 +185,15 @@ def test_the_file_is_followed_to_other_hosts_five_times() -> None:
         return Response(request.url, FetchStatus.FETCHED, body=b"User-agent: *\nDisallow: /\n")
 
     hops = 5
-    assert not fetch_robots(fetch, f"{SITE}/a", "hubwatch", NOW).allows(f"{SITE}/a")
+    first = Request(robots_url(f"{SITE}/a"))
+    answer = follow_robots(fetch, fetch(first))
+    assert not RobotsPolicy.from_response(answer, "hubwatch", NOW).allows(f"{SITE}/a")
     assert asked[0] == f"{SITE}/robots.txt"
     assert asked[-1] == "https://h5.example/robots.txt"
     asked, hops = [], 6
-    assert fetch_robots(fetch, f"{SITE}/a", "hubwatch", NOW).allows(f"{SITE}/a")
+    answer = follow_robots(fetch, fetch(first))
+    assert answer.status is FetchStatus.TOO_MANY_REDIRECTS
+    assert RobotsPolicy.from_response(answer, "hubwatch", NOW).allows(f"{SITE}/a")
 
 
 def test_the_cache_keeps_what_was_used_last() -> None:

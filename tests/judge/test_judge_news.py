@@ -193,7 +193,8 @@ def test_a_list_that_turned_over_is_a_gap_although_the_menu_stayed() -> None:
     assert gap(hub(), *turned, *menu)
     assert gap(hub(kind="feed"), *turned)
     assert not gap(hub(), *turned[:3], *menu)
-    assert not gap(hub(), *turned, (LIST, Standing.KNOWN))
+    assert gap(hub(), *turned, (LIST, Standing.KNOWN))  # dated back a little, it need not be on top
+    assert not gap(hub(), *turned, *[(LIST, Standing.KNOWN)] * 3)
 
 
 def test_no_gap_where_nothing_can_scroll_by() -> None:
@@ -206,7 +207,7 @@ def test_no_gap_where_nothing_can_scroll_by() -> None:
 def test_list_items_that_are_numbered_in_the_markup_stand_at_one_place() -> None:
     items = [(f"html/body/ul/li.item-{n}/a", Standing.NEW) for n in range(4)]
     assert gap(hub(), *items)
-    assert not gap(hub(), *items, ("html/body/ul/li.item-9/a", Standing.KNOWN))
+    assert not gap(hub(), *items, *[("html/body/ul/li.item-9/a", Standing.KNOWN)] * 3)
 
 
 OLD_URLS = [f"{HOME}article.php?id={n}" for n in range(20)]

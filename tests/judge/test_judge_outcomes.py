@@ -9,10 +9,10 @@ from stories import DAY, HOME, HOUR, START, html, hub, outcome, target, unread_h
 
 from incremental.fetch.status import FetchStatus, Response
 from incremental.judge.hubs import HubCounts, HubLimits, choose_hubs, score_targets
+from incremental.judge.looks import judge_look
 from incremental.judge.outcome import (
     judge_failure,
     judge_hub,
-    judge_look,
     judge_same_links,
     judge_topic_page,
     judge_unchanged,

@@ -77,7 +77,7 @@ def test_after_a_stall_of_days_the_site_is_not_flooded() -> None:
 def test_a_clock_that_goes_back_grants_nothing() -> None:
     spent = spend(BudgetState(), 48, NOW, visits=10)
     back = advance(spent, 48, NOW - 5 * HOUR)
-    assert (back.tokens, back.used_today) == (spent.tokens, spent.used_today)
+    assert (back.tokens, back.used_lately) == (spent.tokens, spent.used_lately)
     assert open_at(back, 48, NOW - 5 * HOUR) < NOW + DAY
 
 
@@ -101,21 +101,69 @@ def test_the_price_rises_while_visits_are_too_many_and_falls_while_they_are_too_
     assert idle.trim < -0.5 < 0.5 < busy.trim
 
 
-def test_other_requests_leave_less_for_visits_but_never_less_than_half() -> None:
+def test_other_requests_leave_less_for_visits_but_never_less_than_a_part() -> None:
     state = BudgetState()
     for hour in range(48):
         state = spend(state, 48, NOW + hour * HOUR, others=1)
     assert left_for_visits(state, 48) == 24
     assert left_for_visits(state, 24) == 12
+    settled = replace(state, started_at=NOW - 8 * DAY)
+    assert left_for_visits(settled, 48) == 36
 
 
-def test_the_price_rises_as_the_day_runs_out() -> None:
-    state, prices, midnight = BudgetState(), [], NOW - NOW % DAY
-    for number in range(48):
-        state = spend(state, 48, midnight + number * HOUR / 2, visits=1)
-        prices.append(price_minutes(replace(state, trim=0.0), 48, 1.0))
-    assert prices[40] == prices[0] < prices[45] < prices[47]
-    assert prices[47] == pytest.approx(prices[0] * math.exp(2))
+def _after(visits: int, hour: float) -> BudgetState:
+    """Return the state at an hour of a settled site's day, with so many visits since midnight."""
+    midnight = NOW - NOW % DAY
+    state = BudgetState(
+        updated_at=midnight - HOUR,
+        started_at=midnight - 30 * DAY,
+        used=(0.0,) * 24,
+        visited=(0.0,) * 24,
+        habit=(2.0,) * 24,
+    )
+    return advance(spend(state, 48, midnight, visits=visits), 48, midnight + hour * HOUR)
+
+
+@pytest.mark.parametrize("hour", [6.0, 12.0, 18.0, 23.5])
+def test_the_price_falls_behind_the_plan_of_the_day_and_rises_ahead_of_it(hour: float) -> None:
+    """Two visits an hour are usual: with less than that by now nothing must be left over at midnight."""
+    usual = round(2 * hour)
+    behind, even, ahead = (
+        price_minutes(replace(_after(visits, hour), trim=0.0), 48, 1.0)
+        for visits in (usual - 10, usual, min(usual + 10, 48))
+    )
+    assert behind < 0.8 * even
+    assert ahead > 1.25 * even or hour > 23
+    assert even == pytest.approx(7.5, rel=0.2) or hour > 23
+
+
+def test_the_plan_follows_the_habits_of_the_day() -> None:
+    """Who is always visited in the evening is not behind at noon."""
+    evening = (0.0,) * 18 + (8.0,) * 6
+    noon = replace(_after(1, 12.0), habit=evening, trim=0.0)
+    assert price_minutes(noon, 48, 1.0) > 1.3 * price_minutes(
+        replace(_after(1, 12.0), trim=0.0), 48, 1.0
+    )
+
+
+def test_habits_are_learned_in_a_week_and_a_stall_is_none() -> None:
+    state, midnight = BudgetState(), NOW - NOW % DAY
+    for hour in range(14 * 24):
+        at = midnight + hour * HOUR
+        state = spend(state, 48, at, visits=3 * (hour % 24 >= 12))
+    assert sum(state.habit[:12]) == pytest.approx(0, abs=0.5)
+    assert state.habit[12:] == pytest.approx((3.0,) * 12, abs=0.5)
+    assert advance(state, 48, at + 9 * DAY).habit == state.habit
+
+
+def test_an_evening_without_visits_because_the_day_was_used_up_is_no_habit() -> None:
+    """Else a site that was shut once at seven would be shut at seven every day."""
+    state, midnight = BudgetState(), NOW - NOW % DAY
+    for hour in range(14 * 24):
+        at = midnight + hour * HOUR
+        busy = 4 * (hour % 24 < 12)
+        state = spend(state, 48, at, visits=busy) if busy else advance(state, 48, at)
+    assert state.habit[12:23] == pytest.approx((2.0,) * 11, abs=0.5)
 
 
 def test_the_state_survives_as_json() -> None:

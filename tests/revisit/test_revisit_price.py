@@ -18,13 +18,14 @@ from incremental.revisit import (
     SiteState,
     Terms,
     Visit,
+    advance,
     hinted,
     open_at,
+    pinged,
     spend,
     woken,
 )
 from incremental.revisit.profile import BINS, WEEK
-from incremental.revisit.queue import DueQueue
 
 NOW = 1_760_000_000.0
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
@@ -119,7 +120,7 @@ def test_after_errors_a_hub_is_left_alone_longer_and_longer(
         hub, site = policy.observe(hub, site, Visit(at=at, failed=True))
         waits.append(policy.due_at(hub, site, CHEAP, at) - at)
     assert waits[:3] == [10 * MINUTE, 20 * MINUTE, 40 * MINUTE]
-    assert waits[-1] == DAY
+    assert waits[-1] == 9 * DAY / 4
     assert "failed 10 times" in PricePolicy(FREE).why(hub, site, CHEAP, NOW).reason
 
 
@@ -194,6 +195,28 @@ def test_a_sign_of_a_change_brings_the_visit_forward_as_far_as_signs_have_kept_t
     assert NOW < kept < broken <= policy.due_at(_hub(0.01), SITE, CHEAP, NOW)
 
 
+def test_a_sitemap_that_moves_with_each_deployment_loses_its_say_on_every_hub() -> None:
+    policy, site, hub = PricePolicy(FREE), SITE, _hub(0.01)
+    before = policy.due_at(hinted(hub, NOW + MINUTE), site, CHEAP, NOW)
+    for day in range(40):
+        _, site = policy.observe(hinted(hub, NOW), site, Visit(at=NOW + day * DAY, shown=9))
+    site = replace(SITE, hints=site.hints, hints_kept=site.hints_kept)
+    assert policy.due_at(hinted(hub, NOW + MINUTE), site, CHEAP, NOW) > before + HOUR
+
+
+@pytest.mark.parametrize("policy", [PricePolicy, FixedPolicy])
+def test_a_ping_is_due_at_once_until_pings_mislead(
+    policy: type[PricePolicy | FixedPolicy],
+) -> None:
+    terms = replace(FREE, requests_per_day=12)
+    hub, liar = _hub(0.001, weight=1.0), _hub(0.001, weight=1.0, hints=40)
+    site = replace(SITE, weight_total=9.0)
+    told = pinged(hub, NOW + MINUTE)
+    assert policy(terms).due_at(told, site, BudgetState(), NOW) == NOW + MINUTE
+    assert policy(terms).due_at(pinged(liar, NOW + MINUTE), site, BudgetState(), NOW) > NOW + HOUR
+    assert "WebSub" in PricePolicy(terms).why(told, site, BudgetState(), NOW).reason
+
+
 @pytest.mark.parametrize("policy", [PricePolicy, FixedPolicy])
 @pytest.mark.parametrize(("window", "hour"), [((9.0, 17.0), 9), ((22.0, 6.0), 22)])
 def test_visits_keep_to_the_hours_that_are_allowed(
@@ -234,26 +257,33 @@ def test_the_fixed_policy_shares_the_budget_over_the_hubs() -> None:
 
 
 def _day_by_day(hubs: int, per_day: float, days: int) -> list[int]:
-    """Run the policy as a daemon does, on hubs of different rates with a night; return visits a day."""
+    """Run the policy as the crawler does, on hubs of different rates with a night; return visits a day.
+
+    What is due is asked again, and once an hour all are, because the price may have fallen.
+    """
     terms = Terms(requests_per_day=per_day)
-    policy, site, budget, queue = PricePolicy(terms), SiteState(), BudgetState(), DueQueue()
-    states = {str(number): HubState(key=str(number)) for number in range(hubs)}
+    policy, site, budget = PricePolicy(terms), SiteState(), BudgetState()
     start, visits = NOW - NOW % DAY, [0] * days
-    for key in states:
-        queue.put(key, start)
-    now = start
-    while (entry := queue.pop()) is not None:
-        now = max(now, entry[0])
-        now = open_at(budget, per_day, now)
-        if now >= start + days * DAY:
-            break
-        key, hub = entry[1], states[entry[1]]
-        novel = _arrived(int(key), hub.visited_at, now) if hub.visits else 0
-        budget = spend(budget, per_day, now, visits=1)
-        visit = Visit(at=now, shown=30, novel=novel, baseline=not hub.visits)
-        states[key], site = policy.observe(hub, site, visit)
-        queue.put(key, policy.due_at(states[key], site, budget, now))
-        visits[int((now - start) // DAY)] += 1
+    states = {str(number): HubState(key=str(number)) for number in range(hubs)}
+    due, planned_at, now = dict.fromkeys(states, start), start, start
+    while now < start + days * DAY:
+        key = min(due, key=lambda key: due[key])
+        now = min(max(now, open_at(budget, per_day, max(now, due[key]))), planned_at + HOUR)
+        budget = advance(budget, per_day, now)
+        if now >= planned_at + HOUR:
+            planned_at = now
+            fresh = {k: policy.due_at(states[k], site, budget, now) for k in states}
+            due = {k: min(due[k], fresh[k]) for k in states}
+        elif (asked := policy.due_at(states[key], site, budget, now)) > now + 1:
+            due[key] = asked
+        else:
+            hub = states[key]
+            novel = _arrived(int(key), hub.visited_at, now) if hub.visits else 0
+            budget = spend(budget, per_day, now, visits=1)
+            visit = Visit(at=now, shown=30, novel=novel, baseline=not hub.visits)
+            states[key], site = policy.observe(hub, site, visit)
+            due[key] = policy.due_at(states[key], site, budget, now)
+            visits[int((now - start) // DAY)] += 1
     return visits
 
 
@@ -264,18 +294,11 @@ def _arrived(number: int, since: float, now: float) -> int:
     return sum(6 <= time * step % DAY / HOUR < 20 for time in times)
 
 
-@pytest.mark.parametrize(("hubs", "per_day"), [(10, 48), (40, 48), (9, 200)])
+@pytest.mark.parametrize(("hubs", "per_day"), [(10, 48), (40, 48), (9, 200), (10, 12), (3, 12)])
 def test_the_price_uses_up_the_budget_within_two_percent_and_never_exceeds_it(
     hubs: int, per_day: int
 ) -> None:
     visits = _day_by_day(hubs, per_day, 28)
     assert max(visits) <= per_day
     settled = visits[14:]
-    assert sum(settled) / len(settled) == pytest.approx(per_day, rel=0.02, abs=0.5)
-
-
-def test_a_budget_of_a_dozen_is_never_exceeded_but_not_used_up_to_two_percent() -> None:
-    """A known shortfall: with so few requests the price brakes a whole request too early."""
-    visits = _day_by_day(10, 12, 28)
-    assert max(visits) <= 12
-    assert sum(visits[14:]) / 14 > 0.85 * 12
+    assert sum(settled) / len(settled) == pytest.approx(per_day, rel=0.02)

@@ -1,0 +1,91 @@
+"""Libraries that bring their own requests or smtplib, let out through the same guard.
+
+A message service is reached by a library that knows a hundred of them, and calls ``requests.post`` or
+``smtplib.SMTP`` itself. Inside :meth:`LibraryGate.opened` both connect as the fetcher does: to addresses
+that were checked, within a time and an allowance of bytes. There is no second way out::
+
+    library -> requests.Session -> HTTPAdapter   = guarded, metered
+            -> smtplib.SMTP     -> _get_socket   = the first checked address that answers
+"""
+
+from __future__ import annotations
+
+import contextlib
+import smtplib
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+
+import requests
+import requests.sessions
+
+from incremental.clock import Clock
+from incremental.fetch.guard import AddressGuard, Resolver
+from incremental.fetch.options import MEGABYTE, FetchSettings
+from incremental.fetch.transport import Allowance, GuardedAdapter
+
+_ANSWER_BYTES = 4 * MEGABYTE
+_patching = threading.RLock()
+
+
+class _GatedAdapter(GuardedAdapter):
+    """The guarded transport, with an allowance for each request."""
+
+    def __init__(self, guard: AddressGuard, clock: Clock, settings: FetchSettings) -> None:
+        self._allowance = Allowance(clock)
+        self._seconds = settings.total_timeout_seconds
+        super().__init__(guard, self._allowance, settings.ca_file)
+
+    def send(  # noqa: PLR0913, PLR0917 - the signature of requests
+        self,
+        request: requests.PreparedRequest,
+        stream: bool = False,
+        timeout: object = None,
+        verify: bool | str = True,
+        cert: object = None,
+        proxies: Mapping[str, str] | None = None,
+    ) -> requests.Response:
+        """Send within the allowance; a library without a time-out of its own gets ours."""
+        self._allowance.start(self._seconds, _ANSWER_BYTES)
+        limit = timeout or self._seconds
+        return super().send(request, stream, limit, verify, cert, proxies)  # type: ignore[arg-type]  # as requests passes them on
+
+
+class LibraryGate:
+    """Where such libraries may connect: what the fetch settings allow."""
+
+    def __init__(
+        self, settings: FetchSettings, clock: Clock, resolver: Resolver | None = None
+    ) -> None:
+        self._guard = AddressGuard(settings.allowed_hosts, settings.allowed_networks, resolver)
+        self._adapter = _GatedAdapter(self._guard, clock, settings)
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[None]:
+        """Run the block with requests and smtplib behind the guard, for the whole process.
+
+        The fetcher makes no sessions, so nothing else of ours notices.
+        """
+        adapter, get_socket = requests.sessions.HTTPAdapter, smtplib.SMTP._get_socket  # type: ignore[attr-defined]  # noqa: SLF001 - the one place where smtplib connects
+        with _patching:
+            requests.sessions.HTTPAdapter = lambda: self._adapter  # type: ignore[assignment,misc]  # made once
+            smtplib.SMTP._get_socket = self._smtp_socket()  # type: ignore[attr-defined]  # noqa: SLF001 - likewise
+            try:
+                yield
+            finally:
+                requests.sessions.HTTPAdapter = adapter  # as it was
+                smtplib.SMTP._get_socket = get_socket  # type: ignore[attr-defined]  # noqa: SLF001 - likewise
+
+    def _smtp_socket(self) -> object:
+        guard = self._guard
+
+        def get_socket(_smtp: smtplib.SMTP, host: str, port: int, timeout: float) -> socket.socket:
+            failure: OSError = OSError("no address")
+            for endpoint in guard.endpoints(host, port):
+                try:
+                    return socket.create_connection(endpoint.address[:2], timeout)
+                except OSError as error:
+                    failure = error
+            raise failure
+
+        return get_socket

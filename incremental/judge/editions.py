@@ -1,0 +1,62 @@
+"""Language editions of one site: ``/guide.html`` and ``/zh/guide.html`` are one page in two languages. Pure.
+
+A site that gives each page a switch to its other languages leads to a translation from the original
+alone; no list shows it. So what is new in one language leads to what is new in another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from incremental.judge.links import Target
+
+_LANGUAGES = """
+    aa ab af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv
+    dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie
+    ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv
+    mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm
+    rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts
+    tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
+""".split()  # noqa: SIM905 - a table, not a list of 184 strings
+"""ISO 639-1."""
+
+
+def language_of(identity: str) -> str:
+    """Return the folder that names the language of a page, empty if its address names none.
+
+    ``//host/zh-cn/x`` -> ``zh-cn``. *identity* as :func:`incremental.urls.identity` makes it.
+    """
+    parts = identity.split("/", 4)
+    if len(parts) < 5:  # noqa: PLR2004 - //host/folder/rest
+        return ""
+    return parts[3] if parts[3][:2].lower() in _LANGUAGES and _is_tag(parts[3]) else ""
+
+
+def _is_tag(folder: str) -> bool:
+    """Tell whether a folder is a language, or a language with a region or script."""
+    primary, _, region = folder.replace("_", "-").partition("-")
+    return len(primary) == 2 and (not region or (2 <= len(region) <= 4 and region.isalnum()))  # noqa: PLR2004 - BCP 47
+
+
+def untranslated(identity: str) -> str:
+    """Return the identity without its language's folder."""
+    language = language_of(identity)
+    if not language:
+        return identity
+    return identity.replace(f"/{language}/", "/", 1)
+
+
+def translated(identity: str, language: str) -> str:
+    """Return the identity of the page in another language."""
+    host, slash, path = untranslated(identity)[2:].partition("/")
+    return f"//{host}{slash}{language}/{path}"
+
+
+def editions(own: str, found: Sequence[Target]) -> list[Target]:
+    """Return those of *found* that are the page *own* in other languages."""
+    base, language = untranslated(own), language_of(own)
+    return [
+        target
+        for target in found
+        if language_of(target.identity) != language and untranslated(target.identity) == base
+    ]

@@ -1,0 +1,39 @@
+"""Hours and shared budgets in the settings: what is wrong is named with the way out."""
+
+from __future__ import annotations
+
+import pytest
+
+from incremental.errors import SettingsError
+from incremental.settings import PolicyName, build_settings, windows
+
+
+def test_spans_are_hours_of_the_day_and_may_pass_midnight() -> None:
+    assert windows(("22:00-06:30", "9-12")) == ((22.0, 6.5), (9.0, 12.0))
+    assert windows(()) == ()
+    assert windows(("0-24",)) == ((0.0, 24),)
+
+
+@pytest.mark.parametrize("span", ["", "9", "25-26", "9:75-10", "9-9", "nine-ten", "9-10; drop"])
+@pytest.mark.parametrize("where", ["revisit.hours", "site[0].hours"])
+def test_a_span_that_is_none_is_named_with_field_and_way_out(span: str, where: str) -> None:
+    tree: dict[str, object] = {"revisit": {"hours": [span]}}
+    if where.startswith("site"):
+        tree = {"site": [{"url": "https://example.org/", "hours": [span]}]}
+    with pytest.raises(SettingsError, match="22:00-06:30") as caught:
+        build_settings(tree)
+    assert (caught.value.field, caught.value.value) == (where, span)
+
+
+def test_an_unknown_policy_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(SettingsError, match="price, fixed") as caught:
+        build_settings({"revisit": {"policy": "best"}})
+    assert caught.value.field == "revisit.policy"
+    assert build_settings({"revisit": {"policy": "fixed"}}).revisit.policy is PolicyName.FIXED
+
+
+@pytest.mark.parametrize("url", ["not a url", "https://x.example/?a=1", "ftp://x.example/"])
+def test_a_callback_that_no_hub_can_call_is_refused(url: str) -> None:
+    with pytest.raises(SettingsError, match="public address") as caught:
+        build_settings({"websub": {"callback_url": url}})
+    assert caught.value.field == "websub.callback_url"
