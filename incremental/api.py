@@ -84,7 +84,7 @@ class Crawler:
             executor=self._executor,
             models=models_folder(self._settings, Path(folder)),
         )
-        self._crawler.frontier.load(self._clock.now())
+        self._crawler.load(self._clock.now())
 
     def __enter__(self) -> Self:
         return self
@@ -108,7 +108,7 @@ class Crawler:
         try:
             return [add_seed(self._store, url, now=self._clock.now(), terms=terms) for url in urls]
         finally:
-            self._crawler.frontier.load(self._clock.now())
+            self._crawler.load(self._clock.now())
 
     def step(self, when_done: Callable[[], object] | None = None) -> float:
         """Do what can be done now; return when to call again (unix seconds). See the daemon."""
@@ -121,7 +121,7 @@ class Crawler:
         simulated one) it ends when nothing more can be done at the clock's time.
         """
         for _ in range(rounds):
-            self._crawler.frontier.load(self._clock.now())
+            self._crawler.load(self._clock.now())
             self._round()
 
     def _round(self) -> None:

@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from requests.adapters import BaseAdapter
 
-from incremental.clock import Clock
-from incremental.crawler import Crawler, Told
-from incremental.engine import Engine
-from incremental.errors import SettingsError
+from incremental.clock import Clock, SystemClock
+from incremental.crawl.crawler import Crawler, Told
+from incremental.crawl.engine import Engine
+from incremental.discovery.search import NoProvider, SearchProvider
 from incremental.fetch.session import Fetcher
 from incremental.judge.hubs import HubScorer
 from incremental.revisit import FixedPolicy, Policy, PricePolicy, Terms
-from incremental.settings import Settings
+from incremental.search.metered import Meter, Metered
+from incremental.settings import PolicyName, Settings
+from incremental.storage import models_folder, only_discoverer
 from incremental.visit import Fetch
 from store import Store
 
-POLICIES: dict[str, Callable[[Terms], Policy]] = {"fixed": FixedPolicy, "price": PricePolicy}
+if TYPE_CHECKING:
+    from incremental.crawl.discoverer import Discoverer
+    from store.topic_values import TopicRow
+
+_POLICIES: dict[PolicyName, Callable[[Terms], Policy]] = {
+    PolicyName.FIXED: FixedPolicy,
+    PolicyName.PRICE: PricePolicy,
+}
 
 
 def policy_maker(settings: Settings) -> Callable[[Terms], Policy]:
-    """Return what makes the revisit policy of the settings.
-
-    Raises:
-        SettingsError: there is none of that name.
-    """
-    name = settings.revisit.policy
-    if name not in POLICIES:
-        names = ", ".join(sorted(POLICIES))
-        raise SettingsError("revisit.policy", name, f"must be one of: {names}")
-    return POLICIES[name]
+    """Return what makes the revisit policy of the settings."""
+    return _POLICIES[settings.revisit.policy]
 
 
 def make_fetcher(
@@ -52,20 +58,25 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     scorer: HubScorer | None = None,
     models: Path | None = None,
     told: Told | None = None,
+    explore: int = 0,
 ) -> Crawler:
     """Make a crawler on *store*.
 
     It asks *scorer*, else whichever version is active in the folder *models*, else the shipped one.
-
-    Raises:
-        SettingsError: there is no revisit policy of that name.
+    Topics may lead it to *explore* new sites.
     """
     make_policy = policy_maker(settings)
     if scorer is None:
         scorer = _scorer(models)
     engine = Engine(executor, fetch, workers=settings.daemon.workers)
     return Crawler(
-        store, settings, engine=engine, scorer=scorer, make_policy=make_policy, told=told
+        store,
+        settings,
+        engine=engine,
+        scorer=scorer,
+        make_policy=make_policy,
+        told=told,
+        explore=explore,
     )
 
 
@@ -75,6 +86,74 @@ def _scorer(models: Path | None) -> HubScorer:
         from classifier.hub import load_default  # noqa: PLC0415
 
         return load_default()
-    from incremental.models import ActiveScorer  # noqa: PLC0415
+    from incremental.learning.models import ActiveScorer  # noqa: PLC0415
 
     return ActiveScorer(models)
+
+
+@contextlib.contextmanager
+def make_discoverer(
+    store: Store, settings: Settings, folder: Path, topic: TopicRow
+) -> Iterator[Discoverer]:
+    """Make what looks for further sites of *topic*, with the search provider of the settings.
+
+    Raises:
+        InputError: the topic has no page to begin from.
+        StoreLockedError: another run of the topic is under way.
+    """
+    # Models and rankers load for seconds; only a run needs them.
+    from incremental.crawl.discoverer import Discoverer, Parts  # noqa: PLC0415
+    from incremental.learning.topic_models import TopicShelf  # noqa: PLC0415
+
+    clock = SystemClock()
+    fetcher = make_fetcher(settings, clock)
+    provider = _provider(store, settings, fetcher.fetch, clock)
+    parts = Parts(
+        fetch=fetcher.fetch,
+        scorer=_scorer(models_folder(settings, folder)),
+        provider=provider,
+        now=clock.now,
+        pause=_wait,
+    )
+    try:
+        with only_discoverer(settings, folder, topic.id):
+            shelf = TopicShelf(store, settings.topics.trees)
+            yield Discoverer(store, settings, topic, shelf, parts)
+    finally:
+        fetcher.close()
+
+
+def _wait(seconds: float) -> None:
+    threading.Event().wait(seconds)
+
+
+def _provider(store: Store, settings: Settings, fetch: Fetch, clock: Clock) -> SearchProvider:
+    """Return the provider of the settings within its limits."""
+    from incremental.search.brave import KEY_VARIABLE, BraveProvider  # noqa: PLC0415
+    from incremental.search.own import OwnIndexProvider  # noqa: PLC0415
+    from incremental.search.searxng import SearxngProvider  # noqa: PLC0415
+
+    wanted = settings.discovery
+    if not wanted.provider:
+        return NoProvider()
+    if wanted.provider == "own":
+        return OwnIndexProvider(store)
+    provider: SearchProvider = BraveProvider(fetch, os.environ.get(KEY_VARIABLE, ""))
+    if wanted.provider == "searxng":
+        provider = SearxngProvider(
+            fetch,
+            wanted.url,
+            related_query=wanted.related_query,
+            linkers_query=wanted.linkers_query,
+        )
+    name = provider.name
+    stored = store.discovery.meter(name)
+    return Metered(
+        provider,
+        clock.now,
+        per_day=wanted.queries_per_day,
+        interval_seconds=wanted.query_interval_seconds,
+        meter=Meter(*json.loads(stored)) if stored else None,
+        pause=_wait,
+        keep=lambda meter: store.discovery.put_meter(name, json.dumps(meter.to_json())),
+    )

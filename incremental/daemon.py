@@ -6,6 +6,9 @@
     reload       every few seconds: did another command change the sites?
     housekeeping once a day: prune the page cache, forget old visits
     learning     once a day: let behaviour write labels, and the classifier learn them
+    messages     every half minute: tell what is new over the channels of the settings
+    discovery    once a day, if it may: look for further sites of each topic
+    topics       after a topic was begun: judge what was told before, a few pages at a time
 
 Each job is a ``step(now)`` that returns when it wants to be called next. Steps run in the scheduler's
 own thread, so there is one writer; only visits run in worker threads. The first INT or TERM ends the
@@ -18,7 +21,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from threading import Thread
 from typing import Any, Protocol
@@ -28,9 +31,10 @@ from apscheduler.schedulers.blocking import BlockingScheduler
 from apscheduler.triggers.base import BaseTrigger
 
 from incremental.clock import Clock
-from incremental.crawler import Crawler
+from incremental.crawl.crawler import CLOCK_BACK_SECONDS, Crawler
 from incremental.settings import Settings
 from store import Store
+from store.pages import file_name
 
 logger = logging.getLogger("hubwatch.daemon")
 
@@ -39,6 +43,11 @@ Step = Callable[[float], float]
 
 RELOAD_SECONDS = 5.0
 HOUSEKEEPING_SECONDS = 86_400.0
+ADOPTED = 500
+"""Pages of an earlier version's store that are indexed in one transaction."""
+CATCH_UP_SECONDS = 0.5
+NOTICE_SECONDS = 60.0
+"""How soon it is noticed that the clock was set."""
 ONCE_PATIENCE_SECONDS = 60.0
 """A single run waits for work that is at most this far off: what politeness delays belongs to the run."""
 SECOND_SIGNAL_EXIT = 130
@@ -65,10 +74,30 @@ class _StepTrigger(BaseTrigger):  # type: ignore[misc]  # apscheduler 3 has no t
         return max(wanted, now + timedelta(milliseconds=1))
 
 
+class _Scheduler(BlockingScheduler):  # type: ignore[misc]  # apscheduler 3 has no types
+    """Runs the jobs again when the clock went back: APScheduler would wait until the old times come."""
+
+    def __init__(self, now: Callable[[], float], **options: Any) -> None:  # noqa: ANN401 - APScheduler's own
+        super().__init__(**options)
+        self._now = now
+        self._latest = 0.0
+
+    def _process_jobs(self) -> float:
+        """Return for how many seconds to wait: a minute at most, or nobody would notice."""
+        now = self._now()
+        if now < self._latest - CLOCK_BACK_SECONDS:
+            logger.warning("the clock went back by %.0f seconds: planning anew", self._latest - now)
+            for job in self.get_jobs():
+                self.modify_job(job.id, next_run_time=datetime.fromtimestamp(now, UTC))
+        self._latest = now
+        wait: float | None = super()._process_jobs()
+        return NOTICE_SECONDS if wait is None else min(wait, NOTICE_SECONDS)
+
+
 class Daemon:
     """Repeats the steps of a crawler until it is stopped, or with *once* until nothing is due.
 
-    *learn* is the step of :class:`incremental.learning.Learner`, if it is to learn.
+    *jobs* are further steps by name: learning, messages. A single run leaves them to its caller.
     """
 
     def __init__(  # noqa: PLR0913 - what it repeats, and on what
@@ -79,20 +108,21 @@ class Daemon:
         clock: RunningClock,
         *,
         once: bool,
-        learn: Step | None = None,
+        jobs: Mapping[str, Step] | None = None,
     ) -> None:
         self._crawler = crawler
         self._store = store
         self._settings = settings
         self._clock = clock
         self._once = once
-        self._learn = learn
+        self._jobs = jobs or {}
         self._signals = 0
         self._stopping = False
         self._ending = False
         self._error: Exception | None = None
         self._generation: object = None
-        self._scheduler = BlockingScheduler(
+        self._scheduler = _Scheduler(
+            lambda: clock.real(clock.now()),
             executors={"default": DebugExecutor()},
             job_defaults={"coalesce": True, "misfire_grace_time": None, "max_instances": 1},
             timezone=UTC,
@@ -104,13 +134,14 @@ class Daemon:
         Raises:
             StoreError: the store can no longer be written; what a step raises ends the daemon.
         """
-        self._crawler.frontier.load(self._clock.now())
+        self._crawler.load(self._clock.now())
         self._add("round", self._round)
         if not self._once:
             self._add("reload", self._reload)
             self._add("housekeeping", self._keep_house)
-            if self._learn is not None:
-                self._add("learning", self._learn)
+            self._add("topics", self._catch_up)
+            for name, step in self._jobs.items():
+                self._add(name, step)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
         self._scheduler.start()
@@ -164,6 +195,9 @@ class Daemon:
         wake_at = self._crawler.step(now, self._wake)
         waits = not self._crawler.idle or self._crawler.is_due(now, ONCE_PATIENCE_SECONDS)
         if self._once and not waits:
+            while self._crawler.catch_up(now):
+                pass
+            self._crawler.drain(now)
             self._end()
         return wake_at
 
@@ -178,15 +212,23 @@ class Daemon:
         generation = self._store.read.generation()
         if generation != self._generation:
             self._generation = generation
-            self._crawler.frontier.load(now)
+            self._crawler.load(now)
             self._wake()
         elif self._signals:
             self._wake()
         return now + RELOAD_SECONDS
 
+    def _catch_up(self, now: float) -> float:
+        return now + (CATCH_UP_SECONDS if self._crawler.catch_up(now) else RELOAD_SECONDS)
+
     def _keep_house(self, now: float) -> float:
         keep = self._settings.store
-        bodies = self._store.cache.prune(older_than=now - keep.cache_days * 86_400)
+        named = frozenset(file_name(url, md5) for url, md5 in self._store.answers.named_bodies())
+        bodies = self._store.cache.prune(older_than=now - keep.cache_days * 86_400, named=named)
+        while self._store.answers.adopt_told(now, limit=ADOPTED) == ADOPTED:
+            logger.info("indexing pages that an earlier version has told")
+        oldest = now - self._settings.history.max_days * 86_400
+        self._store.answers.forget_checks(before=oldest)
         visits = self._store.write.forget_visits(before=now - keep.visit_log_days * 86_400)
         logger.info("housekeeping: %d bodies and %d visits forgotten", bodies, visits)
         return now + HOUSEKEEPING_SECONDS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -40,11 +41,15 @@ def usable_seed(text: str) -> str:
         # Shown without what stands before the @: it may hold a password.
         way_out = "leave out what stands before the @; hubwatch.toml takes a site's user name"
         raise InputError("seed", f"...@{host_of(url)}", way_out)
-    if url is None or (
-        "." not in host_of(url) and ":" not in host_of(url) and host_of(url) != "localhost"
-    ):
+    if url is None or not _may_be_host(host_of(url)):
         raise InputError("seed", text, "not a web address; give one like https://example.org/news/")
     return url
+
+
+def _may_be_host(host: str) -> bool:
+    """Tell whether a host name can be one: lists of seeds hold lines of anything."""
+    named = "." in host or ":" in host or host == "localhost"
+    return named and re.fullmatch(r"[\w.:-]+", host, re.ASCII) is not None
 
 
 def add_seed(store: Store, text: str, *, now: float, terms: SeedTerms | None = None) -> int:

@@ -38,12 +38,30 @@ def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
         StoreLockedError: another crawler holds it.
     """
     home = folder / settings.store.folder
-    home.mkdir(parents=True, exist_ok=True)
-    with (home / "crawler.lock").open("w") as lock:
+    with _alone(home / "crawler.lock", f"another crawler is at work on {home}"):
+        yield
+
+
+@contextlib.contextmanager
+def only_discoverer(settings: Settings, folder: Path, topic_id: int) -> Iterator[None]:
+    """Hold a topic's discovery for one run: two would take up the same one where it was cut off.
+
+    Raises:
+        StoreLockedError: another one is under way, by hand or in the daemon's night.
+    """
+    lock = folder / settings.store.folder / f"discovery-{topic_id}.lock"
+    with _alone(lock, "another search for sites of this topic is under way"):
+        yield
+
+
+@contextlib.contextmanager
+def _alone(path: Path, problem: str) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise StoreLockedError(f"another crawler is at work on {home}") from None
+            raise StoreLockedError(problem) from None
         yield
 
 

@@ -1,7 +1,35 @@
-"""Lengths of time in seconds, and the time that never comes."""
+"""Lengths of time in seconds, the time that never comes, and what people type for a moment."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from incremental.errors import InputError
 
 MINUTE = 60.0
 HOUR = 3_600.0
 DAY = 86_400.0
 NEVER = 9e12
 """A due time beyond all visits."""
+
+_UNITS = {"m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}
+_MOST_DIGITS = 12
+_SPAN = re.compile(r"^(\d+(?:\.\d+)?)([mhdw])$")
+
+
+def moment(text: str, at: float) -> float:
+    """Return the time that *text* means: ``3h`` before *at*, or a date like ``2026-11-01 08:00``.
+
+    Raises:
+        InputError: it means neither.
+    """
+    way_out = "give a span like 90m, 3h, 1d, 2w or a date like 2026-11-01"
+    span = _SPAN.match(text.strip())
+    if span and len(span[1]) <= _MOST_DIGITS:
+        return at - float(span[1]) * _UNITS[span[2]]
+    try:
+        # A date without a zone means the reader's own.
+        return datetime.fromisoformat(text.strip()).timestamp()
+    except (ValueError, OverflowError):
+        raise InputError("time", text, way_out) from None

@@ -13,7 +13,6 @@ Nothing here reads the network, the store or the clock.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -168,11 +167,6 @@ def _content_parameters(query: str) -> list[str]:
         if not session and not _TRACKING.match(name):
             kept.append(pair)
     return kept
-
-
-def url_md5(url: str) -> str:
-    """Return the MD5 of a URL, 32 hexadecimal digits: the page's name in the cache (paper 004)."""
-    return hashlib.md5(url.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def host_of(url: str) -> str:

@@ -12,10 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from classifier.topic.values import PageText
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.robots import follow_robots
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.parse import Page, parse
+from incremental.history.reading import read_text
+from incremental.judge.topic_text import page_text
+from incremental.parse import Page, PageKind, parse
+from store.values import ReadText
 
 Fetch = Callable[[Request], Response]
 
@@ -26,7 +30,17 @@ class Purpose(StrEnum):
     HUB = "hub"
     LOOK = "look"
     """For the page itself: its title, date, text, and whether it is there at all."""
+    RECHECK = "recheck"
+    """For what changed on a page that was told."""
+    EXAMPLE = "example"
+    """For a topic to learn from; it may be of no watched site."""
+    LEAD = "lead"
+    """To see whether a link out of every watched site leads to what a topic wants."""
     ROBOTS = "robots"
+
+
+_READ = (Purpose.LOOK, Purpose.RECHECK)
+"""Purposes for which a page's text is wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +50,16 @@ class VisitTask:
     purpose: Purpose
     url: str
     site_id: int
+    """0 = it is fetched for no site."""
     page_id: int
-    """Of the page; for robots.txt of the page that waits for it."""
+    """Of the page; for robots.txt of the page that waits for it; of the example or the lead."""
     etag: str | None = None
     last_modified: str | None = None
     body_md5: str | None = None
     first: bool = False
     """A hub that was never read."""
+    for_topics: bool = False
+    """Topics judge the page: its text is wanted by position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +72,10 @@ class Outcome:
     """Of the body, None when there was none."""
     page: Page | None = None
     """None when there was nothing (new) to read."""
+    text: PageText | None = None
+    """What topics judge; None when they do not, or there was nothing (new) to read."""
+    read: ReadText | None = None
+    """The page's text, which is kept; None when it was read as a hub, or there was nothing new."""
 
     @property
     def unchanged(self) -> bool:
@@ -82,6 +103,23 @@ def visit(task: VisitTask, fetch: Fetch) -> Outcome:
         response.url,
         content_type=response.headers.get("content-type", ""),
         decode=decode_body,
-        want_text=task.purpose is Purpose.LOOK,
+        want_text=task.for_topics or task.purpose in _READ,
     )
-    return Outcome(task, response, body_md5=digest, page=page)
+    content_type = response.headers.get("content-type", "")
+    if task.purpose in _READ:
+        read = read_text(page, decode_body(response.body, content_type)[0], digest)
+        text = page_text(page, read.text or None) if task.for_topics else None
+        return Outcome(task, response, body_md5=digest, page=page, text=text, read=read)
+    text = topic_text(page, response.body, content_type) if task.for_topics else None
+    return Outcome(task, response, body_md5=digest, page=page, text=text)
+
+
+def topic_text(page: Page, body: bytes, content_type: str = "") -> PageText:
+    """Return what topics judge of a page that was parsed from *body*, its text being asked for."""
+    if page.kind is not PageKind.HTML:
+        return page_text(page)
+    # Only who has topics loads the extractor.
+    from incremental.parse.main_text import main_text  # noqa: PLC0415
+
+    html, _ = decode_body(body, content_type)
+    return page_text(page, main_text(html, page.url))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,14 +11,20 @@ import pytest
 from cli_runner import found, hubwatch  # noqa: F401 - fixtures of the command line
 from hypothesis import HealthCheck, settings
 from postgres_server import PostgresServer, missing_for_postgres
+from web_served import empty, served, told, watched  # noqa: F401 - fixtures of the web page
 
 from store import Store, open_store
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # A shell that starts the tests in the background has them ignore Ctrl-C, and with them what they start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A shared machine is slow at times: no test fails for that.
 settings.register_profile(
     "hubwatch", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60
 )
 settings.register_profile("ci", settings.get_profile("hubwatch"), derandomize=True)
+# A landing is judged on the same examples each time; new ones are drawn on a developer's machine.
 settings.load_profile("ci" if os.environ.get("CI") else "hubwatch")
 
 

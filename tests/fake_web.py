@@ -23,7 +23,7 @@ from urllib3 import HTTPResponse
 from classifier.hub import LinkEvidence
 from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
-from incremental.engine import InlineExecutor
+from incremental.crawl.engine import InlineExecutor
 from incremental.judge.hubs import HubScorer
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import RevisitSettings, Settings
@@ -196,6 +196,7 @@ class Watch:
         terms: SeedTerms | None = None,
         executor: Executor | None = None,
         scorer: HubScorer | None = None,
+        explore: int = 0,
     ) -> None:
         self.web, self.clock = web, web.clock
         self.store: Store = open_configured_store(settings, folder)
@@ -207,8 +208,9 @@ class Watch:
             fetch=make_fetcher(settings, self.clock, adapter=web).fetch,
             executor=executor or InlineExecutor(),
             scorer=scorer or FolderScorer(),
+            explore=explore,
         )
-        self.crawler.frontier.load(self.clock.now())
+        self.crawler.load(self.clock.now())
 
     def __enter__(self) -> Self:
         return self

@@ -117,6 +117,7 @@ def view(row: HubRow, *found: Target, now: float = START + HOUR, **fields: Any) 
         "found": found,
         "known": {},
         "visible": frozenset(),
+        "young": frozenset(),
         "scores": {},
         "counts": HubCounts(0, {}),
         "limits": HubLimits(0.5, 200, 60, 5),

@@ -9,9 +9,10 @@ Exit codes, the same for every command::
     4    nothing is known by that name
     130  ended at once by a second signal
 
-Commands live in four rooms: :mod:`sites` (what is watched), :mod:`reading` (what was found),
-:mod:`labelling` (what you say of it) and :mod:`running` (the daemon). What they need is imported
-when they run, so that ``--help`` is quick.
+Commands live in rooms: :mod:`sites` (what is watched), :mod:`reading` (what was found),
+:mod:`searching` (the reading list), :mod:`pages` (one page and its past), :mod:`labelling` (what
+you say of it) and :mod:`running` (the daemon). What they need is imported when they run, so that
+``--help`` is quick.
 """
 
 from __future__ import annotations

@@ -7,7 +7,19 @@ from typing import Annotated
 
 import typer
 
-from incremental.cli import labelling, reading, running, sites
+from incremental.cli import (
+    discovering,
+    labelling,
+    messages,
+    pages,
+    reading,
+    running,
+    searching,
+    serving,
+    sites,
+    topics,
+    transferring,
+)
 from incremental.cli.common import State
 
 app = typer.Typer(
@@ -37,9 +49,24 @@ for command in (sites.init, sites.add, sites.remove, sites.pause, sites.resume):
     app.command()(command)
 app.command("list")(sites.list_sites)
 app.command()(sites.check)
-for question in (reading.new, reading.hubs, reading.history, reading.show, reading.status):
+for question in (reading.new, searching.search, reading.hubs, reading.status):
     app.command()(question)
+for mark in (searching.read, searching.unread, searching.star, searching.unstar):
+    app.command()(mark)
+app.add_typer(searching.searches, name="searches")
+for about in (pages.history, pages.diff, pages.show, pages.copies):
+    app.command()(about)
 app.command()(labelling.label)
 app.add_typer(labelling.labels, name="labels")
 app.add_typer(labelling.models, name="models")
+app.add_typer(topics.topic, name="topic")
+app.command()(topics.relevant)
+app.command()(topics.irrelevant)
+app.add_typer(discovering.discover, name="discover")
+app.add_typer(messages.notify, name="notify")
 app.command()(running.run)
+app.command()(serving.serve)
+app.add_typer(serving.token, name="token")
+app.command("import")(transferring.import_list)
+for whole in (transferring.export, transferring.backup, transferring.restore):
+    app.command()(whole)

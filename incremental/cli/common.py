@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import sys
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,20 +17,18 @@ from rich.table import Table
 from rich.text import Text
 
 from incremental.clock import SystemClock
-from incremental.errors import InputError, NotFoundError
+from incremental.errors import NotFoundError
+from incremental.plain_text import cell, one_line
 from incremental.settings import Settings, load_settings
 from incremental.urls import identity, normalize
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from store import Store
     from store.values import SiteRow
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-
-_UNITS = {"m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
-_SPAN = re.compile(r"^(\d+(?:\.\d+)?)([mhdw])$")
-# Full-width signs are run by some spreadsheets, too (OWASP, CSV injection).
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 @dataclass
@@ -57,24 +53,6 @@ def now() -> float:
     return SystemClock().now()
 
 
-def moment(text: str, at: float) -> float:
-    """Return the time that *text* means: ``3h`` before *at*, or a date like ``2026-11-01 08:00``.
-
-    Raises:
-        InputError: it means neither.
-    """
-    span = _SPAN.match(text.strip())
-    if span:
-        return at - float(span[1]) * _UNITS[span[2]]
-    try:
-        date = datetime.fromisoformat(text.strip())
-    except ValueError:
-        way_out = "give a span like 90m, 3h, 1d, 2w or a date like 2026-11-01"
-        raise InputError("time", text, way_out) from None
-    # A date without a zone means the reader's own.
-    return date.timestamp()
-
-
 def find_sites(store: Store, names: Sequence[str]) -> list[SiteRow]:
     """Return the sites that *names* mean: seed URLs, host names or ids; all for none.
 
@@ -97,23 +75,8 @@ def find_sites(store: Store, names: Sequence[str]) -> list[SiteRow]:
 
 
 def safe(text: object, limit: int = 300) -> Text:
-    """Return text from a stranger as it may be shown: one line, no markup, no control characters.
-
-    Characters that turn the direction of writing are left out: they can make one address look like
-    another.
-    """
-    return Text(clean(str(text))[:limit])
-
-
-def clean(text: str) -> str:
-    """Drop control, format and surrogate characters, and fold white space."""
-    kept = (" " if c.isspace() else c for c in text if c.isspace() or _visible(c))
-    return " ".join("".join(kept).split())
-
-
-def _visible(character: str) -> bool:
-    # Zero-width joiners belong to the writing of some languages and of emoji.
-    return character == "\u200d" or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co")
+    """Return text from a stranger as it may be shown: one line, no markup, no control characters."""
+    return Text(one_line(str(text), limit))
 
 
 def when(at: float | None) -> str:
@@ -153,12 +116,7 @@ def print_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print CSV on stdout; a cell that a spreadsheet would run as a formula is quoted by an apostrophe."""
     writer = csv.writer(sys.stdout)
     writer.writerow(header)
-    writer.writerows([_cell(value) for value in row] for row in rows)
-
-
-def _cell(value: object) -> object:
-    text = clean(str(value)) if value is not None else ""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    writer.writerows([cell(value) for value in row] for row in rows)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -173,6 +131,15 @@ def console() -> Console:
     """Return the console of stdout; wide enough for a URL when it is not a terminal."""
     out = Console(highlight=False)
     return out if out.is_terminal else Console(highlight=False, width=160)
+
+
+def progress_bar(*, disable: bool = False) -> Progress:
+    """Return a bar for long work, on stderr: stdout is for what was asked for."""
+    from rich.progress import Progress  # noqa: PLC0415 - quick --help
+
+    err = Console(stderr=True)
+    # Where nobody watches, rich would leave an empty line for the bar that it took away.
+    return Progress(console=err, transient=True, disable=disable or not err.is_terminal)
 
 
 def say(message: str) -> None:

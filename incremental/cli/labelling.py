@@ -1,8 +1,9 @@
-"""Correcting the hub classifier: ``label``, ``labels export import``, ``models list use rollback``."""
+"""Correcting the hub classifier: ``label``, ``labels export import``, ``models list learn use rollback``."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -39,7 +40,7 @@ def label(
 
     A hub is visited from now on and never dropped; a topic page is no hub any more.
     """
-    from incremental.labels import correct  # noqa: PLC0415 - quick --help
+    from incremental.learning.labels import correct  # noqa: PLC0415 - quick --help
 
     state: State = context.obj
     results: list[dict[str, Any]] = []
@@ -72,7 +73,7 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write all labels to a file, one a page: yours before behaviour's before imported ones."""
-    from incremental.labels import export_labels  # noqa: PLC0415 - quick --help
+    from incremental.learning.labels import export_labels  # noqa: PLC0415 - quick --help
 
     state: State = context.obj
     with state.open() as store:
@@ -98,7 +99,7 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Read labels from a file, for training: all of them, or none if a line is wrong."""
-    from incremental.labels import import_labels  # noqa: PLC0415 - quick --help
+    from incremental.learning.labels import import_labels  # noqa: PLC0415 - quick --help
 
     state: State = context.obj
     with state.open() as store:
@@ -119,7 +120,7 @@ def _root(context: typer.Context) -> Path:
 @models.command("list")
 def list_(context: typer.Context, *, as_json: Json = False) -> None:
     """List the versions, the oldest first, and which one is used."""
-    from incremental.models import list_models  # noqa: PLC0415 - loads the classifier
+    from incremental.learning.models import list_models  # noqa: PLC0415 - loads the classifier
 
     rows = list_models(_root(context))
     if as_json:
@@ -149,6 +150,29 @@ def _learned(note: dict[str, float] | None) -> str:
 
 
 @models.command()
+def learn(context: typer.Context, *, as_json: Json = False) -> None:
+    """Learn all labels now: yours, and what the pages' behaviour says. For those who run with cron.
+
+    The new version is used at once unless it is worse than the one it was made from.
+    """
+    from incremental.learning.nightly import learn_now  # noqa: PLC0415 - loads the classifier
+
+    state: State = context.obj
+    with state.open() as store:
+        learned = learn_now(store, _root(context), now())
+    if as_json:
+        print_json(None if learned is None else asdict(learned))
+    elif learned is None:
+        say("there are no labels that were not learned yet")
+    else:
+        say(
+            f"{learned.version} learned {learned.labels} labels: {learned.right:.0%} of them right,"
+            f" {learned.base} had {learned.base_right:.0%};"
+            f" it is {'in use' if learned.active else 'kept aside'}"
+        )
+
+
+@models.command()
 def use(
     context: typer.Context,
     version: Annotated[str, typer.Argument(help="As `hubwatch models list` shows it.")],
@@ -156,7 +180,7 @@ def use(
     as_json: Json = False,
 ) -> None:
     """Use a version from now on; a running daemon takes it up by itself."""
-    from incremental.models import use_model  # noqa: PLC0415 - loads the classifier
+    from incremental.learning.models import use_model  # noqa: PLC0415 - loads the classifier
 
     use_model(_root(context), version)
     _tell(version, as_json=as_json)

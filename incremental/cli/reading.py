@@ -1,4 +1,4 @@
-"""What was found: ``new hubs history show status``."""
+"""What was found: ``new hubs status``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import typer
 from incremental.cli.common import (
     Json,
     State,
-    clean,
     dated,
     find_sites,
-    moment,
     now,
     print_csv,
     print_json,
@@ -22,14 +20,17 @@ from incremental.cli.common import (
     utc,
     when,
 )
-from incremental.errors import InputError, NotFoundError
-from incremental.urls import identity, normalize, readable
+from incremental.cli.judged import shown_score, told_pages, topic_fields
+from incremental.errors import InputError
+from incremental.plain_text import clean
+from incremental.times import moment
+from incremental.urls import readable
 
 if TYPE_CHECKING:
-    from store import Store
+    from incremental.settings import Settings
+    from store.answers import NewsRow
 
-Address = Annotated[str, typer.Argument(help="A page's URL.")]
-_MANY = 1_000_000
+_BAR_WIDTH = 48
 
 
 class Format(StrEnum):
@@ -47,6 +48,18 @@ def new(  # noqa: PLR0913 - each is an option of the command
     since: Annotated[str | None, typer.Option(help="A span (90m, 3h, 1d, 2w) or a date.")] = None,
     until: Annotated[str | None, typer.Option(help="A span or a date.")] = None,
     site: Annotated[list[str], typer.Option(help="Only this site; may be repeated.")] = [],  # noqa: B006 - Typer's way
+    topic: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only what is, or may be, on this topic.")
+    ] = None,
+    min_score: Annotated[
+        float | None, typer.Option(min=0, max=1, help="With --topic: at least this score.")
+    ] = None,
+    irrelevant: Annotated[
+        bool, typer.Option("--irrelevant", help="With --topic: also what it rejected.")
+    ] = False,
+    language: Annotated[str | None, typer.Option(help="Only this language, such as zh.")] = None,
+    unread: Annotated[bool, typer.Option("--unread", help="Only what is unread.")] = False,
+    starred: Annotated[bool, typer.Option("--starred", help="Only what is starred.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="At most so many, the newest.")] = 100,
     after: Annotated[
         int | None, typer.Option(help="Only what came after this cursor, oldest first.")
@@ -55,18 +68,29 @@ def new(  # noqa: PLR0913 - each is an option of the command
     as_json: Json = False,
 ) -> None:
     """List new pages, the newest first."""
+    from incremental.learning.topics import find_topic  # noqa: PLC0415 - quick --help
+    from store.answers import NewQuery  # noqa: PLC0415 - likewise
+
     state: State = context.obj
     at = now()
+    if topic is None and (min_score is not None or irrelevant):
+        raise InputError("--min-score or --irrelevant", "", "needs --topic NAME: a topic judges")
     with state.open() as store:
-        pages = store.read.new_pages(
+        query = NewQuery(
             since=moment(since, at) if since else None,
             until=moment(until, at) if until else None,
-            site_ids=[row.id for row in find_sites(store, site)] if site else None,
-            after_cursor=after,
-            oldest_first=after is not None,
-            limit=limit,
+            after=after,
+            sites=tuple(row.id for row in find_sites(store, site)) if site else None,
+            topic=find_topic(store, topic).id if topic else None,
+            min_score=min_score,
+            hidden_verdict=None if irrelevant else "irrelevant",
+            language=language,
+            read=False if unread else None,
+            starred=True if starred else None,
+            order="newest" if after is None else "oldest",
         )
-    rows = [_page(page) for page in pages]
+        pages = told_pages(store, query, limit)
+    rows = [_page(page) | topic_fields(page, query.topic) for page in pages]
     form = Format.JSON if as_json else form
     if form is Format.JSON:
         print_json(rows)
@@ -74,16 +98,22 @@ def new(  # noqa: PLR0913 - each is an option of the command
         for row in rows:
             print(row["url"])  # noqa: T201 - canonical URLs hold no control characters
     elif form is Format.CSV:
-        columns = ("found", "published", "site", "title", "url", "hub")
+        columns = ["cursor", "found", "published", "site", "title", "url", "hub"]
+        columns += ["score", "verdict", "guess"] if topic else []
         print_csv(columns, [[row[column] for column in columns] for row in rows])
     elif not rows:
         say("nothing new yet" + (f" since {since}" if since else ""))
     else:
-        table = [(when(p.found_at), p.site, p.title or p.anchor, readable(p.url)) for p in pages]
-        print_table(f"{len(rows)} new pages", ("found", "site", "title", "url"), table)
+        table = [[when(p.found_at), p.site, p.title or p.anchor, readable(p.url)] for p in pages]
+        columns = ["found", "site", "title", "url"]
+        if topic:
+            columns.append("score")
+            table = [[*cells, shown_score(row)] for row, cells in zip(rows, table, strict=True)]
+        print_table(f"{len(rows)} new pages", columns, table)
+        say(f"what comes after these: --after {max(row.cursor for row in pages)}")
 
 
-def _page(page: Any) -> dict[str, Any]:  # noqa: ANN401 - a NewPage
+def _page(page: NewsRow) -> dict[str, Any]:
     return {
         "cursor": page.cursor,
         "url": page.url,
@@ -94,6 +124,10 @@ def _page(page: Any) -> dict[str, Any]:  # noqa: ANN401 - a NewPage
         "hub": page.hub_url,
         "language": page.language,
         "state": page.state,
+        "read": utc(page.read_at),
+        "starred": utc(page.starred_at),
+        "copies": page.copies,
+        "cluster": page.cluster,
     }
 
 
@@ -104,13 +138,19 @@ def hubs(
     ] = None,
     *,
     limit: Annotated[int, typer.Option(min=1)] = 100,
+    hours: Annotated[
+        str | None, typer.Option(metavar="URL", help="When new links come up on this one hub.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List hub pages: what each brought, how often it is visited, and why."""
-    from incremental.explain import hub_rows  # noqa: PLC0415 - loads the policy
+    from incremental.explain.page import hub_rows  # noqa: PLC0415 - loads the policy
 
     state: State = context.obj
     settings, _ = state.settings()
+    if hours is not None:
+        _show_hours(state, settings, hours, as_json=as_json)
+        return
     with state.open() as store:
         rows = hub_rows(store, settings, find_sites(store, site or []), now=now())[:limit]
     if as_json:
@@ -136,64 +176,30 @@ def hubs(
     print_table("Hubs", columns, table)
 
 
-def history(context: typer.Context, url: Address, *, as_json: Json = False) -> None:
-    """Say what happened to a page: changes, where it was seen, visits."""
-    state: State = context.obj
+def _show_hours(state: State, settings: Settings, url: str, *, as_json: bool) -> None:
+    """Draw a bar for each hour of the day."""
+    from incremental.explain.hours import hours_of  # noqa: PLC0415 - loads the policy
+
     with state.open() as store:
-        page = _find(store, url)
-        changes = [dated(row) for row in store.read.changes(page["id"])]
-        sightings = [dated(row) for row in store.read.sightings(page["id"])]
-        visits = [dated(row) for row in store.read.visits(page["id"])]
-    if as_json:
-        facts = {key: page[key] for key in ("id", "url", "title", "state", "site_name")}
-        print_json({"page": facts, "changes": changes, "sightings": sightings, "visits": visits})
-        return
-    rows = [(row["at"], row["kind"], row["detail"]) for row in changes]
-    rows += [(row["first_seen_at"], "seen on", row["hub_url"]) for row in sightings]
-    rows += [(row["at"], f"visit: {row['status']}", row["detail"]) for row in visits]
-    print_table(readable(page["url"]), ("when", "what", "detail"), sorted(rows))
-
-
-def _find(store: Store, url: str) -> dict[str, Any]:
-    """Return the page of a URL.
-
-    Raises:
-        InputError: it is no URL.
-        NotFoundError: no hub has shown it.
-    """
-    address = normalize(url)
-    if address is None:
-        raise InputError("url", url, "not a web address")
-    found = store.read.find_page(address, identity(address))
-    if not found:
-        raise NotFoundError(f"{url} was never seen; `hubwatch check` says why that may be")
-    return found[0]
-
-
-def show(context: typer.Context, url: Address, *, as_json: Json = False) -> None:
-    """Show what is kept of a page: its facts and the text of its latest body."""
-    from incremental.fetch.decoding import decode_body  # noqa: PLC0415 - only this command parses
-    from incremental.parse import parse  # noqa: PLC0415
-
-    state: State = context.obj
-    with state.open() as store:
-        row = _find(store, url)
-        hub = store.read.hub(row["id"])
-        digest = row["body_md5"] or (hub.body_md5 if hub else None)
-        body = store.cache.get(row["url"], digest) if digest else None
-    parsed = parse(body, row["url"], decode=decode_body, want_text=True) if body else None
-    answer = dated({key: value for key, value in row.items() if key not in ("site", "moved_to")})
-    answer["text"] = parsed.text if parsed else None
+        answer = hours_of(store, settings, url)
     if as_json:
         print_json(answer)
         return
-    print_table("", ("", ""), [(k, v) for k, v in answer.items() if k != "text" and v is not None])
-    print("\n".join(clean(line) for line in (answer["text"] or "(no body kept)").splitlines()))  # noqa: T201
+    values = answer["by_hour"]
+    most = max(values) or 1.0
+    rows = [
+        (f"{hour:02}", f"{value:.3g}", "█" * round(_BAR_WIDTH * value / most))
+        for hour, value in enumerate(values)
+    ]
+    offset = answer["utc_offset"]
+    zone = "UTC" if offset is None else f"UTC{offset:+d}, as the site's rhythm suggests"
+    columns = ("hour", "new links", "")
+    print_table(f"{readable(answer['url'])}: expected by hour, {zone}", columns, rows)
 
 
 def status(context: typer.Context, *, as_json: Json = False) -> None:
     """Say how the watching goes: budget and price, visits of the last day, trouble."""
-    from incremental.explain import budget_of  # noqa: PLC0415 - loads the policy
+    from incremental.explain.page import budget_of  # noqa: PLC0415 - loads the policy
 
     state: State = context.obj
     settings, _ = state.settings()
@@ -213,7 +219,8 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
             for row in store.read.sites()
         ]
     if as_json:
-        print_json({"now": utc(at), "sites": rows})
+        whole = settings.revisit.whole_requests_per_day or None
+        print_json({"now": utc(at), "whole_requests_per_day": whole, "sites": rows})
         return
     if not rows:
         say("no site is watched yet; add one: hubwatch add https://example.org/")
@@ -224,11 +231,15 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
             row["state"],
             row["hubs"],
             row["new_pages"],
-            f"{row['requests_last_day']:g} of {row['budget_per_day']:g}",
+            f"{row['requests_today']:g} of {row['budget_per_day']:g}",
+            f"{row['requests_last_day']:g}",
             "-" if row["price_minutes"] is None else f"{row['price_minutes']:.3g} min",
             ", ".join(f"{name} {count}" for name, count in sorted(row["visits_by_status"].items())),
         )
         for row in rows
     ]
-    columns = ("site", "state", "hubs", "new", "requests in 24 h", "price", "visits in 24 h")
+    columns = ("site", "state", "hubs", "new", "today (UTC)", "in 24 h", "price", "visits in 24 h")
     print_table("Status", columns, table)
+    if settings.revisit.whole_requests_per_day:
+        used = sum(row["requests_last_day"] for row in rows)
+        say(f"all sites: {used:g} of {settings.revisit.whole_requests_per_day:g} requests in 24 h")

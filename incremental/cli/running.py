@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incremental.cli.common import Json, State, clean, now, print_json, say
+from incremental.cli.common import Json, State, now, print_json, say
 from incremental.errors import InputError
+from incremental.plain_text import clean
 from incremental.urls import readable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from incremental.clock import SystemClock
+    from incremental.crawl.crawler import Crawler
+    from incremental.crawl.nightly_discovery import NightlyDiscovery
+    from incremental.daemon import Step
+    from incremental.notify.notifier import Notifier
     from incremental.settings import Settings
+    from incremental.visit import Fetch
+    from incremental.websub.pushes import Pushes
     from store import Store
+    from store.answers import NewQuery
     from store.values import HubRow, VisitRecord
 
 _FINE = {"fetched", "not_modified", "redirected", "gone", "robots_denied"}
@@ -29,6 +42,9 @@ def run(
     ] = None,
     *,
     once: Annotated[bool, typer.Option(help="Do what is due, then end (for cron).")] = False,
+    explore: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Let topics lead to at most N new sites.")
+    ] = 0,
     as_json: Json = False,
 ) -> None:
     """Watch: visit hubs when it pays, and say what is new as it is found.
@@ -36,9 +52,10 @@ def run(
     The first Ctrl-C (or TERM) ends it in good order, the second at once.
     """
     from incremental.assembly import make_crawler, make_fetcher  # noqa: PLC0415 - quick --help
+    from incremental.cli.serving import web_beside  # noqa: PLC0415
     from incremental.clock import SystemClock  # noqa: PLC0415
     from incremental.daemon import Daemon  # noqa: PLC0415
-    from incremental.learning import Learner  # noqa: PLC0415
+    from incremental.learning.nightly import Learner  # noqa: PLC0415
     from incremental.storage import models_folder, only_writer, open_configured_store  # noqa: PLC0415
 
     state: State = context.obj
@@ -49,9 +66,12 @@ def run(
     )
     clock = SystemClock()
     models = models_folder(settings, folder)
-    with only_writer(settings, folder), open_configured_store(settings, folder) as store:
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(only_writer(settings, folder))
+        store = stack.enter_context(open_configured_store(settings, folder))
         _add_sites(store, settings, urls or [])
-        if not store.read.sites():
+        serves = settings.web.enabled and not once
+        if not serves and not store.read.sites() and not store.topics.topics():
             raise InputError("sites", [], "nothing to watch yet; add one: hubwatch add URL")
         reporter = Reporter(store, as_json=as_json)
         fetcher = make_fetcher(settings, clock)
@@ -63,13 +83,91 @@ def run(
                 executor=executor,
                 models=models,
                 told=reporter.told,
+                explore=explore,
             )
+            pushes = _pushes(store, settings, folder, fetcher.fetch, crawler) if serves else None
+            receive = pushes.receive if pushes is not None else None
+            web = web_beside(store, settings, folder, clock, receive=receive)
+            address = stack.enter_context(web) if serves else None
             if not as_json:
-                say(f"watching {len(store.read.sites())} site(s); Ctrl-C ends")
+                say(_begins(len(store.read.sites()), address))
+            notifier = _notifier(store, settings, clock)
             learner = Learner(store, models, settings.hubs.retrain_labels)
-            Daemon(crawler, store, settings, clock, once=once, learn=learner.step).run()
+            jobs: dict[str, Step] = {"learning": learner.step}
+            if notifier is not None:
+                notifier.listen(clock.now())
+                jobs["messages"] = notifier.step
+            if settings.discovery.pages_per_night:
+                jobs["discovery"] = _nightly(store, settings, folder).step
+            if pushes is not None and address is not None:
+                jobs["websub"] = pushes.step
+            Daemon(crawler, store, settings, clock, once=once, jobs=jobs).run()
+            if notifier is not None:
+                (notifier.finish if once else notifier.settle)(clock.now)
         fetcher.close()
         reporter.finish(once=once)
+
+
+def _begins(sites: int, address: str | None) -> str:
+    """Return what a run says first."""
+    if address is None:
+        return f"watching {sites} site(s); Ctrl-C ends"
+    if not sites:
+        return f"nothing is watched yet; add sites at {address}add; Ctrl-C ends"
+    return f"watching {sites} site(s); the web page is at {address}; Ctrl-C ends"
+
+
+def _pushes(
+    store: Store, settings: Settings, folder: Path, fetch: Fetch, crawler: Crawler
+) -> Pushes | None:
+    """Return what asks WebSub hubs to tell of changes; None without an address that they can reach."""
+    if not settings.websub.callback_url:
+        return None
+    from incremental.websub.pushes import Pushes, load_keys  # noqa: PLC0415 - seldom wanted
+
+    keys = load_keys(folder / settings.store.folder)
+    return Pushes(store, settings.websub, keys, fetch=fetch, note=crawler.frontier.note)
+
+
+def _notifier(store: Store, settings: Settings, clock: SystemClock) -> Notifier | None:
+    """Return what tells by message; None without a channel."""
+    if not settings.notify:
+        return None
+    from incremental.fetch.libraries import LibraryGate  # noqa: PLC0415 - only with channels
+    from incremental.notify.delivery import check_service  # noqa: PLC0415
+    from incremental.notify.message import check_template  # noqa: PLC0415
+    from incremental.notify.notifier import Notifier  # noqa: PLC0415
+
+    for number, channel in enumerate(settings.notify):
+        check_service(channel.url, f"notify[{number}].url")
+        check_template(f"notify[{number}].title", channel.title)
+        check_template(f"notify[{number}].body", channel.body)
+    return Notifier(
+        store,
+        settings.notify,
+        gate=LibraryGate(settings.fetch, clock),
+        executor=ThreadPoolExecutor(1, thread_name_prefix="messages"),
+        saved_query=partial(_saved_query, store),
+    )
+
+
+def _nightly(store: Store, settings: Settings, folder: Path) -> NightlyDiscovery:
+    from incremental.assembly import make_discoverer  # noqa: PLC0415 - quick --help
+    from incremental.crawl.nightly_discovery import NightlyDiscovery  # noqa: PLC0415
+
+    make = partial(make_discoverer, store, settings, folder)
+    return NightlyDiscovery(store, settings.discovery.pages_per_night, make)
+
+
+def _saved_query(store: Store, name: str) -> NewQuery | None:
+    """Return what a saved search asks now; None when there is none of that name, or it is damaged."""
+    from incremental.searches import from_json  # noqa: PLC0415 - only with channels
+
+    row = store.answers.search(name)
+    try:
+        return None if row is None else from_json(row.query).query(now())
+    except InputError:
+        return None  # the channel says so; the visits go on
 
 
 def _add_sites(store: Store, settings: Settings, urls: Sequence[str]) -> None:

@@ -34,7 +34,7 @@ def init(
     as_json: Json = False,
 ) -> None:
     """Write a commented settings file to start from."""
-    from incremental.settings_template import settings_template  # noqa: PLC0415 - only init needs it
+    from incremental.settings.template import settings_template  # noqa: PLC0415 - only init needs it
 
     if path.exists() and not force:
         raise InputError("file", str(path), "is there already; --force replaces it")
@@ -153,6 +153,7 @@ def list_sites(context: typer.Context, *, as_json: Json = False) -> None:
                 "state": row.state,
                 "reach": json.loads(row.scope).get("reach", "host"),
                 "added": utc(row.added_at),
+                "origin": json.loads(row.origin),
                 **totals.get(row.id, {"pages": 0, "hubs": 0, "new_pages": 0}),
             }
             for row in store.read.sites()
@@ -163,7 +164,11 @@ def list_sites(context: typer.Context, *, as_json: Json = False) -> None:
         say("no site is watched yet; add one: hubwatch add https://example.org/")
     else:
         columns = ("id", "seed", "state", "reach", "hubs", "pages", "new_pages")
-        print_table("Sites", columns, [[row[column] for column in columns] for row in rows])
+        table = [
+            [*(row[column] for column in columns), row["origin"].get("found_on", "")]
+            for row in rows
+        ]
+        print_table("Sites", (*columns, "found on"), table)
 
 
 def check(
@@ -173,8 +178,8 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Say what Hubwatch makes of a URL, and why it was (not) found. Nothing is fetched."""
-    from incremental.explain import explain  # noqa: PLC0415 - loads the classifier
-    from incremental.explain_hub import in_short  # noqa: PLC0415 - likewise
+    from incremental.explain.hub import in_short  # noqa: PLC0415 - likewise
+    from incremental.explain.page import explain  # noqa: PLC0415 - loads the classifier
     from incremental.storage import models_folder  # noqa: PLC0415 - quick --help
 
     state: State = context.obj
@@ -182,7 +187,7 @@ def check(
     models = models_folder(settings, folder)
     with state.open() as store:
         answer = explain(store, settings, url, now=now(), models=models)
-    answer |= {key: [dated(row) for row in answer[key]] for key in ("sites", "labels")}
+    answer |= {key: [dated(row) for row in answer[key]] for key in ("sites", "labels", "topics")}
     if as_json:
         print_json(answer)
         return

@@ -64,10 +64,26 @@ def test_a_wrong_setting_is_named_with_its_value(
 @pytest.mark.parametrize(
     ("toml", "command", "says"),
     [
-        ("[revisit]\npolicy = 'magic'", "run", "must be one of: fixed, price"),
-        ("[revisit]\npolicy = 'magic'", "hubs", "must be one of: fixed, price"),
-        ("[revisit]\npolicy = 'magic'", "status", "must be one of: fixed, price"),
-        ("[revisit]\npolicy = 'magic'", "check", "must be one of: fixed, price"),
+        (
+            "[revisit]\npolicy = 'magic'",
+            "run",
+            "revisit.policy = 'magic': Invalid enum value 'magic'; allowed are: price, fixed",
+        ),
+        (
+            "[revisit]\npolicy = 'magic'",
+            "hubs",
+            "revisit.policy = 'magic': Invalid enum value 'magic'; allowed are: price, fixed",
+        ),
+        (
+            "[revisit]\npolicy = 'magic'",
+            "status",
+            "revisit.policy = 'magic': Invalid enum value 'magic'; allowed are: price, fixed",
+        ),
+        (
+            "[revisit]\npolicy = 'magic'",
+            "check",
+            "revisit.policy = 'magic': Invalid enum value 'magic'; allowed are: price, fixed",
+        ),
         ("[daemon]\nlog_level = 'loud'", "run", "daemon.log_level"),
         ("[fetch]\nallowed_networks = ['here']", "run", "127.0.0.0/8"),
         ("[[site]]\nurl = 'example'", "run", "example"),

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "classifier"))  # for its samples
+
 from cli_runner import Run
+from hub_samples import train_small_model
 
 from classifier.hub import load_default
 from classifier.hub.labels import read_labels
 from classifier.hub.model import save_model
+from classifier.hub.registry import ModelRegistry
 
 HOME = "https://news.example/"
 SHIPPED = load_default().version
@@ -136,6 +143,19 @@ def test_a_damaged_version_is_shown_and_refused(hubwatch: Run, tmp_path: Path) -
     assert active(hubwatch) == [SHIPPED]
 
 
+def test_labels_are_learned_on_request(watched: Run, tmp_path: Path) -> None:
+    small = train_small_model()
+    ModelRegistry(tmp_path / "hubwatch-data" / "models").add(small)
+    assert "no labels" in watched("models", "learn").err
+    urls = [f"https://odd{n}.example/digest/2024/05/1{n}/digest-{n}.html" for n in range(9)]
+    watched("label", *urls, "hub")
+    learned = watched("models", "learn", "--json").json
+    assert (learned["labels"], learned["base"]) == (9, small.version)
+    assert learned["right"] > learned["base_right"]
+    assert (learned["active"], active(watched)) == (True, [learned["version"]])
+    assert watched("models", "learn", "--json").json is None
+
+
 def test_versions_that_are_not_there(hubwatch: Run) -> None:
     for name in ("0042-00000000", "../models", ""):
         done = hubwatch("models", "use", name)
@@ -154,6 +174,44 @@ def test_check_shows_what_spoke_for_and_against(watched: Run) -> None:
     assert classifier["cascade"]["decided_by"] == "url"
     table = watched("check", url).out
     assert all(word in table for word in (SHIPPED, "features", "characters", "decided by"))
+
+
+@pytest.mark.parametrize(
+    "pointer",
+    [
+        "{",
+        "[]",
+        '{"active": 5, "previous": []}',
+        '{"active": "../..", "previous": []}',
+        '{"active": null, "previous": [3]}',
+        '{"active": "0042-00000000", "previous": []}',
+    ],
+)
+def test_a_damaged_registry_stops_neither_check_nor_list(
+    watched: Run, tmp_path: Path, pointer: str
+) -> None:
+    root = tmp_path / "hubwatch-data" / "models"
+    root.mkdir(parents=True)
+    (root / "active.json").write_text(pointer)
+    told = watched("check", HOME + "a.html", "--json").json["classifier"]
+    assert (told["version"], bool(told["problem"])) == (SHIPPED, True)
+    done = watched("models", "rollback")
+    assert (done.code, done.err.startswith("hubwatch: model ")) == (2, True)
+    listed = watched("models", "list", "--json")
+    assert listed.code == 2 or active(watched) == [SHIPPED]
+
+
+def test_a_version_with_a_foreign_note_is_listed(hubwatch: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "hubwatch-data" / "models" / "0009-99999999"
+    save_model(replace(load_default().model, version=folder.name), folder)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    notes: list[object] = [[], {"urls": 1}, {"urls": {"all": {"f1": "x"}}, "update": 3}]
+    for note in notes:
+        manifest |= {"metrics": note, "training": note}
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+        (_, row) = hubwatch("models", "list", "--json").json
+        assert "foreign" in row["problem"]
+        assert hubwatch("models", "use", folder.name).code == 2
 
 
 def test_check_says_that_your_word_decides(watched: Run) -> None:

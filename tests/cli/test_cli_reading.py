@@ -13,8 +13,9 @@ from cli_runner import Run
 from fake_web import DAY, FakeWeb, Watch, page
 from rich.cells import cell_len
 
-from incremental.cli.common import clean, print_csv
+from incremental.cli.common import print_csv, safe
 from incremental.clock import SimulatedClock, SystemClock
+from incremental.plain_text import clean
 
 HOME = "https://news.example/"
 
@@ -36,7 +37,7 @@ def test_new_as_a_table_and_as_urls(hubwatch: Run, found: list[str]) -> None:
 
 def test_new_as_csv(hubwatch: Run, found: list[str]) -> None:
     rows = list(csv.DictReader(io.StringIO(hubwatch("new", "--format", "csv").out)))
-    assert list(rows[0]) == ["found", "published", "site", "title", "url", "hub"]
+    assert list(rows[0]) == ["cursor", "found", "published", "site", "title", "url", "hub"]
     assert set(found) < {row["url"] for row in rows}
 
 
@@ -105,6 +106,38 @@ def test_status(hubwatch: Run, found: list[str]) -> None:
     assert site["requests_last_day"] > 0
     assert site["visits_by_status"]["fetched"] > 0
     assert "news.example" in hubwatch("status").out
+
+
+def test_status_shows_a_large_budget_as_it_was_given(
+    hubwatch: Run, found: list[str], tmp_path: Path
+) -> None:
+    assert found
+    (tmp_path / "hubwatch.toml").write_text("[revisit]\nrequests_per_day = 12345\n")
+    assert "of 12345" in hubwatch("status").out
+
+
+def test_a_cell_that_is_cut_says_so() -> None:
+    assert safe("x" * 400).plain == "x" * 299 + "…"
+
+
+def test_status_sums_up_a_budget_that_all_sites_share(
+    hubwatch: Run, found: list[str], tmp_path: Path
+) -> None:
+    assert found
+    (tmp_path / "hubwatch.toml").write_text("[revisit]\nwhole_requests_per_day = 30\n")
+    assert hubwatch("status", "--json").json["whole_requests_per_day"] == 30
+    assert "of 30 requests in 24 h" in hubwatch("status").err
+
+
+def test_hours_of_one_hub_are_drawn_and_given(hubwatch: Run, found: list[str]) -> None:
+    assert found
+    hours = hubwatch("hubs", "--hours", HOME, "--json").json
+    assert len(hours["by_hour"]) == 24
+    assert min(hours["by_hour"]) >= 0
+    drawn = hubwatch("hubs", "--hours", HOME).out
+    assert "23" in drawn
+    assert "█" in drawn
+    assert hubwatch("hubs", "--hours", "https://news.example/none/").code != 0
 
 
 def test_a_site_with_a_budget_of_zero_is_still_json(hubwatch: Run) -> None:

@@ -32,7 +32,7 @@ def test_every_setting_of_the_template_can_be_uncommented(hubwatch: Run, tmp_pat
 def test_the_site_of_the_template_can_be_uncommented(hubwatch: Run, tmp_path: Path) -> None:
     hubwatch("init")
     path = tmp_path / "hubwatch.toml"
-    site = path.read_text().split("defaults. Secrets")[1].splitlines()[1:]
+    site = path.read_text().split("defaults. Secrets")[1].split("\n\n")[0].splitlines()[1:]
     path.write_text("\n".join(line.removeprefix("# ") for line in site))
     assert hubwatch("list", "--json").code == 0
 

@@ -15,7 +15,7 @@ from local_site import LocalSite
 import incremental.api
 from incremental import Crawler, FoundPage
 from incremental.clock import SimulatedClock
-from incremental.engine import InlineExecutor
+from incremental.crawl.engine import InlineExecutor
 from incremental.errors import InputError
 from incremental.fetch.options import FetchSettings
 from incremental.scope import Reach

@@ -23,7 +23,14 @@ from store import Store
 from store.errors import StoreLockedError
 
 ROOT = Path(__file__).parents[2]
-CONFIG = '[fetch]\nallowed_networks = ["127.0.0.0/8"]\n[revisit]\nrequests_per_day = 5000\n'
+CONFIG = """
+[fetch]
+allowed_networks = ["127.0.0.0/8"]
+[revisit]
+requests_per_day = 5000
+[web]
+enabled = false
+"""
 COMMAND = [sys.executable, "-c", "from incremental.cli import main; main()", "run"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
 ENDED_BY_SECOND_SIGNAL = 130
@@ -204,6 +211,9 @@ class Straw:
 
     def is_due(self, _now: float, _patience_seconds: float) -> bool:
         return self.steps < self.due
+
+    def catch_up(self, _now: float) -> bool:
+        return False
 
     def drain(self, _now: float) -> None:
         """Drain nothing."""

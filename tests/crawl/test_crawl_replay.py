@@ -62,6 +62,18 @@ def test_replay_finds_what_there_is(
     assert {row["detail"] for row in told} == {HOST + "/"}
 
 
+def test_with_a_topic_as_much_is_found(
+    small: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = f"{HOST}/story-of-the-day-number-0.html"
+    topic = ("--topic-example", example, "--topic-keyword", "story")
+    result = run_replay(monkeypatch, capsys, small[0], "--truth", small[1], *topic)
+    assert (result["scored"], result["recall"], result["false_new"]) == (6, 1.0, 0)
+    judged: dict[str, Any] = result["topic"]  # type: ignore[assignment]  # JSON
+    assert judged["state"] == "ready"
+    assert sum(judged.get(verdict, 0) for verdict in ("relevant", "grey", "guess")) == 6
+
+
 def test_the_budget_of_a_replay_is_held(
     small: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fake_web import DAY, HOUR, START, FakeWeb, Watch, page, watch
+from fake_web import DAY, HOUR, MINUTE, START, FakeWeb, Watch, page, watch
 
 from incremental.clock import SimulatedClock
+from incremental.fetch.guard import ForbiddenAddressError
 from store.record import Recorder
 
 HOME = "https://news.example/"
@@ -43,6 +44,22 @@ def test_a_restart_keeps_the_host_its_pause(tmp_path: Path) -> None:
     with Watch(tmp_path, web, HOME) as crawl:
         crawl.run(HOUR / 2)
     assert len(web.asked) == count
+
+
+def test_an_address_that_was_refused_is_asked_again_after_a_restart(tmp_path: Path) -> None:
+    """Who allows it in the settings starts anew, and should not wait for what stood there before."""
+
+    def refused(_: float) -> str:
+        raise ForbiddenAddressError("not public")
+
+    web = FakeWeb(SimulatedClock(START), {HOME: growing, HOME + "robots.txt": refused})
+    with Watch(tmp_path, web, HOME) as crawl:
+        crawl.run(MINUTE)
+    assert not web.urls()
+    web.pages[HOME + "robots.txt"] = b""
+    with Watch(tmp_path, web, HOME + "news/") as crawl:
+        crawl.run(MINUTE)
+    assert web.urls() == [HOME + "news/"]
 
 
 @pytest.mark.parametrize("step", ["_put_sightings", "_announce", "_record_page", "_put_host"])

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from stories import DAY, START
 
 from incremental.clock import FastClock, SimulatedClock, SystemClock
+from incremental.crawl.probes import FEED_PLACES, SITEMAP_PLACES, probes
 from incremental.errors import InputError
 from incremental.parse import Page, PageKind
-from incremental.probes import FEED_PLACES, SITEMAP_PLACES, probes
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed, usable_seed
 from store import Store
@@ -37,7 +37,8 @@ def test_what_people_type_for_a_site(typed: str, url: str) -> None:
 
 
 _NO_SITES = """news|http://news/|ftp://example.org|javascript:alert(1)|mailto:a@b.org|a@b.org|
-|/etc/passwd|file:///etc/passwd|http://|https://2130706433/|a b.org|http://[|example.org:x| |\ud800.org|\0"""
+|/etc/passwd|file:///etc/passwd|http://|https://2130706433/|a b.org|http://[|example.org:x| |\ud800.org|\0
+|random.seed(7)|n=x.org"""
 
 
 @pytest.mark.parametrize("typed", [*_NO_SITES.split("|"), "x" * 5_000 + ".org"])

@@ -8,7 +8,7 @@ import pytest
 
 from incremental.judge.outcome import top_folder
 from incremental.settings import Settings
-from incremental.storage import only_writer
+from incremental.storage import only_discoverer, only_writer
 from store.errors import StoreLockedError
 
 
@@ -23,6 +23,17 @@ def test_a_second_crawler_on_one_store_is_refused(tmp_path: Path) -> None:
 
 def test_a_store_is_free_when_its_crawler_has_ended(tmp_path: Path) -> None:
     for _ in range(2):
+        with only_writer(Settings(), tmp_path):
+            assert list(tmp_path.rglob("crawler.lock"))
+
+
+def test_one_search_for_sites_of_a_topic_at_a_time(tmp_path: Path) -> None:
+    with only_discoverer(Settings(), tmp_path, 1), only_discoverer(Settings(), tmp_path, 2):
+        with (
+            pytest.raises(StoreLockedError, match="another search"),
+            only_discoverer(Settings(), tmp_path, 1),
+        ):
+            pass
         with only_writer(Settings(), tmp_path):
             assert list(tmp_path.rglob("crawler.lock"))
 

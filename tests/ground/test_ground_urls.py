@@ -18,7 +18,6 @@ from incremental.urls import (
     normalize,
     readable,
     registered_domain,
-    url_md5,
 )
 
 LABELLED = Path(__file__).resolve().parents[3] / "shared" / "hub" / "urls.tsv"
@@ -201,10 +200,6 @@ def test_one_page_under_two_urls(one: str, other: str) -> None:
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_two_pages_under_two_urls(one: str, other: str) -> None:
     assert identity(one) != identity(other)
-
-
-def test_the_name_in_the_cache_is_that_of_the_paper() -> None:
-    assert url_md5("http://www.scu.edu.cn/") == "355bd40a1cffbb871d1fce0048a19972"
 
 
 @pytest.mark.parametrize(

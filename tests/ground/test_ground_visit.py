@@ -11,7 +11,7 @@ from threading import Event
 import pytest
 from stories import HOME
 
-from incremental.engine import Engine, InlineExecutor
+from incremental.crawl.engine import Engine, InlineExecutor
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.visit import Fetch, Outcome, Purpose, VisitTask, visit
 

@@ -1,0 +1,223 @@
+"""Further sites of a topic: ``discover run``, ``status``, ``proposals``, ``accept``, ``reject``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incremental.cli.common import (
+    Json,
+    State,
+    dated,
+    now,
+    print_json,
+    print_table,
+    progress_bar,
+    say,
+    when,
+)
+from incremental.errors import InputError
+
+if TYPE_CHECKING:
+    from store import Store
+    from store.discovery import ProposalRow
+
+discover = typer.Typer(
+    help="Find further sites of a topic, beginning from its pages.", no_args_is_help=True
+)
+OfTopic = Annotated[
+    str, typer.Option("--topic", metavar="NAME", help="Whose pages are looked for.")
+]
+Sites = Annotated[
+    list[str] | None, typer.Argument(metavar="[SITE]...", help="As the proposals name them.")
+]
+All = Annotated[bool, typer.Option("--all", help="All that are proposed now.")]
+_BAR = 24
+_SHOWN = 3
+
+
+@discover.command()
+def run(
+    context: typer.Context,
+    *,
+    of: OfTopic,
+    rounds: Annotated[int, typer.Option(min=1, max=10_000, help="Rounds at most.")] = 20,
+    pages: Annotated[int, typer.Option(min=1, max=100_000, help="Pages read at most.")] = 200,
+    as_json: Json = False,
+) -> None:
+    """Look for pages like the topic's, round by round, and propose their sites.
+
+    Ctrl-C ends it after the page that is being read; the next call goes on from there.
+    """
+    from incremental.assembly import make_discoverer  # noqa: PLC0415
+    from incremental.explain.discovery import proposal_facts, run_facts  # noqa: PLC0415
+    from incremental.learning.topics import find_topic  # noqa: PLC0415
+
+    state: State = context.obj
+    settings, folder = state.settings()
+    with state.open() as store, progress_bar(disable=as_json) as bar:
+        topic = find_topic(store, of)
+        task = bar.add_task("pages read", total=pages)
+        if not settings.discovery.provider:
+            say("no search provider is set up ([discovery] provider): only links are followed")
+        with make_discoverer(store, settings, folder, topic) as discoverer:
+            ended = discoverer.run(
+                rounds=rounds,
+                pages=pages,
+                progress=lambda _, done, read: bar.update(
+                    task, completed=read, description=f"round {done.number}: {done.operator}"
+                ),
+            )
+        proposals = store.discovery.proposals(topic.id)
+    if as_json:
+        print_json(
+            {
+                "run": dated(run_facts(ended)),
+                "proposals": [dated(proposal_facts(one)) for one in proposals],
+            }
+        )
+        return
+    say(f"{ended.why or 'stopped'}; {len(proposals)} sites are proposed")
+    _print_proposals(of, proposals)
+
+
+@discover.command()
+def status(context: typer.Context, *, of: OfTopic, as_json: Json = False) -> None:
+    """Show the last run: which way of finding was chosen when, and what each was worth."""
+    from incremental.explain.discovery import discovery_facts  # noqa: PLC0415 - quick --help
+    from incremental.learning.topics import find_topic  # noqa: PLC0415
+
+    state: State = context.obj
+    with state.open() as store:
+        found = discovery_facts(store, find_topic(store, of).id)
+    last, rounds, counts = found["run"], found["rounds"], found["proposals"]
+    if as_json:
+        run = dated(last) if last is not None else None
+        print_json({"run": run, "proposals": counts, "rounds": [dated(one) for one in rounds]})
+        return
+    if last is None:
+        say(f"nothing was looked for yet; begin: hubwatch discover run --topic {of}")
+        return
+    columns = ["round", "operator", "reward", "", "asked", "read", "new sites", "scores", "note"]
+    told = f"{last['status']}, {last['why'] or 'under way'}; began {when(last['started_at'])}"
+    print_table(f"run {last['id']} of {of}: {told}", columns, [_round_cells(one) for one in rounds])
+    say(
+        ", ".join(f"{number} sites {name}" for name, number in counts.items()) or "no site proposed"
+    )
+
+
+@discover.command()
+def proposals(
+    context: typer.Context,
+    *,
+    of: OfTopic,
+    which: Annotated[
+        str, typer.Option("--state", help="proposed, accepted, rejected or all.")
+    ] = "proposed",
+    as_json: Json = False,
+) -> None:
+    """List the sites that were found, the best first, with their best pages and hubs."""
+    from incremental.explain.discovery import proposal_facts  # noqa: PLC0415
+    from incremental.learning.topics import find_topic  # noqa: PLC0415 - quick --help
+
+    if which not in ("proposed", "accepted", "rejected", "all"):
+        raise InputError("--state", which, "must be one of: proposed, accepted, rejected, all")
+    state: State = context.obj
+    with state.open() as store:
+        topic = find_topic(store, of)
+        rows = store.discovery.proposals(topic.id, None if which == "all" else which)
+    if as_json:
+        print_json([dated(proposal_facts(one)) for one in rows])
+        return
+    _print_proposals(of, rows)
+
+
+@discover.command()
+def accept(
+    context: typer.Context,
+    sites: Sites = None,
+    *,
+    of: OfTopic,
+    everything: All = False,
+    as_json: Json = False,
+) -> None:
+    """Watch sites that were proposed, beginning from the hubs that were found on them."""
+    from incremental.learning.proposals import accept_sites  # noqa: PLC0415 - quick --help
+
+    state: State = context.obj
+    with state.open() as store:
+        chosen = _chosen(store, of, sites, everything=everything)
+        accept_sites(store, chosen, topic=of, now=now())
+    _say_chosen(chosen, "watched from now on", as_json=as_json)
+
+
+@discover.command()
+def reject(
+    context: typer.Context,
+    sites: Sites = None,
+    *,
+    of: OfTopic,
+    everything: All = False,
+    as_json: Json = False,
+) -> None:
+    """Turn sites down: they are not proposed again, and pages like theirs rank lower."""
+    from incremental.learning.proposals import reject_sites  # noqa: PLC0415 - quick --help
+
+    state: State = context.obj
+    with state.open() as store:
+        chosen = _chosen(store, of, sites, everything=everything)
+        reject_sites(store, chosen, now=now())
+    _say_chosen(chosen, "turned down", as_json=as_json)
+
+
+def _say_chosen(chosen: list[ProposalRow], what: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json([one.host for one in chosen])
+    else:
+        typer.echo(f"{len(chosen)} sites are {what}")
+
+
+def _chosen(
+    store: Store, of: str, sites: list[str] | None, *, everything: bool
+) -> list[ProposalRow]:
+    from incremental.learning.proposals import proposals_named  # noqa: PLC0415 - quick --help
+    from incremental.learning.topics import find_topic  # noqa: PLC0415
+
+    topic = find_topic(store, of)
+    if everything:
+        return store.discovery.proposals(topic.id)
+    if not sites:
+        raise InputError("site", "", "name the sites, or give --all")
+    return proposals_named(store, topic.id, sites)
+
+
+def _print_proposals(of: str, rows: list[ProposalRow]) -> None:
+    from incremental.explain.discovery import proposal_facts  # noqa: PLC0415 - quick --help
+
+    cells = [_proposal_cells(proposal_facts(one)) for one in rows]
+    columns = ["site", "state", "score", "why", "best pages", "hubs"]
+    print_table(f"{len(rows)} sites for {of}", columns, cells)
+
+
+def _proposal_cells(one: dict[str, Any]) -> list[object]:
+    best, hubs = one["pages"][:_SHOWN], one["hubs"][:_SHOWN]
+    pages = "\n".join(f"{page['score']:.2f} {page['title'] or page['url']}" for page in best)
+    places = "\n".join(hub["url"] for hub in hubs)
+    return [one["site"], one["state"], f"{one['score']:.2f}", one["why"], pages, places]
+
+
+def _round_cells(one: dict[str, Any]) -> list[object]:
+    paid = [_bar(one["reward"]), f"{one['reward']:.3f}"]
+    counts = [one["asked"], one["read"], one["new_sites"]]
+    return [one["number"], one["operator"], *paid, *counts, _scores(one["scores"]), one["note"]]
+
+
+def _bar(reward: float) -> str:
+    return "█" * round(min(max(reward, 0.0), 1.0) * _BAR)
+
+
+def _scores(scores: dict[str, float | None]) -> str:
+    return " ".join(
+        f"{name} {'untried' if score is None else f'{score:.2f}'}" for name, score in scores.items()
+    )

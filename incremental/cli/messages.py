@@ -1,0 +1,147 @@
+"""Messages: ``notify list``, ``test``, ``outbox`` and ``retry``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from incremental.cli.common import (
+    Json,
+    State,
+    now,
+    print_json,
+    print_table,
+    say,
+    utc,
+    when,
+)
+
+if TYPE_CHECKING:
+    from incremental.notify.overview import ChannelStanding
+    from store.outbox import OutboxRow
+
+notify = typer.Typer(
+    help="Tell what is new by message, over the channels of the settings.", no_args_is_help=True
+)
+Name = Annotated[str, typer.Argument(metavar="CHANNEL", help="Its name in the settings.")]
+
+
+@notify.command("list")
+def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
+    """List the channels: what they tell, when, and what is under way."""
+    from incremental.notify.overview import STATES, standings  # noqa: PLC0415 - quick --help
+
+    state: State = context.obj
+    settings, _ = state.settings()
+    with state.open() as store:
+        found = standings(store, settings.notify)
+    rows = [
+        {"channel": one.name, "about": _about(one), "when": _rhythm(one), **one.counts}
+        for one in found
+    ]
+    if as_json:
+        more = [{"last_sent_at": utc(one.last_sent_at), "error": one.last_error} for one in found]
+        print_json([{**row, **further} for row, further in zip(rows, more, strict=True)])
+        return
+    if not rows:
+        say("no channel yet; add [[notify]] to the settings (hubwatch init shows how)")
+        return
+    columns = ["channel", "about", "when", *STATES, "last sent", "error"]
+    pairs = zip(rows, found, strict=True)
+    cells = [[*row.values(), when(one.last_sent_at), one.last_error] for row, one in pairs]
+    print_table(f"{len(rows)} channels", columns, cells)
+
+
+@notify.command("test")
+def try_channel(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+    """Send a message to one channel now, with its templates, and say what came of it."""
+    from incremental.clock import SystemClock  # noqa: PLC0415 - quick --help
+    from incremental.fetch.libraries import LibraryGate  # noqa: PLC0415
+    from incremental.notify.overview import channel_named, send_test  # noqa: PLC0415
+
+    state: State = context.obj
+    settings, _ = state.settings()
+    channel = channel_named(settings.notify, name)
+    outcome = send_test(LibraryGate(settings.fetch, SystemClock()), channel, now=now())
+    if as_json:
+        print_json({"channel": name, "sent": outcome.ok, "error": outcome.error})
+    elif outcome.ok:
+        typer.echo(f"sent to {name}")
+    if not outcome.ok:
+        say(f"hubwatch: channel {name}: {outcome.error}")
+        raise typer.Exit(1)
+
+
+@notify.command()
+def outbox(
+    context: typer.Context,
+    name: Name,
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Entries at most.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """Show what was sent over a channel lately, and what waits or failed."""
+    from incremental.notify.overview import channel_named  # noqa: PLC0415 - quick --help
+
+    state: State = context.obj
+    settings, _ = state.settings()
+    channel_named(settings.notify, name)
+    with state.open() as store:
+        rows = store.outbox.recent(name, limit=limit)
+    if as_json:
+        print_json(
+            [
+                {
+                    "url": row.url,
+                    "title": _title(row),
+                    "state": row.state,
+                    "queued_at": utc(row.queued_at),
+                    "sent_at": utc(row.sent_at),
+                    "attempts": row.attempts,
+                    "error": row.error,
+                }
+                for row in rows
+            ]
+        )
+        return
+    cells = [
+        (when(row.queued_at), row.state, when(row.sent_at), row.attempts, _title(row), row.error)
+        for row in rows
+    ]
+    columns = ["queued", "state", "sent", "attempts", "title", "error"]
+    print_table(f"channel {name}", columns, cells)
+
+
+@notify.command()
+def retry(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+    """Try again what was given up after many attempts."""
+    from incremental.notify.overview import channel_named  # noqa: PLC0415 - quick --help
+
+    state: State = context.obj
+    settings, _ = state.settings()
+    channel_named(settings.notify, name)
+    with state.open() as store:
+        count = store.outbox.retry(name)
+    if as_json:
+        print_json({"waiting": count})
+    else:
+        typer.echo(f"{count} wait again")
+
+
+def _title(row: OutboxRow) -> str:
+    return row.title or row.anchor or row.url
+
+
+def _about(channel: ChannelStanding) -> str:
+    parts = [f"topic {channel.topic}"] if channel.topic else []
+    parts += [f"search {channel.search}"] if channel.search else []
+    return ", ".join(parts) or "all new pages"
+
+
+def _rhythm(channel: ChannelStanding) -> str:
+    if channel.daily_at:
+        text = f"daily at {channel.daily_at}"
+    else:
+        text = f"every {channel.every_minutes:g} min" if channel.every_minutes else "at once"
+    return f"{text}, not {channel.quiet_hours}" if channel.quiet_hours else text

@@ -1,0 +1,271 @@
+"""One page: ``history diff show copies``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from incremental.cli.common import (
+    Json,
+    State,
+    console,
+    dated,
+    now,
+    print_json,
+    print_table,
+    say,
+    utc,
+    when,
+)
+from incremental.errors import InputError, NotFoundError
+from incremental.plain_text import clean
+from incremental.times import moment
+from incremental.urls import identity, normalize, readable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from incremental.history.textdiff import Piece, Row, TextDiff
+    from store import Store
+    from store.answers import Version
+
+Address = Annotated[str, typer.Argument(help="A page's URL.")]
+At = Annotated[str | None, typer.Option(help="As it was then: a span ago (3h, 1d) or a date.")]
+CONTEXT_LINES = 2
+_SIGNS = {"added": ("", "+ ", "green"), "removed": ("- ", "", "red"), "changed": ("- ", "+ ", "")}
+
+
+def find_page(store: Store, url: str) -> dict[str, Any]:
+    """Return the page of a URL.
+
+    Raises:
+        InputError: it is no URL.
+        NotFoundError: no hub has shown it.
+    """
+    address = normalize(url)
+    if address is None:
+        raise InputError("url", url, "not a web address")
+    found = store.read.find_page(address, identity(address))
+    if not found:
+        raise NotFoundError(f"{url} was never seen; `hubwatch check` says why that may be")
+    return found[0]
+
+
+def history(
+    context: typer.Context,
+    url: Address,
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="Changes at most.")] = 100,
+    as_json: Json = False,
+) -> None:
+    """Say what happened to a page: changes with their cause, versions, where it was seen, visits."""
+    state: State = context.obj
+    with state.open() as store:
+        page = find_page(store, url)
+        changes = store.answers.history(page["id"], limit=limit)
+        versions = store.answers.versions(page["id"])
+        sightings = [dated(row) for row in store.read.sightings(page["id"])]
+        visits = [dated(row) for row in store.read.visits(page["id"])]
+        check = store.answers.check(page["id"])
+    if as_json:
+        facts = {key: page[key] for key in ("id", "url", "title", "state", "site_name")}
+        told = [dated({name: getattr(row, name) for name in row.__slots__}) for row in changes]
+        answer = {
+            "page": facts,
+            "changes": told[::-1],
+            "versions": [_version(version) for version in versions],
+            "sightings": sightings,
+            "visits": visits,
+            "next_check": utc(check.due_at) if check else None,
+        }
+        print_json(answer)
+        return
+    rows = [
+        (utc(row.at), row.kind, _cause(row.detail, row.hub_url, page["url"])) for row in changes
+    ]
+    rows += [(row["first_seen_at"], "seen on", row["hub_url"]) for row in sightings]
+    rows += [(row["at"], f"visit: {row['status']}", row["detail"]) for row in visits]
+    print_table(readable(page["url"]), ("when", "what", "detail"), sorted(rows))
+
+
+def _cause(detail: str, hub_url: str | None, url: str) -> str:
+    by = "" if hub_url is None or hub_url == url else f"shown by {hub_url}"
+    return "; ".join(filter(None, (detail, by)))
+
+
+def _version(version: Version) -> dict[str, Any]:
+    return {"at": utc(version.at), "md5": version.body_md5}
+
+
+def diff(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    url: Address,
+    *,
+    at: Annotated[str | None, typer.Option(help="The last change up to this time.")] = None,
+    start: Annotated[str | None, typer.Option("--from", help="Compare how it was then ...")] = None,
+    end: Annotated[str | None, typer.Option("--to", help="... with how it was then.")] = None,
+    noise: Annotated[bool, typer.Option("--noise", help="Show what was ignored as well.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show what changed in the text of a page, without dates, counters and the like.
+
+    Without options it is the last change. Times are spans ago (3h, 1d) or dates.
+    """
+    from incremental.explain.versions import compare  # noqa: PLC0415 - only who asks parses pages
+
+    state: State = context.obj
+    if at is not None and (start is not None or end is not None):
+        raise InputError("--at", at, "gives one change; leave out --from and --to")
+    with state.open() as store:
+        page = find_page(store, url)
+        versions = store.answers.versions(page["id"])
+        old, new, found = compare(store, page, *_two(versions, at, start, end))
+    if as_json:
+        print_json(
+            {
+                "url": page["url"],
+                "before": _version(old.version),
+                "after": _version(new.version),
+                "summary": found.summary,
+                "changed": found.is_change,
+                "rows": [_row(row) for row in found.rows if row.kind != "same"],
+            }
+        )
+        return
+    say(f"{when(old.version.at)} -> {when(new.version.at)}: {found.summary}")
+    _print_diff(found, noise=noise)
+
+
+def _two(
+    versions: list[Version], at: str | None, start: str | None, end: str | None
+) -> tuple[Version, Version]:
+    """Return the versions to compare."""
+    from incremental.explain.versions import previous, version_at  # noqa: PLC0415 - likewise
+
+    now_at = now()
+    until = end or at
+    last = version_at(versions, moment(until, now_at) if until else None)
+    if start is None:
+        return previous(versions, last), last
+    return version_at(versions, moment(start, now_at)), last
+
+
+def _row(row: Row) -> dict[str, Any]:
+    def side(pieces: Sequence[Piece]) -> list[dict[str, Any]]:
+        return [{"text": piece.text, "changed": piece.changed} for piece in pieces]
+
+    shown = {"kind": row.kind, "before": side(row.before), "after": side(row.after)}
+    return shown | ({"reason": row.reason} if row.reason else {})
+
+
+def _print_diff(found: TextDiff, *, noise: bool) -> None:
+    """Print the rows that changed with a few lines around them."""
+    out = console()
+    wanted = {*_SIGNS, "ignored"} if noise else set(_SIGNS)
+    changed = [number for number, row in enumerate(found.rows) if row.kind in wanted]
+    near = {n + step for n in changed for step in range(-CONTEXT_LINES, CONTEXT_LINES + 1)}
+    shown = -1
+    for number, row in enumerate(found.rows):
+        if number not in near or (row.kind == "ignored" and not noise):
+            continue
+        if shown >= 0 and number > shown + 1:
+            out.print(Text("  ...", style="dim"))
+        shown = number
+        for line in _drawn(row):
+            out.print(line)
+    if found.ignored and not noise:
+        say(f"{len(found.ignored)} lines differ in noise alone; --noise shows them")
+
+
+def _drawn(row: Row) -> Iterable[Text]:
+    if row.kind == "same":
+        yield Text("  ").append(_text(row.after, ""))
+    elif row.kind == "ignored":
+        yield Text(f"~ [{row.reason}] ", style="dim").append(_text(row.after or row.before, ""))
+    else:
+        if row.before:
+            yield Text("- ", style="red").append(_text(row.before, "bold red"))
+        if row.after:
+            yield Text("+ ", style="green").append(_text(row.after, "bold green"))
+
+
+def _text(pieces: Sequence[Piece], style: str) -> Text:
+    line = Text()
+    for piece in pieces:
+        # Cleaning folds spaces at the ends, which part words here.
+        space = " " if piece.text[-1:].isspace() else ""
+        line.append(clean(piece.text) + space, style=style if piece.changed else "")
+    return line
+
+
+def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json = False) -> None:
+    """Show what is kept of a page: its facts and its text, as it is or as it was."""
+    state: State = context.obj
+    with state.open() as store:
+        row = find_page(store, url)
+        detail = store.answers.page(row["id"], most=1)
+        answer = dated({k: v for k, v in row.items() if k not in ("site", "moved_to")})
+        answer |= _text_at(store, row, at)
+    copies = [copy for copy in detail.copies if copy.page_id != row["id"]] if detail else []
+    answer["copies"] = [{"url": copy.url, "site": copy.site} for copy in copies]
+    if detail is not None and detail.news is not None:
+        answer["read"] = utc(detail.news.read_at)
+        answer["starred"] = utc(detail.news.starred_at)
+    if as_json:
+        print_json(answer)
+        return
+    answer["copies"] = "\n".join(copy.url for copy in copies) or None
+    print_table("", ("", ""), [(k, v) for k, v in answer.items() if k != "text" and v is not None])
+    print("\n".join(clean(line) for line in (answer["text"] or "(no body kept)").splitlines()))  # noqa: T201
+
+
+def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any]:
+    """Return the text of a page, and since when it stands; a page that was never read has none.
+
+    Raises:
+        NotFoundError: a time was asked for of which nothing is kept.
+    """
+    from incremental.explain.versions import text_of, version_at  # noqa: PLC0415 - parses pages
+
+    versions = store.answers.versions(row["id"])
+    if not versions and at is None:
+        return {"text": _hub_text(store, row)}
+    try:
+        version = version_at(versions, moment(at, now()) if at else None)
+        return {"version_at": utc(version.at), "text": text_of(store, row, version).text}
+    except NotFoundError:
+        if at is not None:
+            raise
+        return {"text": None}
+
+
+def _hub_text(store: Store, row: dict[str, Any]) -> str | None:
+    """Return the text of a page that was read as a hub."""
+    from incremental.fetch.decoding import decode_body  # noqa: PLC0415 - only this command parses
+    from incremental.parse import parse  # noqa: PLC0415
+
+    hub = store.read.hub(row["id"])
+    digest = row["body_md5"] or (hub.body_md5 if hub else None)
+    body = store.cache.get(row["url"], digest) if digest else None
+    return parse(body, row["url"], decode=decode_body, want_text=True).text if body else None
+
+
+def copies(context: typer.Context, url: Address, *, as_json: Json = False) -> None:
+    """List the pages with nearly the text of this one, on all sites: the first seen first."""
+    state: State = context.obj
+    with state.open() as store:
+        page = find_page(store, url)
+        found = store.answers.copies(page["id"])
+    if as_json:
+        print_json([dated({name: getattr(row, name) for name in row.__slots__}) for row in found])
+        return
+    if not found:
+        say("its text was not read yet, or is too short to compare")
+        return
+    rows = [
+        (when(row.first_seen_at), when(row.published_at), row.site, f"{row.alike:.0%}", row.url)
+        for row in found
+    ]
+    print_table(f"{len(found)} pages", ("first seen", "published", "site", "alike", "url"), rows)

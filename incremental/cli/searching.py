@@ -1,0 +1,260 @@
+"""The reading list: ``search read unread star unstar searches``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incremental.cli.common import (
+    Json,
+    State,
+    dated,
+    find_sites,
+    now,
+    print_json,
+    print_table,
+    say,
+    utc,
+    when,
+)
+from incremental.errors import InputError, NotFoundError
+from incremental.plain_text import clean
+from incremental.urls import readable
+
+if TYPE_CHECKING:
+    from incremental.searches import Filters
+    from store import Store
+    from store.answers import NewQuery, NewsRow
+
+searches = typer.Typer(help="Searches with a name.", no_args_is_help=True)
+Urls = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages that were told.")]
+Words = Annotated[
+    list[str], typer.Argument(metavar="WORDS...", help='All of them; "in a row", -without, begin*.')
+]
+Limit = Annotated[int, typer.Option(min=1, max=1_000, help="At most so many, the newest.")]
+Cursor = Annotated[int | None, typer.Option(help="Go on behind this cursor.")]
+SiteName = Annotated[str | None, typer.Option(help="Only this site.")]
+TopicName = Annotated[str | None, typer.Option(metavar="NAME", help="Only this topic.")]
+Language = Annotated[str | None, typer.Option(help="Only this language, such as zh.")]
+Since = Annotated[str | None, typer.Option(help="A span (90m, 3h, 1d, 2w) or a date.")]
+Unread = Annotated[bool, typer.Option("--unread", help="Only what is unread.")]
+Starred = Annotated[bool, typer.Option("--starred", help="Only what is starred.")]
+
+
+def search(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    words: Words,
+    *,
+    site: SiteName = None,
+    topic: TopicName = None,
+    language: Language = None,
+    since: Since = None,
+    unread: Unread = False,
+    starred: Starred = False,
+    limit: Limit = 20,
+    after: Cursor = None,
+    as_json: Json = False,
+) -> None:
+    """Find told pages by words of their titles and texts, the newest first."""
+    state: State = context.obj
+    with state.open() as store:
+        filters = _filters(
+            store,
+            q=" ".join(words),
+            site=site,
+            topic=topic,
+            language=language,
+            since=since,
+            show="unread" if unread else "starred" if starred else "",
+        )
+        _answer(store, filters.query(now(), limit=limit, after=after), as_json=as_json)
+
+
+def _filters(store: Store, *, site: str | None, topic: str | None, **given: str | None) -> Filters:
+    from incremental.learning.topics import find_topic  # noqa: PLC0415 - quick --help
+    from incremental.searches import Filters  # noqa: PLC0415 - one form of saved searches for all
+
+    return Filters(
+        site=find_sites(store, [site])[0].id if site else None,
+        topic=find_topic(store, topic).id if topic else None,
+        **{name: value or "" for name, value in given.items()},
+    )
+
+
+def _answer(store: Store, query: NewQuery, *, as_json: bool) -> None:
+    from store.words import read_query  # noqa: PLC0415 - quick --help
+
+    if query.text.strip() and not any(not p.excluded for p in read_query(query.text)):
+        raise InputError("words", query.text, "there is no word in it to look for")
+    answer = store.answers.new(query)
+    if as_json:
+        shown = {"pages": [_row(row) for row in answer.rows], "cursor": answer.cursor}
+        print_json({**shown, "more": answer.more})
+        return
+    if not answer.rows:
+        say("nothing found")
+        return
+    rows = [
+        (when(row.found_at), row.site, row.title or row.anchor, readable(row.url), row.excerpt)
+        for row in answer.rows
+    ]
+    columns = ("found", "site", "title", "url", "text")
+    print_table(f"{len(rows)} pages", columns, rows)
+    if answer.more:
+        say(f"there is more: --after {answer.cursor}")
+
+
+def _row(row: NewsRow) -> dict[str, Any]:
+    return {
+        "cursor": row.cursor,
+        "url": row.url,
+        "title": clean(row.title or row.anchor),
+        "site": row.site,
+        "found": utc(row.found_at),
+        "published": utc(row.published_at),
+        "language": row.language,
+        "read": utc(row.read_at),
+        "starred": utc(row.starred_at),
+        "copies": row.copies,
+        "excerpt": clean(row.excerpt),
+    }
+
+
+def read(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
+    """Mark pages as read."""
+    _mark(context.obj, urls, as_json=as_json, read=True)
+
+
+def unread(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
+    """Mark pages as unread."""
+    _mark(context.obj, urls, as_json=as_json, read=False)
+
+
+def star(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
+    """Put a star on pages."""
+    _mark(context.obj, urls, as_json=as_json, starred=True)
+
+
+def unstar(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
+    """Take the star off pages."""
+    _mark(context.obj, urls, as_json=as_json, starred=False)
+
+
+def _mark(state: State, urls: list[str], *, as_json: bool, **marks: bool) -> None:
+    """Mark what can be marked; say what cannot, and leave with 1, or with 4 if that is all."""
+    from incremental.cli.pages import find_page  # noqa: PLC0415 - as each command its own
+
+    results: list[dict[str, Any]] = []
+    with state.open() as store:
+        for url in urls:
+            try:
+                page = find_page(store, url)
+            except (InputError, NotFoundError) as error:
+                results.append({"url": url, "error": str(error)})
+                continue
+            told = store.answers.mark([page["id"]], now=now(), **marks)
+            untold = {} if told else {"error": f"{url} was never told as new"}
+            results.append({"url": page["url"], **marks, **untold})
+    if as_json:
+        print_json(results)
+    failed = [result["error"] for result in results if "error" in result]
+    for problem in failed:
+        say(f"hubwatch: {problem}")
+    if not as_json and len(failed) < len(results):
+        say(f"marked {len(results) - len(failed)} page(s)")
+    if failed:
+        raise typer.Exit(4 if len(failed) == len(results) else 1)
+
+
+@searches.command("save")
+def save(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="What to call it; one of that name is replaced.")],
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[WORDS]...", help="As for search.")
+    ] = None,
+    *,
+    site: SiteName = None,
+    topic: TopicName = None,
+    language: Language = None,
+    since: Since = None,
+    unread: Unread = False,
+    starred: Starred = False,
+    as_json: Json = False,
+) -> None:
+    """Save a search, for the web page, for feeds and messages as well."""
+    from incremental.searches import to_json  # noqa: PLC0415 - one form for all faces
+
+    state: State = context.obj
+    if not clean(name):
+        raise InputError("name", name, "must have a letter or a digit")
+    with state.open() as store:
+        filters = _filters(
+            store,
+            q=" ".join(words or ()),
+            site=site,
+            topic=topic,
+            language=language,
+            since=since,
+            show="unread" if unread else "starred" if starred else "",
+        )
+        filters.query(now())  # so that a wrong time is refused now and not at every use
+        store.answers.save_search(clean(name), to_json(filters), now=now())
+    if as_json:
+        print_json({"saved": clean(name)})
+    else:
+        say(f"saved {clean(name)}")
+
+
+@searches.command("list")
+def list_(context: typer.Context, *, as_json: Json = False) -> None:
+    """List the saved searches."""
+    state: State = context.obj
+    with state.open() as store:
+        rows = store.answers.searches()
+    if as_json:
+        print_json([dated({key: getattr(row, key) for key in row.__slots__}) for row in rows])
+    elif not rows:
+        say("no search is saved yet: hubwatch searches save NAME WORDS")
+    else:
+        print_table("Searches", ("name", "search"), [(row.name, row.query) for row in rows])
+
+
+@searches.command("run")
+def run(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Of a saved search.")],
+    *,
+    limit: Limit = 20,
+    after: Cursor = None,
+    as_json: Json = False,
+) -> None:
+    """Carry out a saved search."""
+    from incremental.searches import from_json  # noqa: PLC0415 - as above
+
+    state: State = context.obj
+    with state.open() as store:
+        row = store.answers.search(name)
+        if row is None:
+            raise NotFoundError(f"no search is called {name!r}")
+        filters = from_json(row.query)
+        _answer(store, filters.query(now(), limit=limit, after=after), as_json=as_json)
+
+
+@searches.command("remove")
+def remove(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Of a saved search.")],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Forget a saved search."""
+    state: State = context.obj
+    with state.open() as store:
+        if not store.answers.remove_search(name):
+            raise NotFoundError(f"no search is called {name!r}")
+    if as_json:
+        print_json({"removed": name})
+    else:
+        say(f"removed {name}")

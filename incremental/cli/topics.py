@@ -1,0 +1,270 @@
+"""What you want: ``topic add list show test pause resume remove``, ``relevant``, ``irrelevant``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from incremental.cli.common import Json, State, dated, now, print_json, print_table, say
+from incremental.errors import NotFoundError
+from incremental.plain_text import clean
+from incremental.urls import readable
+
+if TYPE_CHECKING:
+    from incremental.learning.topics import Taught
+    from store import Store
+    from store.topic_values import TopicRow
+
+topic = typer.Typer(
+    help="What you want: topics by example pages and key words.", no_args_is_help=True
+)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="As `hubwatch topic list` shows it.")]
+OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="Which topic learns it.")]
+Pages = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages, seen before or not.")]
+
+
+@topic.command()
+def add(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Your name for it.")],
+    *,
+    example: Annotated[
+        list[str], typer.Option(metavar="URL", help="A page that is what you want; repeat it.")
+    ] = [],  # noqa: B006 - Typer's way
+    keyword: Annotated[
+        list[str], typer.Option(metavar="WORD", help="A word or phrase; may be repeated.")
+    ] = [],  # noqa: B006
+    method: Annotated[
+        str, typer.Option(help="fused, adaptive, vsm, semantic, bayes_normal or bayes_kernel.")
+    ] = "fused",
+    as_json: Json = False,
+) -> None:
+    """Begin a topic from example pages, key words or both; again: add to it.
+
+    Pages that are not in the cache are fetched by the daemon, within seconds when it runs.
+    """
+    from incremental.learning.topics import begin  # noqa: PLC0415 - quick --help
+
+    state: State = context.obj
+    with state.open() as store:
+        row, taught = begin(
+            store, name, examples=example, keywords=keyword, method=method, now=now()
+        )
+        row = _learn(state, store, row)
+        _tell(store, row, taught, as_json=as_json)
+
+
+def relevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
+    """Say that pages are what a topic wants: it learns that at once."""
+    _correct(context.obj, urls, of, relevant=True, as_json=as_json)
+
+
+def irrelevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
+    """Say that pages are not what a topic wants: it learns that at once."""
+    _correct(context.obj, urls, of, relevant=False, as_json=as_json)
+
+
+def _correct(state: State, urls: list[str], of: str, *, relevant: bool, as_json: bool) -> None:
+    from incremental.learning.topics import teach  # noqa: PLC0415 - quick --help
+
+    with state.open() as store:
+        row, taught = teach(store, of, urls, relevant=relevant, now=now())
+        if any(one.at_hand for one in taught):
+            row = _learn(state, store, row)
+        _tell(store, row, taught, as_json=as_json)
+
+
+def _learn(state: State, store: Store, row: TopicRow) -> TopicRow:
+    """Let a topic learn what is at hand; the rest it learns when the daemon has fetched it."""
+    from incremental.learning.topic_models import TopicShelf  # noqa: PLC0415 - loads the models
+
+    settings, _ = state.settings()
+    return TopicShelf(store, settings.topics.trees).learn(row)
+
+
+def _tell(store: Store, row: TopicRow, taught: list[Taught], *, as_json: bool) -> None:
+    """Say what a topic has learned, and what it waits for."""
+    from incremental.learning.topics import topic_facts  # noqa: PLC0415 - quick --help
+
+    facts = dated(topic_facts(store, row))
+    facts["learned"] = [one.url for one in taught if one.at_hand]
+    facts["waiting"] = [one.url for one in taught if not one.at_hand]
+    if as_json:
+        print_json(facts)
+        return
+    say(f"topic {row.name} is {row.state}" + (f": {row.why}" if row.why else ""))
+    for url in facts["waiting"]:
+        say(f"{readable(url)} is fetched by the daemon: hubwatch run")
+    for warning in facts["warnings"]:
+        say(f"warning: {clean(warning)}")
+
+
+@topic.command("list")
+def list_(context: typer.Context, *, as_json: Json = False) -> None:
+    """List the topics: their state, and how many pages are on them."""
+    from incremental.learning.topics import all_topic_facts  # noqa: PLC0415 - quick --help
+
+    state: State = context.obj
+    with state.open() as store:
+        rows = [dated(row) for row in all_topic_facts(store)]
+    if as_json:
+        print_json(rows)
+        return
+    if not rows:
+        say("no topic yet; begin one: hubwatch topic add NAME --example URL --keyword WORD")
+        return
+    table = [
+        (
+            row["name"],
+            row["state"],
+            row["method"],
+            row["examples"],
+            ", ".join(row["keywords"]),
+            row["corrections"],
+            row["pages"]["relevant"],
+            row["pages"]["grey"],
+            row["why"] or "; ".join(row["warnings"]),
+        )
+        for row in rows
+    ]
+    columns = ("topic", "state", "method", "examples", "key words", "corrections")
+    print_table("Topics", (*columns, "relevant", "grey", "note"), table)
+
+
+@topic.command()
+def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+    """Show what a topic learns from, its weightiest terms, and what is missing."""
+    from incremental.explain.topic import explain_topic  # noqa: PLC0415 - quick --help
+    from incremental.learning.topic_models import TopicShelf  # noqa: PLC0415 - loads the models
+    from incremental.learning.topics import find_topic  # noqa: PLC0415
+
+    state: State = context.obj
+    settings, _ = state.settings()
+    with state.open() as store:
+        shelf = TopicShelf(store, settings.topics.trees)
+        told = explain_topic(store, shelf, find_topic(store, name))
+    examples = [dated(one) for one in told["pages_learned"]]
+    told = dated(told) | {"pages_learned": examples}
+    if as_json:
+        print_json(told)
+        return
+    print_table("", ("", ""), _rows(told))
+    rows = [(one["origin"], one["status"], one["title"], readable(one["url"])) for one in examples]
+    print_table("Pages it learns from", ("as", "fetched", "title", "url"), rows)
+
+
+@topic.command("test")
+def try_out(
+    context: typer.Context,
+    url: Annotated[str, typer.Argument(metavar="URL", help="Any page.")],
+    *,
+    of: Annotated[
+        list[str], typer.Option("--topic", metavar="NAME", help="Only this topic; repeat it.")
+    ] = [],  # noqa: B006 - Typer's way
+    as_json: Json = False,
+) -> None:
+    """Say what topics make of a page, which terms spoke, and what it would have needed to pass.
+
+    A page that is not in the cache is fetched, if its robots.txt allows that; nothing is recorded.
+    """
+    from incremental.assembly import make_fetcher  # noqa: PLC0415 - quick --help
+    from incremental.clock import SystemClock  # noqa: PLC0415
+    from incremental.crawl.once import read_page  # noqa: PLC0415
+    from incremental.explain.topic import explain_page  # noqa: PLC0415
+    from incremental.learning.topic_models import TopicShelf  # noqa: PLC0415
+    from incremental.learning.topics import find_topic  # noqa: PLC0415
+
+    state: State = context.obj
+    settings, _ = state.settings()
+    with state.open() as store:
+        rows = [find_topic(store, name) for name in of] or store.topics.topics()
+        if not rows:
+            raise NotFoundError("no topic yet; begin one: hubwatch topic add NAME --keyword WORD")
+        fetcher = make_fetcher(settings, SystemClock())
+        read = read_page(store, settings, url, fetcher.fetch, now=now())
+        fetcher.close()
+        shelf = TopicShelf(store, settings.topics.trees)
+        told = [explain_page(shelf, row, read.text) for row in rows] if read.text else []
+    answer = {"url": read.url, "source": read.source, "problem": read.problem, "topics": told}
+    if as_json:
+        print_json(answer)
+    elif read.text is None:
+        say(f"hubwatch: {readable(read.url)}: {read.problem}")
+    else:
+        say(f"{readable(read.url)} ({read.source})" + (f": {read.problem}" if read.problem else ""))
+        for one in told:
+            print_table(one["topic"], ("", ""), _rows(one))
+    if read.text is None:
+        raise typer.Exit(1)
+
+
+@topic.command()
+def pause(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+    """Let a topic judge no more pages until it is resumed."""
+    _set_paused(context.obj, name, paused=True, as_json=as_json)
+
+
+@topic.command()
+def resume(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+    """Let a paused topic judge pages again."""
+    _set_paused(context.obj, name, paused=False, as_json=as_json)
+
+
+def _set_paused(state: State, name: str, *, paused: bool, as_json: bool) -> None:
+    from incremental.learning.topics import set_paused  # noqa: PLC0415 - quick --help
+
+    with state.open() as store:
+        row = set_paused(store, name, paused=paused, now=now())
+    if as_json:
+        print_json({"topic": row.name, "state": row.state})
+    else:
+        say(f"topic {row.name} is {row.state}")
+
+
+@topic.command()
+def remove(
+    context: typer.Context,
+    name: Name,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Forget a topic with all that it was taught; pages stay."""
+    from incremental.learning.topics import find_topic  # noqa: PLC0415 - quick --help
+
+    state: State = context.obj
+    with state.open() as store:
+        row = find_topic(store, name)
+        if not yes and not typer.confirm(f"Forget topic {row.name}?", err=True):
+            raise typer.Exit(1)
+        store.topics.remove(row.id)
+    if as_json:
+        print_json({"removed": row.name})
+    else:
+        say(f"removed topic {row.name}")
+
+
+def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what is known of a topic or a page for a table; what is empty is left out."""
+    rows = [
+        (name.replace("_", " "), _shown(value))
+        for name, value in facts.items()
+        if name not in ("methods", "pages_learned") and value not in (None, "", [], {})
+    ]
+    for part in facts.get("methods", ()):
+        notes = "; ".join(part["notes"])
+        told = f"{part['standing']:+.2f}  {_shown(part['terms'])}"
+        rows.append((f"by {part['method']}", f"{told}  ({notes})" if notes else told))
+    return rows
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    if isinstance(value, dict) and "term" in value:
+        return f"{clean(value['term'])} {value['part']:.2f}"
+    if isinstance(value, dict):
+        return ", ".join(f"{key.replace('_', ' ')} {_shown(one)}" for key, one in value.items())
+    return str(value)

@@ -1,0 +1,173 @@
+"""In and out: ``import``, ``export``, ``backup`` and ``restore``."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
+
+from incremental.cli.common import Json, State, find_sites, now, print_json, progress_bar, say
+from incremental.errors import InputError, NotFoundError
+from incremental.times import moment
+
+if TYPE_CHECKING:
+    from store.backup import BackupReport
+
+FileIn = Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")]
+_EXPORTS = ("csv", "jsonl", "opml", "warc")
+
+
+def import_list(
+    context: typer.Context,
+    file: FileIn,
+    *,
+    form: Annotated[
+        str,
+        typer.Option("--format", help="auto, urls, csv, opml, changedetection or urlwatch."),
+    ] = "auto",
+    as_json: Json = False,
+) -> None:
+    """Watch the sites that a list of another program names; feeds become hubs."""
+    from incremental.transfer.adding import add_all  # noqa: PLC0415 - quick --help
+    from incremental.transfer.lists import MAX_FILE_BYTES, read_list  # noqa: PLC0415
+
+    state: State = context.obj
+    try:
+        with file.open("rb") as source:
+            content = source.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise InputError("file", str(file), f"cannot be read: {error.strerror}") from None
+    found = read_list(content, form, name=str(file))
+    with state.open() as store:
+        added = add_all(store, found.wanted, now=now())
+    for problem in (*found.problems, *added.problems):
+        say(f"hubwatch: {problem}")
+    if as_json:
+        counts = {"sites": added.sites, "feeds": added.feeds, "known": added.known}
+        print_json(
+            {"format": found.format, **counts, "problems": [*found.problems, *added.problems]}
+        )
+    else:
+        typer.echo(
+            f"{found.format}: {added.sites} new sites, {added.feeds} feeds as hubs, "
+            f"{added.known} known already"
+        )
+    if found.problems or added.problems:
+        raise typer.Exit(1)
+
+
+def export(  # noqa: PLR0913 - options of a command
+    context: typer.Context,
+    *,
+    form: Annotated[
+        str, typer.Option("--format", help="csv, jsonl, warc (new pages) or opml (sites, feeds).")
+    ] = "csv",
+    out: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Default: stdout.")
+    ] = None,
+    since: Annotated[str | None, typer.Option(help="Found since: 3h, 2d, 2026-01-31.")] = None,
+    topic: Annotated[str | None, typer.Option(help="Only pages of this topic.")] = None,
+    site: Annotated[list[str] | None, typer.Option(help="Only pages of these sites.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Write new pages, or the watched sites, for other programs."""
+    from incremental.transfer.writing import write_pages, write_sites  # noqa: PLC0415
+    from store.answers import NewQuery  # noqa: PLC0415
+
+    if form not in _EXPORTS:
+        raise InputError("--format", form, f"must be one of: {', '.join(_EXPORTS)}")
+    if as_json and out is None:
+        raise InputError(
+            "--json", "stdout", "is where the export goes; give it a file: --output FILE"
+        )
+    state: State = context.obj
+    with state.open() as store:
+        wanted = store.topics.topic(topic) if topic else None
+        if topic and wanted is None:
+            raise NotFoundError(f"no topic is called {topic!r}")
+        query = NewQuery(
+            since=moment(since, now()) if since else None,
+            topic=wanted.id if wanted else None,
+            hidden_verdict="irrelevant" if wanted else None,
+            sites=tuple(row.id for row in find_sites(store, site)) if site else None,
+        )
+        with progress_bar(disable=out is None) as bar:
+            task = bar.add_task("pages", total=None)
+            count = _into(
+                out,
+                lambda file: (
+                    write_sites(store, file)
+                    if form == "opml"
+                    else write_pages(
+                        store, query, form, file, lambda n: bar.update(task, completed=n)
+                    )
+                ),
+            )
+    what = "sites" if form == "opml" else "pages"
+    if as_json:
+        print_json({"written": count, "what": what, "in": str(out)})
+    else:
+        say(f"{count} {what} written")
+
+
+def _into(path: Path | None, write: Callable[[IO[bytes]], int]) -> int:
+    """Write to a file that is whole or not there, or to stdout."""
+    if path is None:
+        return write(sys.stdout.buffer)
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix="~export-", delete=False) as file:
+            count = write(file)
+        os.replace(file.name, path)  # noqa: PTH105 - the rename that is atomic by contract
+    except OSError as error:
+        raise InputError("--output", str(path), f"cannot be written: {error.strerror}") from None
+    return count
+
+
+def backup(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="To write, e.g. hubwatch.tar.gz")],
+    *,
+    pages: Annotated[bool, typer.Option(help="With the page cache.")] = True,
+    as_json: Json = False,
+) -> None:
+    """Write the whole store to one file; a daemon may be at work meanwhile."""
+    from store.backup import back_up  # noqa: PLC0415 - quick --help
+
+    home = _embedded(context.obj)
+    with progress_bar() as bar:
+        task = bar.add_task("files", total=None)
+        report = back_up(
+            home, file, pages=pages, progress=lambda n, of: bar.update(task, completed=n, total=of)
+        )
+    _tell(report, file, as_json=as_json)
+
+
+def restore(context: typer.Context, file: FileIn, *, as_json: Json = False) -> None:
+    """Put a backed-up store into the folder of the settings, which must not hold one yet."""
+    from store.backup import restore as put_back  # noqa: PLC0415 - quick --help
+
+    home = _embedded(context.obj)
+    with progress_bar() as bar:
+        task = bar.add_task("files", total=None)
+        report = put_back(file, home, progress=lambda n, _: bar.update(task, completed=n))
+    _tell(report, home, as_json=as_json)
+
+
+def _tell(report: BackupReport, where: Path, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"files": report.files, "bytes": report.size_bytes, "in": str(where)})
+    else:
+        typer.echo(f"{report.files} files, {report.size_bytes / 1e6:.1f} MB, in {where}")
+
+
+def _embedded(state: State) -> Path:
+    """Return the folder of the embedded store; PostgreSQL has tools of its own."""
+    settings, folder = state.settings()
+    if settings.store.database.startswith("postgres"):
+        raise InputError("store.database", "postgresql://...", "is backed up with pg_dump")
+    return folder / settings.store.folder

@@ -1,0 +1,9 @@
+"""A round of the crawler: which page is next, what came of a visit, when it is visited again.
+
+::
+
+    frontier ── engine ── crawler          what is due, visits under way, one step after another
+        │                    │
+      sites                hub_visits ── cover_watch · mirror_watch · probes
+    a watched site        what a visit of a hub leads to
+"""

@@ -1,0 +1,184 @@
+"""The topical frontier: which page next when pages differ in promise (paper 004, sections 1.1, 1.2).
+
+::
+
+    offer(url, promise) -> [100,000 URLs, best first, then oldest] -> take()
+                             the least promising fall out when full     k in a row from k hosts
+
+Breadth first is the special case in which all promises are equal. A value in memory: no clock, no
+store; the caller says what it fetched. In the product the order of looks is a column of the store, and
+what was fetched on which way stands in its visits and sightings; this queue is for crawls in memory.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import urlsplit
+
+QUEUE_LIMIT = 100_000
+"""URLs that wait at most, as in the paper's experiments."""
+
+_Rank = tuple[float, int]
+"""Promise negated, then age: the smallest is taken first."""
+
+
+class BestFirstQueue:
+    """URLs that wait for a fetch, each once, best first and then oldest.
+
+    *distinct_hosts* is the paper's k: so many pages taken in a row are of as many hosts, as far as
+    that many hosts wait; 1 = hosts do not matter. With fewer hosts waiting, the one that was left
+    alone for longest is next, so a crawl of a single site does not stand still.
+    """
+
+    def __init__(self, limit: int = QUEUE_LIMIT, *, distinct_hosts: int = 1) -> None:
+        if limit < 1 or distinct_hosts < 1:
+            raise ValueError("limit and distinct_hosts must be at least 1")
+        self._limit = limit
+        self._window = distinct_hosts - 1
+        self._ranks: dict[str, _Rank] = {}
+        self._best: dict[str, list[tuple[_Rank, str]]] = {}
+        self._hosts: list[tuple[_Rank, str]] = []
+        self._worst: list[tuple[float, int, str]] = []
+        self._recent: OrderedDict[str, None] = OrderedDict()
+        self._clock = 0
+        self.dropped = 0
+        """URLs that fell out or were not let in because better ones filled the queue."""
+
+    def __len__(self) -> int:
+        return len(self._ranks)
+
+    def __contains__(self, url: object) -> bool:
+        return url in self._ranks
+
+    def __iter__(self) -> Iterator[str]:
+        """Walk over the waiting URLs, in no promised order."""
+        return iter(self._ranks)
+
+    def offer(self, url: str, promise: float) -> bool:
+        """Let *url* wait, or give one that waits a new promise; False when it found no room.
+
+        A URL keeps its age whatever its promise becomes.
+        """
+        known = self._ranks.get(url)
+        if known is None:
+            self._clock += 1
+        rank = (-promise, self._clock if known is None else known[1])
+        if rank == known:
+            return True
+        self._ranks[url] = rank
+        self._file(url, rank)
+        if len(self._ranks) <= self._limit:
+            return True
+        return self._drop_worst() != url
+
+    def reorder(self, promises: Mapping[str, float] | Iterable[tuple[str, float]]) -> None:
+        """Give URLs that wait new promises at once; the others in *promises* are passed over."""
+        items = promises.items() if isinstance(promises, Mapping) else promises
+        for url, promise in items:
+            known = self._ranks.get(url)
+            if known is not None:
+                self._ranks[url] = (-promise, known[1])
+        self._rebuild()
+
+    def discard(self, url: str) -> None:
+        """Take *url* out, if it waits."""
+        self._ranks.pop(url, None)
+
+    def take(self) -> str | None:
+        """Take out the next URL to fetch; None when none waits."""
+        url = self._next_of_new_host() or self._next_of_oldest_host()
+        if url is None:
+            return None
+        del self._ranks[url]
+        if self._window:
+            host = _host(url)
+            self._recent.pop(host, None)
+            self._recent[host] = None
+            while len(self._recent) > self._window:
+                self._recent.popitem(last=False)
+        return url
+
+    def _file(self, url: str, rank: _Rank) -> None:
+        host = self._queue_name(url)
+        heap = self._best.setdefault(host, [])
+        heapq.heappush(heap, (rank, url))
+        if heap[0][1] == url:
+            heapq.heappush(self._hosts, (rank, host))
+        heapq.heappush(self._worst, (-rank[0], -rank[1], url))
+        # Old promises stay in the heaps until they surface; they must not pile up.
+        if len(self._worst) > 2 * len(self._ranks) + 1_000:
+            self._rebuild()
+
+    def _queue_name(self, url: str) -> str:
+        return _host(url) if self._window else ""
+
+    def _rebuild(self) -> None:
+        self._best = {}
+        for url, rank in self._ranks.items():
+            self._best.setdefault(self._queue_name(url), []).append((rank, url))
+        for heap in self._best.values():
+            heapq.heapify(heap)
+        self._hosts = [(heap[0][0], host) for host, heap in self._best.items()]
+        heapq.heapify(self._hosts)
+        self._worst = [(-rank[0], -rank[1], url) for url, rank in self._ranks.items()]
+        heapq.heapify(self._worst)
+
+    def _drop_worst(self) -> str:
+        """Drop the least promising URL, of equals the youngest."""
+        while True:
+            negated, age, url = heapq.heappop(self._worst)
+            if self._ranks.get(url) == (-negated, -age):
+                del self._ranks[url]
+                self.dropped += 1
+                return url
+
+    def _head(self, host: str) -> tuple[_Rank, str] | None:
+        """Return the best URL that still waits at *host*."""
+        heap = self._best.get(host, [])
+        while heap and self._ranks.get(heap[0][1]) != heap[0][0]:
+            heapq.heappop(heap)
+        if not heap:
+            self._best.pop(host, None)
+            return None
+        return heap[0]
+
+    def _next_of_new_host(self) -> str | None:
+        passed: list[tuple[_Rank, str]] = []
+        found = None
+        while self._hosts and found is None:
+            rank, host = heapq.heappop(self._hosts)
+            head = self._head(host)
+            if head is None:
+                continue
+            if head[0] != rank:
+                heapq.heappush(self._hosts, (head[0], host))
+            elif self._window and host in self._recent:
+                passed.append((rank, host))
+            else:
+                found = self._taken(host)
+        for item in passed:
+            heapq.heappush(self._hosts, item)
+        return found
+
+    def _next_of_oldest_host(self) -> str | None:
+        for host in self._recent:
+            if self._head(host) is not None:
+                return self._taken(host)
+        return None
+
+    def _taken(self, host: str) -> str:
+        _, url = heapq.heappop(self._best[host])
+        # The caller takes the rank away after this; until then the next head is not this one.
+        following = self._head(host)
+        if following is not None:
+            heapq.heappush(self._hosts, (following[0], host))
+        return url
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).netloc.lower()
+    except ValueError:
+        return ""

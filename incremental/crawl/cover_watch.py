@@ -1,0 +1,101 @@
+"""Working out, now and then, which hubs of a site rest because others show all that they show.
+
+The rule is in :mod:`incremental.revisit.cover`; here its evidence is read from the store.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from incremental.crawl.sites import WatchedSite
+from incremental.revisit.cover import Shown, cover
+from incremental.times import DAY, HOUR, MINUTE
+from store import Store
+from store.values import HubRow
+
+logger = logging.getLogger("hubwatch.cover")
+
+REFRESH_SECONDS = 0.5 * DAY
+REPLAN_SECONDS = HOUR / 2
+REPLAN_ANYWAY_SECONDS = 6 * HOUR
+REPLAN_PRICE = 0.9
+"""How far the price must have fallen for hubs to be due noticeably sooner."""
+REPLAN_TOLERANCE_SECONDS = 5 * MINUTE
+REFRESH_BASELINES = 10
+IN_TIME_SECONDS = 6 * HOUR
+"""A hub shows a page in time when it does so this soon after it was told, or at its next visit."""
+_PREFERENCE = {"feed": 3.0, "html": 1.0, "sitemap": 2.0}
+
+
+class CoverWatch:
+    """Keeps the cover of each site up to date."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def refresh(self, site: WatchedSite, now: float) -> None:
+        """Work the cover out again if half a day has passed, or enough hubs were read first."""
+        if now - site.cover_at < REFRESH_SECONDS and site.baselines < REFRESH_BASELINES:
+            return
+        site.cover_at, site.baselines = now, 0
+        before = site.cover.resting
+        hubs = [
+            h
+            for h in self._store.read.hubs(site.row.id)
+            if h.state in ("active", "resting") and h.role != "page"
+        ]
+        site.cover = cover(self._shown(site.row.id, hubs))
+        for hub in hubs:
+            rests = hub.page_id in site.cover.resting
+            if rests != (hub.state == "resting") and not hub.failures:
+                self._store.write.update_hub(hub.page_id, state="resting" if rests else "active")
+            if hub.page_id in before and not rests:
+                due_at = site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
+                self._store.write.update_hub(hub.page_id, due_at=due_at)
+        logger.debug("%s: %d of %d hubs rest", site.row.name, len(site.cover.resting), len(hubs))
+
+    def replan(self, site: WatchedSite, now: float) -> None:
+        """Bring visits forward that have become due sooner, because the price has fallen since.
+
+        Nothing else would notice: a hub is asked again only when its old time comes.
+        """
+        back = now < site.planned_at  # the clock went back: every due time is too far off
+        if now - site.planned_at < REPLAN_SECONDS and not back:
+            return
+        price = site.price(now)
+        fell = price < REPLAN_PRICE * site.planned_price
+        if not fell and not back and now - site.planned_at < REPLAN_ANYWAY_SECONDS:
+            return
+        site.planned_at, site.planned_price = now, price
+        for hub in self._store.read.hubs(site.row.id):
+            if hub.visited_at is None or hub.state == "dead" or hub.role == "page":
+                continue
+            if site.rests(hub.page_id, hub.role):
+                continue
+            due_at = site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
+            if due_at < hub.due_at - REPLAN_TOLERANCE_SECONDS:
+                self._store.write.update_hub(hub.page_id, due_at=due_at)
+
+    def _shown(self, site_id: int, hubs: list[HubRow]) -> dict[int, Shown]:
+        pages: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
+        told: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
+        patience = {
+            hub.page_id: max(IN_TIME_SECONDS, 1.5 * (hub.interval_seconds or 0.0)) for hub in hubs
+        }
+        for hub, page in self._store.read.articles_shown(site_id):
+            if hub in pages:
+                pages[hub].add(page)
+        for hub, page, seen_at, told_at in self._store.read.told_shown(site_id):
+            if hub in told and seen_at <= told_at + patience[hub]:
+                told[hub].add(page)
+        return {
+            hub.page_id: Shown(
+                pages=pages[hub.page_id],
+                told=told[hub.page_id],
+                chosen=hub.role == "user",
+                anchor=hub.role == "seed" or hub.kind in ("feed", "sitemap"),
+                late=hub.kind == "sitemap",
+                preference=_PREFERENCE.get(hub.kind, 0.0) + (hub.role == "seed"),
+            )
+            for hub in hubs
+        }

@@ -1,0 +1,404 @@
+"""Looking for further sites of a topic: a bounded run that goes on after a kill (paper 001).
+
+::
+
+    topic's examples ─► Exploration ── candidates ─► read: cache, else robots, politeness, the one egress
+                          ▲   │                        │
+                   rank ──┘   └── after each round: one transaction, then proposals
+
+Pages of watched sites are taken from the cache alone: what is looked for are other sites. Whoever calls
+owns the thread; the store is written in short transactions, as by any other command.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from classifier.hub import LinkEvidence
+from classifier.topic.model import TopicModel
+from classifier.topic.page_ranking import PageRanking
+from classifier.topic.text import language_of_page, tokens, weighted_terms
+from classifier.topic.values import PageText
+from classifier.topic.vectors import top
+from incremental.crawl.once import fetch_once
+from incremental.discovery.bandit import Bandit
+from incremental.discovery.exploration import Exploration, ExplorationState, Round
+from incremental.discovery.operators import KnownPage, OutLink, Sources, operators
+from incremental.discovery.proposing import JudgedPage, propose
+from incremental.discovery.search import NoProvider, Noting, SearchProvider
+from incremental.errors import InputError
+from incremental.fetch.decoding import decode_body
+from incremental.fetch.politeness import host_key
+from incremental.fetch.status import FetchStatus
+from incremental.judge.hubs import HubScorer
+from incremental.judge.topics import IRRELEVANT, from_text, says_something, to_text
+from incremental.learning.topic_models import TopicShelf
+from incremental.learning.topics import text_of
+from incremental.parse import Page, PageKind, parse
+from incremental.scope import trap
+from incremental.settings import Settings
+from incremental.urls import host_of, identity, normalize, registered_domain
+from incremental.visit import Fetch, topic_text
+from store import Store
+from store.discovery import NewProposal, ReadPage, RoundRecord, RoundRow, RunRow
+from store.topic_values import TopicRow
+
+LONGEST_WAIT_SECONDS = 120.0
+"""For a host or a provider; what is owed longer than that is left out."""
+TERMS = 12
+SEED = "example"
+"""Operator of the pages that a run begins from."""
+LINKERS_PER_PAGE = 50
+
+Progress = Callable[[RunRow, Round, int], None]
+"""Called after each round with the run, the round and the number of pages read so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a run works with."""
+
+    fetch: Fetch
+    scorer: HubScorer
+    provider: SearchProvider
+    now: Callable[[], float]
+    pause: Callable[[float], None]
+    """Waits so many seconds; a test moves its clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A page as a run keeps it."""
+
+    text: PageText
+    links: tuple[OutLink, ...]
+    known: KnownPage
+
+
+class Discoverer:
+    """Carries out runs of one topic. Reads through the one egress, writes the store."""
+
+    def __init__(
+        self, store: Store, settings: Settings, topic: TopicRow, shelf: TopicShelf, parts: Parts
+    ) -> None:
+        model = shelf.model(topic)
+        examples = [
+            from_text(one.text)
+            for one in store.topics.examples(topic.id)
+            if one.text is not None and says_something(one) and one.origin != IRRELEVANT
+        ]
+        if model is None or not examples:
+            raise InputError(
+                "topic", topic.name, "needs at least one example page that was read; see topic show"
+            )
+        self._store = store
+        self._settings = settings
+        self._topic = topic
+        self._model: TopicModel = model
+        self._shelf = shelf
+        self._parts = parts
+        self._pages: dict[str, _Read] = {}
+        self._fresh: dict[str, _Read] = {}
+        self._per_site = Counter[str]()
+        self._notes: list[str] = []
+        self._linkers: dict[str, list[str]] = {}
+        self._watched = {registered_domain(host_of(row.seed_url)) for row in store.read.sites()}
+        self._seeds = [self._keep(one.url, one, ()) for one in examples]
+        self._ranking = self._new_ranking(examples)
+
+    def _new_ranking(self, examples: Sequence[PageText]) -> PageRanking:
+        rejected = {row.host for row in self._store.discovery.proposals(self._topic.id, "rejected")}
+        turned_down = [
+            weighted_terms(from_text(row.text))
+            for row in self._store.discovery.pages(self._topic.id)
+            if _site_of(row.url) in rejected and row.text != "{}"
+        ]
+        return PageRanking(
+            self._shelf.background,
+            {page.url: weighted_terms(page) for page in examples},
+            rejected=turned_down,
+            alpha=self._settings.discovery.alpha,
+        )
+
+    # Runs.
+
+    def run(
+        self,
+        *,
+        rounds: int,
+        pages: int,
+        progress: Progress | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> RunRow:
+        """Take up the run that was cut off, else begin one; return it as it ended.
+
+        *stop* is asked between rounds: a run that is stopped is taken up by the next call.
+        """
+        now = self._parts.now
+        row = self._store.discovery.unfinished(self._topic.id)
+        if row is None:
+            self._store.discovery.forget(self._topic.id)
+            run_id = self._store.discovery.begin(
+                self._topic.id, rounds=rounds, pages=pages, now=now()
+            )
+        else:
+            run_id, rounds, pages = row.id, row.rounds, row.pages
+        state = self._state(row)
+        self._per_site = Counter(_site_of(find.url) for find in state.finds)
+        self._recall()
+        self._read_seeds()
+        why = ""
+        exploration = self._exploration(state)
+        while not why and not stop():
+            why = self._round(run_id, exploration, rounds, pages, progress)
+        if why:
+            self._store.discovery.end(run_id, "done", why, now=now())
+        ended = self._store.discovery.run(run_id)
+        assert ended is not None
+        return ended
+
+    def _state(self, row: RunRow | None) -> ExplorationState:
+        names = ["forward", "backward"]
+        if not isinstance(self._parts.provider, NoProvider):
+            names += ["keyword", "related"]
+        if row is None or row.exploration == "{}":
+            return ExplorationState(Bandit.over(names))
+        return ExplorationState.from_json(json.loads(row.exploration), names)
+
+    def _recall(self) -> None:
+        """Take what earlier rounds and runs of the topic read from the store."""
+        targets: dict[str, list[str]] = {}
+        for source, target in self._store.discovery.links(self._topic.id):
+            targets.setdefault(source, []).append(target)
+        for row in self._store.discovery.pages(self._topic.id):
+            if row.text != "{}":
+                links = tuple(OutLink(url) for url in targets.get(row.url, ()))
+                self._keep(row.url, from_text(row.text), links)
+                self._rank_in(row.url)
+
+    def _read_seeds(self) -> None:
+        """Learn what the examples link to: of their text only the words were kept."""
+        for url in [seed.url for seed in self._seeds]:
+            if not self._pages[url].links and self._cached(url) is None and self._waited(url):
+                page, body, kind = self._asked(url)
+                if page is not None:
+                    self._taken(url, page, topic_text(page, body, kind))
+        self._seeds = [self._pages[seed.url].known for seed in self._seeds]
+
+    def _exploration(self, state: ExplorationState) -> Exploration:
+        provider = self._parts.provider
+        if not isinstance(provider, NoProvider):
+            provider = Noting(provider, self._note)
+        sources = Sources(linkers=self._who_links, read=self._read, provider=provider)
+        words = list(dict.fromkeys(term for page in self._seeds for term in page.terms[:4]))
+        keywords: list[str] = json.loads(self._topic.keywords)
+        description = " ".join(keywords[:3]) or " ".join(words[:2])
+        ways = operators(sources, [*keywords, *words], description, state.asked)
+        return Exploration(
+            ways,
+            state,
+            self._seeds,
+            read=self._read,
+            rank=self._ranked,
+            sites=self._settings.discovery.reward == "sites",
+        )
+
+    def _note(self, text: str) -> None:
+        self._notes.append(text)
+
+    def _round(
+        self,
+        run_id: int,
+        exploration: Exploration,
+        rounds: int,
+        pages: int,
+        progress: Progress | None,
+    ) -> str:
+        """Do one round and record it; return why the run is over, empty while it is not."""
+        state = exploration.state
+        if state.rounds >= rounds:
+            return f"all {rounds} rounds are done"
+        left = pages - len(state.finds)
+        if left < 1:
+            return f"all {pages} pages are read"
+        done = exploration.step(left)
+        if done is None:
+            return "nothing more was found by any operator"
+        self._record(run_id, done, exploration)
+        run = self._store.discovery.run(run_id)
+        if progress is not None and run is not None:
+            progress(run, done, len(state.finds))
+        return ""
+
+    def _record(self, run_id: int, done: Round, exploration: Exploration) -> None:
+        via = {find.url: find for find in exploration.state.finds}
+        seeds = {seed.url for seed in self._seeds}
+        pages = [
+            ReadPage(
+                url=url,
+                identity=identity(url),
+                host=_site_of(url),
+                operator=SEED if url in seeds else done.operator,
+                via=via[url].via if url in via else "",
+                title=read.text.title,
+                text=to_text(read.text),
+                score=round(self._model.judge(read.text).score, 4),
+                targets=tuple(link.url for link in read.links),
+            )
+            for url, read in self._fresh.items()
+        ]
+        before = {_site_of(one.url) for one in exploration.state.finds if one.round < done.number}
+        row = RoundRow(
+            number=done.number,
+            operator=done.operator,
+            scores=json.dumps(
+                {
+                    name: None if score == float("inf") else round(score, 4)
+                    for name, score in done.scores.items()
+                }
+            ),
+            asked=done.asked,
+            found=len(done.found),
+            sites=len({_site_of(one.url) for one in done.found} - before),
+            reward=round(done.reward, 6),
+            note="; ".join(dict.fromkeys(self._notes)),
+            at=self._parts.now(),
+        )
+        stored = json.dumps(exploration.state.to_json(), ensure_ascii=False)
+        self._store.discovery.record(RoundRecord(run_id, self._topic.id, row, stored, pages))
+        self._fresh, self._notes = {}, []
+        self._propose()
+
+    def _propose(self) -> None:
+        judged = [
+            JudgedPage(
+                row.url,
+                row.host,
+                row.title,
+                row.score or 0.0,
+                row.operator,
+                row.via,
+                self._pages[row.url].links if row.url in self._pages else (),
+            )
+            for row in self._store.discovery.pages(self._topic.id)
+            if row.operator != SEED
+        ]
+        found = propose(
+            judged, watched=self._watched, site_of=_site_of, hub_scores=self._hub_scores
+        )
+        offers = [NewProposal(**asdict(one)) for one in found]
+        self._store.discovery.propose(self._topic.id, offers, now=self._parts.now())
+
+    def _hub_scores(self, anchors: Mapping[str, str]) -> Mapping[str, float]:
+        evidence = [LinkEvidence(url=url, anchor=anchor or None) for url, anchor in anchors.items()]
+        return dict(zip(anchors, map(float, self._parts.scorer.score(evidence)), strict=True))
+
+    # Pages.
+
+    def _ranked(self, urls: Sequence[str]) -> Sequence[str]:
+        wanted = set(urls)
+        ranked = self._ranking.ranked(self._settings.discovery.ranking)
+        return [url for url in ranked if url in wanted]
+
+    def _who_links(self, url: str, count: int) -> Sequence[str]:
+        """Return pages that link to *url*: those that runs read, and hubs of watched sites."""
+        found = self._linkers.get(url, [])[:count]
+        rest = count - len(found)
+        return [*found, *self._store.discovery.linkers(self._topic.id, url, limit=rest)][:count]
+
+    def _read(self, urls: Sequence[str]) -> list[KnownPage]:
+        """Read pages; what cannot be read, or may not, is missing."""
+        found = []
+        for url in urls:
+            read = self._pages.get(url) or self._fetched(url)
+            if read is not None:
+                found.append(read.known)
+        return found
+
+    def _fetched(self, address: str) -> _Read | None:
+        url = normalize(address)
+        if url is None or trap(url) is not None:
+            return None
+        site = _site_of(url)
+        if site in self._watched:
+            return self._cached(url)
+        most = self._settings.discovery.max_pages_per_site
+        if self._per_site[site] >= most or not self._waited(url):
+            return None
+        self._per_site[site] += 1
+        page, body, kind = self._asked(url)
+        if page is None or page.kind is not PageKind.HTML:
+            return None
+        return self._taken(url, page, topic_text(page, body, kind))
+
+    def _asked(self, url: str) -> tuple[Page | None, bytes, str]:
+        """Fetch a page; return it with its body and the kind that was promised."""
+        now = self._parts.now()
+        response = fetch_once(self._store, self._settings, url, self._parts.fetch, now=now)
+        if response.status is not FetchStatus.FETCHED:
+            return None, b"", ""
+        kind, body = response.headers.get("content-type", ""), response.body
+        page = parse(body, response.url, content_type=kind, decode=decode_body, want_text=True)
+        return page, body, kind
+
+    def _waited(self, url: str) -> bool:
+        """Wait for the pause that the host is owed; False when that is too long."""
+        row = self._store.read.host(host_key(url))
+        wait = row.next_allowed_at - self._parts.now() if row is not None else 0.0
+        if wait > LONGEST_WAIT_SECONDS:
+            return False
+        if wait > 0:
+            self._parts.pause(wait)
+        return True
+
+    def _cached(self, url: str) -> _Read | None:
+        """Return a page of a watched site from the cache, with its links."""
+        for row in self._store.read.find_page(url, identity(url)):
+            hub = self._store.read.hub(row["id"])
+            digest = row["body_md5"] or (hub.body_md5 if hub is not None else None)
+            body = self._store.cache.get(row["url"], digest) if digest else None
+            if body is not None:
+                page = parse(body, str(row["url"]), decode=decode_body, want_text=True)
+                return self._taken(url, page, text_of(body, str(row["url"])))
+        return None
+
+    def _taken(self, url: str, page: Page, text: PageText) -> _Read:
+        links = tuple(
+            OutLink(target, link.anchor, link.context)
+            for link in page.links
+            if (target := normalize(link.url)) is not None and target != url
+        )
+        self._keep(url, replace(text, url=url), links)
+        self._rank_in(url)
+        self._fresh[url] = self._pages[url]
+        return self._pages[url]
+
+    def _keep(self, url: str, text: PageText, links: tuple[OutLink, ...]) -> KnownPage:
+        terms = self._shelf.background.vector(weighted_terms(text))
+        words = tokens(text.meta, language_of_page(text))
+        known = KnownPage(
+            url,
+            title=text.title,
+            keywords=tuple(dict.fromkeys(words))[:TERMS],
+            terms=tuple(term for term, _ in top(terms, TERMS)),
+            links=links,
+        )
+        self._pages[url] = _Read(text, links, known)
+        for link in links:
+            sources = self._linkers.setdefault(link.url, [])
+            if len(sources) < LINKERS_PER_PAGE:
+                sources.append(url)
+        return known
+
+    def _rank_in(self, url: str) -> None:
+        read = self._pages[url]
+        targets = [link.url for link in read.links]
+        self._ranking.add(url, weighted_terms(read.text), targets)
+
+
+def _site_of(url: str) -> str:
+    """Return the registered domain of a URL: what counts as one site."""
+    return registered_domain(host_of(url))

@@ -1,0 +1,86 @@
+"""Finding out that a path prefix only mirrors the site, and making the doubles one.
+
+The rule itself is in :mod:`incremental.judge.mirrors`; here evidence is gathered from visits: two hubs
+whose addresses differ by a prefix and whose bodies are the same. Because sites change between two
+visits, suspects are sent for at once, one after the other.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from incremental.crawl.sites import WatchedSite
+from incremental.judge.mirrors import ALIKE_SHARE, MIN_BODY_BYTES, mirror_prefix, rules, stripped
+from incremental.judge.outcome import Judgement
+from incremental.urls import identity
+from incremental.visit import Outcome
+from store import Store
+from store.record import to_json
+from store.values import HubRow, NewHub, SeenLink
+
+logger = logging.getLogger("hubwatch.mirrors")
+
+
+class MirrorWatch:
+    """Learns the mirrors of sites from the visits of their hubs."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def learn(
+        self, outcome: Outcome, hub: HubRow, judgement: Judgement, site: WatchedSite, now: float
+    ) -> None:
+        """Take two addresses with one body as evidence that a path prefix only mirrors the site."""
+        if outcome.page is None or outcome.body_md5 is None:
+            return
+        if len(outcome.response.body) < MIN_BODY_BYTES:
+            return
+        if judgement.baseline:
+            self._suspect(hub, judgement, site)
+        evidence: dict[str, list[str]] = json.loads(site.row.mirrors)
+        for other in self._store.read.hubs_with_body(site.row.id, outcome.body_md5):
+            prefix = mirror_prefix(hub.url, other)
+            path = urlsplit(min(hub.url, other, key=len)).path
+            if prefix is None or prefix in site.mirrors or path in evidence.get(prefix, ()):
+                continue
+            evidence.setdefault(prefix, []).append(path)
+            site.row = replace(site.row, mirrors=to_json(evidence))
+            site.mirrors = rules(evidence)
+            self._store.write.update_site(site.row.id, mirrors=site.row.mirrors)
+            below = f"//{urlsplit(hub.url).netloc}{prefix}"
+            if prefix in site.mirrors:
+                self._fold(site, prefix, below, now)
+            else:
+                self._compare_twins(site, prefix, below, now)
+
+    def _suspect(self, hub: HubRow, judgement: Judgement, site: WatchedSite) -> None:
+        """Send for two hubs at once whose addresses differ by a prefix and that lead to much the same."""
+        here = {link.identity for link in judgement.record.links or ()}
+        for other in self._store.read.hubs(site.row.id):
+            if other.kind != hub.kind or mirror_prefix(hub.url, other.url) is None:
+                continue
+            there = self._store.read.shown_by(other.page_id)
+            if here and len(here & there) >= ALIKE_SHARE * len(here | there):
+                site.send(other.page_id, hub.page_id)
+
+    def _compare_twins(self, site: WatchedSite, prefix: str, below: str, now: float) -> None:
+        """Visit a few hubs below the prefix together with their counterparts, to see whether they agree."""
+        pairs = self._store.read.pages_below(site.row.id, below, hubs_only=True, limit=3)
+        for page_id, url, _ in pairs:
+            twin = stripped(url, prefix)
+            new = NewHub("html", "list", 0.5, f"may be the same as {url}", now)
+            link = SeenLink(identity=identity(twin), url=twin, hub=new)
+            ids = self._store.write.add_pages(site.row.id, [link], now=now)
+            site.send(page_id, *ids.values())
+
+    def _fold(self, site: WatchedSite, prefix: str, below: str, now: float) -> None:
+        logger.info("%s: %s shows the same pages as the path without it", site.row.name, prefix)
+        moves = []
+        for page_id, url, _ in self._store.read.pages_below(site.row.id, below):
+            twin = stripped(url, prefix)
+            if twin != url:
+                moves.append((page_id, SeenLink(identity=identity(twin), url=twin)))
+        self._store.write.fold_mirror(site.row.id, moves, now)

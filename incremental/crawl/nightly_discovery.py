@@ -1,0 +1,122 @@
+"""The nightly round of discovery: for each topic, within its own budget, beside the crawler.
+
+::
+
+    step(now) ── a day since the last? ── a thread of its own: one run for each ready topic
+        └ later, when that thread is through: say what came of it
+
+The thread has a connection of its own and writes as any command does. It ends with the process: a run
+that is cut off goes on the next night. So does one that was begun by hand with more pages than a night
+has; the round in which the night's pages are used up is done to its end.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from classifier.hub import HubClassifierError
+from incremental.discovery.exploration import Round
+from incremental.errors import HubwatchError
+from incremental.times import DAY
+from store import Store
+from store.discovery import RunRow
+from store.errors import StoreError
+from store.topic_values import TopicRow
+
+if TYPE_CHECKING:
+    from incremental.crawl.discoverer import Discoverer
+
+logger = logging.getLogger("hubwatch.discovery")
+
+ROUNDS_PER_NIGHT = 50
+POLL_SECONDS = 60.0
+
+Make = Callable[[TopicRow], "AbstractContextManager[Discoverer]"]
+Start = Callable[[Callable[[], None]], object]
+
+
+def start_thread(work: Callable[[], None]) -> None:
+    """Run *work* in a thread of its own, which ends with the process."""
+    Thread(target=work, name="discovery", daemon=True).start()
+
+
+class NightlyDiscovery:
+    """The step. One thread calls it; *make* is called in the thread of the run."""
+
+    def __init__(
+        self, store: Store, pages: int, make: Make, *, start: Start = start_thread
+    ) -> None:
+        self._store = store
+        self._pages = pages
+        self._make = make
+        self._start = start
+        self._running = False
+        self._next_at: float | None = None
+
+    def step(self, now: float) -> float:
+        """Begin the night's round when it is due; return when to call again (unix seconds).
+
+        The first comes a day after the last run, also after one by hand and of an earlier process; where
+        there was none, a day after the topic was added.
+        """
+        if self._next_at is None:
+            self._next_at = min(self._last_at(now), now) + DAY
+        if now >= self._next_at and not self._running:
+            self._next_at = now + DAY
+            self._running = True
+            self._start(self._night)
+        return now + POLL_SECONDS
+
+    def _last_at(self, now: float) -> float:
+        """Return when anything was looked for last."""
+        topics = self._store.topics.topics()
+        runs = [self._store.discovery.last_run(topic.id) for topic in topics]
+        begun = [run.updated_at for run in runs if run is not None]
+        return max(begun or [topic.created_at for topic in topics], default=now)
+
+    def _night(self) -> None:
+        try:
+            with self._store.in_this_thread():
+                for topic in self._store.topics.topics():
+                    if topic.state == "ready":
+                        self._topic(topic)
+        finally:
+            self._running = False
+
+    def _topic(self, topic: TopicRow) -> None:
+        night = _Night(self._pages)
+        try:
+            with self._make(topic) as discoverer:
+                run = discoverer.run(
+                    rounds=ROUNDS_PER_NIGHT,
+                    pages=self._pages,
+                    progress=night.count,
+                    stop=night.is_over,
+                )
+        except (HubwatchError, HubClassifierError, StoreError) as error:
+            logger.warning("topic %s: %s", topic.name, error)
+            return
+        found = len(self._store.discovery.proposals(topic.id))
+        why = run.why or "goes on the next night"
+        logger.info("topic %s: %s; %d sites are proposed", topic.name, why, found)
+
+
+class _Night:
+    """What a night has used of its budget, whatever the run that it takes up may have."""
+
+    def __init__(self, pages: int) -> None:
+        self._pages_left = pages
+        self._rounds_left = ROUNDS_PER_NIGHT
+
+    def count(self, _run: RunRow, done: Round, _read: int) -> None:
+        """Take a round off."""
+        self._pages_left -= len(done.found)
+        self._rounds_left -= 1
+
+    def is_over(self) -> bool:
+        """Tell whether nothing is left."""
+        return self._pages_left < 1 or self._rounds_left < 1

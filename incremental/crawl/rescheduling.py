@@ -1,0 +1,118 @@
+"""The last part of a visit: tell the policy what came of it, and set the next one.
+
+Besides visits, signs tell of a hub: a newer lastmod in a sitemap, a WebSub message. They are noted
+here as well: the hub's due time moves as far as such signs have kept their word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from incremental.crawl.sites import WatchedSite
+from incremental.judge.outcome import Judgement
+from incremental.parse import PageKind
+from incremental.revisit import HubState, Visit, hinted
+from incremental.times import DAY, NEVER
+from incremental.visit import Outcome
+from store import Store
+from store.record import to_json
+from store.values import HubRow, VisitRecord
+
+MAX_TTL_SECONDS = DAY
+MAX_SIGNS = 20
+"""Hubs of which one sitemap may be a sign at a time: more moved with a deployment."""
+
+
+def reschedule(
+    judgement: Judgement, outcome: Outcome, hub: HubRow, site: WatchedSite, now: float
+) -> VisitRecord:
+    """Tell the policy what came of the visit, and set the next one."""
+    record = judgement.record
+    state = replace(site.hub_state(hub), key=str(hub.page_id), kind=_policy_kind(hub, judgement))
+    if outcome.page is not None:
+        state = replace(state, push_hub=outcome.page.websub_hub_url or "")
+    if judgement.gone:
+        site.hub_states.pop(hub.page_id, None)
+        site.state = site.policy.retire(state, site.state)
+        return record
+    state, site.state = site.policy.observe(state, site.state, _numbers(judgement, outcome, now))
+    site.hub_states[hub.page_id] = state
+    site.baselines += judgement.baseline
+    due_at = min(site.due_at(hub.page_id, hub.role, state, now), NEVER)
+    fields: dict[str, object] = {
+        "due_at": due_at,
+        "interval_seconds": due_at - now,
+        "revisit": to_json(state.to_json()),
+    }
+    return replace(record, hub_fields=record.hub_fields | fields)
+
+
+class Signs:
+    """Takes in what tells of a hub between its visits. The crawler's thread owns it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def note(
+        self, site: WatchedSite, hub: HubRow, change: Callable[[HubState], HubState], now: float
+    ) -> None:
+        """Change what is known of a hub, and plan its next visit anew."""
+        state = change(site.hub_state(hub))
+        if state == site.hub_state(hub):
+            return
+        site.hub_states[hub.page_id] = state
+        fields: dict[str, object] = {"revisit": to_json(state.to_json())}
+        if hub.visited_at is not None and hub.state != "dead":
+            fields["due_at"] = min(site.due_at(hub.page_id, hub.role, state, now), NEVER)
+        self._store.write.update_hub(hub.page_id, **fields)
+
+    def from_sitemap(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
+        """Take a hub's lastmod in a sitemap, newer than our last visit, for a sign of a change.
+
+        Some sitemaps move with each deployment; what the visits after such signs bring is counted, and
+        signs that bring nothing lose their say. A date without a time of day is a day's beginning.
+        """
+        page = outcome.page
+        if page is None or page.kind is not PageKind.SITEMAP:
+            return
+        hubs = {hub.url: hub for hub in self._store.read.hubs(site.row.id) if hub.kind == "html"}
+        moved = []
+        for link in page.links:
+            hub = hubs.get(link.url)
+            if hub is None or hub.visited_at is None or link.published_at is None:
+                continue
+            if hub.visited_at < link.published_at <= now:
+                moved.append(hub)
+        for hub in moved if len(moved) <= MAX_SIGNS else ():
+            self.note(site, hub, lambda state: hinted(state, now), now)
+
+
+def _policy_kind(hub: HubRow, judgement: Judgement) -> str:
+    kind = str(judgement.record.hub_fields.get("kind", hub.kind))
+    if kind != "html":
+        return kind
+    return "home" if hub.role == "seed" else "page"
+
+
+def _numbers(judgement: Judgement, outcome: Outcome, now: float) -> Visit:
+    return Visit(
+        at=now,
+        shown=judgement.shown,
+        novel=judgement.novel,
+        baseline=judgement.baseline,
+        all_new=judgement.all_new,
+        not_modified=outcome.unchanged,
+        failed=judgement.failed,
+        wait_seconds=_wait_seconds(outcome),
+        published=judgement.published,
+        shared=judgement.shared,
+        vanished=judgement.vanished,
+        relevant=judgement.relevant,
+    )
+
+
+def _wait_seconds(outcome: Outcome) -> float:
+    """Return how long the server or the feed asks to be left alone."""
+    ttl = outcome.page.ttl_seconds if outcome.page is not None else None
+    return max(outcome.response.retry_after_seconds or 0.0, min(ttl or 0.0, MAX_TTL_SECONDS))

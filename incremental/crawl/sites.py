@@ -1,0 +1,247 @@
+"""A watched site in memory: what its row in the store says, read once, and its budget."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from incremental.judge.mirrors import rules
+from incremental.judge.site_context import SiteContext
+from incremental.revisit import (
+    BudgetState,
+    HubKind,
+    HubState,
+    Policy,
+    SiteState,
+    Terms,
+    advance,
+    open_at,
+    price_minutes,
+)
+from incremental.revisit.cover import Cover
+from incremental.revisit.pacing import in_window
+from incremental.revisit.shares import Want, shares
+from incremental.scope import Reach, Scope
+from incremental.settings import RevisitSettings, Settings, windows
+from incremental.times import DAY, HOUR, MINUTE, NEVER
+from incremental.urls import normalize
+from store.values import HubRow, SiteRow
+
+MAX_ERRANDS = 8
+REST_SECONDS = 7 * DAY
+DAILY_REST_SECONDS = DAY
+REST_SHARE = 0.1
+"""Share of the budget that resting hubs may take together."""
+
+SHARES = {"revisit": 0.75, "explore": 0.1, "look": 0.15}
+"""How a site's requests are divided when there is more to do than the budget allows: hubs that are
+known, hubs that were never visited, and new pages themselves. What one does not use, the others get."""
+YOUNG_SHARES = {"revisit": 0.5, "explore": 0.25, "look": 0.25}
+"""The same in a site's first week, when most of its hubs are still to be found."""
+YOUNG_SECONDS = 7 * DAY
+
+
+@dataclass
+class WatchedSite:
+    """One site as the crawler works on it. Mutable: only the crawler's own thread touches it."""
+
+    row: SiteRow
+    scope: Scope
+    terms: Terms
+    mirrors: tuple[str, ...]
+    """Path prefixes that are stripped."""
+    policy: Policy
+    state: SiteState
+    budget: BudgetState
+    hub_states: dict[int, HubState] = field(default_factory=dict)
+    """What the policy learned of each hub, by page id, as far as it was asked for."""
+    used: dict[str, float] = field(default_factory=lambda: dict.fromkeys(SHARES, 0.0))
+    """Requests by share, fading; what decides whose turn it is."""
+    next_due_at: float = 0.0
+    """The earliest due time of its hubs and looks."""
+    busy: bool = False
+    """A visit is under way."""
+    cover: Cover = field(default_factory=Cover)
+    followed: int = 0
+    """Next pages read in a row because everything on the one before was new."""
+    planned_at: float = 0.0
+    """When the due times of all its hubs were last asked for again."""
+    planned_price: float = 0.0
+    """The price at that time."""
+    cover_at: float = 0.0
+    """When the cover was last worked out."""
+    context: SiteContext | None = None
+    """What the site's known URLs say of a new one."""
+    look_allowance: float = 1.0
+    """Looks at new pages that may be made now."""
+    look_allowance_at: float = 0.0
+    baselines: int = 0
+    """Hubs read for the first time since."""
+    errands: deque[int] = field(default_factory=deque)
+    """Page ids of hubs to visit next, before all else and even if the budget is spent: visits that are
+    worth something only at once (what scrolled by, two addresses that may be one page)."""
+
+    def hub_state(self, hub: HubRow) -> HubState:
+        """Return what the policy learned of a hub."""
+        state = self.hub_states.get(hub.page_id)
+        if state is None:
+            state = HubState.from_json(json.loads(hub.revisit))
+            self.hub_states[hub.page_id] = state
+        return state
+
+    def price(self, now: float) -> float:
+        """Return what a visit must be worth now, in minutes of accrued delay."""
+        budget = advance(self.budget, self.terms.requests_per_day, now)
+        return price_minutes(budget, self.terms.requests_per_day, self.state.weight_total)
+
+    def open_at(self, now: float) -> float:
+        """Return from when on budget and hours allow a request."""
+        return in_window(open_at(self.budget, self.terms.requests_per_day, now), self.terms)
+
+    def due_at(self, page_id: int, role: str, state: HubState, now: float) -> float:
+        """Return when the policy wants the hub; later while it rests behind hubs that show more.
+
+        Later pages of a list are read once, and again only after a gap on the first.
+        """
+        due_at = self.policy.due_at(state, self.state, self.budget, now)
+        if role == "page" and state.visits:
+            return NEVER
+        told = state.pinged_at > state.visited_at
+        if not self.rests(page_id, role) or not state.visits or state.failures or told:
+            return due_at
+        share = REST_SHARE * max(self.terms.requests_per_day, 1.0)
+        interval = max(REST_SECONDS, len(self.cover.resting) / share * DAY)
+        if state.kind in (HubKind.SITEMAP, HubKind.HOME):
+            # Few and cheap, and now and then the only place where a page is shown.
+            interval = min(interval, DAILY_REST_SECONDS)
+        elif state.kind == HubKind.FEED:
+            # A home page may link to a page wrongly, or leave it out; tags may have hundreds of feeds.
+            interval = max(DAILY_REST_SECONDS, len(self.cover.resting) / share * DAY)
+        return max(due_at, state.visited_at + interval)
+
+    def move(self, home: str) -> None:
+        """Let the scope lie around *home*, because the seed led there; its row says so from now on."""
+        scope = json.dumps({**json.loads(self.row.scope), "home": home}, ensure_ascii=False)
+        self.row = replace(self.row, scope=scope)
+        self.scope = read_scope(self.row)
+
+    def index(self, hub: HubRow, now: float) -> float:
+        """Return how urgent a visit of the hub is, in the policy's own measure.
+
+        What rests waits until nothing else is due, for a week at most: two hundred tags whose rest ends
+        on one day must not keep the home page waiting.
+        """
+        if self.rests(hub.page_id, hub.role) and now - hub.due_at < REST_SECONDS:
+            return 0.0
+        return self.policy.index(self.hub_state(hub), self.state, self.budget, now)
+
+    def rests(self, page_id: int, role: str) -> bool:
+        """Tell whether a hub rests behind others. What a user called a hub never does."""
+        return page_id in self.cover.resting and role != "user"
+
+    def look_open_at(self, share: float, now: float) -> float:
+        """Return from when on a look at a new page is within *share* of the budget."""
+        per_day = share * self.terms.requests_per_day
+        if per_day <= 0:
+            return NEVER
+        earned = max(now - self.look_allowance_at, 0.0) / DAY * per_day
+        self.look_allowance = min(self.look_allowance + earned, max(per_day / 4, 1.0))
+        self.look_allowance_at = now
+        return now + max(1.0 - self.look_allowance, 0.0) / per_day * DAY
+
+    def looks_now(self, share: float, now: float) -> int:
+        """Return how many looks may be made at once; they are taken from the allowance."""
+        self.look_open_at(share, now)
+        return max(min(int(self.look_allowance), MAX_ERRANDS - len(self.errands)), 0)
+
+    def send(self, *page_ids: int) -> None:
+        """Add errands, up to a bound."""
+        for page_id in page_ids:
+            if len(self.errands) < MAX_ERRANDS:
+                self.errands.append(page_id)
+
+    def turn(self, waiting: set[str], now: float) -> str:
+        """Return which of the shares in *waiting* is served next: the one furthest below its share."""
+        shares = YOUNG_SHARES if now - self.row.added_at < YOUNG_SECONDS else SHARES
+        return min(sorted(waiting), key=lambda share: self.used[share] / shares[share])
+
+    def count(self, share: str) -> None:
+        """Count a request of that share."""
+        for name in self.used:
+            self.used[name] *= 0.98
+        self.used[share] += 1.0
+        if share == "look":
+            self.look_allowance -= 1
+
+
+def read_scope(row: SiteRow) -> Scope:
+    """Return the scope of a site from its JSON column."""
+    rules = json.loads(row.scope)
+    return Scope(
+        seed_url=rules.get("home") or row.seed_url,
+        reach=Reach(rules.get("reach", Reach.HOST)),
+        include=tuple(rules.get("include", ())),
+        exclude=tuple(rules.get("exclude", ())),
+    )
+
+
+def _hours(row: SiteRow, settings: Settings) -> tuple[str, ...]:
+    """Return the hours in which the site may be asked: its own in the settings file, else everyone's."""
+    for site in settings.site:
+        if site.hours is not None and normalize(site.url) == normalize(row.seed_url):
+            return site.hours
+    return settings.revisit.hours
+
+
+def share_out(
+    rows: Sequence[SiteRow], defaults: RevisitSettings, needs: Mapping[int, float] | None = None
+) -> dict[int, float]:
+    """Return the requests a day of each site when all of them share one budget; empty if they do not.
+
+    *needs* are newer than what the rows say.
+    """
+    if not defaults.whole_requests_per_day:
+        return {}
+    wants = {}
+    for row in rows:
+        if row.state == "active":
+            need = (needs or {}).get(row.id)
+            if need is None:
+                need = SiteState.from_text(row.revisit).weight_total
+            wants[row.id] = Want(_asked(row, defaults), need)
+    return shares(defaults.whole_requests_per_day, wants, defaults.floor_share)
+
+
+def _asked(row: SiteRow, defaults: RevisitSettings) -> float:
+    return defaults.requests_per_day if row.requests_per_day is None else row.requests_per_day
+
+
+def watch(
+    row: SiteRow,
+    settings: Settings,
+    make_policy: Callable[[Terms], Policy],
+    *,
+    per_day: float | None = None,
+) -> WatchedSite:
+    """Read a site's row. *per_day* is its part of a shared budget; None = as when it was last asked."""
+    defaults = settings.revisit
+    asked, budget = _asked(row, defaults), BudgetState.from_text(row.budget)
+    if per_day is None and defaults.whole_requests_per_day and budget.updated_at:
+        per_day = budget.per_day
+    terms = Terms(
+        requests_per_day=asked if per_day is None else per_day,
+        min_interval_seconds=row.min_interval_seconds or defaults.min_interval_minutes * MINUTE,
+        max_interval_seconds=row.max_interval_seconds or defaults.max_interval_hours * HOUR,
+        windows=windows(_hours(row, settings)),
+    )
+    return WatchedSite(
+        row=row,
+        scope=read_scope(row),
+        terms=terms,
+        policy=make_policy(terms),
+        mirrors=rules(json.loads(row.mirrors)),
+        state=SiteState.from_json(json.loads(row.revisit)),
+        budget=budget,
+    )

@@ -1,0 +1,125 @@
+"""What topics want fetched: example pages, and leads out of every watched site.
+
+::
+
+    store: examples to fetch ──┐
+    store: leads, best first ──┴─ due(now) ── frontier ── visit ── TopicWatch.settle_errand
+                                     └ put off while the host is busy or left alone
+
+Leads are taken only while exploring, one at a time, as many a day as the settings allow. What must
+outlive the process is in the store; here is only who waits for which host.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import deque
+from collections.abc import Sequence
+
+from incremental.learning.proposals import BY_DISCOVERY
+from incremental.times import DAY
+from incremental.urls import host_of, registered_domain
+from incremental.visit import Purpose, VisitTask
+from store import Store
+from store.topic_values import LeadRow
+
+AT_ONCE = 50
+"""Examples that are looked up together."""
+TRIES_PER_SITE = 20
+"""Leads that are read at most for each new site that may be found."""
+
+_METER = "leads"
+
+_Key = tuple[Purpose, int]
+
+
+class TopicErrands:
+    """Tasks that belong to no site. One thread, the crawler's, calls it."""
+
+    def __init__(self, store: Store, *, explore: int = 0, requests_per_day: float = 0.0) -> None:
+        self._store = store
+        self._explore = explore
+        self._per_day = requests_per_day
+        self._pending: dict[_Key, tuple[float, VisitTask]] = {}
+        self._planned: dict[_Key, float | None] = {}
+        """When the store wanted each example at the last reading; another time means: given again."""
+        # A daemon that is begun anew, or a run for cron, does not begin a new day.
+        kept = store.discovery.meter(_METER) if explore else ""
+        self._tried: deque[float] = deque(json.loads(kept or "[]"))
+        self._tries_left = TRIES_PER_SITE * explore
+
+    def load(self, now: float) -> None:
+        """Read again what is to be fetched; whoever waits for a host goes on waiting."""
+        before, self._pending = self._pending, {}
+        known, self._planned = self._planned, {}
+        for row in self._store.topics.due_examples(math.inf, limit=AT_ONCE):
+            task = VisitTask(Purpose.EXAMPLE, row.url, 0, row.id, for_topics=True)
+            self._planned[_key(task)] = row.due_at
+            waits = before if known.get(_key(task)) == row.due_at else {}
+            self._add(task, max(row.due_at or now, waits.get(_key(task), (now, task))[0]))
+        lead = self._next_lead(now)
+        if lead is not None:
+            task = VisitTask(Purpose.LEAD, lead.url, 0, lead.id, for_topics=True)
+            self._add(task, max(self._lead_open_at(now), before.get(_key(task), (now, task))[0]))
+
+    def _add(self, task: VisitTask, at: float) -> None:
+        self._pending[_key(task)] = at, task
+
+    def due(self, now: float) -> Sequence[VisitTask]:
+        """Return what may be fetched at *now*, what waits longest first."""
+        ready = [(at, task.page_id, task) for at, task in self._pending.values() if at <= now]
+        return [task for _, _, task in sorted(ready, key=lambda one: one[:2])]
+
+    def put_off(self, task: VisitTask, until: float) -> None:
+        """Ask for it again at *until*."""
+        if _key(task) in self._pending:
+            self._add(task, until)
+
+    def next_at(self) -> float:
+        """Return when there is something to fetch; infinite = nothing is planned."""
+        return min((at for at, _ in self._pending.values()), default=math.inf)
+
+    def done(self, task: VisitTask, now: float) -> None:
+        """Count a fetch that ended, and look up what is next."""
+        self._pending.pop(_key(task), None)
+        if task.purpose is Purpose.LEAD:
+            self._tried.append(now)
+            self._store.discovery.put_meter(_METER, json.dumps(list(self._tried)))
+            self._tries_left -= 1
+        self.load(now)
+
+    # Leads.
+
+    def room(self) -> int:
+        """Return how many more sites may be found: those that leads found at earlier runs count."""
+        sites = self._store.read.sites() if self._explore else []
+        origins = [json.loads(site.origin or "{}") for site in sites]
+        by_leads = [one for one in origins if one and one.get("found_on") != BY_DISCOVERY]
+        return self._explore - len(by_leads)
+
+    def _next_lead(self, now: float) -> LeadRow | None:
+        """Return the best lead to a site that is not watched yet."""
+        if self._tries_left <= 0 or math.isinf(self._lead_open_at(now)) or self.room() <= 0:
+            return None
+        watched = {registered_domain(host_of(site.seed_url)) for site in self._store.read.sites()}
+        while found := self._store.topics.leads(limit=20):
+            for lead in found:
+                if lead.domain not in watched:
+                    return lead
+            for domain in {lead.domain for lead in found}:
+                self._store.topics.close_leads_to(domain, "watched")
+        return None
+
+    def _lead_open_at(self, now: float) -> float:
+        """Return from when on the day's requests allow one more."""
+        if self._per_day < 1:
+            return math.inf
+        # A clock that was ahead and set back leaves times to come: they count for nothing.
+        while self._tried and not now - DAY < self._tried[0] <= now:
+            self._tried.popleft()
+        return now if len(self._tried) < self._per_day else self._tried[0] + DAY
+
+
+def _key(task: VisitTask) -> _Key:
+    return task.purpose, task.page_id

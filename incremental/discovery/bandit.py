@@ -1,0 +1,130 @@
+"""Which way of finding pages is tried next: UCB1 over the operators (paper 001, section 4.2).
+
+::
+
+    score(op) = mean reward of its rounds + sqrt(2 ln n / n_op)          formula (11)
+
+n counts the pages that all operators returned so far, n_op those of this one: the text of section 4.2.
+(The paper's algorithm 3 passes other counts, the length of the last list and its growth, which forget
+all rounds but one.) The reward of a round is the mean over the pages it returned of how far up they
+stand in the list of everything found, formulas (9) and (10)::
+
+    reward = 1/k * sum of (1 - position / length) * I
+    I = 0 for a page seen in an earlier round, or in the tail of the list, else 1
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+TAIL_SHARE = 0.2
+"""Our reading of "the tail": the last fifth of the ranked list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """What one operator did so far."""
+
+    rounds: int = 0
+    pages: int = 0
+    """Returned in all its rounds."""
+    total_reward: float = 0.0
+
+    @property
+    def mean_reward(self) -> float:
+        """Mean over its rounds, 0 before the first."""
+        return self.total_reward / self.rounds if self.rounds else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bandit:
+    """The operators with what they did; their order decides between equals."""
+
+    arms: Mapping[str, Arm]
+
+    @classmethod
+    def over(cls, operators: Sequence[str]) -> Bandit:
+        """Begin with operators that did nothing yet."""
+        return cls({name: Arm() for name in operators})
+
+    def scores(self) -> dict[str, float]:
+        """Return formula (11) for each operator; infinite before its first round."""
+        pages = sum(arm.pages for arm in self.arms.values())
+        return {name: _score(arm, pages) for name, arm in self.arms.items()}
+
+    def choose(self, available: Collection[str] | None = None) -> str | None:
+        """Return the operator with the highest score among *available* (None = all); None for none."""
+        scores = self.scores()
+        names = [name for name in scores if available is None or name in available]
+        return max(names, key=scores.__getitem__, default=None)
+
+    def rewarded(self, operator: str, *, reward: float, pages: int) -> Bandit:
+        """Count a round of *operator* that returned *pages*; a round without any counts as one page.
+
+        Otherwise an operator that finds nothing would be tried for ever: its bonus would not shrink.
+        """
+        arm = self.arms[operator]
+        arm = replace(
+            arm,
+            rounds=arm.rounds + 1,
+            pages=arm.pages + max(pages, 1),
+            total_reward=arm.total_reward + reward,
+        )
+        return Bandit({**self.arms, operator: arm})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {name: [arm.rounds, arm.pages, arm.total_reward] for name, arm in self.arms.items()}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any], operators: Sequence[str]) -> Bandit:
+        """Read what :meth:`to_json` gave; an operator that is not in it begins anew."""
+        return cls({name: Arm(*stored[name]) if name in stored else Arm() for name in operators})
+
+
+def _score(arm: Arm, pages: int) -> float:
+    if not arm.rounds:
+        return math.inf
+    return arm.mean_reward + math.sqrt(2.0 * math.log(max(pages, 1)) / arm.pages)
+
+
+def page_reward(ranked: Sequence[str], returned: Collection[str], seen: Collection[str]) -> float:
+    """Return the reward of a round, 0 to 1, by formulas (9) and (10).
+
+    *ranked* are all pages found so far, best first; *returned* those of this round; *seen* those of
+    earlier rounds. A page that is not in the list counts as one in its tail.
+    """
+    if not returned:
+        return 0.0
+    length = len(ranked)
+    head = length - math.floor(TAIL_SHARE * length)
+    earned = sum(
+        1.0 - position / length
+        for position, page in enumerate(ranked[:head])
+        if page in returned and page not in seen
+    )
+    return earned / len(returned)
+
+
+def site_reward(
+    ranked: Sequence[str],
+    hosts: Mapping[str, str],
+    returned: Collection[str],
+    seen: Collection[str],
+) -> float:
+    """Return the reward of a round by *sites*: only the best page of a host not seen before earns.
+
+    *hosts* gives the host of each page; *seen* are the pages of earlier rounds. The paper measures the
+    harvest of sites and rewards pages only; this is our variant.
+    """
+    known = {hosts[page] for page in seen if page in hosts}
+    best: list[str] = []
+    for page in ranked:
+        host = hosts.get(page)
+        if page in returned and host is not None and host not in known:
+            known.add(host)
+            best.append(page)
+    return page_reward(ranked, best, seen) * len(best) / len(returned) if returned else 0.0

@@ -1,0 +1,215 @@
+"""A bounded search for pages like the seeds, round by round (paper 001, algorithm 1).
+
+::
+
+    seeds ─► choose an operator ─► its candidates ─► read them ─► rank all that was found
+      ▲          (bandit)             (new ones)      (caller)            │ (caller)
+      └───────────── the best that it has not begun from ◄── reward ◄─────┘
+
+What differs from the paper: pages that were seen are not fetched again, and an operator does not begin
+twice from one page, which would find the same. State is plain, so a run goes on after a kill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from incremental.discovery.bandit import Bandit, page_reward, site_reward
+from incremental.discovery.operators import Asked, Candidate, KnownPage, Operator
+
+PAGES_PER_ROUND = 20
+SEEDS_PER_ROUND = 10
+MAX_BACKLOG = 1_000
+"""Candidates of one operator that wait to be read; the weakest are dropped."""
+EMPTY_ROUNDS = 2
+"""Rounds without a candidate, in a row, after which an operator rests until others found more."""
+
+Read = Callable[[Sequence[str]], Sequence[KnownPage]]
+Rank = Callable[[Sequence[str]], Sequence[str]]
+"""Orders addresses of pages that were read, the most relevant first."""
+Choose = Callable[[Bandit, Sequence[str]], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """A page that a run read."""
+
+    url: str
+    operator: str
+    via: str
+    round: int
+    """From 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one round did."""
+
+    number: int
+    operator: str
+    scores: Mapping[str, float]
+    """Of all operators when it was chosen; infinite = never tried."""
+    asked: int
+    """Candidates that were to be read."""
+    found: tuple[Find, ...]
+    """Those that could be."""
+    reward: float
+
+
+@dataclass(slots=True)
+class ExplorationState:
+    """What a run did so far, as it is stored."""
+
+    bandit: Bandit
+    asked: Asked = field(default_factory=Asked)
+    finds: list[Find] = field(default_factory=list)
+    tried: dict[str, None] = field(default_factory=dict)
+    """Every address that was asked for, whether or not it could be read."""
+    begun: dict[str, dict[str, None]] = field(default_factory=dict)
+    """By operator, the pages that it began from."""
+    backlog: dict[str, dict[str, Candidate]] = field(default_factory=dict)
+    """By operator, what it found and nobody read yet."""
+    rounds: int = 0
+    empty: dict[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "bandit": self.bandit.to_json(),
+            "asked": list(self.asked.queries),
+            "finds": [[one.url, one.operator, one.via, one.round] for one in self.finds],
+            "tried": list(self.tried),
+            "begun": {name: list(urls) for name, urls in self.begun.items()},
+            "backlog": [
+                [one.url, one.operator, one.via, one.evidence, one.text]
+                for waiting in self.backlog.values()
+                for one in waiting.values()
+            ],
+            "rounds": self.rounds,
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any], names: Sequence[str]) -> ExplorationState:
+        """Read what :meth:`to_json` gave."""
+        backlog: dict[str, dict[str, Candidate]] = {}
+        for fields in stored["backlog"]:
+            one = Candidate(*fields)
+            backlog.setdefault(one.operator, {})[one.url] = one
+        return cls(
+            backlog=backlog,
+            bandit=Bandit.from_json(stored["bandit"], names),
+            asked=Asked(dict.fromkeys(stored["asked"])),
+            finds=[Find(*one) for one in stored["finds"]],
+            tried=dict.fromkeys(stored["tried"]),
+            begun={name: dict.fromkeys(urls) for name, urls in stored["begun"].items()},
+            rounds=stored["rounds"],
+        )
+
+
+def by_bandit(bandit: Bandit, available: Sequence[str]) -> str | None:
+    """Choose by UCB1."""
+    return bandit.choose(available)
+
+
+class Exploration:
+    """A run. *seeds* are pages of the topic that were read; *sites* rewards new hosts, not pages."""
+
+    def __init__(  # noqa: PLR0913 - the parts of a round
+        self,
+        operators: Mapping[str, Operator],
+        state: ExplorationState,
+        seeds: Sequence[KnownPage],
+        *,
+        read: Read,
+        rank: Rank,
+        choose: Choose = by_bandit,
+        sites: bool = False,
+    ) -> None:
+        self.state = state
+        self._operators = operators
+        self._pages = {seed.url: seed for seed in seeds}
+        self._read = read
+        self._rank = rank
+        self._choose = choose
+        self._sites = sites
+        self._order: list[str] = []
+        for url in self._pages:
+            state.tried.setdefault(url)
+        found = [one.url for one in state.finds if one.url not in self._pages]
+        self._pages |= {page.url: page for page in read(found)}
+
+    def step(self, most: int) -> Round | None:
+        """Do one round that reads up to *most* pages; None when no operator finds anything more."""
+        state = self.state
+        while True:
+            open_ones = [
+                name for name in self._operators if state.empty.get(name, 0) < EMPTY_ROUNDS
+            ]
+            scores = state.bandit.scores()
+            name = self._choose(state.bandit, open_ones) if open_ones else None
+            if name is None:
+                return None
+            candidates = self._candidates(name, min(most, PAGES_PER_ROUND))
+            if candidates:
+                break
+            state.empty[name] = state.empty.get(name, 0) + 1
+            state.bandit = state.bandit.rewarded(name, reward=0.0, pages=0)
+        return self._settle(name, scores, candidates)
+
+    def ranked(self) -> list[str]:
+        """Return all pages of the run that could be read, seeds included, best first."""
+        if len(self._order) != len(self._pages):
+            self._order = list(self._rank(list(self._pages)))
+        return self._order
+
+    def _candidates(self, name: str, count: int) -> list[Candidate]:
+        """Return what to read for an operator: the best of what it found now and did before."""
+        state, operator = self.state, self._operators[name]
+        waiting = state.backlog.setdefault(name, {})
+        for url in [url for url in waiting if url in state.tried]:
+            del waiting[url]
+        if not operator.costly or len(waiting) < count:
+            for one in self._asked_for(name):
+                before = waiting.get(one.url)
+                evidence = one.evidence + (before.evidence if before else 0.0)
+                waiting[one.url] = replace(one, evidence=evidence)
+        best = sorted(waiting.values(), key=lambda one: -one.evidence)
+        state.backlog[name] = {one.url: one for one in best[count : count + MAX_BACKLOG]}
+        return best[:count]
+
+    def _asked_for(self, name: str) -> list[Candidate]:
+        begun = self.state.begun.setdefault(name, {})
+        fresh = [url for url in self.ranked() if url not in begun][:SEEDS_PER_ROUND]
+        begun.update(dict.fromkeys(fresh))
+        seeds = [self._pages[url] for url in fresh]
+        return self._operators[name].pages(seeds, MAX_BACKLOG, self.state.tried) if seeds else []
+
+    def _settle(
+        self, name: str, scores: Mapping[str, float], candidates: Sequence[Candidate]
+    ) -> Round:
+        """Read the candidates, rank everything, and pay the operator."""
+        state = self.state
+        state.rounds += 1
+        seen = set(self._pages)
+        via = {one.url: one.via for one in candidates}
+        state.tried.update(dict.fromkeys(via))
+        pages = [page for page in self._read(list(via)) if page.url not in seen]
+        self._pages |= {page.url: page for page in pages}
+        finds = tuple(Find(page.url, name, via.get(page.url, ""), state.rounds) for page in pages)
+        state.finds += finds
+        returned = {page.url for page in pages}
+        reward = self._reward(returned, seen)
+        state.bandit = state.bandit.rewarded(name, reward=reward, pages=len(candidates))
+        # What was found may give those that had run dry something to begin from.
+        state.empty = {} if finds else state.empty
+        return Round(state.rounds, name, scores, len(candidates), finds, reward)
+
+    def _reward(self, returned: set[str], seen: set[str]) -> float:
+        ranked = self.ranked()
+        if not self._sites:
+            return page_reward(ranked, returned, seen)
+        hosts = {url: urlsplit(url).hostname or "" for url in ranked}
+        return site_reward(ranked, hosts, returned, seen)

@@ -1,0 +1,109 @@
+"""What is asked of a search provider, and what it answers: plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+MAX_QUERY_CHARS = 200
+MAX_TEXT_CHARS = 500
+
+
+class SearchStatus(StrEnum):
+    """How a question to a provider ended."""
+
+    ANSWERED = "answered"
+    """With results, or truly without."""
+    OFF = "off"
+    """No provider is set up, or this one does not offer what was asked."""
+    DENIED = "denied"
+    """The key is missing, wrong or not allowed this (401, 403)."""
+    RATE_LIMITED = "rate_limited"
+    QUOTA_SPENT = "quota_spent"
+    """Our own limit: as many questions as the settings allow for today."""
+    NOT_UNDERSTOOD = "not_understood"
+    """It answered, but not with what its interface promises (a web page, other JSON)."""
+    UNAVAILABLE = "unavailable"
+    """No answer: down, slow, no such host, not allowed to be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One page that a provider names. All of it is somebody's text."""
+
+    url: str
+    title: str = ""
+    snippet: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """The results of one question, best first, or why there are none."""
+
+    status: SearchStatus
+    results: tuple[SearchResult, ...] = ()
+    detail: str = ""
+    """For people: what went wrong and the way out, without the key."""
+    retry_after_seconds: float | None = None
+
+
+class SearchProvider(Protocol):
+    """Whatever finds pages by words. Each question costs one request."""
+
+    name: str
+
+    def search(self, query: str, count: int) -> SearchAnswer:
+        """Return up to *count* pages for *query*."""
+        ...
+
+    def related(self, url: str, count: int) -> SearchAnswer:
+        """Return pages like the one at *url*; OFF when it has no such operator."""
+        ...
+
+    def linkers(self, url: str, count: int) -> SearchAnswer:
+        """Return pages that link to *url*; OFF when it has no such operator."""
+        ...
+
+
+class NoProvider:
+    """Stands where no search provider is set up: every question is OFF."""
+
+    name = "none"
+
+    def search(self, _query: str, _count: int) -> SearchAnswer:
+        """Say that it is off."""
+        return _OFF
+
+    related = linkers = search
+
+
+_OFF = SearchAnswer(SearchStatus.OFF, detail="no search provider is set up")
+
+
+class Noting:
+    """A provider whose troubles are written down, each with its detail, for people."""
+
+    def __init__(self, provider: SearchProvider, note: Callable[[str], object]) -> None:
+        self.name = provider.name
+        self._provider = provider
+        self._note = note
+
+    def search(self, query: str, count: int) -> SearchAnswer:
+        """Ask, and note what went wrong."""
+        return self._noted(self._provider.search(query, count))
+
+    def related(self, url: str, count: int) -> SearchAnswer:
+        """Ask, and note what went wrong."""
+        return self._noted(self._provider.related(url, count))
+
+    def linkers(self, url: str, count: int) -> SearchAnswer:
+        """Ask, and note what went wrong."""
+        return self._noted(self._provider.linkers(url, count))
+
+    def _noted(self, answer: SearchAnswer) -> SearchAnswer:
+        if answer.status not in (SearchStatus.ANSWERED, SearchStatus.OFF):
+            words = answer.status.value.replace("_", " ")
+            self._note(f"{self.name}: {words}" + (f" ({answer.detail})" if answer.detail else ""))
+        return answer

@@ -1,0 +1,109 @@
+"""Why an address is (not) taken for a hub: the classifier's evidence, laid open. Nothing is fetched."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from classifier.hub import HubClassifier, LinkEvidence, load_default
+from classifier.hub.labels import HUB
+from classifier.hub.registry import ActiveClassifier
+from incremental.fetch.decoding import decode_body
+from incremental.judge.site_context import SiteContext
+from incremental.learning.labels import pages_at, places
+from incremental.urls import identity
+from store import Store
+from store.values import SiteRow
+
+SHOWN = 5
+"""Features, and character sequences, that the short form names."""
+
+
+def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
+    """Return what the active version below *models* says of *url*, feature by feature, ready for JSON.
+
+    If it lies in the scope of a watched site, the site's other URLs bear on it. ``probability`` is that
+    of the URL with their context, ``site_probability`` after the verdicts on pages of its form,
+    ``cascade`` what its content adds. A user's label outranks them all.
+    """
+    active = ActiveClassifier(models) if models is not None else None
+    classifier = active.current() if active is not None else load_default()
+    row, address = next(iter(places(store, url)), (None, url))
+    page = next(iter(pages_at(store, row, address)), {}) if row is not None else {}
+    link = LinkEvidence(url=address, anchor=page.get("anchor") or None)
+    context = _context(store, row) if row is not None else None
+    told = classifier.explain(context.add_to(link) if context is not None else link)
+    probability = told.probability
+    if context is not None:
+        probability = context.corrected(address, probability)
+    cascade = _cascade(store, classifier, address, page)
+    said = store.read.corrections([identity(address)]).get(identity(address))
+    if said is not None:
+        probability, cascade["decided_by"] = float(said == HUB), "you"
+    return {
+        "version": told.version,
+        "problem": active.problem if active is not None else "",
+        "probability": round(told.probability, 4),
+        "site_probability": round(probability, 4),
+        "decision": round(told.decision, 4),
+        "contributions": [_rounded(asdict(one)) for one in told.contributions],
+        "grams": [_rounded({"table": t, "text": g, "weight": w}) for t, g, w in told.grams],
+        "context": [_rounded({"field": f, "value": v, "log_odds": x}) for f, v, x in told.context],
+        "cascade": cascade,
+    }
+
+
+def _context(store: Store, row: SiteRow) -> SiteContext:
+    read = store.read
+    return SiteContext.build(read.known_urls(row.id), read.judged_urls(row.id), row.added_at)
+
+
+def _cascade(
+    store: Store, classifier: HubClassifier, url: str, page: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the way of the decision when the page itself is read, as at a hub's first visit."""
+    body = _body(store, page)
+    needed = classifier.explain(LinkEvidence(url=url)).needs_content
+    if body is None or not needed:
+        by = "content, once it is fetched" if needed else "url"
+        return {"needs_content": needed, "decided_by": by, "content": None, "probability": None}
+    scored = classifier.score_page(LinkEvidence(url=url), decode_body(body, "")[0])
+    content = scored.content_probability
+    return {
+        "needs_content": needed,
+        "decided_by": scored.decided_by,
+        "content": None if content is None else round(content, 4),
+        "probability": round(scored.probability, 4),
+    }
+
+
+def _body(store: Store, page: dict[str, Any]) -> bytes | None:
+    if not page:
+        return None
+    hub = store.read.hub(page["id"])
+    digest = (hub.body_md5 if hub is not None else None) or page["body_md5"]
+    return store.cache.get(page["url"], digest) if digest else None
+
+
+def _rounded(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: round(v, 4) if isinstance(v, float) else v for key, v in row.items()}
+
+
+def in_short(told: dict[str, Any]) -> dict[str, str]:
+    """Return :func:`explain_hub`'s answer in a few lines for a table, by their names."""
+    features = [f"{c['feature']} {c['log_odds']:+.1f}" for c in told["contributions"][:SHOWN]]
+    weights = {g["text"]: g["weight"] for g in told["grams"] if g["text"].strip("^$")}
+    grams = [f"{text!r} {weight:+.1f}" for text, weight in list(weights.items())[:SHOWN]]
+    context = [f"{c['field']} {c['value']:g} ({c['log_odds']:+.1f})" for c in told["context"]]
+    cascade = told["cascade"]
+    after = "" if cascade["probability"] is None else f" ({cascade['probability']:.2f})"
+    lines = {
+        "hub model": told["version"] + (f" ({told['problem']})" if told["problem"] else ""),
+        "hub score by URL": f"{told['probability']:.2f}",
+        "features": ", ".join(features),
+        "characters": ", ".join(grams),
+        "site context": ", ".join(context),
+        "decided by": f"{cascade['decided_by']}{after}",
+    }
+    return {name: text for name, text in lines.items() if text}

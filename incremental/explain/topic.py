@@ -1,0 +1,128 @@
+"""Why a page is (not) on a topic: what is stored of it, and what the model says, term by term."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from classifier.topic.values import PageText
+from incremental.judge.topics import is_empty, says_something
+from incremental.learning.topics import topic_facts
+from incremental.urls import identity
+from store import Store
+from store.topic_values import ExampleRow, TopicRow
+
+if TYPE_CHECKING:
+    from classifier.topic.model import TopicModel
+    from incremental.learning.topic_models import TopicShelf
+
+SHOWN_TERMS = 20
+
+
+def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
+    """Return what topics made of a page, or guess of it, ready for JSON; the best score first."""
+    names = {row.id: row.name for row in store.topics.topics()}
+    if not names:
+        return []
+    ids = [page["id"] for page in store.read.find_page(url, identity(url))]
+    rows = sorted(store.topics.scores(ids), key=lambda row: -row.score)
+    return [
+        {
+            "topic": names[row.topic_id],
+            "score": row.score,
+            "verdict": row.verdict if row.fetched else "guess",
+            "terms": [term for term, _ in json.loads(row.terms)[:SHOWN_TERMS]],
+            "method": row.method,
+            "version": row.version,
+            "at": row.at,
+        }
+        for row in rows
+        if row.topic_id in names
+    ]
+
+
+def explain_topic(store: Store, shelf: TopicShelf, row: TopicRow) -> dict[str, Any]:
+    """Return what a topic learned, from what, and what it still misses, ready for JSON."""
+    model = shelf.model(row) if row.version else None
+    return {
+        **topic_facts(store, row),
+        "terms": _profile(model) if model is not None else [],
+        "pages_learned": [_example(one) for one in store.topics.examples(row.id)],
+    }
+
+
+def _profile(model: TopicModel) -> list[dict[str, Any]]:
+    """Return the weightiest terms of a topic with their shares of all."""
+    from classifier.topic.explanation import topic_profile  # noqa: PLC0415 - quick without topics
+
+    profile = topic_profile(model.evidence, model.fit)
+    total = sum(profile.values()) or 1.0
+    best = sorted(profile.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_TERMS]
+    return _terms([(term, weight / total) for term, weight in best])
+
+
+def _example(one: ExampleRow) -> dict[str, Any]:
+    """Return how a page to learn from stands."""
+    status = "from the cache" if one.text is not None else "not yet"
+    if one.status is not None:
+        status = one.status.replace("_", " ")
+    if one.text is not None and not says_something(one):
+        status += ", holds no text"
+    return {
+        "url": one.url,
+        "origin": one.origin,
+        "title": one.title,
+        "status": status,
+        "added_at": one.added_at,
+        "tried_at": one.tried_at,
+        "next_try_at": one.due_at,
+    }
+
+
+def explain_page(shelf: TopicShelf, row: TopicRow, page: PageText) -> dict[str, Any]:
+    """Return what one topic makes of a page, by method, and what it would have needed to pass.
+
+    ``standing`` and ``needed`` are in standard deviations of the pages that are fetched anyway.
+    """
+    facts = {"topic": row.name, "state": row.state}
+    model = shelf.model(row) if row.version else None
+    if model is None:
+        return {**facts, "verdict": None, "why": row.why}
+    if is_empty(page):
+        return {**facts, "verdict": None, "why": "the page holds no text"}
+    told = model.explain(page)
+    return {
+        **facts,
+        "score": round(told.score, 4),
+        "verdict": told.verdict.value,
+        "method": told.method,
+        "version": told.version,
+        "standing": round(told.standing, 3),
+        "threshold": round(told.threshold, 3),
+        "threshold_from": told.threshold_source,
+        "needed": _needed(told.needed, told.missing),
+        "terms": _terms(told.terms),
+        "missing_terms": _terms(told.missing),
+        "views": {name: round(part, 3) for name, part in told.views},
+        "methods": [
+            {
+                "method": part.method,
+                "standing": round(part.score, 3),
+                "terms": _terms(part.terms[:5]),
+                "notes": list(part.notes),
+            }
+            for part in told.methods
+        ],
+    }
+
+
+def _needed(lacking: float, missing: tuple[tuple[str, float], ...]) -> str:
+    """Say what a page lacks, in one sentence; it passed when nothing is lacking."""
+    if lacking <= 0:
+        return "nothing: it passed"
+    words = ", ".join(term for term, _ in missing[:5])
+    return f"{lacking:.2f} more" + (f"; it has none of: {words}" if words else "")
+
+
+def _terms(parts: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - pairs of a term and its part
+    return [{"term": term, "part": round(part, 4)} for term, part in parts]

@@ -1,0 +1,82 @@
+"""The versions that a page had: their texts from the page cache, and what differs between two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from incremental.errors import NotFoundError
+from incremental.fetch.decoding import decode_body
+from incremental.history.reading import whole
+from incremental.history.textdiff import TextDiff, diff
+from incremental.parse import parse
+from incremental.parse.main_text import main_text
+from store import Store
+from store.answers import Version
+
+
+@dataclass(frozen=True, slots=True)
+class VersionText:
+    """A version with its text."""
+
+    version: Version
+    title: str
+    text: str
+
+
+def version_at(versions: list[Version], at: float | None) -> Version:
+    """Return the version that stood at *at*; None = the latest. Before the first, the first stands.
+
+    Raises:
+        NotFoundError: there is none at all: the page was never read.
+    """
+    if not versions:
+        raise NotFoundError("the page was never read, so no text of it is kept")
+    stood = [version for version in versions if at is None or version.at <= at]
+    return stood[-1] if stood else versions[0]
+
+
+def text_of(store: Store, page: dict[str, Any], version: Version) -> VersionText:
+    """Return the text of a version.
+
+    Raises:
+        NotFoundError: its body is not kept any more.
+    """
+    body = store.cache.get(page["url"], version.body_md5)
+    if body is not None:
+        html, _ = decode_body(body, "")
+        parsed = parse(body, page["url"], text=html)
+        return VersionText(version, parsed.title, main_text(html, page["url"]))
+    # The text as it was read last outlives its body.
+    stored = store.answers.text(page["id"])
+    if stored is None or stored.md5 != version.body_md5:
+        raise NotFoundError(
+            "the body of that time is not kept any more (settings: [store] cache_days)"
+        )
+    return VersionText(version, stored.title, stored.text)
+
+
+def compare(
+    store: Store, page: dict[str, Any], before: Version, after: Version
+) -> tuple[VersionText, VersionText, TextDiff]:
+    """Return two versions of a page with their texts, and what differs.
+
+    Raises:
+        NotFoundError: a body is not kept any more.
+    """
+    old, new = text_of(store, page, before), text_of(store, page, after)
+    return old, new, diff(whole(old.title, old.text), whole(new.title, new.text))
+
+
+def previous(versions: list[Version], version: Version) -> Version:
+    """Return the version before one.
+
+    Raises:
+        NotFoundError: it is the first.
+    """
+    earlier = [one for one in versions if one.at < version.at]
+    if not earlier:
+        raise NotFoundError(
+            "there is no earlier version: the page has not changed since it was read first"
+        )
+    return earlier[-1]

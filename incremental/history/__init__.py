@@ -1,0 +1,12 @@
+"""What a page's text was and is: what of it is noise, what changed, whose copy it is. Pure.
+
+::
+
+    main text ── noise      lines that differ at every look and say nothing
+                   │
+                 textdiff   two texts -> rows of pieces, for any face to draw
+                 fingerprint  a text -> MinHash signature and its bands, for the store to compare
+    plan                    when a told page is looked at again
+
+The text is that of :func:`incremental.parse.main_text.main_text`: menus and footers are gone before.
+"""

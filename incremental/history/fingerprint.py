@@ -1,0 +1,49 @@
+"""From a text to a MinHash signature, by which copies and re-publications are recognised.
+
+The set that stands for a text are its runs of four words (of four characters where a script writes no
+spaces), without noise. datasketch makes the signature: 60 values, of which 16 bits each are kept, in 12
+bands of 5. Two texts whose sets overlap by 0.75 (Jaccard) share a band with probability 0.96, such
+that overlap by 0.3 with 0.03 (Leskovec, Rajaraman and Ullman, *Mining of Massive Datasets*, 3.4).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from incremental.history.noise import prose_of
+
+SHINGLE = 4
+MIN_SHINGLES = 40
+"""A text with fewer is too short to be anybody's copy: notices of one line are alike."""
+MAX_TOKENS = 20_000
+BANDS, ROWS = 12, 5
+_TOKEN = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_]+"
+)
+
+
+def fingerprint(text: str) -> tuple[bytes | None, tuple[int, ...]]:
+    """Return the signature of a text and the hashes of its bands; None and nothing for a short one.
+
+    The band hashes are below 2**63, so that any database holds them.
+    """
+    tokens = _TOKEN.findall(prose_of(text).casefold())[:MAX_TOKENS]
+    runs = zip(*(tokens[start:] for start in range(SHINGLE)), strict=False)
+    shingles = {" ".join(run).encode() for run in runs}
+    if len(shingles) < MIN_SHINGLES:
+        return None, ()
+    import numpy as np  # noqa: PLC0415 - only who reads pages needs it
+    from datasketch import MinHash  # noqa: PLC0415 - takes the better part of a second to load
+
+    # Signatures of all times must agree, so the scheme and its seed are named.
+    minhash = MinHash(num_perm=BANDS * ROWS, seed=1, scheme="affine32")
+    minhash.update_batch(sorted(shingles))
+    values = np.asarray(minhash.hashvalues, dtype="<u4").reshape(BANDS, ROWS)
+    bands = tuple(_band(number, values[number].tobytes()) for number in range(BANDS))
+    return (values & 0xFFFF).astype("<u2").tobytes(), bands
+
+
+def _band(number: int, values: bytes) -> int:
+    digest = hashlib.blake2b(values, digest_size=8, person=f"band {number}".encode())
+    return int.from_bytes(digest.digest(), "little") >> 1

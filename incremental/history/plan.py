@@ -1,0 +1,28 @@
+"""When a told page is looked at again. Arithmetic on times; unix seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PATIENCE = 0.5
+"""Share of the time for which a page has stayed the same that the next look waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTerms:
+    """How often and how long told pages are looked at again."""
+
+    first_seconds: float
+    max_seconds: float
+
+
+def next_check_at(same_since: float, now: float, terms: CheckTerms) -> float | None:
+    """Return when to look again at a page that is as it was *same_since*; None = never.
+
+    Most corrections come within a day, and a page that stayed the same for a month mostly stays so for
+    another: the intervals grow with the age, about eleven looks in ninety days.
+    """
+    age = max(now - same_since, 0.0)
+    if age >= terms.max_seconds:
+        return None
+    return now + max(terms.first_seconds, PATIENCE * age)

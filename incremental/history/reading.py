@@ -1,0 +1,31 @@
+"""From a page's HTML to what the store keeps of its text."""
+
+from __future__ import annotations
+
+from incremental.history.fingerprint import fingerprint
+from incremental.parse import Page, PageKind
+from incremental.parse.main_text import main_text
+from store.values import ReadText
+
+
+def read_text(page: Page, html: str, digest: str) -> ReadText:
+    """Return the text of a page that was parsed from *html*, whose bytes have the MD5 *digest*.
+
+    What is no HTML (a feed, a file) has a title at most.
+    """
+    text = main_text(html, page.url) if page.kind is PageKind.HTML else ""
+    signature, bands = fingerprint(text)
+    return ReadText(
+        title=page.title,
+        text=text,
+        md5=digest,
+        language=page.language,
+        signature=signature,
+        bands=bands,
+    )
+
+
+def whole(title: str, text: str) -> str:
+    """Return title and text as they are compared: the title is the first line, once."""
+    first, _, _ = text.partition("\n")
+    return text if not title or first.strip() == title.strip() else f"{title}\n{text}"

@@ -1,0 +1,66 @@
+"""What a user's word on proposed sites does: accepted sites are watched, from the hubs found on them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from incremental.errors import NotFoundError
+from incremental.seeds import add_seed
+from incremental.urls import identity
+from store import Store
+from store.discovery import ProposalRow
+from store.record import to_json
+from store.values import NewHub, SeenLink
+
+BY_DISCOVERY = "discovery"
+"""In a site's origin, in place of the page that led there: you accepted a proposal."""
+_NAMED_AT_MOST = 20
+
+
+def proposals_named(store: Store, topic_id: int, sites: Sequence[str]) -> list[ProposalRow]:
+    """Return the proposals of a topic for these sites, whatever was said of them so far.
+
+    Raises:
+        NotFoundError: a site was never proposed; names some that were.
+    """
+    by_host = {one.host: one for one in store.discovery.proposals(topic_id, None)}
+    for site in sites:
+        if site not in by_host:
+            known = ", ".join(list(by_host)[:_NAMED_AT_MOST]) or "none yet"
+            raise NotFoundError(f"{site[:300]!r} was not proposed (known: {known})")
+    return [by_host[site] for site in dict.fromkeys(sites)]
+
+
+def accept_sites(
+    store: Store, chosen: Sequence[ProposalRow], *, topic: str, now: float
+) -> list[int]:
+    """Watch the sites of proposals; return their ids. One that is watched already stays as it is."""
+    ids = []
+    for one in chosen:
+        pages = json.loads(one.pages)
+        hubs = json.loads(one.hubs)
+        first = hubs[0][0] if hubs else pages[0][0] if pages else f"https://{one.host}/"
+        parts = urlsplit(first)
+        site_id = add_seed(store, f"{parts.scheme}://{parts.netloc}/", now=now)
+        page = pages[0][0] if pages else ""
+        origin = {"topic": topic, "page": page, "found_on": BY_DISCOVERY}
+        store.write.update_site(site_id, origin=to_json(origin))
+        links = [
+            SeenLink(
+                identity(url), url, hub=NewHub("html", "list", score, "found by discovery", now)
+            )
+            for url, score in hubs
+            if urlsplit(url).netloc == parts.netloc
+        ]
+        if links:
+            store.write.add_pages(site_id, links, now=now)
+        ids.append(site_id)
+    store.discovery.decide([one.id for one in chosen], "accepted", now=now)
+    return ids
+
+
+def reject_sites(store: Store, chosen: Sequence[ProposalRow], *, now: float) -> None:
+    """Turn sites down: they are not proposed again, and pages like theirs rank lower from now on."""
+    store.discovery.decide([one.id for one in chosen], "rejected", now=now)

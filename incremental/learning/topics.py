@@ -1,0 +1,246 @@
+"""What users say of topics: begin one, give it examples, call pages relevant or not, end it.
+
+::
+
+    topic add      ── begin ──┐  examples: text from the cache if the page is there,
+    relevant URL   ── teach ──┤  else the daemon fetches it, within seconds when it runs
+    irrelevant URL ── teach ──┘
+                              └─ the topic learns at once (incremental.learning.topic_models)
+
+Nothing here opens a socket. What a topic makes of pages is in :mod:`incremental.crawl.topics`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from classifier.topic.values import PageText, Verdict
+from incremental.errors import InputError, NotFoundError
+from incremental.judge.topics import EXAMPLE, IRRELEVANT, RELEVANT, standing_of, to_text
+from incremental.urls import identity, normalize
+from store import Store
+from store.topic_values import ExampleRow, NewExample, TopicRow
+from store.topics import YOU
+from store.values import TopicScore
+
+METHODS = ("fused", "adaptive", "vsm", "semantic", "bayes_normal", "bayes_kernel")
+"""As the benchmarks call them; the first is what a topic gets that names none."""
+MAX_NAME = 80
+MAX_EXAMPLES = 50
+MAX_CORRECTIONS = 300
+"""Pages that were called relevant or irrelevant; the oldest give way."""
+MAX_KEYWORDS = 100
+MAX_KEYWORD = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """What came of one page that a topic is to learn from."""
+
+    url: str
+    at_hand: bool
+    """Its text was in the cache; False = it is fetched first."""
+
+
+def find_topic(store: Store, name: str) -> TopicRow:
+    """Return the topic of a name.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    row = store.topics.topic(name.strip())
+    if row is None:
+        known = ", ".join(one.name for one in store.topics.topics()) or "none yet"
+        raise NotFoundError(f"no topic is called {name[:MAX_NAME]!r} (known: {known})")
+    return row
+
+
+def begin(  # noqa: PLR0913 - what a topic is made of
+    store: Store,
+    name: str,
+    *,
+    examples: Sequence[str],
+    keywords: Sequence[str],
+    method: str = METHODS[0],
+    now: float,
+) -> tuple[TopicRow, list[Taught]]:
+    """Add a topic, or change the key words and the method of the one with that name and add examples.
+
+    Raises:
+        InputError: a name, URL, key word or method that cannot be used. Nothing was stored.
+    """
+    name = _checked_name(name)
+    words = _checked_words(keywords)
+    if method not in METHODS:
+        raise InputError("method", method, f"must be one of: {', '.join(METHODS)}")
+    urls = _addresses(examples)
+    before = store.topics.topic(name)
+    if before is None and not urls and not words:
+        raise InputError("topic", name, "give it --example URL or --keyword WORD to learn from")
+    if before is not None and not words:
+        words = tuple(json.loads(before.keywords))
+    known = store.topics.examples(before.id) if before is not None else []
+    given = {one.identity for one in known if one.origin == EXAMPLE} | set(map(identity, urls))
+    if len(given) > MAX_EXAMPLES:
+        raise InputError("examples", len(given), f"at most {MAX_EXAMPLES} pages are learned from")
+    topic_id = store.topics.add(name, words, method, now=now)
+    taught = _put(store, topic_id, urls, EXAMPLE, now)
+    return find_topic(store, name), taught
+
+
+def teach(
+    store: Store, name: str, urls: Sequence[str], *, relevant: bool, now: float
+) -> tuple[TopicRow, list[Taught]]:
+    """Say that pages are, or are not, what a topic wants. The last word on a page counts.
+
+    Raises:
+        InputError: one is no web address. Nothing was stored.
+        NotFoundError: there is no such topic.
+    """
+    row = find_topic(store, name)
+    origin = RELEVANT if relevant else IRRELEVANT
+    addresses = _addresses(urls)
+    taught = _put(store, row.id, addresses, origin, now)
+    for url in addresses:
+        _mark(store, row, url, relevant=relevant, now=now)
+    return find_topic(store, name), taught
+
+
+def _mark(store: Store, row: TopicRow, url: str, *, relevant: bool, now: float) -> None:
+    """Let a user's word stand beside the page at once; no model outranks it."""
+    verdict = Verdict.RELEVANT if relevant else Verdict.IRRELEVANT
+    for page in store.read.find_page(url, identity(url)):
+        score = TopicScore(
+            identity=page["identity"],
+            topic_id=row.id,
+            score=float(relevant),
+            verdict=verdict.value,
+            fetched=True,
+            method=YOU,
+            version=row.version,
+        )
+        store.topics.put_scores(page["site"], [score], now=now)
+
+
+def set_paused(store: Store, name: str, *, paused: bool, now: float) -> TopicRow:
+    """Let a topic judge no more pages, or judge again.
+
+    Raises:
+        NotFoundError: there is no such topic.
+    """
+    row = find_topic(store, name)
+    keywords: list[str] = json.loads(row.keywords)
+    ready = standing_of(store.topics.examples(row.id), keywords).ready
+    state = "paused" if paused else "ready" if ready else "waiting"
+    store.topics.update(row.id, state=state, changed_at=now)
+    return find_topic(store, name)
+
+
+def _put(store: Store, topic_id: int, urls: Sequence[str], origin: str, now: float) -> list[Taught]:
+    known = {one.identity: one for one in store.topics.examples(topic_id)}
+    fresh = [_example(store, url, origin, known.get(identity(url)), now) for url in urls]
+    new = {one.identity for one in fresh}
+    said = [one for one in known.values() if one.origin != EXAMPLE and one.identity not in new]
+    if origin != EXAMPLE:
+        said.sort(key=lambda one: one.added_at)
+        for one in said[: max(len(said) + len(fresh) - MAX_CORRECTIONS, 0)]:
+            store.topics.forget_example(one.id)
+    store.topics.put_examples(topic_id, fresh, now=now)
+    return [Taught(one.url, one.text is not None or one.due_at is None) for one in fresh]
+
+
+def _example(
+    store: Store, url: str, origin: str, known: ExampleRow | None, now: float
+) -> NewExample:
+    if known is not None and known.text is not None:
+        return NewExample(url, identity(url), origin)
+    text = cached_text(store, url)
+    if text is None:
+        return NewExample(url, identity(url), origin, due_at=now)
+    return NewExample(url, identity(url), origin, text.title, to_text(text))
+
+
+def cached_text(store: Store, url: str) -> PageText | None:
+    """Return the text of a page whose body was kept, None when there is none."""
+    for page in store.read.find_page(url, identity(url)):
+        hub = store.read.hub(page["id"])
+        digest = page["body_md5"] or (hub.body_md5 if hub is not None else None)
+        body = store.cache.get(page["url"], digest) if digest else None
+        if body is not None:
+            return text_of(body, str(page["url"]))
+    return None
+
+
+def text_of(body: bytes, url: str, content_type: str = "") -> PageText:
+    """Return what topics judge of a body, by position."""
+    # Only who has a page to read loads the parser.
+    from incremental.fetch.decoding import decode_body  # noqa: PLC0415
+    from incremental.parse import parse  # noqa: PLC0415
+    from incremental.visit import topic_text  # noqa: PLC0415
+
+    page = parse(body, url, content_type=content_type, decode=decode_body, want_text=True)
+    return topic_text(page, body, content_type)
+
+
+def _checked_name(name: str) -> str:
+    name = " ".join(name.split())
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise InputError("topic", name[:MAX_NAME], f"give a name of 1 to {MAX_NAME} characters")
+    return name
+
+
+def _checked_words(keywords: Sequence[str]) -> tuple[str, ...]:
+    words = tuple(dict.fromkeys(" ".join(word.split()) for word in keywords))
+    for word in words:
+        if not any(map(str.isalnum, word)) or len(word) > MAX_KEYWORD:
+            raise InputError("keyword", word[:MAX_KEYWORD], "give a word or a short phrase")
+    if len(words) > MAX_KEYWORDS:
+        raise InputError("keyword", len(words), f"at most {MAX_KEYWORDS} are taken")
+    return words
+
+
+def _addresses(urls: Sequence[str]) -> list[str]:
+    found = []
+    for text in urls:
+        url = normalize(text.strip())
+        if url is None:
+            raise InputError("url", text[:200], "not a web address (http or https)")
+        found.append(url)
+    return list(dict.fromkeys(found))
+
+
+def all_topic_facts(store: Store) -> list[dict[str, Any]]:
+    """Return what there is to say of each topic in a list, ready for JSON; times are unix seconds."""
+    judged, said = store.topics.counts(), store.topics.example_counts()
+    return [
+        _facts(row, judged.get(row.id, {}), said.get(row.id, {})) for row in store.topics.topics()
+    ]
+
+
+def topic_facts(store: Store, row: TopicRow) -> dict[str, Any]:
+    """Return the same of one topic."""
+    judged, said = store.topics.counts(), store.topics.example_counts()
+    return _facts(row, judged.get(row.id, {}), said.get(row.id, {}))
+
+
+def _facts(row: TopicRow, judged: dict[str, int], said: dict[str, int]) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "state": row.state,
+        "why": row.why,
+        "method": row.method,
+        "keywords": json.loads(row.keywords),
+        "version": row.version or None,
+        "examples": said.get(EXAMPLE, 0),
+        "corrections": said.get(RELEVANT, 0) + said.get(IRRELEVANT, 0),
+        "pages": {
+            verdict: judged.get(verdict, 0)
+            for verdict in ("relevant", "grey", "irrelevant", "guess")
+        },
+        "warnings": json.loads(row.warnings),
+        "created_at": row.created_at,
+        "learned_at": row.learned_at,
+    }

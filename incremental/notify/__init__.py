@@ -1,0 +1,7 @@
+"""Messages: what is new, told where people look, once.
+
+::
+
+    told pages -> channel's filter -> outbox -> rhythm (at once, digest, quiet hours, cap)
+                                                  -> message (template) -> Apprise, guarded
+"""

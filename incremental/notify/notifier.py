@@ -1,0 +1,244 @@
+"""The step that tells by message: queue what is new, hand over what is due, one message at a time.
+
+::
+
+    step(now), for each channel
+      queue    told pages of its topic and search that were never queued     store.outbox
+      plan     rhythm, quiet hours, cap                                      notify.plan
+      begin    mark the entries with the message's key, then hand it over in a thread of its own
+      settle   mark them as sent, or when to try again
+
+Killed at any moment, a message is either not marked (it goes out at the next start), or marked and not
+confirmed (it goes out again under the same key), or confirmed (it never goes out again).
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, wait
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+
+from incremental.errors import SettingsError
+from incremental.fetch.libraries import LibraryGate
+from incremental.notify.delivery import Delivered, deliver
+from incremental.notify.message import ToldPage, compose
+from incremental.notify.plan import Rhythm, message_key, plan, retry_at
+from incremental.settings.channels import ChannelSettings, clock, quiet_hours, zone
+from incremental.times import DAY, HOUR
+from store import Store
+from store.answers import NewQuery, NewsRow
+from store.outbox import OutboxRow
+
+logger = logging.getLogger("hubwatch.notify")
+
+POLL_SECONDS = 30.0
+BUSY_SECONDS = 1.0
+LOOK_BACK_SECONDS = 3 * DAY
+"""How long after it was told a page may still come to a channel: its topic may judge it late."""
+JUDGED_WITHIN_SECONDS = 6 * HOUR
+"""How long a page that a topic has only guessed at waits for its judgement."""
+KEEP_SECONDS = 90 * DAY
+MOST = 1_000
+LIKELY = 0.5
+_MOST_IN_A_RUN = 1_000
+
+SavedQuery = Callable[[str], NewQuery | None]
+"""Returns what a saved search asks, None when there is none of that name or nobody can read it."""
+
+
+def rhythm_of(channel: ChannelSettings) -> Rhythm:
+    """Return when a channel may speak, as its settings say."""
+    return Rhythm(
+        every_minutes=channel.every_minutes,
+        daily_at=clock(channel.daily_at, "daily_at") if channel.daily_at else None,
+        quiet=quiet_hours(channel.quiet_hours, "quiet_hours"),
+        per_hour=channel.max_per_hour,
+        zone=zone(channel.time_zone, "time_zone"),
+    )
+
+
+@dataclass(slots=True)
+class _Underway:
+    """A message that is being handed over."""
+
+    key: str
+    attempts: int
+    future: Future[Delivered]
+
+
+class Notifier:
+    """Carries the outbox out. One thread calls it, the store's writer."""
+
+    def __init__(
+        self,
+        store: Store,
+        channels: Sequence[ChannelSettings],
+        *,
+        gate: LibraryGate,
+        executor: Executor,
+        saved_query: SavedQuery,
+    ) -> None:
+        self._store = store
+        self._channels = channels
+        self._gate = gate
+        self._executor = executor
+        self._saved_query = saved_query
+        self._underway: dict[str, _Underway] = {}
+        self._complained: set[str] = set()
+        self._forgotten_at = -math.inf
+
+    def step(self, now: float) -> float:
+        """Do what is due; return when to call again (unix seconds)."""
+        if now - self._forgotten_at > DAY:
+            self._store.outbox.forget(before=now - KEEP_SECONDS)
+            self._forgotten_at = now
+        look_at = [self._channel(channel, now) for channel in self._channels]
+        pause = BUSY_SECONDS if self._underway else POLL_SECONDS
+        return min([now + pause, *look_at]) if look_at else math.inf
+
+    def listen(self, now: float) -> None:
+        """Let each channel hear of what is told from now on, one that did so before apart."""
+        for channel in self._channels:
+            self._store.outbox.since(channel.name, now=now)
+
+    def finish(self, clock: Callable[[], float]) -> None:
+        """Send what may go out now, and wait for it; for a single run."""
+        for _ in range(_MOST_IN_A_RUN):
+            self.step(clock())
+            if not self._underway:
+                return
+            wait([one.future for one in self._underway.values()])
+
+    def settle(self, clock: Callable[[], float]) -> None:
+        """Wait for what is being handed over, and note how it ended; begin nothing more.
+
+        Without this the next start would hand it over again.
+        """
+        wait([one.future for one in self._underway.values()])
+        for channel in self._channels:
+            self._settled(channel, clock())
+
+    @property
+    def idle(self) -> bool:
+        """Whether no message is being handed over."""
+        return not self._underway
+
+    def _channel(self, channel: ChannelSettings, now: float) -> float:
+        if not self._settled(channel, now):
+            return now + BUSY_SECONDS
+        self._queue(channel, now)
+        entries = self._store.outbox.open(channel.name)
+        if not entries:
+            return math.inf
+        sent = self._store.outbox.messages_since(channel.name, now - HOUR)
+        last = self._store.outbox.last_sent_at(channel.name)
+        planned = plan(entries, rhythm_of(channel), sent, last, now)
+        if planned.batches:
+            chosen = set(planned.batches[0])
+            self._send(channel, [one for one in entries if one.id in chosen], now)
+            return now + BUSY_SECONDS
+        return max(planned.look_at, now + BUSY_SECONDS)
+
+    def _settled(self, channel: ChannelSettings, now: float) -> bool:
+        """Record how the last message of a channel ended; False while it is under way."""
+        underway = self._underway.get(channel.name)
+        if underway is None:
+            return True
+        if not underway.future.done():
+            return False
+        del self._underway[channel.name]
+        outcome = underway.future.result()
+        if outcome.ok:
+            self._store.outbox.sent(underway.key, now=now)
+            return True
+        again = retry_at(underway.attempts, now)
+        self._store.outbox.failed(underway.key, outcome.error, next_at=again)
+        given_up = "" if again is not None else "; given up (hubwatch notify retry)"
+        logger.warning("channel %s: %s%s", channel.name, outcome.error, given_up)
+        return True
+
+    def _queue(self, channel: ChannelSettings, now: float) -> None:
+        """Queue the told pages that a channel wants and never had."""
+        since = self._store.outbox.since(channel.name, now=now)
+        query = self._query(channel, max(since, now - LOOK_BACK_SECONDS))
+        while query is not None:
+            answer = self._store.answers.new(query)
+            ids = [row.page_id for row in answer.rows if self._is_ripe(row, channel, now)]
+            self._store.outbox.queue(channel.name, ids, now=now)
+            query = _further(query, answer.cursor) if answer.more else None
+
+    def _query(self, channel: ChannelSettings, since: float) -> NewQuery | None:
+        """Return what a channel wants to hear of; None, and a word in the log, when that is gone."""
+        query: NewQuery | None = NewQuery()
+        if channel.search:
+            query = self._saved_query(channel.search)
+        topic = self._store.topics.topic(channel.topic) if channel.topic else None
+        if query is None or (channel.topic and topic is None):
+            missing = channel.topic if topic is None and channel.topic else channel.search
+            if channel.name not in self._complained:
+                self._complained.add(channel.name)
+                logger.warning(
+                    "channel %s: there is no topic or search %r that can be used",
+                    channel.name,
+                    missing,
+                )
+            return None
+        self._complained.discard(channel.name)
+        return _narrowed(query, topic.id if topic else None, channel.min_score, since)
+
+    def _is_ripe(self, row: NewsRow, channel: ChannelSettings, now: float) -> bool:
+        """Tell whether a page may go out: a guess waits for a judgement, and is judged by itself then."""
+        mark = next((one for one in row.topics if one.topic == channel.topic), None)
+        if mark is None or mark.fetched:
+            return True
+        return now - row.found_at > JUDGED_WITHIN_SECONDS and mark.score >= LIKELY
+
+    def _send(self, channel: ChannelSettings, entries: Sequence[OutboxRow], now: float) -> None:
+        key = entries[0].message if entries[0].state == "sending" else ""
+        key = key or message_key(channel.name, [one.id for one in entries])
+        self._store.outbox.begin([one.id for one in entries], key)
+        try:
+            message = compose(
+                [self._told(one, channel) for one in entries], channel.title, channel.body
+            )
+        except SettingsError as error:
+            again = retry_at(entries[0].attempts + 1, now)
+            self._store.outbox.failed(key, str(error), next_at=again)
+            return
+        work = partial(deliver, self._gate, channel.url, message, key)
+        future = self._executor.submit(work)
+        self._underway[channel.name] = _Underway(key, entries[0].attempts + 1, future)
+
+    def _told(self, entry: OutboxRow, channel: ChannelSettings) -> ToldPage:
+        detail = self._store.answers.page(entry.page_id, most=1)
+        news = detail.news if detail is not None else None
+        mark = (
+            next((one for one in news.topics if one.topic == channel.topic), None) if news else None
+        )
+        found = datetime.fromtimestamp(news.found_at if news else entry.queued_at, UTC)
+        return ToldPage(
+            title=(news.title or news.anchor) if news else entry.title or entry.anchor,
+            url=entry.url,
+            site=news.site if news else "",
+            found_at=found.isoformat(timespec="seconds"),
+            topic=channel.topic,
+            verdict=mark.verdict if mark else "",
+            score=mark.score if mark else None,
+        )
+
+
+def _narrowed(query: NewQuery, topic: int | None, min_score: float, since: float) -> NewQuery:
+    query = replace(
+        query, since=max(since, query.since or 0.0), order="oldest", after=None, limit=MOST
+    )
+    if topic is None:
+        return query
+    return replace(query, topic=topic, hidden_verdict="irrelevant", min_score=min_score or None)
+
+
+def _further(query: NewQuery, cursor: int | None) -> NewQuery:
+    return replace(query, after=cursor)

@@ -1,0 +1,101 @@
+"""The channels as every face shows them: what each tells and when, how it stands, whether it works.
+
+The address of a channel holds the key of its service, so nothing that leaves this module has it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from incremental.errors import NotFoundError, SettingsError
+from incremental.fetch.libraries import LibraryGate
+from incremental.notify.delivery import Delivered, deliver
+from incremental.notify.message import ToldPage, compose
+from incremental.settings.channels import ChannelSettings
+from store import Store
+
+STATES = ("waiting", "sending", "sent", "failed")
+"""In which an entry of the outbox may be, in this order."""
+_trying = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelStanding:
+    """A channel of the settings without its address, and what became of its messages."""
+
+    name: str
+    topic: str
+    search: str
+    min_score: float
+    every_minutes: float
+    daily_at: str
+    quiet_hours: str
+    time_zone: str
+    max_per_hour: int
+    counts: Mapping[str, int]
+    """Pages by state, every one of :data:`STATES`."""
+    last_sent_at: float | None
+    last_error: str
+    """What was said last against a message that was not taken to this day; empty = nothing."""
+
+
+def standings(store: Store, channels: Sequence[ChannelSettings]) -> list[ChannelStanding]:
+    """Return how the channels stand, in the order of the settings."""
+    counts, errors = store.outbox.counts(), store.outbox.last_errors()
+    return [
+        ChannelStanding(
+            name=one.name,
+            topic=one.topic,
+            search=one.search,
+            min_score=one.min_score,
+            every_minutes=one.every_minutes,
+            daily_at=one.daily_at,
+            quiet_hours=one.quiet_hours,
+            time_zone=one.time_zone,
+            max_per_hour=one.max_per_hour,
+            counts={state: counts.get(one.name, {}).get(state, 0) for state in STATES},
+            last_sent_at=store.outbox.last_sent_at(one.name),
+            last_error=errors.get(one.name, ""),
+        )
+        for one in channels
+    ]
+
+
+def channel_named(channels: Sequence[ChannelSettings], name: str) -> ChannelSettings:
+    """Return the channel of a name.
+
+    Raises:
+        NotFoundError: the settings have none; names those that they have.
+    """
+    for one in channels:
+        if one.name == name:
+            return one
+    known = ", ".join(one.name for one in channels) or "none yet"
+    raise NotFoundError(f"no channel is called {name[:100]!r} (known: {known})")
+
+
+def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Delivered:
+    """Send a message to one channel now, with its templates; it stands in no outbox.
+
+    One at a time in a process: a receiver that hangs, and a button pressed often, hold up one thread
+    and not all.
+    """
+    if not _trying.acquire(blocking=False):
+        return Delivered(ok=False, error="another test is under way")
+    try:
+        page = ToldPage(
+            title="Hubwatch can reach this channel",
+            url="https://example.org/",
+            site="example.org",
+            found_at=datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"),
+            topic=channel.topic,
+        )
+        message = compose([page], channel.title, channel.body)
+        return deliver(gate, channel.url, message, f"test-{now:.0f}")
+    except SettingsError as error:
+        return Delivered(ok=False, error=str(error))
+    finally:
+        _trying.release()

@@ -1,0 +1,172 @@
+"""When which messages go out. Pure: values, and ``now``.
+
+::
+
+    entries waiting ── rhythm: at once, every N minutes, daily at ── quiet hours ── cap an hour
+                    -> batches: the entries of each message that goes out now
+                    -> when to look again
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta, tzinfo
+from typing import Protocol
+
+from incremental.times import DAY, HOUR
+
+MAX_ATTEMPTS = 12
+"""Of one message; with waits that double, some two days."""
+FIRST_RETRY_SECONDS = 60.0
+LONGEST_RETRY_SECONDS = 6 * HOUR
+MINUTE = 60.0
+
+
+class Entry(Protocol):
+    """What the plan reads of an entry of the outbox."""
+
+    @property
+    def id(self) -> int: ...  # noqa: D102 - as in store.outbox.OutboxRow
+    @property
+    def queued_at(self) -> float: ...  # noqa: D102
+    @property
+    def state(self) -> str: ...  # noqa: D102
+    @property
+    def message(self) -> str: ...  # noqa: D102
+    @property
+    def next_at(self) -> float | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """How often a channel may speak. *zone* None = the machine's."""
+
+    every_minutes: float = 0.0
+    """Least time between two digests; 0 = each page at once, in a message of its own."""
+    daily_at: time | None = None
+    """One digest a day at this time; *every_minutes* does not count then."""
+    quiet: tuple[time, time] | None = None
+    """From, until; may pass midnight."""
+    per_hour: int = 20
+    """Messages; what is over it goes into one message together."""
+    zone: tzinfo | None = None
+
+    @property
+    def digest(self) -> bool:
+        """Whether pages are gathered."""
+        return self.daily_at is not None or self.every_minutes > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What goes out now, and when to look again."""
+
+    batches: tuple[tuple[int, ...], ...]
+    """Ids of the entries of each message."""
+    look_at: float
+    """Unix seconds; infinite when nothing waits."""
+
+
+def plan(
+    entries: Sequence[Entry],
+    rhythm: Rhythm,
+    sent: Sequence[float],
+    last_sent_at: float | None,
+    now: float,
+) -> Plan:
+    """Plan the messages of one channel.
+
+    *entries* in the order in which they were queued; *sent* are the times of the messages of the last
+    hour, oldest first. Those that were cut off while they were sent come first, as they were.
+    """
+    repeated = _cut_off(entries)
+    waiting = [one for one in entries if one.state == "waiting"]
+    ready = [one for one in waiting if (one.next_at or 0.0) <= now]
+    opens = _opens_at(ready, rhythm, last_sent_at, now) if ready else math.inf
+    later = min((one.next_at or 0.0 for one in waiting if one not in ready), default=math.inf)
+    if not ready or opens > now:
+        return Plan(repeated, min(opens, later))
+    recent = [at for at in sent if at > now - HOUR]
+    room = rhythm.per_hour - len(recent)
+    if room < 1:
+        return Plan(repeated, min(recent[0] + HOUR, later))
+    return Plan((*repeated, *_batches([one.id for one in ready], rhythm, room)), later)
+
+
+def _cut_off(entries: Sequence[Entry]) -> tuple[tuple[int, ...], ...]:
+    """Return the messages that were handed over, and of which nobody knows whether they arrived."""
+    messages: dict[str, list[int]] = {}
+    for one in entries:
+        if one.state == "sending":
+            messages.setdefault(one.message, []).append(one.id)
+    return tuple(map(tuple, messages.values()))
+
+
+def _batches(ids: Sequence[int], rhythm: Rhythm, room: int) -> list[tuple[int, ...]]:
+    if rhythm.digest:
+        return [tuple(ids)]
+    alone = ids if len(ids) <= room else ids[: room - 1]
+    rest = tuple(ids[len(alone) :])
+    return [(one,) for one in alone] + ([rest] if rest else [])
+
+
+def _opens_at(
+    ready: Sequence[Entry], rhythm: Rhythm, last_sent_at: float | None, now: float
+) -> float:
+    first = ready[0].queued_at
+    opens = first
+    if rhythm.daily_at is not None:
+        opens = next_time(first, rhythm.daily_at, rhythm.zone)
+    elif rhythm.every_minutes and last_sent_at is not None:
+        opens = max(first, last_sent_at + rhythm.every_minutes * MINUTE)
+    return after_quiet(max(opens, now), rhythm.quiet, rhythm.zone)
+
+
+def next_time(moment: float, at: time, zone: tzinfo | None) -> float:
+    """Return when it is *at* o'clock next, not before *moment*; unix seconds.
+
+    An hour that a day leaves out (summer time) is taken an hour later.
+    """
+    here = _local(moment, zone)
+    wanted = here.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0)
+    for days in range(3):
+        candidate = _in_zone(wanted + timedelta(days=days), zone)
+        if candidate >= moment:
+            return candidate
+    return moment + DAY
+
+
+def after_quiet(moment: float, quiet: tuple[time, time] | None, zone: tzinfo | None) -> float:
+    """Return *moment*, or the end of the quiet hours that it lies in."""
+    if quiet is None or quiet[0] == quiet[1]:
+        return moment
+    start, end = quiet
+    here = _local(moment, zone).time()
+    inside = start <= here < end if start < end else here >= start or here < end
+    return next_time(moment, end, zone) if inside else moment
+
+
+def _local(moment: float, zone: tzinfo | None) -> datetime:
+    return datetime.fromtimestamp(moment, zone).astimezone(zone)
+
+
+def _in_zone(wall: datetime, zone: tzinfo | None) -> float:
+    """Return the moment of a wall-clock time; the zone's offset may have changed on the way."""
+    return wall.replace(tzinfo=zone).timestamp()
+
+
+def message_key(channel: str, entry_ids: Sequence[int]) -> str:
+    """Return the key of a message: the same for the same entries, whenever it is sent."""
+    text = f"{channel}:{','.join(map(str, sorted(entry_ids)))}"
+    return hashlib.md5(text.encode()).hexdigest()
+
+
+def retry_at(attempts: int, now: float) -> float | None:
+    """Return when to try again after so many attempts, None = never."""
+    if attempts >= MAX_ATTEMPTS:
+        return None
+    wait = FIRST_RETRY_SECONDS * 2.0 ** max(attempts - 1, 0)
+    return now + min(wait, LONGEST_RETRY_SECONDS)

@@ -1,0 +1,44 @@
+"""Brave Search's web interface. The key comes from the environment and is shown to Brave alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+from incremental.discovery.search import MAX_QUERY_CHARS, SearchAnswer, SearchStatus
+from incremental.fetch.status import Request, Response
+from incremental.search.reading import answer_of
+
+Fetch = Callable[[Request], Response]
+ADDRESS = "https://api.search.brave.com/res/v1/web/search"
+KEY_VARIABLE = "BRAVE_SEARCH_API_KEY"
+MAX_COUNT = 20
+"""Results that one question may ask for."""
+
+
+class BraveProvider:
+    """Asks Brave with *key*; *address* is another one in tests and behind a gateway."""
+
+    name = "brave"
+
+    def __init__(self, fetch: Fetch, key: str, *, address: str = ADDRESS) -> None:
+        self._fetch = fetch
+        self._key = key
+        self._address = address
+
+    def search(self, query: str, count: int) -> SearchAnswer:
+        """Return up to *count* pages, at most :data:`MAX_COUNT`."""
+        if not self._key:
+            return SearchAnswer(SearchStatus.DENIED, detail=f"{KEY_VARIABLE} is not set")
+        asked = {"q": query[:MAX_QUERY_CHARS], "count": str(min(count, MAX_COUNT))}
+        headers = {"Accept": "application/json", "X-Subscription-Token": self._key}
+        response = self._fetch(Request(f"{self._address}?{urlencode(asked)}", headers=headers))
+        return answer_of(response, ("web", "results"), "description", count)
+
+    def related(self, _url: str, _count: int) -> SearchAnswer:
+        """Brave has no such operator."""
+        return SearchAnswer(SearchStatus.OFF, detail="Brave Search has no related: operator")
+
+    def linkers(self, _url: str, _count: int) -> SearchAnswer:
+        """Brave has no such operator."""
+        return SearchAnswer(SearchStatus.OFF, detail="Brave Search has no link: operator")

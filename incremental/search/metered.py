@@ -1,0 +1,116 @@
+"""What a provider may be asked: rate, daily quota, and waiting when it says so.
+
+A question over a limit is not asked; the answer says which limit it was. The state is plain, so that a
+restart in the middle of a day does not begin a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from incremental.discovery.search import SearchAnswer, SearchProvider, SearchStatus
+from incremental.times import DAY
+
+FIRST_BACK_OFF_SECONDS = 60.0
+LONGEST_BACK_OFF_SECONDS = DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """How often a provider was asked; times are unix seconds, UTC."""
+
+    day: int = 0
+    """Days since 1970, UTC."""
+    asked: int = 0
+    """On that day."""
+    open_at: float = 0.0
+    """When it may be asked next."""
+    failures: int = 0
+    """In a row."""
+
+    def to_json(self) -> list[Any]:
+        """Return plain values."""
+        return [self.day, self.asked, self.open_at, self.failures]
+
+
+def permitted(meter: Meter, now: float, per_day: int) -> SearchStatus | None:
+    """Return why nothing may be asked at *now*, None when it may."""
+    if int(now // DAY) == meter.day and meter.asked >= per_day:
+        return SearchStatus.QUOTA_SPENT
+    return SearchStatus.RATE_LIMITED if now < meter.open_at else None
+
+
+def counted(meter: Meter, answer: SearchAnswer, now: float, interval_seconds: float) -> Meter:
+    """Count a question that was asked at *now*.
+
+    After a failure the provider is left alone twice as long as the time before, or as long as it asks.
+    """
+    today = int(now // DAY)
+    asked = meter.asked + 1 if meter.day == today else 1
+    if answer.status is SearchStatus.ANSWERED:
+        return Meter(today, asked, now + interval_seconds)
+    failures = min(meter.failures + 1, 32)
+    wait = min(FIRST_BACK_OFF_SECONDS * 2.0 ** (failures - 1), LONGEST_BACK_OFF_SECONDS)
+    wait = max(answer.retry_after_seconds or 0.0, wait, interval_seconds)
+    return replace(Meter(today, asked, now + wait), failures=failures)
+
+
+class Metered:
+    """A provider within its limits. *now* tells the time, unix seconds.
+
+    Short waits, the interval between two questions, are waited for with *pause*, if there is one. *keep*
+    is given the meter after each question: a run that is killed has asked all the same.
+    """
+
+    def __init__(  # noqa: PLR0913 - the limits, by name
+        self,
+        provider: SearchProvider,
+        now: Callable[[], float],
+        *,
+        per_day: int,
+        interval_seconds: float,
+        meter: Meter | None = None,
+        pause: Callable[[float], None] | None = None,
+        keep: Callable[[Meter], None] | None = None,
+    ) -> None:
+        self.name = provider.name
+        self.meter = meter or Meter()
+        self._provider = provider
+        self._now = now
+        self._per_day = per_day
+        self._interval = interval_seconds
+        self._pause = pause
+        self._keep = keep
+
+    def search(self, query: str, count: int) -> SearchAnswer:
+        """Ask, if that is permitted now."""
+        return self._within(lambda: self._provider.search(query, count))
+
+    def related(self, url: str, count: int) -> SearchAnswer:
+        """Ask, if that is permitted now."""
+        return self._within(lambda: self._provider.related(url, count))
+
+    def linkers(self, url: str, count: int) -> SearchAnswer:
+        """Ask, if that is permitted now."""
+        return self._within(lambda: self._provider.linkers(url, count))
+
+    def _within(self, ask: Callable[[], SearchAnswer]) -> SearchAnswer:
+        now = self._now()
+        short = 0.0 < self.meter.open_at - now <= self._interval and not self.meter.failures
+        if short and self._pause is not None:
+            self._pause(self.meter.open_at - now)
+            now = max(self._now(), self.meter.open_at)
+        refused = permitted(self.meter, now, self._per_day)
+        if refused is not None:
+            wait = max(self.meter.open_at - now, 0.0)
+            return SearchAnswer(
+                refused, detail=f"{self._per_day} questions a day", retry_after_seconds=wait
+            )
+        answer = ask()
+        if answer.status is not SearchStatus.OFF:
+            self.meter = counted(self.meter, answer, now, self._interval)
+            if self._keep is not None:
+                self._keep(self.meter)
+        return answer

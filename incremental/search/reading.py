@@ -1,0 +1,82 @@
+"""Reading the JSON of a search provider; whatever it sends, the outcome is a value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from html import unescape
+from typing import Any
+
+import w3lib.html
+
+from incremental.discovery.search import (
+    MAX_TEXT_CHARS,
+    SearchAnswer,
+    SearchResult,
+    SearchStatus,
+)
+from incremental.fetch.status import FetchStatus, Response
+from incremental.urls import normalize
+
+_REFUSED = frozenset({401, 403})
+
+
+def answer_of(response: Response, path: tuple[str, ...], snippet: str, count: int) -> SearchAnswer:
+    """Read the results that stand at *path* in a JSON answer; *snippet* names the field of the text.
+
+    Results that are no http(s) URL, and doubles, are left out.
+    """
+    problem = _problem(response)
+    if problem is not None:
+        return problem
+    try:
+        found: Any = json.loads(response.body)
+    except (ValueError, RecursionError):
+        return _not_understood("it is no JSON")
+    for name in path:
+        if not isinstance(found, Mapping):
+            return _not_understood(f"there is no field {name!r}")
+        found = found.get(name, [] if name == path[-1] else {})
+    if not isinstance(found, list):
+        return _not_understood(f"{'.'.join(path)!r} is no list")
+    return SearchAnswer(SearchStatus.ANSWERED, tuple(_results(found, snippet))[:count])
+
+
+def _problem(response: Response) -> SearchAnswer | None:
+    """Return why there is nothing to read, None when there is."""
+    if response.status is FetchStatus.FETCHED:
+        return None
+    if response.http_code in _REFUSED:
+        detail = f"HTTP {response.http_code}: the key, or the right to ask for JSON, is missing"
+        return SearchAnswer(SearchStatus.DENIED, detail=detail)
+    if response.status is FetchStatus.RATE_LIMITED:
+        wait = response.retry_after_seconds
+        return SearchAnswer(
+            SearchStatus.RATE_LIMITED, detail="asked too often", retry_after_seconds=wait
+        )
+    return SearchAnswer(SearchStatus.UNAVAILABLE, detail=response.detail or response.status.value)
+
+
+def _not_understood(why: str) -> SearchAnswer:
+    detail = f"the answer is not that of the provider's interface: {why}"
+    return SearchAnswer(SearchStatus.NOT_UNDERSTOOD, detail=detail)
+
+
+def _results(found: Iterable[object], snippet: str) -> Iterable[SearchResult]:
+    seen = set()
+    for one in found:
+        if not isinstance(one, Mapping) or not isinstance(one.get("url"), str):
+            continue
+        url = normalize(one["url"])
+        if url is None or url in seen:
+            continue
+        seen.add(url)
+        yield SearchResult(url, _text(one.get("title")), _text(one.get(snippet)))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        return ""
+    cut = value[: 4 * MAX_TEXT_CHARS]
+    plain = unescape(w3lib.html.remove_tags(cut))
+    return " ".join(plain.replace("\0", "").split())[:MAX_TEXT_CHARS]

@@ -1,0 +1,70 @@
+"""SearXNG's JSON interface: a self-hosted metasearch engine.
+
+Its own settings must allow the format: ``search: formats: [html, json]``. An instance on this machine
+or in a private network must be named in ``fetch.allowed_hosts``, like every address that is not public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from urllib.parse import urlencode
+
+from incremental.discovery.search import MAX_QUERY_CHARS, SearchAnswer, SearchStatus
+from incremental.fetch.status import Request, Response
+from incremental.search.reading import answer_of
+
+Fetch = Callable[[Request], Response]
+MAX_PAGES = 5
+"""Pages of results asked for one question: instances give about ten results on each."""
+
+
+class SearxngProvider:
+    """Asks the instance at *base_url* (``https://search.example.org``).
+
+    *related_query* and *linkers_query* are questions with ``{url}`` in them, for instances whose
+    engines know such an operator (``related:{url}``); empty = not offered.
+    """
+
+    name = "searxng"
+
+    def __init__(
+        self, fetch: Fetch, base_url: str, *, related_query: str = "", linkers_query: str = ""
+    ) -> None:
+        self._fetch = fetch
+        self._address = base_url.rstrip("/") + "/search"
+        self._related = related_query
+        self._linkers = linkers_query
+
+    def search(self, query: str, count: int) -> SearchAnswer:
+        """Return up to *count* pages; asks for further pages of results while there are any."""
+        answer = self._ask(query, 1, count)
+        for number in range(2, MAX_PAGES + 1):
+            if len(answer.results) >= count or answer.status is not SearchStatus.ANSWERED:
+                break
+            more = self._ask(query, number, count)
+            known = {result.url for result in answer.results}
+            fresh = tuple(result for result in more.results if result.url not in known)
+            if not fresh:
+                break
+            answer = replace(answer, results=(*answer.results, *fresh)[:count])
+        return answer
+
+    def related(self, url: str, count: int) -> SearchAnswer:
+        """Ask with the operator of the settings, if there is one."""
+        return self._operator(self._related, url, count)
+
+    def linkers(self, url: str, count: int) -> SearchAnswer:
+        """Ask with the operator of the settings, if there is one."""
+        return self._operator(self._linkers, url, count)
+
+    def _operator(self, form: str, url: str, count: int) -> SearchAnswer:
+        if not form:
+            return SearchAnswer(SearchStatus.OFF, detail="no such operator in the settings")
+        return self.search(form.replace("{url}", url), count)
+
+    def _ask(self, query: str, page: int, count: int) -> SearchAnswer:
+        asked = {"q": query[:MAX_QUERY_CHARS], "format": "json", "pageno": str(page)}
+        headers = {"Accept": "application/json"}
+        response = self._fetch(Request(f"{self._address}?{urlencode(asked)}", headers=headers))
+        return answer_of(response, ("results",), "content", count)

@@ -1,0 +1,49 @@
+"""Settings: ``hubwatch.toml``, overridden by ``HUBWATCH_SECTION_FIELD`` in the environment.
+
+Everything has a default; a wrong name, type or value is refused with the field, the value and the
+way out. Reading settings touches no network and no store.
+
+::
+
+    sections · channels   what can be set
+    checks                what types cannot say
+    loading               file and environment -> Settings
+    template              the file that ``hubwatch init`` writes
+"""
+
+from __future__ import annotations
+
+from incremental.settings.checks import windows
+from incremental.settings.loading import build_settings, load_settings
+from incremental.settings.sections import (
+    DaemonSettings,
+    HistorySettings,
+    HubSettings,
+    NewsSettings,
+    PolicyName,
+    RevisitSettings,
+    Settings,
+    SiteSettings,
+    StoreSettings,
+    TopicSettings,
+    WebSettings,
+    WebSubSettings,
+)
+
+__all__ = [
+    "DaemonSettings",
+    "HistorySettings",
+    "HubSettings",
+    "NewsSettings",
+    "PolicyName",
+    "RevisitSettings",
+    "Settings",
+    "SiteSettings",
+    "StoreSettings",
+    "TopicSettings",
+    "WebSettings",
+    "WebSubSettings",
+    "build_settings",
+    "load_settings",
+    "windows",
+]

@@ -1,0 +1,103 @@
+"""``[[notify]]`` in the settings: where messages go, about what, and when. Plain values, checked."""
+
+from __future__ import annotations
+
+import re
+from datetime import time, tzinfo
+from typing import Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import msgspec
+
+from incremental.errors import SettingsError
+
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
+_Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+_NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
+
+
+class ChannelSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One channel. *url* is a secret: it is an address of Apprise with the key of the service in it."""
+
+    name: str
+    url: str
+    """``mailto://``, ``slack://``, ``tgram://``, ``json://`` and what else Apprise knows."""
+    topic: str = ""
+    """Only pages of this topic, relevant or perhaps; empty = all new pages."""
+    min_score: _Share = 0.0
+    """With a topic: only from this score on."""
+    search: str = ""
+    """Only pages that this saved search finds."""
+    every_minutes: _NotNegative = 0.0
+    """0 = each page at once; else digests, not closer together than this."""
+    daily_at: str = ""
+    """``08:00``: one digest a day at this time."""
+    quiet_hours: str = ""
+    """``22:00-07:00``: what comes then waits until they are over."""
+    time_zone: str = ""
+    """Such as ``Asia/Shanghai``; empty = this machine's."""
+    max_per_hour: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 20
+    """Messages; what is over it goes into one message together."""
+    title: str = ""
+    """Template (Jinja2) of the title; empty = the usual one."""
+    body: str = ""
+    """Template of the text."""
+
+
+def check_channel(channel: ChannelSettings, where: str) -> None:
+    """Check what only shows when a channel is used.
+
+    Raises:
+        SettingsError: names the field, its value and the way out.
+    """
+    if not channel.name.strip():
+        raise SettingsError(f"{where}.name", channel.name, "give the channel a name")
+    if "://" not in channel.url:
+        raise SettingsError(
+            f"{where}.url", "...", "must be an Apprise address like json://host/path"
+        )
+    if channel.daily_at:
+        clock(channel.daily_at, f"{where}.daily_at")
+    quiet_hours(channel.quiet_hours, f"{where}.quiet_hours")
+    zone(channel.time_zone, f"{where}.time_zone")
+
+
+def clock(text: str, field: str) -> time:
+    """Read ``8:30``.
+
+    Raises:
+        SettingsError: it is no time of day.
+    """
+    found = _CLOCK.fullmatch(text.strip())
+    if found is None:
+        raise SettingsError(field, text, "write a time of day like 08:00")
+    return time(int(found[1]), int(found[2]))
+
+
+def quiet_hours(text: str, field: str) -> tuple[time, time] | None:
+    """Read ``22:00-07:00``; None for none.
+
+    Raises:
+        SettingsError: it is not two times of day.
+    """
+    if not text.strip():
+        return None
+    start, dash, end = text.partition("-")
+    if not dash:
+        raise SettingsError(field, text, "write from and until, like 22:00-07:00")
+    return clock(start, field), clock(end, field)
+
+
+def zone(name: str, field: str) -> tzinfo | None:
+    """Return a time zone by its IANA name; None = the machine's.
+
+    Raises:
+        SettingsError: there is none of that name.
+    """
+    if not name:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        way_out = "must be an IANA name like Asia/Shanghai, or empty for this machine's"
+        raise SettingsError(field, name, way_out) from None

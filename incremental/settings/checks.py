@@ -1,0 +1,75 @@
+"""What types cannot say of settings: what only shows when they are used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from incremental.errors import InputError, SettingsError
+from incremental.scope import compile_pattern
+from incremental.settings.sections import RevisitSettings, SiteSettings
+from incremental.urls import normalize
+
+_SPAN = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*-\s*(\d{1,2})(?::(\d{2}))?")
+
+
+def check_callback(url: str) -> None:
+    """Refuse a callback address that hubs could not call.
+
+    Raises:
+        SettingsError: names the field, its value and the way out.
+    """
+    if url and (normalize(url) is None or "?" in url or "#" in url):
+        way_out = "give a public address without a query, like https://watch.example.org/websub"
+        raise SettingsError("websub.callback_url", url, way_out)
+
+
+def check_site(site: SiteSettings, defaults: RevisitSettings, where: str) -> None:
+    """Check what only shows when a site's settings are used."""
+    if normalize(site.url) is None:
+        raise SettingsError(f"{where}.url", site.url, "give a URL like https://example.org/news/")
+    try:
+        site.access()
+        for pattern in (*site.include, *site.exclude):
+            compile_pattern(pattern)
+    except SettingsError as error:
+        raise SettingsError(f"{where}.{error.field}", error.value, error.way_out) from None
+    except InputError as error:
+        raise SettingsError(f"{where} {error.what}", error.value, error.way_out) from None
+    check_interval(where, site, defaults)
+
+
+def windows(hours: Sequence[str], field: str = "revisit.hours") -> tuple[tuple[float, float], ...]:
+    """Return spans like ``22:00-06:30`` as hours of the day, (start, end).
+
+    Raises:
+        SettingsError: one is no span, or an empty one.
+    """
+    found = []
+    for text in hours:
+        match = _SPAN.fullmatch(text.strip())
+        numbers = [int(part or 0) for part in match.groups()] if match else []
+        start, end = (
+            (numbers[0] + numbers[1] / 60, numbers[2] + numbers[3] / 60) if match else (0, 0)
+        )
+        if not match or start > 24 or end > 24 or start == end or max(numbers[1::2]) > 59:  # noqa: PLR2004 - a clock
+            way_out = "give a span of hours in UTC, like 22:00-06:30; over midnight is fine"
+            raise SettingsError(field, text, way_out)
+        found.append((start % 24, end))
+    return tuple(found)
+
+
+def check_interval(
+    where: str, given: SiteSettings | RevisitSettings, defaults: RevisitSettings
+) -> None:
+    """Refuse hours that are none, and a shortest interval above the longest.
+
+    Raises:
+        SettingsError: names the field, its value and the way out.
+    """
+    windows(given.hours or (), f"{where}.hours")
+    shortest = given.min_interval_minutes or defaults.min_interval_minutes
+    longest = given.max_interval_hours or defaults.max_interval_hours
+    if shortest > longest * 60:
+        way_out = f"must not be above max_interval_hours, which is {longest}"
+        raise SettingsError(f"{where}.min_interval_minutes", shortest, way_out)

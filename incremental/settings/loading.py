@@ -1,0 +1,164 @@
+"""Reading ``hubwatch.toml`` and the environment: every mistake is said with its name and the way out."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from incremental.discovery.options import check_discovery
+from incremental.errors import SettingsError
+from incremental.scope import Reach
+from incremental.settings.channels import check_channel
+from incremental.settings.checks import check_callback, check_interval, check_site
+from incremental.settings.sections import LISTS, PolicyName, Settings
+
+ENVIRONMENT_PREFIX = "HUBWATCH_"
+FILE_NAME = "hubwatch.toml"
+_SECRET = re.compile(
+    r"^store\.database|^web\.password|^notify\[\d+\]\.url|^site\[\d+\]\.(?:cookies|headers|username|password|proxy)"
+)
+
+
+def load_settings(
+    path: Path | None = None, environment: Mapping[str, str] | None = None
+) -> tuple[Settings, Path]:
+    """Read settings; return them with the folder that relative paths are relative to.
+
+    *path* None = ``hubwatch.toml`` in the working folder if it is there, else the defaults.
+
+    Raises:
+        SettingsError: a file that is missing or no TOML, an unknown name, a wrong value.
+    """
+    environment = os.environ if environment is None else environment
+    chosen = path or Path(environment.get(ENVIRONMENT_PREFIX + "CONFIG", FILE_NAME))
+    required = path is not None or ENVIRONMENT_PREFIX + "CONFIG" in environment
+    tree = _read(chosen, required=required)
+    _overlay(tree, environment)
+    settings, folder = build_settings(tree), chosen.resolve().parent
+    trees = tuple(one if ":" in one else str(folder / one) for one in settings.topics.trees)
+    topics = msgspec.structs.replace(settings.topics, trees=trees)
+    return msgspec.structs.replace(settings, topics=topics), folder
+
+
+def build_settings(tree: Mapping[str, Any]) -> Settings:
+    """Check a tree of plain values against the settings' types.
+
+    Raises:
+        SettingsError: names the field, its value and what is allowed.
+    """
+    _refuse_unknown(tree)
+    try:
+        settings = msgspec.convert(tree, Settings, strict=False)
+    except msgspec.ValidationError as error:
+        message, _, where = str(error).partition(" - at `$")
+        field = where.rstrip("`").lstrip(".") or "settings"
+        raise SettingsError(field, _value_at(tree, field), _way_out(message, field)) from None
+    except SettingsError as error:
+        raise SettingsError(_with_section(error.field), error.value, error.way_out) from None
+    for number, site in enumerate(settings.site):
+        check_site(site, settings.revisit, f"site[{number}]")
+    check_discovery(settings.discovery)
+    for number, channel in enumerate(settings.notify):
+        check_channel(channel, f"notify[{number}]")
+        if any(channel.name == other.name for other in settings.notify[:number]):
+            raise SettingsError(f"notify[{number}].name", channel.name, "another channel has it")
+    check_interval("revisit", settings.revisit, settings.revisit)
+    check_callback(settings.websub.callback_url)
+    return settings
+
+
+def _refuse_unknown(tree: Mapping[str, Any]) -> None:
+    """Refuse what is no setting; msgspec would pass it over in dataclasses, or show a whole section."""
+    sections = {section.name: section.type for section in msgspec.structs.fields(Settings)}
+    _refuse_names(tree, list(sections), "")
+    for section, kind in sections.items():
+        if section not in LISTS:
+            _refuse_names(tree.get(section), _field_names(kind), f"{section}.")
+    for section, (kind, required) in LISTS.items():
+        entries = tree.get(section)
+        for number, entry in enumerate(entries if isinstance(entries, list | tuple) else ()):
+            _refuse_names(entry, _field_names(kind), f"{section}[{number}].")
+            for name, what in required.items():
+                if isinstance(entry, Mapping) and name not in entry:
+                    raise SettingsError(f"{section}[{number}].{name}", None, f"is missing: {what}")
+
+
+def _refuse_names(given: object, names: list[str], where: str) -> None:
+    for name in given if isinstance(given, Mapping) else ():
+        if name not in names:
+            way_out = f"there is no such setting; there are: {', '.join(names)}"
+            raise SettingsError(f"{where}{name}", "...", way_out)
+
+
+def _way_out(message: str, field: str) -> str:
+    if "enum" not in message:
+        return message
+    allowed: type[StrEnum] = PolicyName if field.endswith("policy") else Reach
+    return f"{message}; allowed are: {', '.join(allowed)}"
+
+
+def _with_section(field: str) -> str:
+    """Return the full name of a field of a section that checks itself."""
+    for section in msgspec.structs.fields(Settings):
+        if section.name not in LISTS and field in _field_names(section.type):
+            return f"{section.name}.{field}"
+    return field
+
+
+def _read(path: Path, *, required: bool) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        if required:
+            raise SettingsError(
+                "config", str(path), "there is no such file; `hubwatch init` writes one"
+            ) from None
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
+        raise SettingsError("config", str(path), f"cannot be read: {error}") from error
+
+
+def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> None:
+    """Put ``HUBWATCH_FETCH_CONTACT`` and the like into *tree*; lists are separated by commas."""
+    defaults = Settings()
+    meant = {ENVIRONMENT_PREFIX + "CONFIG"}
+    for section in msgspec.structs.fields(Settings):
+        if section.name in LISTS:
+            continue
+        for name in _field_names(section.type):
+            key = f"{ENVIRONMENT_PREFIX}{section.name}_{name}".upper()
+            meant.add(key)
+            if key in environment and isinstance(tree.setdefault(section.name, {}), dict):
+                text = environment[key]
+                default = getattr(getattr(defaults, section.name), name)
+                several = isinstance(default, tuple | frozenset)
+                tree[section.name][name] = text.replace(",", " ").split() if several else text
+    for key in sorted(environment):
+        if key.startswith(ENVIRONMENT_PREFIX) and key not in meant:
+            way_out = "there is no such setting; names are HUBWATCH_SECTION_FIELD"
+            raise SettingsError(key, "...", way_out)
+
+
+def _field_names(kind: Any) -> list[str]:  # noqa: ANN401 - a Struct or a dataclass
+    return list(kind.__annotations__)
+
+
+def _value_at(tree: Any, field: str) -> object:  # noqa: ANN401 - whatever the TOML held
+    """Return what stands at ``section.name`` or ``site[0].url``, for the message; no secret."""
+    if _SECRET.search(field):
+        return "..."
+    value = tree
+    for part in field.replace("[", ".").replace("]", "").split("."):
+        if isinstance(value, Mapping):
+            value = value.get(part, value)
+        elif isinstance(value, list | tuple) and part.isdigit():
+            value = value[int(part)]
+    return "..." if isinstance(value, Mapping) else value

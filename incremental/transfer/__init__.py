@@ -1,0 +1,9 @@
+"""In and out: lists of sites from other programs, new pages for other programs, the store as a whole.
+
+::
+
+    lists     text of a file -> Wanted(url, feed?)     OPML, CSV, URL lists, changedetection.io, urlwatch
+    adding    Wanted -> watched sites, feeds as hubs
+    writing   new pages -> CSV, JSON Lines, OPML, WARC
+    backup    the whole store <-> one file
+"""

@@ -1,0 +1,186 @@
+"""Lists of sites that other programs wrote. Pure: text in, values out; what is odd is said, not raised.
+
+===================  ==========================================================================
+format               what is read
+===================  ==========================================================================
+``urls``             one address a line; ``#`` begins a comment
+``csv``              a column ``url`` (or ``link``, ``address``), or the first that holds addresses
+``opml``             outlines with ``xmlUrl``: feeds
+``changedetection``  the JSON of changedetection.io (``url-watches.json``, or its API)
+``urlwatch``         ``urls.yaml`` of urlwatch: ``url`` or ``navigate`` of each job
+===================  ==========================================================================
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from incremental.errors import InputError
+from incremental.urls import normalize
+
+MAX_FILE_BYTES = 50_000_000
+MAX_ENTRIES = 20_000
+_URL_COLUMNS = ("url", "link", "address", "xmlurl", "网址")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An address that the file names."""
+
+    url: str
+    """As it may be fetched."""
+    feed: bool = False
+    """The file says that it is a feed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadList:
+    """What a file held."""
+
+    format: str
+    wanted: tuple[Wanted, ...]
+    problems: tuple[str, ...]
+    """Entries that cannot be used, with their place; for people."""
+
+
+def read_list(content: bytes, form: str = "auto", *, name: str = "file") -> ReadList:
+    """Read a list of one of the formats; ``auto`` recognises it by what it holds.
+
+    Doubles are left out. At most :data:`MAX_ENTRIES` entries.
+
+    Raises:
+        InputError: too large, not UTF-8, an unknown format, or nothing in it that can be used.
+    """
+    if len(content) > MAX_FILE_BYTES:
+        raise InputError(name, f"{len(content)} bytes", f"at most {MAX_FILE_BYTES} bytes are read")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(name, f"byte {error.start}", "is not UTF-8 text") from None
+    form = recognised(text) if form == "auto" else form
+    if form not in _READERS:
+        raise InputError("format", form, f"must be one of: auto, {', '.join(_READERS)}")
+    found: dict[str, Wanted] = {}
+    problems: list[str] = []
+    for place, address, feed in _READERS[form](text, name):
+        url = _usable(address)
+        if url is None:
+            problems.append(f"{place}: not a web address: {address[:100]!r}")
+        elif len(found) < MAX_ENTRIES:
+            found.setdefault(url, Wanted(url, feed))
+        else:
+            problems.append(f"{place}: more than {MAX_ENTRIES} entries; the rest was left out")
+            break
+    if not found:
+        why = problems[0] if problems else "no address was found in it"
+        raise InputError(name, form, f"holds nothing that can be watched ({why})")
+    return ReadList(form, tuple(found.values()), tuple(problems))
+
+
+def recognised(text: str) -> str:
+    """Return which format a text is most likely in."""
+    start = text.lstrip()[:4_000]
+    lowered = start.lower()
+    if start.startswith(("{", "[")):
+        return "changedetection"
+    if "<opml" in lowered:
+        return "opml"
+    first = start.partition("\n")[0].strip().lower()
+    if any(f"\n{key}:" in f"\n{lowered}" for key in ("url", "navigate", "kind", "name")) or (
+        first == "---"
+    ):
+        return "urlwatch"
+    if "," in first or ";" in first or "\t" in first:
+        return "csv"
+    return "urls"
+
+
+_Found = Iterator[tuple[str, str, bool]]
+"""Place for people, address as written, whether it is a feed."""
+
+
+def _urls(text: str, _name: str) -> _Found:
+    for number, line in enumerate(text.splitlines(), 1):
+        address = line.strip()
+        if address and not address.startswith("#"):
+            yield f"line {number}", address.split()[0], False
+
+
+def _csv(text: str, name: str) -> _Found:
+    try:
+        dialect: Any = csv.Sniffer().sniff(text[:4_000], delimiters=",;\t")
+    except csv.Error:
+        dialect = csv.excel
+    rows = csv.reader(io.StringIO(text, newline=""), dialect)
+    try:
+        header = next(rows, [])
+        column = _url_column(header)
+        if column is None:
+            column = next((i for i, cell in enumerate(header) if "://" in cell), 0)
+            if any("://" in cell for cell in header):
+                yield "line 1", header[column], False
+        for row in rows:
+            if column < len(row) and row[column].strip():
+                yield f"line {rows.line_num}", row[column].strip(), False
+    except csv.Error as error:
+        raise InputError(name, f"line {rows.line_num}", f"cannot be read as CSV: {error}") from None
+
+
+def _url_column(header: Iterable[str]) -> int | None:
+    names = [cell.strip().lower() for cell in header]
+    return next((names.index(name) for name in _URL_COLUMNS if name in names), None)
+
+
+def _opml(text: str, _name: str) -> _Found:
+    import listparser  # noqa: PLC0415 - seldom used
+
+    for number, feed in enumerate(listparser.parse(text).feeds, 1):
+        yield f"outline {number}", str(feed.get("url", "")), True
+
+
+def _changedetection(text: str, name: str) -> _Found:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(name, text[:40], f"cannot be read as JSON: {error}") from None
+    if isinstance(found, Mapping):
+        found = found.get("watching", found)
+        found = list(found.values()) if isinstance(found, Mapping) else found
+    for number, watch in enumerate(found if isinstance(found, list) else [], 1):
+        if isinstance(watch, Mapping) and isinstance(watch.get("url"), str):
+            yield f"watch {number}", watch["url"], False
+
+
+def _urlwatch(text: str, name: str) -> _Found:
+    import yaml  # noqa: PLC0415 - seldom used
+
+    try:
+        for number, job in enumerate(yaml.safe_load_all(text), 1):
+            address = (job.get("url") or job.get("navigate")) if isinstance(job, Mapping) else None
+            if isinstance(address, str):
+                yield f"job {number}", address, False
+    except (yaml.YAMLError, RecursionError) as error:
+        why = " ".join(str(error).split())[:200]
+        raise InputError(name, text[:40], f"cannot be read as YAML: {why}") from None
+
+
+_READERS: dict[str, Callable[[str, str], _Found]] = {
+    "urls": _urls,
+    "csv": _csv,
+    "opml": _opml,
+    "changedetection": _changedetection,
+    "urlwatch": _urlwatch,
+}
+FORMATS = tuple(_READERS)
+
+
+def _usable(address: str) -> str | None:
+    address = address.strip()
+    if "://" not in address:
+        address = f"https://{address}" if "." in address and " " not in address else ""
+    return normalize(address)

@@ -1,0 +1,152 @@
+"""New pages and sites for other programs: CSV, JSON Lines, OPML, WARC."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import IO, Any
+
+from lxml import etree
+
+from incremental.plain_text import cell, clean
+from store import Store
+from store.answers import NewQuery, NewsRow
+
+FORMATS = ("csv", "jsonl", "opml", "warc")
+COLUMNS = (
+    *("cursor", "found_at", "published_at", "site", "url", "title", "hub_url", "language", "state"),
+    *("read_at", "starred_at", "topics"),
+)
+_BATCH = 500
+_TIMES = ("found_at", "published_at", "read_at", "starred_at")
+
+Progress = Callable[[int], None]
+"""Called with the number of pages written so far."""
+
+
+def write_pages(
+    store: Store, query: NewQuery, form: str, out: IO[bytes], progress: Progress | None = None
+) -> int:
+    """Write the told pages that *query* finds, oldest first; return how many. *form* is not opml."""
+    rows = _all(store, query)
+    if form == "warc":
+        return _write_warc(store, rows, out, progress)
+    text = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=True)
+    count = 0
+    writer = csv.writer(text)
+    if form == "csv":
+        writer.writerow(COLUMNS)
+    for count, row in enumerate(rows, 1):
+        values = _values(row)
+        if form == "csv":
+            writer.writerow([_cell(values[name]) for name in COLUMNS])
+        else:
+            text.write(json.dumps(values, ensure_ascii=False) + "\n")
+        if progress is not None:
+            progress(count)
+    text.detach()
+    return count
+
+
+def _all(store: Store, query: NewQuery) -> Iterator[NewsRow]:
+    query = replace(query, order="oldest", limit=_BATCH)
+    while True:
+        answer = store.answers.new(query)
+        yield from answer.rows
+        if not answer.more:
+            return
+        query = replace(query, after=answer.cursor)
+
+
+def _values(row: NewsRow) -> dict[str, Any]:
+    values: dict[str, Any] = {name: getattr(row, name) for name in COLUMNS if name != "topics"}
+    values["title"] = row.title or row.anchor
+    values |= {name: _iso(values[name]) for name in _TIMES}
+    values["topics"] = [
+        {"topic": mark.topic, "score": round(mark.score, 4), "verdict": mark.verdict}
+        for mark in row.topics
+    ]
+    return values
+
+
+def _iso(at: float | None) -> str | None:
+    if at is None or not 0 <= at < 8e10:  # noqa: PLR2004 - beyond the year 4500 nothing is meant
+        return None
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, list):
+        value = "; ".join(f"{one['topic']} {one['score']} {one['verdict']}" for one in value)
+    return cell(value)
+
+
+def write_sites(store: Store, out: IO[bytes]) -> int:
+    """Write the watched sites with the feeds found on them as OPML 2.0; return how many sites."""
+    opml = etree.Element("opml", version="2.0")
+    head, body = etree.SubElement(opml, "head"), etree.SubElement(opml, "body")
+    etree.SubElement(head, "title").text = "Sites that Hubwatch watches"
+    feeds: dict[int, list[str]] = {}
+    for hub in store.read.hubs():
+        if hub.kind == "feed" and hub.state != "dead":
+            feeds.setdefault(hub.site_id, []).append(hub.url)
+    sites = store.read.sites()
+    for site in sites:
+        name = clean(site.name)
+        outline = etree.SubElement(
+            body, "outline", text=name, title=name, htmlUrl=_xml(site.seed_url)
+        )
+        for url in feeds.get(site.id, ()):
+            etree.SubElement(
+                outline,
+                "outline",
+                type="rss",
+                text=name,
+                xmlUrl=_xml(url),
+                htmlUrl=_xml(site.seed_url),
+            )
+    out.write(etree.tostring(opml, xml_declaration=True, encoding="utf-8", pretty_print=True))
+    return len(sites)
+
+
+def _xml(text: str) -> str:
+    """Return text that XML can hold."""
+    return "".join(c for c in text if c.isprintable())
+
+
+def _write_warc(
+    store: Store, rows: Iterable[NewsRow], out: IO[bytes], progress: Progress | None
+) -> int:
+    """Write the cached bodies of pages as WARC resource records; pages without one are left out."""
+    from warcio.warcwriter import WARCWriter  # noqa: PLC0415 - an extra
+
+    writer = WARCWriter(out, gzip=True)
+    writer.write_record(
+        writer.create_warcinfo_record(
+            "hubwatch.warc.gz", {"software": "hubwatch", "format": "WARC/1.1"}
+        )
+    )
+    count = 0
+    for row in rows:
+        detail = store.read.page(row.page_id) or {}
+        digest = detail.get("body_md5")
+        body = store.cache.get(row.url, str(digest)) if digest else None
+        if body is None:
+            continue
+        headers = {"WARC-Date": _iso(row.found_at), "Content-Type": "text/html"}
+        record = writer.create_warc_record(
+            _xml(row.url),
+            "resource",
+            payload=io.BytesIO(body),
+            length=len(body),
+            warc_headers_dict={name: value for name, value in headers.items() if value},
+        )
+        writer.write_record(record)
+        count += 1
+        if progress is not None:
+            progress(count)
+    return count

@@ -1,0 +1,28 @@
+"""The HTTP API, version 1: what the command line does, for programs. OpenAPI: ``/api/v1/openapi.json``."""
+
+from __future__ import annotations
+
+from incremental.web.api import (
+    discovery,
+    hubs,
+    messages,
+    models,
+    pages,
+    sites,
+    status,
+    topics,
+    transfer,
+)
+
+ROUTERS = (
+    pages.router,
+    sites.router,
+    hubs.router,
+    topics.router,
+    discovery.router,
+    models.router,
+    transfer.router,
+    transfer.streams,
+    messages.router,
+    status.router,
+)

@@ -1,0 +1,107 @@
+"""Messages: the channels of the settings, whether they work, and what became of what was to be told."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi import Path as InPath
+
+from incremental.fetch.libraries import LibraryGate
+from incremental.notify.overview import channel_named, send_test, standings
+from incremental.web.api.replies import REFUSED, Moment, Reply
+from incremental.web.conditional import ConditionalRoute
+from incremental.web.context import web_of
+
+router = APIRouter(
+    prefix="/api/v1", tags=["messages"], route_class=ConditionalRoute, responses=REFUSED
+)
+_Name = Annotated[
+    str, InPath(min_length=1, max_length=200, description="As the settings call the channel.")
+]
+
+
+class Channel(Reply):
+    """A channel of the settings: what it tells and when, and how it stands. Its address is a secret."""
+
+    name: str
+    topic: str
+    search: str
+    min_score: float
+    every_minutes: float
+    daily_at: str
+    quiet_hours: str
+    time_zone: str
+    max_per_hour: int
+    counts: dict[str, int]
+    """Pages by state: waiting, sending, sent, failed (given up)."""
+    last_sent_at: Moment
+    last_error: str
+
+
+class Message(Reply):
+    """A page on its way to somebody."""
+
+    id: int
+    page_id: int
+    url: str
+    title: str
+    state: str
+    attempts: int
+    error: str
+    queued_at: Moment
+    next_at: Moment
+    sent_at: Moment
+
+
+class Tried(Reply):
+    """What came of a test."""
+
+    sent: bool
+    error: str
+    """One line, without the service's key."""
+
+
+class Retried(Reply):
+    """Messages that wait again."""
+
+    waiting: int
+
+
+@router.get("/messages")
+def list_channels(request: Request) -> list[Channel]:
+    """List the channels of the settings: how many pages in which state, what was sent when."""
+    web = web_of(request)
+    with web.store() as store:
+        return [Channel.model_validate(one) for one in standings(store, web.settings.notify)]
+
+
+@router.get("/messages/{channel}/outbox")
+def list_outbox(
+    request: Request,
+    channel: _Name,
+    limit: Annotated[int, Query(ge=1, le=1_000, description="At most so many.")] = 20,
+) -> list[Message]:
+    """List what was sent over a channel, waits or failed, the latest first."""
+    web = web_of(request)
+    channel_named(web.settings.notify, channel)
+    with web.store() as store:
+        return [Message.model_validate(row) for row in store.outbox.recent(channel, limit=limit)]
+
+
+@router.post("/messages/{channel}/test")
+def try_channel(request: Request, channel: _Name) -> Tried:
+    """Send a message to a channel now, with its templates, and say what came of it."""
+    web = web_of(request)
+    chosen = channel_named(web.settings.notify, channel)
+    outcome = send_test(LibraryGate(web.settings.fetch, web.clock), chosen, now=web.now())
+    return Tried(sent=outcome.ok, error=outcome.error)
+
+
+@router.post("/messages/{channel}/retry")
+def retry(request: Request, channel: _Name) -> Retried:
+    """Let the messages of a channel that were given up wait again."""
+    web = web_of(request)
+    channel_named(web.settings.notify, channel)
+    with web.store() as store:
+        return Retried(waiting=store.outbox.retry(channel))

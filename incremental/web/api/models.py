@@ -1,0 +1,38 @@
+"""Versions of the hub classifier: list, use, roll back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi import Path as InPath
+
+from classifier.hub.registry import ModelRegistry
+from incremental.learning.models import use_model
+from incremental.web.api.replies import REFUSED, ActiveModel, Model
+from incremental.web.conditional import ConditionalRoute
+from incremental.web.context import web_of
+
+router = APIRouter(
+    prefix="/api/v1/models", tags=["models"], route_class=ConditionalRoute, responses=REFUSED
+)
+Version = Annotated[str, InPath(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+
+
+@router.get("")
+def get_models(request: Request) -> list[Model]:
+    """List the versions, the oldest first, and which one is used."""
+    return [Model(**row) for row in web_of(request).hub_models.versions()]
+
+
+@router.post("/rollback")
+def roll_back(request: Request) -> ActiveModel:
+    """Return to the version that was used before."""
+    return ActiveModel(active=ModelRegistry(web_of(request).models).rollback())
+
+
+@router.post("/{version}/use")
+def use(request: Request, version: Version) -> ActiveModel:
+    """Use a version from now on; a running daemon takes it up by itself."""
+    use_model(web_of(request).models, version)
+    return ActiveModel(active=version)

@@ -1,0 +1,230 @@
+"""The shapes of the API's answers and orders. Times are ISO 8601, UTC."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from incremental.scope import Reach
+
+_FIRST, _LAST = -6e10, 8e10
+"""What a datetime can hold; beyond it, a moment means never."""
+
+
+def _moment(value: object) -> object:
+    if not isinstance(value, int | float):
+        return value
+    if not _FIRST < value < _LAST:
+        return None
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=float(value))
+
+
+Moment = Annotated[datetime | None, BeforeValidator(_moment)]
+"""Unix seconds come out as a date; None = never, or not known."""
+WebAddress = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+RowId = Annotated[int, Field(ge=1, le=2**62)]
+_MOST_URLS = 500
+
+
+class Reply(BaseModel):
+    """What an answer holds; it is made of the rows of the store by name."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class Order(BaseModel):
+    """What a caller sends; a name that is not known is refused, because it may be misspelt."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Problem(Reply):
+    """Why something was not done."""
+
+    detail: str
+
+
+class Site(Reply):
+    """A watched site."""
+
+    id: int
+    name: str
+    seed: str
+    state: str
+    reach: str
+    include: list[str]
+    exclude: list[str]
+    requests_per_day: float | None
+    min_interval_minutes: float | None
+    max_interval_hours: float | None
+    added_at: Moment
+    pages: int
+    hubs: int
+    new_pages: int
+
+
+class SiteEvent(Reply):
+    """Something that happened to a whole site."""
+
+    kind: str
+    at: Moment
+    detail: str
+
+
+class SiteStatus(Reply):
+    """How the watching of a site goes."""
+
+    id: int
+    name: str
+    state: str
+    pages: int
+    hubs: int
+    new_pages: int
+    budget_per_day: float
+    requests_last_day: float
+    price_minutes: float | None
+    visits_by_status: dict[str, int]
+    next_due: Moment
+    events: list[SiteEvent]
+
+
+class Status(Reply):
+    """How the watching goes."""
+
+    now: Moment
+    crawling: bool
+    """Whether the process that answers fetches as well."""
+    hubs_due: int
+    looks_due: int
+    sites: list[SiteStatus]
+
+
+class NewSites(Order):
+    """Seeds to watch, all on the same terms."""
+
+    urls: Annotated[list[WebAddress], Field(min_length=1, max_length=_MOST_URLS)]
+    reach: Reach = Reach.HOST
+    include: Annotated[list[Pattern], Field(max_length=50)] = []
+    exclude: Annotated[list[Pattern], Field(max_length=50)] = []
+    requests_per_day: Annotated[float | None, Field(ge=0, le=1e9)] = None
+    min_interval_minutes: Annotated[float | None, Field(ge=0.01, le=1e9)] = None
+    max_interval_hours: Annotated[float | None, Field(ge=0.01, le=1e9)] = None
+
+
+class AddedSite(Reply):
+    """What came of one seed."""
+
+    url: str
+    site_id: int | None = None
+    error: str | None = None
+
+
+class SiteChange(Order):
+    """What to change of a site."""
+
+    state: Annotated[str, StringConstraints(pattern="^(active|paused)$")]
+
+
+class Hub(Reply):
+    """A page that is revisited because it leads to others."""
+
+    id: int
+    url: str
+    site_id: int
+    site: str
+    kind: str
+    role: str
+    state: str
+    score: float
+    found_because: str
+    visits: int
+    new_pages: int
+    failures: int
+    last_status: str | None
+    visited_at: Moment
+    due_at: Moment
+    rate_per_day: float | None
+    waiting_links: float | None
+    price_minutes: float | None
+    why: str
+
+
+class NewLabels(Order):
+    """What pages are: hubs, which lead to others, or topic pages."""
+
+    urls: Annotated[list[WebAddress], Field(min_length=1, max_length=_MOST_URLS)]
+    label: Annotated[str, StringConstraints(pattern="^(hub|topic)$")]
+
+
+class LabelResult(Reply):
+    """What came of labelling one page."""
+
+    url: str
+    label: str | None = None
+    sites: list[str] = []
+    error: str | None = None
+
+
+class Label(Reply):
+    """What was said of a page, and by whom."""
+
+    url: str
+    label: str
+    origin: str
+    at: Moment
+    site_id: int | None
+
+
+class LabelFile(Order):
+    """Labels of another machine, as `GET /api/v1/labels/export` writes them."""
+
+    content: Annotated[str, StringConstraints(min_length=1, max_length=1_900_000)]
+
+
+class ImportedLabels(Reply):
+    """What came of a file of labels."""
+
+    labels: int
+    changed: int
+    """Those that said something new."""
+
+
+class Model(Reply):
+    """A version of the hub classifier."""
+
+    version: str
+    active: bool
+    origin: str
+    f1: float | None
+    rows: int | None
+    learned_labels: int | None
+    update: dict[str, Any] | None
+    problem: str
+
+
+class ActiveModel(Reply):
+    """The version that is used."""
+
+    active: str
+
+
+class Explanation(Reply):
+    """What is made of an address and why; see `hubwatch check`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    url: str
+    verdict: str
+
+
+REFUSED: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "It cannot be used as it is; the detail says why."},
+    401: {"model": Problem, "description": "Credentials are needed."},
+    403: {"model": Problem, "description": "The token does not allow it."},
+    404: {"model": Problem, "description": "Nothing is known by that name."},
+    503: {"model": Problem, "description": "The store cannot be used at present."},
+}
+"""The answers that any route may give."""

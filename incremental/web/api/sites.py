@@ -1,0 +1,93 @@
+"""Sites: list, add, pause, resume, remove."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi import Path as InPath
+
+from incremental.errors import InputError
+from incremental.seeds import SeedTerms, add_seed
+from incremental.web.api.replies import (
+    REFUSED,
+    AddedSite,
+    NewSites,
+    RowId,
+    Site,
+    SiteChange,
+)
+from incremental.web.conditional import ConditionalRoute
+from incremental.web.context import web_of
+from incremental.web.facts import site_facts, site_named
+
+router = APIRouter(
+    prefix="/api/v1/sites", tags=["sites"], route_class=ConditionalRoute, responses=REFUSED
+)
+SiteId = Annotated[RowId, InPath(description="As the list shows it.")]
+
+
+@router.get("")
+def list_sites(request: Request) -> list[Site]:
+    """List the watched sites, in the order in which they were added."""
+    with web_of(request).store() as store:
+        totals = store.read.site_totals()
+        return [Site(**site_facts(row, totals)) for row in store.read.sites()]
+
+
+@router.post("")
+def add_sites(request: Request, order: NewSites) -> list[AddedSite]:
+    """Watch the sites of these URLs; a running daemon begins within seconds.
+
+    Adding one again sets its terms. Each URL has its own result: those that cannot be used say why.
+    """
+    web, terms = web_of(request), _terms(order)
+    results = []
+    with web.store() as store:
+        for url in order.urls:
+            try:
+                site_id = add_seed(store, url, now=web.now(), terms=terms)
+            except InputError as error:
+                results.append(AddedSite(url=url, error=str(error)))
+            else:
+                results.append(AddedSite(url=url, site_id=site_id))
+    return results
+
+
+def _terms(order: NewSites) -> SeedTerms | None:
+    """Return the terms of an order; None where it names none, so that a known site keeps its own."""
+    if order.model_fields_set == {"urls"}:
+        return None
+    shortest, longest = order.min_interval_minutes, order.max_interval_hours
+    return SeedTerms(
+        reach=order.reach,
+        include=tuple(order.include),
+        exclude=tuple(order.exclude),
+        requests_per_day=order.requests_per_day,
+        min_interval_seconds=None if shortest is None else shortest * 60,
+        max_interval_seconds=None if longest is None else longest * 3600,
+    )
+
+
+@router.get("/{site_id}")
+def get_site(request: Request, site_id: SiteId) -> Site:
+    """Return one site."""
+    with web_of(request).store() as store:
+        return Site(**site_facts(site_named(store, site_id), store.read.site_totals()))
+
+
+@router.patch("/{site_id}")
+def change_site(request: Request, site_id: SiteId, order: SiteChange) -> Site:
+    """Pause a site, or watch it again."""
+    with web_of(request).store() as store:
+        site_named(store, site_id)
+        store.write.update_site(site_id, state=order.state)
+        return Site(**site_facts(site_named(store, site_id), store.read.site_totals()))
+
+
+@router.delete("/{site_id}", status_code=204)
+def remove_site(request: Request, site_id: SiteId) -> None:
+    """Stop watching a site and forget all that was found there."""
+    with web_of(request).store() as store:
+        site_named(store, site_id)
+        store.write.remove_site(site_id)

@@ -1,0 +1,223 @@
+"""Topics, saved searches."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Request
+from fastapi import Path as InPath
+from pydantic import Field, StringConstraints
+
+from incremental.errors import NotFoundError
+from incremental.learning.topics import METHODS, begin, set_paused, teach
+from incremental.searches import Filters, to_json
+from incremental.web.api.replies import REFUSED, Moment, Order, Reply, RowId, WebAddress
+from incremental.web.conditional import ConditionalRoute
+from incremental.web.context import web_of
+from store import Store
+from store.answers import SavedSearchRow
+from store.topic_values import TopicRow
+
+router = APIRouter(
+    prefix="/api/v1", tags=["topics"], route_class=ConditionalRoute, responses=REFUSED
+)
+TopicId = Annotated[RowId, InPath(description="As the list shows it.")]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=80, strip_whitespace=True)]
+_Urls = Annotated[list[WebAddress], Field(max_length=200)]
+_Method = Annotated[str, StringConstraints(pattern=f"^({'|'.join(METHODS)})$")]
+
+
+class Topic(Reply):
+    """What a user wants, and what it makes of pages."""
+
+    id: int
+    name: str
+    state: str
+    why: str
+    method: str
+    keywords: list[str]
+    version: str
+    pages: dict[str, int]
+    """Numbers of pages by verdict; guesses from links alone as ``guess``."""
+    warnings: list[str]
+    created_at: Moment
+    learned_at: Moment
+
+
+class NewTopic(Order):
+    """A topic, from example pages, key words, or both."""
+
+    name: Name
+    examples: _Urls = Field(default_factory=list)
+    keywords: Annotated[
+        list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=100)
+    ] = Field(default_factory=list)
+    method: _Method = METHODS[0]
+
+
+class TopicState(Order):
+    """Whether a topic judges pages."""
+
+    state: Literal["active", "paused"]
+
+
+class Lesson(Order):
+    """Pages that are, or are not, what a topic wants."""
+
+    urls: Annotated[list[WebAddress], Field(min_length=1, max_length=200)]
+    relevant: bool
+
+
+class Example(Reply):
+    """A page that a topic learns from."""
+
+    id: int
+    url: str
+    origin: str
+    title: str
+    status: str | None
+    added_at: Moment
+
+
+class SavedSearch(Reply):
+    """A question with a name."""
+
+    name: str
+    query: dict[str, object]
+    created_at: Moment
+    changed_at: Moment
+
+
+class NewSearch(Order):
+    """What to search for; see the parameters of `GET /api/v1/pages`."""
+
+    q: Annotated[str, StringConstraints(max_length=300)] = ""
+    site: RowId | None = None
+    topic: RowId | None = None
+    verdict: Literal["", "relevant", "grey", "irrelevant"] = ""
+    language: Annotated[str, StringConstraints(max_length=20)] = ""
+    since: Annotated[str, StringConstraints(max_length=40)] = ""
+    show: Literal["", "unread", "starred"] = ""
+
+
+@router.get("/topics")
+def list_topics(request: Request) -> list[Topic]:
+    """List the topics."""
+    with web_of(request).store() as store:
+        counts = store.topics.counts()
+        return [_topic(row, counts) for row in store.topics.topics()]
+
+
+def _topic(row: TopicRow, counts: dict[int, dict[str, int]]) -> Topic:
+    facts = {
+        name: getattr(row, name) for name in ("id", "name", "state", "why", "method", "version")
+    }
+    lists = {"keywords": json.loads(row.keywords), "warnings": json.loads(row.warnings)}
+    times = {"created_at": row.created_at, "learned_at": row.learned_at}
+    return Topic.model_validate({**facts, **lists, **times, "pages": counts.get(row.id, {})})
+
+
+def find(store: Store, topic_id: int) -> TopicRow:
+    """Return a topic.
+
+    Raises:
+        NotFoundError: there is none of that number.
+    """
+    row = next((row for row in store.topics.topics() if row.id == topic_id), None)
+    if row is None:
+        raise NotFoundError("no topic has that number")
+    return row
+
+
+@router.post("/topics")
+def add_topic(request: Request, order: NewTopic) -> Topic:
+    """Begin a topic, or give the one of that name more examples or other key words."""
+    web = web_of(request)
+    with web.store() as store:
+        row, _ = begin(
+            store,
+            order.name,
+            examples=order.examples,
+            keywords=order.keywords,
+            method=order.method,
+            now=web.now(),
+        )
+        return _topic(row, store.topics.counts())
+
+
+@router.get("/topics/{topic_id}")
+def get_topic(request: Request, topic_id: TopicId) -> Topic:
+    """Return one topic."""
+    with web_of(request).store() as store:
+        return _topic(find(store, topic_id), store.topics.counts())
+
+
+@router.patch("/topics/{topic_id}")
+def change_topic(request: Request, topic_id: TopicId, order: TopicState) -> Topic:
+    """Let a topic judge no more pages, or judge again."""
+    web = web_of(request)
+    with web.store() as store:
+        name = find(store, topic_id).name
+        row = set_paused(store, name, paused=order.state == "paused", now=web.now())
+        return _topic(row, store.topics.counts())
+
+
+@router.delete("/topics/{topic_id}", status_code=204)
+def remove_topic(request: Request, topic_id: TopicId) -> None:
+    """Delete a topic with its examples and scores."""
+    with web_of(request).store() as store:
+        store.topics.remove(find(store, topic_id).id)
+
+
+@router.get("/topics/{topic_id}/examples")
+def list_examples(request: Request, topic_id: TopicId) -> list[Example]:
+    """List what a topic learns from."""
+    with web_of(request).store() as store:
+        rows = store.topics.examples(find(store, topic_id).id)
+    return [Example.model_validate(row) for row in rows]
+
+
+@router.post("/topics/{topic_id}/examples")
+def add_examples(request: Request, topic_id: TopicId, order: Lesson) -> Topic:
+    """Say that pages are, or are not, what a topic wants; the last word on a page counts."""
+    web = web_of(request)
+    with web.store() as store:
+        name = find(store, topic_id).name
+        row, _ = teach(store, name, order.urls, relevant=order.relevant, now=web.now())
+        return _topic(row, store.topics.counts())
+
+
+@router.get("/searches")
+def list_searches(request: Request) -> list[SavedSearch]:
+    """List the saved searches."""
+    with web_of(request).store() as store:
+        rows = store.answers.searches()
+    return [_search(row) for row in rows]
+
+
+def _search(row: SavedSearchRow) -> SavedSearch:
+    times = {"created_at": row.created_at, "changed_at": row.changed_at}
+    return SavedSearch.model_validate({"name": row.name, "query": json.loads(row.query), **times})
+
+
+@router.put("/searches/{name}")
+def save_search(request: Request, name: Name, order: NewSearch) -> SavedSearch:
+    """Save a search, in place of one of that name."""
+    web = web_of(request)
+    filters = Filters(**order.model_dump())
+    filters.query(web.now())
+    with web.store() as store:
+        store.answers.save_search(name, to_json(filters), now=web.now())
+        row = store.answers.search(name)
+    if row is None:
+        raise NotFoundError("it was removed at once")
+    return _search(row)
+
+
+@router.delete("/searches/{name}", status_code=204)
+def remove_search(request: Request, name: Name) -> None:
+    """Forget a saved search."""
+    with web_of(request).store() as store:
+        if not store.answers.remove_search(name):
+            raise NotFoundError("no search is called that")

@@ -1,0 +1,160 @@
+"""What pages and API tell alike, put together from the store. Reading only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from incremental.errors import NotFoundError
+from incremental.explain.page import budget_of
+from incremental.revisit.rates import site_shape
+from incremental.revisit.state import SiteState
+from incremental.web.context import Web
+from store import Store
+from store.values import SiteRow
+
+DAY = 86_400.0
+FINE = ("fetched", "not_modified", "redirected", "gone", "robots_denied")
+"""Statuses of visits that say nothing against a site."""
+_NONE = {"pages": 0, "hubs": 0, "new_pages": 0}
+_HOURS_OF_WEEK = 168
+_HOURS_OF_DAY = 24
+_SILENT_LINKS = 8.0
+"""Links that were to be expected since the last one: with a Poisson process, once in 3,000 such waits."""
+_LEAST_VISITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How a site fares: the tone it is shown in, and why."""
+
+    tone: str
+    """good, warn, bad, or idle."""
+    why: str
+    """One of the catalogue's ``sites.why_...``."""
+    said: Mapping[str, object] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """Budget, price, next visit and last new page, for the page of the site."""
+
+
+def site_named(store: Store, site_id: int) -> SiteRow:
+    """Return a site.
+
+    Raises:
+        NotFoundError: there is none of that id.
+    """
+    for row in store.read.sites():
+        if row.id == site_id:
+            return row
+    raise NotFoundError(f"no site has the number {site_id}")
+
+
+def site_facts(row: SiteRow, totals: dict[int, dict[str, int]]) -> dict[str, Any]:
+    """Return a site with its terms and totals."""
+    scope = json.loads(row.scope)
+    shortest, longest = row.min_interval_seconds, row.max_interval_seconds
+    return {
+        "id": row.id,
+        "name": row.name,
+        "seed": row.seed_url,
+        "state": row.state,
+        "reach": scope.get("reach", "host"),
+        "include": list(scope.get("include", ())),
+        "exclude": list(scope.get("exclude", ())),
+        "requests_per_day": row.requests_per_day,
+        "min_interval_minutes": None if shortest is None else shortest / 60,
+        "max_interval_hours": None if longest is None else longest / 3600,
+        "added_at": row.added_at,
+        **totals.get(row.id, _NONE),
+    }
+
+
+def status_facts(web: Web, store: Store) -> dict[str, Any]:
+    """Return how the watching goes: the whole, and each site."""
+    now = web.now()
+    totals, counts = store.read.site_totals(), store.read.visit_counts(now - DAY)
+    due, events = store.monitor.next_due(), store.monitor.events()
+    queue = store.monitor.queue(now)
+    sites = [
+        {
+            "id": row.id,
+            "name": row.name,
+            "state": row.state,
+            **totals.get(row.id, _NONE),
+            **budget_of(web.settings, row, now=now),
+            "visits_by_status": counts.get(row.id, {}),
+            "next_due": due.get(row.id),
+            "events": events.get(row.id, []),
+        }
+        for row in store.read.sites()
+    ]
+    return {
+        "now": now,
+        "crawling": web.crawling,
+        "hubs_due": queue.hubs,
+        "looks_due": queue.looks,
+        "sites": sites,
+    }
+
+
+def site_health(
+    web: Web, store: Store, rows: Sequence[SiteRow], counts: Mapping[int, Mapping[str, int]]
+) -> dict[int, Health]:
+    """Return how each of *rows* fares; *counts* are the visits of the last day by site and status."""
+    now = web.now()
+    last_told, due = store.monitor.last_told(), store.monitor.next_due()
+    found = {}
+    for row in rows:
+        values = {
+            **budget_of(web.settings, row, now=now),
+            "next_due": due.get(row.id),
+            "last_new_at": last_told.get(row.id),
+        }
+        tone, why, said = _health(row, counts.get(row.id, {}), values, now)
+        found[row.id] = Health(tone, why, said, values)
+    return found
+
+
+def _health(
+    row: SiteRow, counts: Mapping[str, int], values: Mapping[str, Any], now: float
+) -> tuple[str, str, dict[str, object]]:
+    if row.state == "paused":
+        return "idle", "paused", {}
+    failed = {status: count for status, count in counts.items() if status not in FINE}
+    visits = sum(counts.values())
+    if failed and 2 * sum(failed.values()) > visits:
+        worst = max(failed, key=failed.__getitem__)
+        share = round(100 * sum(failed.values()) / visits)
+        return "bad", "failing", {"share": share, "status": worst.replace("_", " ")}
+    if not visits:
+        return "idle", "quiet", {}
+    last = values["last_new_at"]
+    expected = (
+        SiteState.from_json(json.loads(row.revisit)).rate_total * (now - (last or now)) / 3600
+    )
+    if expected > _SILENT_LINKS and now - (last or now) > DAY:
+        return "warn", "silent", {"days": round((now - (last or now)) / DAY, 1)}
+    return ("good", "fine", {"n": visits}) if visits >= _LEAST_VISITS else ("good", "begun", {})
+
+
+def hour_rates(web: Web, row: SiteRow) -> list[float] | None:
+    """Return the new links a day that are expected in each hour of the day, in the server's zone.
+
+    None = nothing is known of the site's hours yet.
+    """
+    state = SiteState.from_json(json.loads(row.revisit))
+    if not state.shape or not state.rate_total:
+        return None
+    hours = site_shape(state).hours
+    zone = datetime.fromtimestamp(web.now(), UTC).astimezone().utcoffset()
+    ahead = round(zone.total_seconds() / 3600) if zone is not None else 0
+    days = _HOURS_OF_WEEK // _HOURS_OF_DAY
+    return [
+        state.rate_total
+        * sum(hours[(hour - ahead + day * _HOURS_OF_DAY) % _HOURS_OF_WEEK] for day in range(days))
+        / days
+        for hour in range(_HOURS_OF_DAY)
+    ]

@@ -1,0 +1,170 @@
+"""Feeds of what was found: Atom (RFC 4287), JSON Feed 1.1, and a list of all feeds as OPML 2.0. Pure.
+
+An entry's id is made from the page's address alone, so that it is the same in every feed, after a
+restart, and after the page was found anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from lxml import etree
+
+from incremental.plain_text import clean
+
+_ATOM = "http://www.w3.org/2005/Atom"
+_SPACES: Any = {None: _ATOM}
+_TITLE, _SUMMARY = 500, 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A new page as a feed tells it. Times are unix seconds, UTC."""
+
+    id: str
+    url: str
+    title: str
+    site: str
+    found_at: float
+    published_at: float | None = None
+    summary: str = ""
+    language: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A feed with its addresses."""
+
+    id: str
+    title: str
+    home: str
+    """The page that shows the same."""
+    address: str
+    """Where the feed itself is."""
+    entries: Sequence[Entry] = ()
+    updated_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """One feed of a list of feeds."""
+
+    title: str
+    feed: str
+    home: str
+
+
+def atom(feed: Feed) -> bytes:
+    """Return *feed* as Atom, UTF-8."""
+    root = etree.Element(f"{{{_ATOM}}}feed", nsmap=_SPACES)
+    _add(root, "title", feed.title)
+    _add(root, "id", feed.id)
+    _add(root, "updated", _iso(feed.updated_at))
+    _add(root, "link", rel="self", type="application/atom+xml", href=feed.address)
+    _add(root, "link", rel="alternate", type="text/html", href=feed.home)
+    _add(root, "generator", "Hubwatch")
+    _add(_add(root, "author"), "name", "Hubwatch")
+    for entry in feed.entries:
+        _add_entry(root, entry)
+    return _xml(root)
+
+
+def _add_entry(root: Any, entry: Entry) -> None:  # noqa: ANN401 - lxml has no types
+    node = _add(root, "entry")
+    _add(node, "title", _title(entry))
+    _add(node, "id", entry.id)
+    _add(node, "link", rel="alternate", href=_plain(entry.url))
+    _add(node, "updated", _iso(entry.found_at))
+    _add(node, "published", _iso(entry.published_at or entry.found_at))
+    _add(_add(node, "author"), "name", _line(entry.site, _TITLE))
+    for tag in entry.tags:
+        _add(node, "category", term=_line(tag, _TITLE))
+    if entry.summary:
+        _add(node, "summary", _line(entry.summary, _SUMMARY), type="text")
+
+
+def json_feed(feed: Feed) -> bytes:
+    """Return *feed* as JSON Feed 1.1, UTF-8."""
+    items = []
+    for entry in feed.entries:
+        item: dict[str, Any] = {
+            "id": entry.id,
+            "url": entry.url,
+            "title": _title(entry),
+            "content_text": _line(entry.summary, _SUMMARY) or _title(entry),
+            "date_published": _iso(entry.published_at or entry.found_at),
+            "date_modified": _iso(entry.found_at),
+            "authors": [{"name": _line(entry.site, _TITLE)}],
+        }
+        if entry.language:
+            item["language"] = entry.language
+        if entry.tags:
+            item["tags"] = [_line(tag, _TITLE) for tag in entry.tags]
+        items.append(item)
+    told = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": feed.title,
+        "home_page_url": feed.home,
+        "feed_url": feed.address,
+        "items": items,
+    }
+    return json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def opml(title: str, outlines: Sequence[Outline], *, at: float) -> bytes:
+    """Return a list of feeds as OPML 2.0."""
+    root = etree.Element("opml", version="2.0")
+    head = _add(root, "head")
+    _add(head, "title", title)
+    _add(head, "dateCreated", f"{_date(at):%a, %d %b %Y %H:%M:%S} GMT")
+    body = _add(root, "body")
+    for one in outlines:
+        name = _line(one.title, _TITLE)
+        _add(body, "outline", type="rss", text=name, title=name, xmlUrl=one.feed, htmlUrl=one.home)
+    return _xml(root)
+
+
+def _add(parent: Any, name: str, content: str = "", **attributes: str) -> Any:  # noqa: ANN401 - lxml has no types
+    space = parent.nsmap.get(None)
+    node = etree.SubElement(parent, f"{{{space}}}{name}" if space else name, attributes)
+    if content:
+        node.text = _plain(content)
+    return node
+
+
+def _xml(root: Any) -> bytes:  # noqa: ANN401 - lxml has no types
+    done: bytes = etree.tostring(root, encoding="utf-8", xml_declaration=True, pretty_print=True)
+    return done
+
+
+def _title(entry: Entry) -> str:
+    """Return the title; the address where nothing of it can be shown."""
+    return _line(entry.title, _TITLE) or _plain(entry.url)
+
+
+def _line(text: str, most: int) -> str:
+    return _plain(clean(text[: most * 8])[:most])
+
+
+def _plain(text: str) -> str:
+    """Return text without what XML 1.0 cannot say (control characters, half surrogate pairs, U+FFFE)."""
+    kept = (
+        c
+        for c in text
+        if c in "\t\n\r" or " " <= c <= "\ud7ff" or "\ue000" <= c <= "\ufffd" or c > "\uffff"
+    )
+    return "".join(kept)
+
+
+def _iso(at: float) -> str:
+    return f"{_date(at):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _date(at: float) -> datetime:
+    # A site may claim any date: what lies outside what feeds can say is told as the nearest they can.
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=min(max(at, 0.0), 2.5e11))

@@ -1,0 +1,48 @@
+"""The versions of the hub classifier as the pages show them: loaded once, and again when they change.
+
+To load one takes a fifth of a second, which a page or a scrape every few seconds must not cost.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+from classifier.hub import HubClassifier
+from classifier.hub.registry import ActiveClassifier
+from incremental.learning.models import list_models
+
+_Stamp = tuple[tuple[str, int], ...]
+
+
+class HubModels:
+    """The folder of versions, for many threads. Raises ModelError when not even the shipped one loads."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._active = ActiveClassifier(root)
+        self._lock = threading.Lock()
+        self._seen: _Stamp | None = None
+        self._rows: list[dict[str, Any]] = []
+
+    def current(self) -> HubClassifier:
+        """Return the version that is in use."""
+        with self._lock:
+            return self._active.current()
+
+    def versions(self) -> list[dict[str, Any]]:
+        """Return every version, the oldest first; see :func:`incremental.learning.models.list_models`."""
+        with self._lock:
+            seen = self._stamp()
+            if seen != self._seen:
+                self._rows, self._seen = list_models(self._root), seen
+            return self._rows
+
+    def _stamp(self) -> _Stamp:
+        try:
+            entries = sorted(self._root.iterdir())
+            return tuple((entry.name, entry.stat().st_mtime_ns) for entry in entries)
+        except OSError:
+            # No folder yet, or a version is being put into place.
+            return ()

@@ -1,0 +1,78 @@
+"""The words of the pages, in every language: one catalogue, chosen by cookie, setting or browser."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+LANGUAGES = {"en": "English", "zh": "中文"}
+LANGUAGE_COOKIE = "hubwatch_language"
+_CATALOGUE = Path(__file__).with_name("catalogue.toml")
+_MOST_RANGES = 20
+
+Catalogue = Mapping[str, Mapping[str, str]]
+"""Text by key and language; ``KEY.one`` is what is said of a single thing."""
+
+
+def read_catalogue(path: Path = _CATALOGUE) -> Catalogue:
+    """Read the catalogue: tables of keys, each with a text per language."""
+    tree = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {
+        f"{section}.{key}": texts for section, keys in tree.items() for key, texts in keys.items()
+    }
+
+
+class Words:
+    """Says things in one language: ``words("new.title")``, ``words("sites.count", n=3)``."""
+
+    def __init__(self, catalogue: Catalogue, language: str) -> None:
+        self._catalogue = catalogue
+        self.language = language
+
+    def __call__(self, key: str, **values: object) -> str:
+        """Return the text of *key* with *values* put in; ``n=1`` takes the form for one, if any.
+
+        Raises:
+            KeyError: the catalogue has no such key.
+        """
+        if values.get("n") == 1 and f"{key}_one" in self._catalogue:
+            key = f"{key}_one"
+        text = self._catalogue[key][self.language]
+        return text.format_map(values) if values else text
+
+    def maybe(self, section: str, name: str) -> str:
+        """Return the text of ``section.name``, or *name* itself where the catalogue has none.
+
+        For values that other rooms may add to: statuses, states, kinds.
+        """
+        texts = self._catalogue.get(f"{section}.{name}")
+        return texts[self.language] if texts else name.replace("_", " ")
+
+
+def choose(cookie: str, setting: str, accepted: str) -> str:
+    """Return the language of a request: that of the cookie, the setting, the browser, or English."""
+    for name in (cookie, setting, *_by_preference(accepted)):
+        if name in LANGUAGES:
+            return name
+    return "en"
+
+
+def _by_preference(accepted: str) -> list[str]:
+    """Return the languages of an Accept-Language header, the most wanted first (RFC 9110, 12.5.4)."""
+    ranges = []
+    for number, part in enumerate(accepted.split(",")[:_MOST_RANGES]):
+        tag, _, parameter = part.partition(";")
+        weight = _weight(parameter.strip())
+        if weight > 0:
+            ranges.append((-weight, number, tag.strip().lower().split("-")[0]))
+    return [tag for _, _, tag in sorted(ranges)]
+
+
+def _weight(parameter: str) -> float:
+    if not parameter:
+        return 1.0
+    try:
+        return float(parameter.removeprefix("q="))
+    except ValueError:
+        return 0.0

@@ -1,0 +1,146 @@
+"""``/metrics``: what Prometheus scrapes.
+
+Counters begin at zero when the server starts, as Prometheus expects, and follow on from where the
+last scrape stood; gauges are read from the store at each scrape.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import Counter as Count
+from collections.abc import Iterator
+from functools import partial
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from classifier.hub.errors import HubClassifierError
+from incremental.explain.page import budget_of
+from incremental.web.context import Web
+from store import Store
+
+_MINUTE, _HOUR, _DAY = 60.0, 3_600.0, 86_400.0
+_DELAY_BUCKETS = (
+    *(_MINUTE * n for n in (1, 2, 5, 10, 20, 30)),
+    *(_HOUR * n for n in (1, 2, 4, 8, 16)),
+    *(_DAY * n for n in (1, 2, 7)),
+)
+_MOST_SITES = 2_000
+"""Sites with series of their own: beyond it a scrape would cost more than it tells."""
+
+
+class MetricsPage:
+    """The metrics of one served store."""
+
+    content_type = CONTENT_TYPE_PLAIN_0_0_4
+
+    def __init__(self, web: Web) -> None:
+        self._web = web
+        # Two scrapes at once would count the same rows twice.
+        self._lock = threading.Lock()
+        self._registry = CollectorRegistry()
+        make = partial(Counter, registry=self._registry)
+        self._visits = make("hubwatch_visits", "Fetches recorded, by status.", ["status"])
+        self._news = make("hubwatch_new_pages", "Pages told as new.")
+        self._delay = Histogram(
+            "hubwatch_discovery_delay_seconds",
+            "Time from publication to finding, of pages that say when they were published.",
+            buckets=_DELAY_BUCKETS,
+            registry=self._registry,
+        )
+        self._registry.register(_Gauges(web))
+        with web.store() as store:
+            self._visit, self._change = store.monitor.cursors()
+
+    def render(self) -> bytes:
+        """Return the page, in the text format of Prometheus."""
+        with self._lock:
+            with self._web.store() as store:
+                self._count(store)
+            return generate_latest(self._registry)
+
+    def _count(self, store: Store) -> None:
+        visits = store.monitor.visits_after(self._visit)
+        self._visit = visits.cursor
+        for status, count in visits.counts.items():
+            self._visits.labels(status).inc(count)
+        delays = store.monitor.delays_after(self._change)
+        self._change = delays.cursor
+        self._news.inc(delays.told)
+        for seconds in delays.seconds:
+            self._delay.observe(seconds)
+
+
+class _Gauges(Collector):
+    """What is true at the moment of a scrape."""
+
+    def __init__(self, web: Web) -> None:
+        self._web = web
+
+    def collect(self) -> Iterator[Metric]:
+        now = self._web.now()
+        with self._web.store() as store:
+            yield from self._sites(store, now)
+            yield from _queue(store, now)
+            yield from _hosts(store, now)
+            yield from self._models(store)
+
+    def _models(self, store: Store) -> Iterator[Metric]:
+        models = GaugeMetricFamily(
+            "hubwatch_model", "A model in use: always 1.", labels=["model", "version"]
+        )
+        # A damaged model is told on the page of models; the other figures are wanted all the more.
+        with contextlib.suppress(HubClassifierError):
+            models.add_metric(["hub", self._web.hub_models.current().version], 1)
+        for topic in store.topics.topics():
+            if topic.version:
+                models.add_metric([f"topic:{topic.name}", topic.version], 1)
+        yield models
+
+    def describe(self) -> list[Metric]:
+        """Return nothing: to ask for it would read the store before there is a scrape."""
+        return []
+
+    def _sites(self, store: Store, now: float) -> Iterator[Metric]:
+        sites = store.read.sites()
+        states = GaugeMetricFamily("hubwatch_sites", "Watched sites.", labels=["state"])
+        for state, count in sorted(Count(site.state for site in sites).items()):
+            states.add_metric([state], count)
+        yield states
+        texts = {
+            "budget_per_day": ("hubwatch_budget_requests", "Requests allowed in a day."),
+            "requests_last_day": ("hubwatch_requests_last_day", "Requests of the last 24 hours."),
+            "price_minutes": ("hubwatch_price_minutes", "What a visit must be worth, in delay."),
+        }
+        gauges = {key: GaugeMetricFamily(*names, labels=["site"]) for key, names in texts.items()}
+        for site in sites[:_MOST_SITES]:
+            for key, value in budget_of(self._web.settings, site, now=now).items():
+                if value is not None and key in gauges:
+                    gauges[key].add_metric([site.name], value)
+        yield from gauges.values()
+
+
+def _queue(store: Store, now: float) -> Iterator[Metric]:
+    due = store.monitor.queue(now)
+    queue = GaugeMetricFamily("hubwatch_queue", "What is due and not fetched yet.", labels=["kind"])
+    queue.add_metric(["hub"], due.hubs)
+    queue.add_metric(["look"], due.looks)
+    yield queue
+
+
+def _hosts(store: Store, now: float) -> Iterator[Metric]:
+    waits = GaugeMetricFamily(
+        "hubwatch_host_wait_seconds", "Until a host may be asked again.", labels=["host"]
+    )
+    failures = GaugeMetricFamily(
+        "hubwatch_host_failures", "Failures of a host in a row.", labels=["host"]
+    )
+    for host in store.monitor.host_waits(now):
+        waits.add_metric([host.name], host.seconds)
+        failures.add_metric([host.name], host.failures)
+    yield waits
+    yield failures

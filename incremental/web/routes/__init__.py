@@ -1,0 +1,31 @@
+"""The pages: reading list, sites, one page, topics, messages, models, status, feeds, and the way in."""
+
+from __future__ import annotations
+
+from incremental.web.routes import (
+    discovery,
+    entry,
+    feeds,
+    messages,
+    models,
+    news,
+    pages,
+    sites,
+    status,
+    topics,
+    websub,
+)
+
+ROUTERS = (
+    entry.router,
+    news.router,
+    sites.router,
+    pages.router,
+    topics.router,
+    discovery.router,
+    messages.router,
+    models.router,
+    status.router,
+    feeds.router,
+    websub.router,
+)

@@ -1,0 +1,161 @@
+"""Feeds: of all that is new, of a site, of a topic, of a saved search; and the list of all of them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated
+from urllib.parse import quote
+from uuid import NAMESPACE_URL, uuid5
+
+from fastapi import APIRouter, Path, Request
+from fastapi.responses import Response
+
+from incremental.errors import InputError
+from incremental.searches import Filters, from_json
+from incremental.web.conditional import ConditionalRoute, unless_known
+from incremental.web.context import web_of
+from incremental.web.facts import site_named
+from incremental.web.feeds import Entry, Feed, Outline, atom, json_feed, opml
+from incremental.web.routes.news import search_filters
+from incremental.web.routes.topics import topic_of
+from incremental.web.views import page, query, words_of
+from store import Store
+from store.answers import NewsRow
+
+router = APIRouter(include_in_schema=False, route_class=ConditionalRoute)
+_ENTRIES = 100
+_FORMATS: dict[str, tuple[Callable[[Feed], bytes], str]] = {
+    "atom": (atom, "application/atom+xml; charset=utf-8"),
+    "json": (json_feed, "application/feed+json; charset=utf-8"),
+}
+_Format = Annotated[str, Path(pattern="^(atom|json)$")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A feed by its path, without ending, and what it shows."""
+
+    path: str
+    title: str
+    filters: Filters
+
+
+@router.get("/feeds")
+def feeds_page(request: Request) -> Response:
+    """Show the feeds that there are."""
+    with web_of(request).store() as store:
+        feeds = list(_all(store, request))
+    return page(request, "feeds.html", {"feeds": feeds})
+
+
+@router.get("/feeds/all.opml")
+def all_feeds(request: Request) -> Response:
+    """Return the list of all feeds, to be imported by a feed reader."""
+    web = web_of(request)
+    base = _base(request)
+    with web.store() as store:
+        outlines = [
+            Outline(feed.title, f"{base}{feed.path}.atom", base + _home(feed.filters))
+            for feed in _all(store, request)
+        ]
+        at = store.monitor.last_told()
+    body = opml("Hubwatch", outlines, at=max(at.values(), default=0.0))
+    return Response(body, media_type="text/x-opml; charset=utf-8")
+
+
+@router.get("/feeds/new.{form}")
+def new_feed(request: Request, form: _Format) -> Response:
+    """Return the feed of all that is new."""
+    return _feed(request, _Named("/feeds/new", words_of(request)("feeds.all"), Filters()), form)
+
+
+@router.get("/feeds/site/{site_id}.{form}")
+def site_feed(request: Request, site_id: int, form: _Format) -> Response:
+    """Return the feed of a site."""
+    with web_of(request).store() as store:
+        name = site_named(store, site_id).name
+    return _feed(request, _Named(f"/feeds/site/{site_id}", name, Filters(site=site_id)), form)
+
+
+@router.get("/feeds/topic/{topic_id}.{form}")
+def topic_feed(request: Request, topic_id: int, form: _Format) -> Response:
+    """Return the feed of what a topic finds relevant."""
+    with web_of(request).store() as store:
+        name = topic_of(store, topic_id).name
+    return _feed(request, _of_topic(topic_id, name), form)
+
+
+@router.get("/feeds/search/{name}.{form}")
+def search_feed(request: Request, name: str, form: _Format) -> Response:
+    """Return the feed of a saved search."""
+    return _feed(request, _of_search(name, search_filters(request, name)), form)
+
+
+def _of_topic(topic_id: int, name: str) -> _Named:
+    return _Named(f"/feeds/topic/{topic_id}", name, Filters(topic=topic_id, verdict="relevant"))
+
+
+def _of_search(name: str, filters: Filters) -> _Named:
+    # What was read or starred meanwhile would come and go: a feed tells each page once.
+    return _Named(f"/feeds/search/{quote(name, safe='')}", name, replace(filters, show=""))
+
+
+def _all(store: Store, request: Request) -> Iterator[_Named]:
+    yield _Named("/feeds/new", words_of(request)("feeds.all"), Filters())
+    for site in store.read.sites():
+        yield _Named(f"/feeds/site/{site.id}", site.name, Filters(site=site.id))
+    for topic in store.topics.topics():
+        yield _of_topic(topic.id, topic.name)
+    for search in store.answers.searches():
+        # Another face may have saved what has no meaning here.
+        with contextlib.suppress(InputError):
+            yield _of_search(search.name, from_json(search.query))
+
+
+def _feed(request: Request, named: _Named, form: str) -> Response:
+    web = web_of(request)
+    write, kind = _FORMATS[form]
+    base = _base(request)
+    with web.store() as store:
+        asked = named.filters.query(web.now(), limit=_ENTRIES)
+        rows = store.answers.new(asked).rows
+        feed = Feed(
+            id=_urn(f"{base}{named.path}"),
+            title=f"{named.title} · Hubwatch",
+            home=base + _home(named.filters),
+            address=f"{base}{named.path}.{form}",
+            entries=[_entry(row) for row in rows],
+            updated_at=max((row.found_at for row in rows), default=0.0),
+        )
+    return unless_known(request, Response(write(feed), media_type=kind))
+
+
+def _home(filters: Filters) -> str:
+    return query("/", **filters.values())
+
+
+def _base(request: Request) -> str:
+    """Return the address of this server as the asker called it; its name was checked by the guard."""
+    return f"{request.url.scheme}://{request.headers['host']}"
+
+
+def _urn(address: str) -> str:
+    """Return an id that is the same as long as the address is (RFC 9562, name-based)."""
+    return uuid5(NAMESPACE_URL, address).urn
+
+
+def _entry(row: NewsRow) -> Entry:
+    tags = tuple(mark.topic for mark in row.topics if mark.verdict == "relevant")
+    return Entry(
+        id=_urn(row.url),
+        url=row.url,
+        title=row.title or row.anchor,
+        site=row.site,
+        found_at=row.found_at,
+        published_at=row.published_at,
+        summary=row.excerpt or row.anchor,
+        language=row.language,
+        tags=tags,
+    )

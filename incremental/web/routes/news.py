@@ -1,0 +1,206 @@
+"""The reading list: what is new, marks, saved searches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import Response
+
+from incremental.errors import InputError, NotFoundError
+from incremental.learning.topics import teach
+from incremental.searches import SHOWN, Filters, from_json, to_json
+from incremental.web.context import web_of
+from incremental.web.reading import following, teaching, terms_of
+from incremental.web.routes.forms import Back, RowId, see
+from incremental.web.views import page, query
+from store import Store
+from store.answers import NewsRow
+
+router = APIRouter(include_in_schema=False)
+_PER_PAGE = 50
+_MOST_ARRIVED = 50
+_MOST_CHARS = 300
+_MOST_DIGITS = 19
+_MARKS: dict[str, dict[str, bool]] = {
+    "read": {"read": True},
+    "unread": {"read": False},
+    "star": {"starred": True},
+    "unstar": {"starred": False},
+}
+_Field = Annotated[str, Form(max_length=300)]
+
+
+def _filters(given: Mapping[str, str]) -> Filters:
+    """Return the filters of an address or a form; what has no meaning narrows nothing."""
+
+    def said(name: str) -> str:
+        return given.get(name, "")[:_MOST_CHARS].strip()
+
+    return Filters(
+        q=said("q"),
+        site=_number(said("site")),
+        topic=_number(said("topic")),
+        verdict=said("verdict"),
+        language=said("language"),
+        since=said("since"),
+        show=said("show") if said("show") in SHOWN else "",
+    )
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS else None
+
+
+@router.get("/")
+def reading_list(
+    request: Request, before: Annotated[str, Query(pattern=r"^\d{0,18}$")] = ""
+) -> Response:
+    """Show what is new, the newest first, or what comes *before* a cursor."""
+    web, filters = web_of(request), _filters(request.query_params)
+    with web.store() as store:
+        latest = store.answers.latest_cursor()
+        asked = filters.query(web.now(), after=_number(before), limit=_PER_PAGE)
+        answer = store.answers.new(asked)
+        values = {
+            "rows": answer.rows,
+            "sites": store.read.sites(),
+            "topics": store.topics.topics(),
+            "counts": store.answers.totals(),
+            "searches": store.answers.searches(),
+            **item_values(store, answer.rows, filters.topic),
+        }
+    older = query("/", **filters.values(), before=answer.cursor) if answer.more else ""
+    values |= {
+        "filters": filters.values(),
+        "narrowed": filters.narrows(),
+        "older_url": older,
+        "fresh_url": _fresh_url(filters, latest),
+        "feed_url": f"/feeds/site/{filters.site}" if filters.site else "/feeds/new",
+    }
+    return page(request, "new.html", values)
+
+
+@router.get("/fresh")
+def fresh(request: Request, after: Annotated[int, Query(ge=0, le=2**62)]) -> Response:
+    """Return the rows that came after a cursor, for the top of a list; 204 for none."""
+    web, filters = web_of(request), _filters(request.query_params)
+    with web.store() as store:
+        asked = filters.query(web.now(), after=after, limit=_MOST_ARRIVED)
+        answer = store.answers.new(replace(asked, order="oldest"))
+        rows = answer.rows[::-1]
+        if not rows:
+            return Response(status_code=204)
+        values = item_values(store, rows, filters.topic)
+    values |= {"rows": rows, "fresh_url": _fresh_url(filters, following(after, rows))}
+    return page(request, "_fresh.html", values)
+
+
+def _fresh_url(filters: Filters, cursor: int) -> str:
+    return query("/fresh", **filters.values(), after=str(cursor))
+
+
+def item_values(store: Store, rows: tuple[NewsRow, ...], topic: int | None) -> dict[str, Any]:
+    """Return what the rows of a list need besides themselves."""
+    learned = teaching(store, rows, topic)
+    return {"teaching": learned, "terms_of": terms_of}
+
+
+@router.post("/pages/{page_id}/mark")
+def mark(
+    request: Request,
+    page_id: int,
+    mark: Annotated[str, Form(max_length=20)],
+    topic: Annotated[str, Form(pattern=r"^\d{0,18}$")] = "",
+    back: Back = "/",
+) -> Response:
+    """Mark a page: read, starred, or relevant to a topic; answer with its row, or go back."""
+    web = web_of(request)
+    chosen = _number(topic)
+    with web.store() as store:
+        if mark in _MARKS:
+            told = store.answers.mark([page_id], now=web.now(), **_MARKS[mark])
+            if not told:
+                raise NotFoundError("no page of that number was told as new")
+        elif mark in ("relevant", "irrelevant"):
+            _teach(store, page_id, chosen, relevant=mark == "relevant", now=web.now())
+        else:
+            raise InputError("mark", mark, f"must be one of: {', '.join(_MARKS)}, (ir)relevant")
+        if "hx-request" not in request.headers:
+            return see(back)
+        detail = store.answers.page(page_id, most=1)
+        if detail is None or detail.news is None:
+            raise NotFoundError("no page of that number was told as new")
+        values = {"row": detail.news, **item_values(store, (detail.news,), chosen)}
+    return page(request, "_item.html", values)
+
+
+def _teach(store: Store, page_id: int, topic: int | None, *, relevant: bool, now: float) -> None:
+    detail = store.answers.page(page_id, most=1)
+    name = next((row.name for row in store.topics.topics() if row.id == topic), None)
+    if detail is None or name is None:
+        raise NotFoundError("no such page, or no such topic")
+    teach(store, name, [detail.url], relevant=relevant, now=now)
+
+
+@router.post("/read")
+def mark_read(
+    request: Request, page: Annotated[list[RowId], Form(max_length=1_000)], back: Back = "/"
+) -> Response:
+    """Mark the pages of a list as read."""
+    web = web_of(request)
+    with web.store() as store:
+        store.answers.mark(page, now=web.now(), read=True)
+    return see(back)
+
+
+@router.post("/searches")
+def save_search(  # noqa: PLR0913, PLR0917 - each narrows the list
+    request: Request,
+    name: Annotated[str, Form(min_length=1, max_length=80)],
+    q: _Field = "",
+    site: _Field = "",
+    topic: _Field = "",
+    verdict: _Field = "",
+    language: _Field = "",
+    since: _Field = "",
+    show: _Field = "",
+) -> Response:
+    """Give what the list shows a name."""
+    web = web_of(request)
+    given = {"q": q, "site": site, "topic": topic, "verdict": verdict, "language": language}
+    filters = _filters({**given, "since": since, "show": show})
+    with web.store() as store:
+        store.answers.save_search(name.strip(), to_json(filters), now=web.now())
+    return see(f"/searches/{quote(name.strip(), safe='')}")
+
+
+@router.get("/searches/{name}")
+def saved_search(request: Request, name: str) -> Response:
+    """Show the list of a saved search."""
+    return see(query("/", **search_filters(request, name).values()))
+
+
+@router.post("/searches/{name}/remove")
+def remove_search(request: Request, name: str) -> Response:
+    """Forget a saved search."""
+    with web_of(request).store() as store:
+        if not store.answers.remove_search(name):
+            raise NotFoundError(f"no search is called {name[:80]!r}")
+    return see("/feeds")
+
+
+def search_filters(request: Request, name: str) -> Filters:
+    """Return the filters of a saved search.
+
+    Raises:
+        NotFoundError: there is none of that name.
+    """
+    with web_of(request).store() as store:
+        row = store.answers.search(name)
+    if row is None:
+        raise NotFoundError(f"no search is called {name[:80]!r}")
+    return from_json(row.query)

@@ -1,0 +1,63 @@
+"""One page: facts, cached text, history, difference, copies, sightings, visits."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from incremental.errors import NotFoundError
+from incremental.plain_text import clean
+from incremental.web.changes import Difference, difference, versions_of_change
+from incremental.web.context import web_of
+from incremental.web.routes.forms import tone
+from incremental.web.routes.news import item_values
+from incremental.web.views import page
+from store import Store
+from store.answers import PageDetail
+
+router = APIRouter(include_in_schema=False)
+_MOST_TEXT = 100_000
+_MOST_SIGHTINGS = 200
+
+
+@router.get("/pages/{page_id}")
+def page_page(
+    request: Request,
+    page_id: int,
+    change: Annotated[int | None, Query(ge=1, le=2**62)] = None,
+) -> Response:
+    """Show what is known of a page, with the difference that a change made."""
+    web = web_of(request)
+    with web.store() as store:
+        detail = store.answers.page(page_id)
+        if detail is None:
+            raise NotFoundError("no page has that number")
+        rows = (detail.news,) if detail.news else ()
+        values: dict[str, Any] = {
+            "page": detail,
+            "body": _lines(detail.text.text) if detail.text else "",
+            "hub": store.read.hub(page_id),
+            "sightings": store.read.sightings(page_id)[:_MOST_SIGHTINGS],
+            "visits": store.read.visits(page_id),
+            "change": change,
+            "diff": None if change is None else _difference(store, detail, change),
+            "tone": tone,
+            **item_values(store, rows, None),
+        }
+    return page(request, "page.html", values)
+
+
+def _difference(store: Store, detail: PageDetail, change: int) -> Difference | None:
+    """Return what a change changed; None = a body is not kept any more."""
+    before, after = versions_of_change(store, detail.page_id, change)
+    try:
+        return difference(store, detail.page_id, detail.url, before, after)
+    except NotFoundError:
+        return None
+
+
+def _lines(text: str) -> str:
+    """Return the text of a page without what could steer a terminal or turn the writing."""
+    return "\n".join(clean(line) for line in text[:_MOST_TEXT].splitlines())

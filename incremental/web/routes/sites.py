@@ -1,0 +1,237 @@
+"""Sites and hubs: how each fares, adding and removing, what was found so far."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import Response
+
+from incremental.errors import InputError
+from incremental.explain.hub import in_short
+from incremental.explain.page import explain, hub_rows
+from incremental.learning.labels import correct
+from incremental.scope import Reach
+from incremental.seeds import SeedTerms, add_seed
+from incremental.web.charts import bars
+from incremental.web.context import Web, web_of
+from incremental.web.facts import hour_rates, site_facts, site_health, site_named
+from incremental.web.routes.forms import Back, see, tone
+from incremental.web.views import page, words_of
+from store import Store
+from store.values import SiteRow
+
+router = APIRouter(include_in_schema=False)
+_MOST_SEEDS = 500
+_MOST_HUBS = 500
+_Text = Annotated[str, Form(max_length=500)]
+
+
+@router.get("/sites")
+def sites_page(request: Request) -> Response:
+    """Show every site with its health."""
+    web = web_of(request)
+    with web.store() as store:
+        rows = _sites(web, store, request, store.read.sites())
+    return page(request, "sites.html", {"sites": rows})
+
+
+def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> list[dict[str, Any]]:
+    words, now = words_of(request), web.now()
+    totals = store.read.site_totals()
+    counts = store.read.visit_counts(now - 86_400)
+    healths = site_health(web, store, rows, counts)
+    return [
+        {
+            **site_facts(row, totals),
+            **healths[row.id].values,
+            "health": healths[row.id].tone,
+            "health_why": words(f"sites.why_{healths[row.id].why}", **healths[row.id].said),
+            "visits_by_status": counts.get(row.id, {}),
+        }
+        for row in rows
+    ]
+
+
+@router.get("/sites/{site_id}")
+def site_page(request: Request, site_id: int) -> Response:
+    """Show one site: health, terms, arrival by hour, hubs."""
+    web, words = web_of(request), words_of(request)
+    with web.store() as store:
+        row = site_named(store, site_id)
+        (site,) = _sites(web, store, request, [row])
+        hubs = hub_rows(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
+        rates = hour_rates(web, row)
+        events = store.read.site_changes(site_id, limit=10)
+    chart = None
+    if rates:
+        hours = [f"{hour:02d}" for hour in range(24)]
+        chart = bars(
+            words("sites.by_hour"), hours, {words("hubs.per_day"): rates}, every=3, wide=False
+        )
+    values = {"site": site | {"events": events}, "hubs": hubs, "by_hour": chart, "tone": tone}
+    return page(request, "site.html", values)
+
+
+@router.get("/sites/{site_id}/hubs")
+def hubs_part(request: Request, site_id: int) -> Response:
+    """Return the table of a site's hubs as it stands now."""
+    web = web_of(request)
+    with web.store() as store:
+        row = site_named(store, site_id)
+        hubs = hub_rows(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
+    return page(request, "_hubs.html", {"hubs": hubs})
+
+
+@router.get("/sites/{site_id}/found")
+def found_part(request: Request, site_id: int) -> Response:
+    """Return the hubs of a new site that were found so far."""
+    with web_of(request).store() as store:
+        row = site_named(store, site_id)
+        hubs = [hub for hub in store.read.hubs(site_id) if hub.state != "dead"]
+        seeds = [hub for hub in store.read.hubs(site_id) if hub.role == "seed"]
+    failed = [hub.last_status for hub in seeds if hub.failures and hub.baseline_at is None]
+    hubs.sort(key=lambda hub: (hub.baseline_at is None, -hub.score))
+    values = {
+        "site": row,
+        "hubs": hubs,
+        "read": any(hub.baseline_at for hub in hubs),
+        "trouble": next(iter(failed), None),
+    }
+    return page(request, "_found.html", values)
+
+
+@router.post("/sites/{site_id}/state")
+def set_state(
+    request: Request, site_id: int, state: Annotated[str, Form(pattern="^(active|paused)$")]
+) -> Response:
+    """Pause a site, or watch it again."""
+    with web_of(request).store() as store:
+        site_named(store, site_id)
+        store.write.update_site(site_id, state=state)
+    return see(f"/sites/{site_id}")
+
+
+@router.post("/sites/{site_id}/remove")
+def remove(request: Request, site_id: int) -> Response:
+    """Stop watching a site and forget all that was found there."""
+    with web_of(request).store() as store:
+        site_named(store, site_id)
+        store.write.remove_site(site_id)
+    return see("/sites")
+
+
+@router.get("/add")
+def add_page(request: Request) -> Response:
+    """Ask for sites to watch."""
+    return _add(request, [], [], "")
+
+
+@router.post("/add")
+def add(  # noqa: PLR0913, PLR0917 - the fields of the form
+    request: Request,
+    urls: Annotated[str, Form(max_length=200_000)],
+    reach: Annotated[Reach, Form()] = Reach.HOST,
+    requests_per_day: Annotated[str, Form(max_length=20)] = "",
+    include: _Text = "",
+    exclude: _Text = "",
+) -> Response:
+    """Watch the sites of the addresses in a text; show what comes of each."""
+    web = web_of(request)
+    typed = list(dict.fromkeys(urls.split()))
+    problems: list[str] = []
+    added: dict[int, SiteRow] = {}
+    refused: list[str] = []
+    with web.store() as store:
+        try:
+            terms = _terms(reach, requests_per_day, include, exclude)
+        except InputError as error:
+            return _add(request, [], [str(error)], urls)
+        for url in typed[:_MOST_SEEDS]:
+            try:
+                site_id = add_seed(store, url, now=web.now(), terms=terms)
+                added[site_id] = site_named(store, site_id)
+            except InputError as error:
+                problems.append(str(error))
+                refused.append(url)
+    if len(typed) > _MOST_SEEDS:
+        problems.append(words_of(request)("add.too_many", n=_MOST_SEEDS))
+        refused += typed[_MOST_SEEDS:]
+    return _add(request, list(added.values()), problems, "\n".join(refused))
+
+
+def _terms(reach: Reach, requests: str, include: str, exclude: str) -> SeedTerms | None:
+    """Return the terms of the form; None where it was left as it is, so that known sites keep theirs."""
+    if reach == Reach.HOST and not (requests or include or exclude):
+        return None
+    if requests and not re.fullmatch(r"\d{1,9}(\.\d+)?", requests.strip()):
+        raise InputError("requests per day", requests, "must be a number, 0 or more")
+    return SeedTerms(
+        reach=reach,
+        include=tuple(include.split()),
+        exclude=tuple(exclude.split()),
+        requests_per_day=float(requests) if requests else None,
+    )
+
+
+def _add(request: Request, added: list[SiteRow], problems: list[str], again: str) -> Response:
+    values = {
+        "added": added,
+        "problems": problems,
+        "again": again,
+        "default_requests": web_of(request).settings.revisit.requests_per_day,
+    }
+    return page(request, "add.html", values)
+
+
+@router.post("/labels")
+def label(
+    request: Request,
+    url: Annotated[str, Form(max_length=2_000)],
+    label: Annotated[str, Form(pattern="^(hub|topic)$")],
+    back: Back = "/models",
+) -> Response:
+    """Say that a page is a hub, or a topic page."""
+    web = web_of(request)
+    with web.store() as store:
+        correct(store, url, label, now=web.now())
+    return see(back)
+
+
+@router.get("/check")
+def check(request: Request, url: str = "") -> Response:
+    """Say what is made of an address, and why it was (not) found."""
+    web = web_of(request)
+    values: dict[str, Any] = {"url": url[:2_000], "problem": "", "rows": [], "verdict": ""}
+    if url:
+        try:
+            with web.store() as store:
+                answer = explain(store, web.settings, url, now=web.now(), models=web.models)
+        except InputError as error:
+            values["problem"] = str(error)
+        else:
+            values["verdict"] = answer.pop("verdict")
+            values["rows"] = list(_flat(answer))
+    return page(request, "check.html", values)
+
+
+def _flat(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return an explanation as rows for people."""
+    sites = answer.pop("sites")
+    told = in_short(answer.pop("classifier"))
+    rows = [(key.replace("_", " "), _shown(value)) for key, value in {**answer, **told}.items()]
+    for site in sites:
+        name = site.pop("site")
+        rows.append(
+            (name, "; ".join(f"{k.replace('_', ' ')}: {_shown(v)}" for k, v in site.items()))
+        )
+    return rows
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return "; ".join(map(_shown, value)) or "–"
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {one}" for key, one in value.items())
+    return "–" if value is None or value == "" else str(value)

@@ -1,0 +1,160 @@
+"""Topics: what each wants, what it learned from, what it makes of pages."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import Response
+
+from incremental.errors import HubwatchError, NotFoundError
+from incremental.learning.topics import begin, set_paused, teach
+from incremental.web.charts import bars
+from incremental.web.context import web_of
+from incremental.web.routes.forms import see
+from incremental.web.views import page, words_of
+from store import Store
+from store.answers import NewQuery
+from store.topic_values import TopicRow
+
+router = APIRouter(include_in_schema=False)
+_Urls = Annotated[str, Form(max_length=100_000)]
+_PARTS = 20
+_TERMS_FROM = 200
+"""Relevant pages told last, whose weightiest terms are shown."""
+_TERMS_SHOWN = 30
+
+
+def topic_of(store: Store, topic_id: int) -> TopicRow:
+    """Return a topic.
+
+    Raises:
+        NotFoundError: there is none of that number.
+    """
+    row = next((row for row in store.topics.topics() if row.id == topic_id), None)
+    if row is None:
+        raise NotFoundError("no topic has that number")
+    return row
+
+
+def topic_values(row: TopicRow, counts: dict[int, dict[str, int]]) -> dict[str, Any]:
+    """Return what is shown of a topic."""
+    return {
+        "id": row.id,
+        "name": row.name,
+        "state": row.state,
+        "why": row.why,
+        "keywords": json.loads(row.keywords),
+        "warnings": json.loads(row.warnings),
+        "counts": counts.get(row.id, {}),
+    }
+
+
+@router.get("/topics")
+def topics_page(request: Request) -> Response:
+    """Show all topics."""
+    return _topics(request, "")
+
+
+def _topics(request: Request, problem: str) -> Response:
+    with web_of(request).store() as store:
+        counts = store.topics.counts()
+        rows = [topic_values(row, counts) for row in store.topics.topics()]
+        proposed = _proposed(store)
+    values = {"topics": rows, "problem": problem, "proposed": proposed}
+    return page(request, "topics.html", values)
+
+
+def _proposed(store: Store) -> dict[int, int]:
+    """Count the sites that wait for a word, by topic."""
+    counts = store.discovery.proposal_counts()
+    return {topic: states.get("proposed", 0) for topic, states in counts.items()}
+
+
+@router.post("/topics")
+def add_topic(
+    request: Request,
+    name: Annotated[str, Form(max_length=80)],
+    keywords: Annotated[str, Form(max_length=1_000)] = "",
+    urls: _Urls = "",
+) -> Response:
+    """Begin a topic from examples, key words, or both."""
+    web = web_of(request)
+    words = [word.strip() for word in keywords.replace("，", ",").split(",") if word.strip()]
+    try:
+        with web.store() as store:
+            row, _ = begin(store, name, examples=urls.split(), keywords=words, now=web.now())
+    except HubwatchError as error:
+        return _topics(request, str(error))
+    return see(f"/topics/{row.id}")
+
+
+@router.get("/topics/{topic_id}")
+def topic_page(request: Request, topic_id: int) -> Response:
+    """Show one topic: counts, scores, terms, examples."""
+    words = words_of(request)
+    with web_of(request).store() as store:
+        row = topic_of(store, topic_id)
+        values = {
+            "topic": topic_values(row, store.topics.counts()),
+            "examples": store.topics.examples(topic_id),
+            "terms": _terms(store, topic_id),
+            "proposed": _proposed(store).get(topic_id, 0),
+        }
+        counts = store.topics.score_counts(topic_id, parts=_PARTS)
+    chart = None
+    if any(counts):
+        labels = [f"{number / _PARTS:.2f}" for number in range(_PARTS)]
+        chart = bars(
+            words("topics.scores"), labels, {words("page.page"): counts}, every=4, wide=False
+        )
+    return page(request, "topic.html", {**values, "scores": chart})
+
+
+def _terms(store: Store, topic_id: int) -> list[tuple[str, float]]:
+    """Return the terms that speak for the topic in its latest relevant pages, the weightiest first."""
+    asked = NewQuery(topic=topic_id, verdict="relevant", limit=_TERMS_FROM)
+    pages = [row.page_id for row in store.answers.new(asked).rows]
+    shares: Counter[str] = Counter()
+    for score in store.topics.scores(pages, topic_id):
+        for term, share in json.loads(score.terms):
+            shares[term] += share / len(pages)
+    return [(term, share) for term, share in shares.most_common(_TERMS_SHOWN) if share > 0]
+
+
+@router.post("/topics/{topic_id}/examples")
+def add_examples(
+    request: Request,
+    topic_id: int,
+    urls: _Urls,
+    origin: Annotated[str, Form(pattern="^(relevant|irrelevant)$")],
+) -> Response:
+    """Say that pages are, or are not, what a topic wants."""
+    web = web_of(request)
+    with web.store() as store:
+        name = topic_of(store, topic_id).name
+        teach(store, name, urls.split(), relevant=origin == "relevant", now=web.now())
+    return see(f"/topics/{topic_id}")
+
+
+@router.post("/topics/{topic_id}/state")
+def set_state(
+    request: Request, topic_id: int, state: Annotated[str, Form(pattern="^(active|paused)$")]
+) -> Response:
+    """Let a topic judge no more pages, or judge again."""
+    web = web_of(request)
+    with web.store() as store:
+        name = topic_of(store, topic_id).name
+        set_paused(store, name, paused=state == "paused", now=web.now())
+    return see(f"/topics/{topic_id}")
+
+
+@router.post("/topics/{topic_id}/remove")
+def remove_topic(request: Request, topic_id: int) -> Response:
+    """Delete a topic with its examples and scores."""
+    with web_of(request).store() as store:
+        topic_of(store, topic_id)
+        store.topics.remove(topic_id)
+    return see("/topics")

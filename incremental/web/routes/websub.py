@@ -1,0 +1,35 @@
+"""The callback of WebSub hubs: the one place where strangers may post. They change nothing but an inbox."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import PlainTextResponse, Response
+
+from incremental.web.context import Web, web_of
+from incremental.websub import CallbackAnswer, CallbackRequest
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.api_route("/websub/{token}", methods=["GET", "POST"])
+async def callback(request: Request, token: str) -> Response:
+    """Answer a hub that asks whether we meant to subscribe, or says that a page has changed."""
+    asked = CallbackRequest(
+        method=request.method,
+        token=token,
+        query=dict(request.query_params),
+        headers=dict(request.headers),
+        body=await request.body(),
+    )
+    answered = await run_in_threadpool(_receive, web_of(request), asked)
+    return PlainTextResponse(answered.text, answered.code)
+
+
+def _receive(web: Web, asked: CallbackRequest) -> CallbackAnswer:
+    if web.receive is None:
+        return CallbackAnswer(HTTPStatus.NOT_FOUND, "no such subscription")
+    with web.store():
+        return web.receive(asked, web.now())

@@ -1,0 +1,138 @@
+"""Listening: a server in a thread beside the daemon, or alone.
+
+The one module of the web room that knows sockets, and it only listens.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import socket
+import threading
+from collections.abc import Iterator
+
+import uvicorn
+
+from incremental.errors import SettingsError
+from incremental.web.app import make_app
+from incremental.web.context import Web
+from incremental.web.guard import names_for_others
+
+_CONNECTIONS = 200
+_IDLE_SECONDS = 10
+
+
+class ListenError(SettingsError):
+    """The address cannot be listened on: taken, not this machine's, or not allowed."""
+
+
+class Listener:
+    """A bound address with the application behind it, not yet answering.
+
+    Raises:
+        SettingsError: others could reach the address, and neither a password nor a token is set.
+        ListenError: the address cannot be listened on.
+    """
+
+    def __init__(self, web: Web) -> None:
+        refuse_unguarded(web)
+        self._socket = _bind(web.settings.web.host, web.settings.web.port)
+        config = uvicorn.Config(
+            make_app(web, warm=True),
+            http="h11",
+            ws="none",
+            loop="asyncio",
+            lifespan="off",
+            access_log=False,
+            log_level="warning",
+            log_config=None,
+            server_header=False,
+            # Who may say who asks is decided in the guard.
+            proxy_headers=False,
+            limit_concurrency=_CONNECTIONS,
+            timeout_keep_alive=_IDLE_SECONDS,
+            timeout_graceful_shutdown=1,
+        )
+        self._server = uvicorn.Server(config)
+
+    @property
+    def url(self) -> str:
+        """The address of the web page; with port 0 in the settings, the one that was free."""
+        host, port = self._socket.getsockname()[:2]
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - shown, not bound
+        return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+    def serve(self) -> None:
+        """Answer until :meth:`stop`, or in the main thread until INT or TERM."""
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._socket.close()
+
+    def stop(self) -> None:
+        """Ask the server to end; from any thread."""
+        self._server.should_exit = True
+
+
+@contextlib.contextmanager
+def served(web: Web) -> Iterator[str]:
+    """Serve in a thread of its own while the block runs; give the address.
+
+    Raises:
+        SettingsError: see :class:`Listener`.
+    """
+    listener = Listener(web)
+    thread = threading.Thread(target=listener.serve, name="web", daemon=True)
+    thread.start()
+    try:
+        yield listener.url
+    finally:
+        listener.stop()
+        thread.join(timeout=5)
+
+
+def refuse_unguarded(web: Web) -> None:
+    """Refuse to be reached by others while nothing is asked of them.
+
+    Raises:
+        SettingsError: says what to set.
+    """
+    settings = web.settings.web
+    with web.store() as store:
+        guarded = bool(settings.password) or store.access.has_tokens()
+    if guarded:
+        return
+    way_out = (
+        "others could reach it; set a password in [web] or HUBWATCH_WEB_PASSWORD, or make a "
+        "token: hubwatch token add NAME --scope write"
+    )
+    if not _is_loopback(settings.host):
+        raise SettingsError("web.host", settings.host, way_out)
+    reached_by = {
+        "web.allowed_hosts": names_for_others(settings.allowed_hosts),
+        "web.trusted_proxies": settings.trusted_proxies,
+        "websub.callback_url": list(filter(None, [web.settings.websub.callback_url])),
+    }
+    for field, names in reached_by.items():
+        if names:
+            raise SettingsError(field, ", ".join(names), way_out)
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    try:
+        family, _, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        return socket.create_server(address[:2], family=family, backlog=128)
+    except (OSError, UnicodeError) as error:
+        way_out = f"cannot be listened on ({error}); another [web] port or host?"
+        raise ListenError("web.port", f"{host}:{port}", way_out) from error

@@ -1,0 +1,38 @@
+"""WebSub: a feed's hub tells us that it has changed, so that it need not be asked (W3C, 2018).
+
+::
+
+    a visit finds that a page offers a hub        -> kept with what was learned of the page
+    Pushes.step: offered, or the lease ends soon  -> subscription request, through the one fetcher
+    the hub asks whether we meant it              -> callback.answer -> Confirmed
+    the hub sends what is new                     -> callback.answer -> Ping -> the page is due at once
+
+What a hub sends is a sign, never content: the page is visited as always, so nothing that a stranger
+sends reaches the store. The callback is a pure function; whoever serves HTTP mounts it. It is off
+until the settings name an address under which the internet reaches that server.
+"""
+
+from __future__ import annotations
+
+from incremental.websub.callback import (
+    CallbackAnswer,
+    CallbackRequest,
+    Confirmed,
+    Event,
+    Ping,
+    Refused,
+    answer,
+)
+from incremental.websub.subscription import Keys, Subscription
+
+__all__ = [
+    "CallbackAnswer",
+    "CallbackRequest",
+    "Confirmed",
+    "Event",
+    "Keys",
+    "Ping",
+    "Refused",
+    "Subscription",
+    "answer",
+]

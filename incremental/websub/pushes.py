@@ -1,0 +1,143 @@
+"""The daemon's side of WebSub: asks hubs, takes in what they answer, and has pages visited.
+
+Two threads meet here. The web server's calls :meth:`Pushes.receive`, which reads and changes nothing
+but an inbox; the daemon's calls :meth:`Pushes.step`, which does the rest.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from queue import Empty, SimpleQueue
+
+from incremental.fetch.status import FetchStatus
+from incremental.revisit import HubState, pinged
+from incremental.settings import WebSubSettings
+from incremental.times import DAY, MINUTE
+from incremental.visit import Fetch
+from incremental.websub.callback import (
+    CallbackAnswer,
+    CallbackRequest,
+    Confirmed,
+    Event,
+    Ping,
+    answer,
+)
+from incremental.websub.subscription import Keys, Subscription
+from store import Store
+from store.values import HubRow
+
+logger = logging.getLogger("hubwatch.websub")
+
+STEP_SECONDS = 2.0
+"""How soon after a hub's message its page is due."""
+SURVEY_SECONDS = 10 * MINUTE
+"""How often all hub pages are looked through for offers and leases."""
+MAX_ASKED_AT_ONCE = 5
+MAX_INBOX = 10_000
+"""Messages that wait; more are dropped, because the pages are visited anyway."""
+_KEY_FILE = "websub.key"
+_KEY_BYTES = 32
+
+Note = Callable[[int, Callable[[HubState], HubState], float], None]
+"""Changes what is known of a hub page and plans its next visit anew: :meth:`Frontier.note`."""
+
+
+class Pushes:
+    """Subscriptions of all watched pages."""
+
+    def __init__(
+        self, store: Store, settings: WebSubSettings, keys: Keys, *, fetch: Fetch, note: Note
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._keys = keys
+        self._fetch = fetch
+        self._note = note
+        self._inbox: SimpleQueue[Event] = SimpleQueue()
+        self._surveyed_at = 0.0
+        self._waiting: list[Subscription] = []
+
+    def receive(self, request: CallbackRequest, now: float) -> CallbackAnswer:
+        """Answer what came in at the callback address. From any thread."""
+        page_id = self._keys.page_of(request.token)
+        hub = self._store.read.hub(page_id) if page_id is not None else None
+        subscription = None if hub is None else _subscription(hub)
+        answered = answer(request, subscription, self._keys, now)
+        if answered.event is not None and self._inbox.qsize() < MAX_INBOX:
+            self._inbox.put(answered.event)
+        return answered
+
+    def step(self, now: float) -> float:
+        """Take in what came, ask a few hubs that are to be asked; return when to call again."""
+        for event in self._events():
+            self._take(event, now)
+        if now - self._surveyed_at >= SURVEY_SECONDS or now < self._surveyed_at:
+            self._surveyed_at = now
+            self._waiting = [one for one in self._subscriptions() if one.ask_at() <= now]
+        for _ in range(min(MAX_ASKED_AT_ONCE, len(self._waiting))):
+            self._ask(self._waiting.pop(), now)
+        return now + STEP_SECONDS
+
+    def _events(self) -> Iterator[Event]:
+        while True:
+            try:
+                yield self._inbox.get_nowait()
+            except Empty:
+                return
+
+    def _subscriptions(self) -> Iterator[Subscription]:
+        active = {row.id for row in self._store.read.sites() if row.state == "active"}
+        for hub in self._store.read.hubs():
+            subscription = _subscription(hub)
+            if subscription.hub_url and hub.site_id in active and hub.state != "dead":
+                yield subscription
+
+    def _take(self, event: Event, now: float) -> None:
+        if isinstance(event, Ping):
+            self._note(event.page_id, lambda hub: pinged(hub, now), now)
+        elif isinstance(event, Confirmed):
+            until = event.until
+            self._note(event.page_id, lambda hub: replace(hub, push_until=until, push_asked=0), now)
+            logger.info("a hub tells of page %d for %.1f days", event.page_id, (until - now) / DAY)
+        else:
+            self._note(event.page_id, lambda hub: replace(hub, push_until=0.0), now)
+            logger.warning("a hub will not tell of page %d: %s", event.page_id, event.reason)
+
+    def _ask(self, subscription: Subscription, now: float) -> None:
+        """Send one subscription request; whether the hub means yes it says at the callback."""
+        # Noted before it is sent: the hub may ask back before it has answered.
+        self._note(
+            subscription.page_id,
+            lambda hub: replace(hub, push_asked_at=now, push_asked=hub.push_asked + 1),
+            now,
+        )
+        lease = self._settings.lease_days * DAY
+        response = self._fetch(subscription.request(self._settings.callback_url, self._keys, lease))
+        if response.status is not FetchStatus.FETCHED:
+            logger.warning(
+                "%s: subscribing to %s: %s %s",
+                subscription.hub_url,
+                subscription.topic_url,
+                response.status.value,
+                response.detail,
+            )
+
+
+def _subscription(hub: HubRow) -> Subscription:
+    return Subscription.of(hub.page_id, hub.url, HubState.from_text(hub.revisit))
+
+
+def load_keys(folder: Path) -> Keys:
+    """Read the key beside the store; made at the first call, readable for its owner alone."""
+    path = folder / _KEY_FILE
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(secrets.token_bytes(_KEY_BYTES))
+    return Keys(path.read_bytes())

@@ -1,0 +1,96 @@
+"""One subscription: what is asked of a hub, and how its messages are known for its own. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from incremental.fetch.status import Request
+from incremental.revisit import HubState
+from incremental.times import DAY, HOUR
+
+RENEW_SECONDS = DAY
+"""How long before a lease ends it is asked for again."""
+ASK_AGAIN_SECONDS = 6 * HOUR
+"""After a request that was not confirmed; each further one waits twice as long, up to a week."""
+MAX_ASK_AGAIN_SECONDS = 7 * DAY
+_TOKEN_CHARS = 32
+_MAX_TOKEN_CHARS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Everything secret, made from one key: what a hub needs to know of one page tells no other's.
+
+    *master* is at least 32 random bytes, kept beside the store.
+    """
+
+    master: bytes
+
+    def token(self, page_id: int) -> str:
+        """Return the last part of a page's callback address: nobody else can guess one."""
+        return f"{page_id}.{self._mac('callback', page_id)[:_TOKEN_CHARS]}"
+
+    def page_of(self, token: str) -> int | None:
+        """Return the page that a token was made for, None for one that we did not make."""
+        number, _, _ = token.partition(".")
+        if len(token) > _MAX_TOKEN_CHARS or not (number.isascii() and number.isdigit()):
+            return None
+        same = hmac.compare_digest(token.encode(), self.token(int(number)).encode())
+        return int(number) if same else None
+
+    def secret(self, page_id: int) -> str:
+        """Return what the hub of a page signs its messages with."""
+        return self._mac("secret", page_id)
+
+    def _mac(self, use: str, page_id: int) -> str:
+        return hmac.new(self.master, f"{use} {page_id}".encode(), hashlib.sha256).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """A page whose hub tells of its changes, or was asked to. Times are unix seconds, 0 = never."""
+
+    page_id: int
+    topic_url: str
+    """The page's address, which the hub must name."""
+    hub_url: str
+    asked_at: float = 0.0
+    asked: int = 0
+    """Requests since one was confirmed."""
+    until: float = 0.0
+    """End of the lease that was confirmed."""
+
+    @classmethod
+    def of(cls, page_id: int, topic_url: str, state: HubState) -> Subscription:
+        """Read what is kept with the hub's state."""
+        return cls(
+            page_id=page_id,
+            topic_url=topic_url,
+            hub_url=state.push_hub,
+            asked_at=state.push_asked_at,
+            asked=state.push_asked,
+            until=state.push_until,
+        )
+
+    def ask_at(self) -> float:
+        """Return when the hub is to be asked (again)."""
+        renewal = self.until - RENEW_SECONDS if self.until else 0.0
+        if not self.asked:
+            return renewal
+        wait = min(ASK_AGAIN_SECONDS * 2.0 ** min(self.asked - 1, 20), MAX_ASK_AGAIN_SECONDS)
+        return max(renewal, self.asked_at + wait)
+
+    def request(self, callback_url: str, keys: Keys, lease_seconds: float) -> Request:
+        """Return the subscription request (WebSub, section 5.1)."""
+        form = {
+            "hub.mode": "subscribe",
+            "hub.topic": self.topic_url,
+            "hub.callback": f"{callback_url.rstrip('/')}/{keys.token(self.page_id)}",
+            "hub.secret": keys.secret(self.page_id),
+            "hub.lease_seconds": str(int(lease_seconds)),
+        }
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        return Request(self.hub_url, headers=headers, post=urlencode(form).encode())

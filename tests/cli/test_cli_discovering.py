@@ -1,0 +1,74 @@
+"""``hubwatch discover``: what a search found, and yes or no to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_runner import Run
+from stories import START
+
+from incremental.settings import Settings
+from incremental.storage import open_configured_store
+from store.discovery import NewProposal, RoundRecord, RoundRow
+
+OF = ("--topic", "bridges")
+
+
+@pytest.fixture
+def searched(hubwatch: Run, tmp_path: Path) -> Run:
+    """The command line, where a search of one round proposed two sites."""
+    with open_configured_store(Settings(), tmp_path) as store:
+        topic = store.topics.add("bridges", ["bridge"], "fused", now=START)
+        run = store.discovery.begin(topic, rounds=1, pages=10, now=START)
+        row = RoundRow(1, "forward", '{"forward": null, "keyword": 0.5}', 9, 7, 2, 0.5, "", START)
+        store.discovery.record(RoundRecord(run, topic, row, "{}"))
+        store.discovery.end(run, "done", "all rounds done", now=START)
+        best = [("https://spans.example/best", "The best", 0.8)]
+        hubs = [("https://spans.example/list", 0.9)]
+        proposals = [NewProposal("spans.example", 0.9, best, hubs), NewProposal("b.example", 0.4)]
+        store.discovery.propose(topic, proposals, now=START)
+    return hubwatch
+
+
+def sites(hubwatch: Run, *options: str) -> list[str]:
+    return [one["site"] for one in hubwatch("discover", "proposals", *OF, *options, "--json").json]
+
+
+def test_the_last_search_is_told_round_by_round(searched: Run) -> None:
+    told = searched("discover", "status", *OF, "--json").json
+    assert (told["run"]["status"], told["proposals"]) == ("done", {"proposed": 2})
+    assert told["run"]["ended_at"].startswith("20")
+    (only,) = told["rounds"]
+    assert (only["operator"], only["reward"], only["new_sites"]) == ("forward", 0.5, 2)
+    table = searched("discover", "status", *OF).out
+    assert "all rounds done" in table
+    assert "untried" in table
+
+
+def test_proposals_are_listed_with_their_best_pages(searched: Run) -> None:
+    assert sites(searched) == ["spans.example", "b.example"]
+    table = searched("discover", "proposals", *OF).out
+    assert "0.80 The best" in table
+    assert "https://spans.example/list" in table
+
+
+def test_a_site_is_accepted_and_the_others_turned_down(searched: Run) -> None:
+    searched("discover", "accept", "spans.example", *OF)
+    assert "spans.example" in [row["name"] for row in searched("list", "--json").json]
+    assert searched("discover", "reject", "--all", *OF, "--json").json == ["b.example"]
+    assert sites(searched, "--state", "rejected") == ["b.example"]
+    assert sites(searched) == []
+
+
+def test_what_was_not_proposed_names_what_was(searched: Run) -> None:
+    result = searched("discover", "accept", "c.example", *OF)
+    assert result.code == 4
+    assert "known: spans.example, b.example" in result.err
+    assert searched("discover", "accept", *OF).code == 2
+
+
+def test_before_the_first_search_it_says_how_to_begin(hubwatch: Run, tmp_path: Path) -> None:
+    with open_configured_store(Settings(), tmp_path) as store:
+        store.topics.add("bridges", ["bridge"], "fused", now=START)
+    assert "hubwatch discover run --topic bridges" in hubwatch("discover", "status", *OF).err

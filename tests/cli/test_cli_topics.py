@@ -1,0 +1,259 @@
+"""Topics from the command line: begin, list, show, test, correct, end; and what goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_runner import Result, Run
+from fake_web import DAY, FakeWeb, Watch
+from local_site import LocalSite
+from topic_web import HOME, NEW, OLD, address, prose, shown, story
+
+from incremental.clock import SimulatedClock, SystemClock
+
+BRIDGES = [address(*one) for one in NEW if one[0] == "bridge"]
+SOUPS = [address(*one) for one in NEW if one[0] == "soup"]
+
+
+@pytest.fixture
+def read(hubwatch: Run, tmp_path: Path) -> Run:
+    """The command line, on a store in which a site with two subjects was watched for half a day."""
+    start = SystemClock().now() - DAY / 2
+    pages: dict[str, Any] = {
+        HOME: [(0, shown(*OLD)), (start + DAY / 6, shown(*NEW, *OLD))],
+        **{address(s, n): story(s, n) for s, n in [*OLD, *NEW]},
+    }
+    with Watch(tmp_path, FakeWeb(SimulatedClock(start), pages), HOME) as crawl:
+        crawl.run(DAY / 2)
+    return hubwatch
+
+
+def bridges(hubwatch: Run, *more: str) -> Result:
+    examples = [part for url in BRIDGES[:2] for part in ("--example", url)]
+    return hubwatch("topic", "add", "bridges", *examples, *more)
+
+
+def test_a_topic_learns_at_once_from_pages_that_are_in_the_cache(read: Run) -> None:
+    told = bridges(read, "--keyword", "viaduct", "--json").json
+    assert (told["state"], told["examples"], told["keywords"]) == ("ready", 2, ["viaduct"])
+    assert (told["learned"], told["waiting"]) == (BRIDGES[:2], [])
+    assert told["version"]
+    (row,) = read("topic", "list", "--json").json
+    assert row["name"] == "bridges"
+    table = read("topic", "list").out
+    assert "bridges" in table
+    assert "viaduct" in table
+
+
+def test_a_topic_shows_what_it_learned_from(read: Run) -> None:
+    bridges(read)
+    told = read("topic", "show", "bridges", "--json").json
+    assert [one["url"] for one in told["pages_learned"]] == BRIDGES[:2]
+    assert {one["status"] for one in told["pages_learned"]} == {"from the cache"}
+    assert told["terms"]
+    table = read("topic", "show", "bridges").out
+    assert "ready" in table
+    assert told["terms"][0]["term"] in table
+
+
+def test_a_page_is_tried_and_what_it_would_have_needed_is_said(read: Run) -> None:
+    bridges(read)
+    (on,) = read("topic", "test", BRIDGES[2], "--json").json["topics"]
+    (off,) = read("topic", "test", SOUPS[0], "--topic", "bridges", "--json").json["topics"]
+    assert on["score"] >= 0.5 > off["score"]
+    assert (on["verdict"], off["verdict"]) == ("relevant", "irrelevant")
+    assert on["terms"]
+    assert off["needed"]
+    table = read("topic", "test", SOUPS[0]).out
+    assert all(word in table for word in ("bridges", "irrelevant", "needed"))
+
+
+def test_check_shows_what_topics_made_of_a_page(read: Run) -> None:
+    bridges(read)
+    read("irrelevant", SOUPS[0], "--topic", "bridges")
+    (said,) = read("check", SOUPS[0], "--json").json["topics"]
+    assert (said["topic"], said["verdict"], said["method"]) == ("bridges", "irrelevant", "you")
+    assert read("check", BRIDGES[0], "--json").json["topics"] == []
+    assert "bridges" in read("check", SOUPS[0]).out
+
+
+def test_what_you_say_of_a_page_shows_at_once(read: Run) -> None:
+    bridges(read)
+    before = read("topic", "list", "--json").json[0]["version"]
+    done = read("relevant", BRIDGES[2], "--topic", "bridges", "--json").json
+    assert (done["corrections"], done["version"] != before) == (1, True)
+    read("irrelevant", SOUPS[0], SOUPS[1], "--topic", "bridges")
+    listed = {row["url"]: row for row in read("new", "--topic", "bridges", "--json").json}
+    assert set(listed) == {BRIDGES[2]}
+    assert listed[BRIDGES[2]]["score"] == 1.0
+    rejected = read("new", "--topic", "bridges", "--irrelevant", "--json").json
+    assert {row["url"] for row in rejected} == {BRIDGES[2], *SOUPS[:2]}
+    read("relevant", SOUPS[0], "--topic", "bridges")
+    assert len(read("new", "--topic", "bridges", "--json").json) == 2
+
+
+def test_new_pages_of_a_topic_in_every_form(read: Run) -> None:
+    bridges(read)
+    read("relevant", *BRIDGES, "--topic", "bridges")
+    assert len(read("new", "--json").json) == len(NEW)
+    rows = read("new", "--topic", "bridges", "--min-score", "0.9", "--json").json
+    assert {row["url"] for row in rows} == set(BRIDGES)
+    assert {(row["topic"], row["verdict"], row["guess"]) for row in rows} == {
+        ("bridges", "relevant", False)
+    }
+    assert "1.00" in read("new", "--topic", "bridges").out
+    assert "score,verdict,guess" in read("new", "--topic", "bridges", "--format", "csv").out
+    urls = read("new", "--topic", "bridges", "--format", "urls").out.split()
+    assert sorted(urls) == sorted(BRIDGES)
+    assert read("new", "--topic", "bridges", "--limit", "1", "--json").json[0] == rows[0]
+
+
+def test_a_paused_topic_is_resumed(read: Run) -> None:
+    bridges(read)
+    assert read("topic", "pause", "bridges", "--json").json["state"] == "paused"
+    assert read("topic", "list", "--json").json[0]["state"] == "paused"
+    assert read("topic", "resume", "bridges", "--json").json["state"] == "ready"
+
+
+def test_a_removed_topic_is_gone_and_its_pages_stay(read: Run) -> None:
+    bridges(read)
+    assert read("topic", "remove", "bridges", "--yes").code == 0
+    assert read("topic", "list", "--json").json == []
+    assert len(read("new", "--json").json) == len(NEW)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["topic", "add", "x"], 2, "--example"),
+        (["topic", "add", " ", "--keyword", "a"], 2, "name"),
+        (["topic", "add", "x", "--example", "nonsense"], 2, "nonsense"),
+        (["topic", "add", "x", "--keyword", "--"], 2, "word"),
+        (["topic", "add", "x", "--keyword", "a", "--method", "magic"], 2, "bayes_kernel"),
+        (["topic", "show", "nothing"], 4, "none yet"),
+        (["topic", "remove", "nothing", "--yes"], 4, "nothing"),
+        (["topic", "pause", "nothing"], 4, "nothing"),
+        (["topic", "test", "https://a.example/"], 4, "no topic yet"),
+        (["relevant", "https://a.example/", "--topic", "nothing"], 4, "nothing"),
+        (["relevant", "https://a.example/"], 2, "--topic"),
+        (["new", "--topic", "nothing"], 4, "nothing"),
+        (["new", "--min-score", "0.5"], 2, "--topic"),
+        (["new", "--topic", "x", "--min-score", "7"], 2, "min-score"),
+    ],
+)
+def test_what_cannot_be_done_is_told(
+    hubwatch: Run, arguments: list[str], code: int, says: str
+) -> None:
+    done = hubwatch(*arguments)
+    assert (done.code, says in done.err) == (code, True), done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_wrong_example_stores_nothing(hubwatch: Run) -> None:
+    hubwatch("topic", "add", "x", "--keyword", "bridge", "--example", "nonsense")
+    assert hubwatch("topic", "list", "--json").json == []
+
+
+def test_a_topic_without_its_examples_waits_and_says_so(hubwatch: Run) -> None:
+    url = "https://library.example/bridge"
+    done = hubwatch("topic", "add", "bridges", "--example", url)
+    assert done.code == 0
+    assert "is waiting" in done.err
+    assert "fetched by the daemon" in done.err
+    assert f"{url}: not fetched yet" in hubwatch("topic", "show", "bridges", "--json").json["why"]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "No such file"),
+        ("this is no tree\n", "no format that we know"),
+        ("id\tpos\thypernyms\ten\na\tn\tb\tx\nb\tn\ta\ty\n", "cycle"),
+    ],
+)
+def test_a_broken_semantic_tree_is_named_and_left_out(
+    hubwatch: Run, tmp_path: Path, content: str | None, says: str
+) -> None:
+    (tmp_path / "hubwatch.toml").write_text('[topics]\ntrees = ["words.tree"]\n')
+    if content is not None:
+        (tmp_path / "words.tree").write_text(content)
+    words = ["--keyword", "suspension bridge", "--keyword", "viaduct"]
+    told = hubwatch("topic", "add", "bridges", *words, "--method", "semantic", "--json").json
+    assert told["state"] == "ready"
+    assert any("words.tree" in one and says in one for one in told["warnings"]), told["warnings"]
+
+
+# --- over HTTP --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[LocalSite]:
+    """A site on loopback, which the settings allow."""
+    (tmp_path / "hubwatch.toml").write_text('[fetch]\nallowed_networks = ["127.0.0.0/8"]\n')
+    pages = {
+        "/robots.txt": "User-agent: *\nDisallow: /private",
+        "/bridge": story("bridge", 1),
+        "/span": story("bridge", 2),
+        "/soup": story("soup", 3),
+        "/empty": "<html></html>",
+        "/": shown(),
+    }
+    with LocalSite(pages) as local:
+        yield local
+
+
+def test_examples_are_fetched_by_a_run_without_any_site(hubwatch: Run, site: LocalSite) -> None:
+    done = hubwatch("topic", "add", "bridges", "--example", f"{site.url}/bridge")
+    assert "is waiting" in done.err
+    assert hubwatch("run", "--once").code == 0
+    told = hubwatch("topic", "show", "bridges", "--json").json
+    assert (told["state"], told["pages_learned"][0]["status"]) == ("ready", "fetched")
+    assert hubwatch("list", "--json").json == []
+
+
+def test_a_page_that_is_not_in_the_cache_is_fetched_to_be_tried(
+    hubwatch: Run, site: LocalSite
+) -> None:
+    words = [part for word in prose("bridge", 1).split()[1:6] for part in ("--keyword", word)]
+    hubwatch("topic", "add", "bridges", *words)
+    told = hubwatch("topic", "test", f"{site.url}/span", "--json").json
+    assert (told["source"], len(told["topics"])) == ("fetched", 1)
+    assert site.paths.count("/robots.txt") == 1
+    hubwatch("topic", "test", f"{site.url}/soup")
+    assert site.paths.count("/robots.txt") == 1
+    assert hubwatch("new", "--json").json == []
+
+
+@pytest.mark.parametrize(("path", "says"), [("/private/x", "robots denied"), ("/nowhere", "gone")])
+def test_a_page_that_cannot_be_had_is_not_judged(
+    hubwatch: Run, site: LocalSite, path: str, says: str
+) -> None:
+    hubwatch("topic", "add", "bridges", "--keyword", "viaduct")
+    done = hubwatch("topic", "test", site.url + path)
+    assert (done.code, says in done.err) == (1, True), done.err
+    assert ("/private/x" in site.paths) is False
+
+
+def test_an_empty_page_is_judged_as_such(hubwatch: Run, site: LocalSite) -> None:
+    hubwatch("topic", "add", "bridges", "--keyword", "viaduct")
+    told = hubwatch("topic", "test", f"{site.url}/empty", "--json").json
+    assert "no text" in told["topics"][0]["why"]
+
+
+def test_exploring_finds_the_site_of_an_example(hubwatch: Run, site: LocalSite) -> None:
+    hubwatch("topic", "add", "bridges", "--example", f"{site.url}/bridge")
+    assert hubwatch("run", "--once", "--explore", "1").code in (0, 1)
+    (row,) = hubwatch("list", "--json").json
+    assert row["seed"] == site.url + "/"
+    assert row["origin"]["topic"] == "bridges"
+    assert "found on" in hubwatch("list").out
+
+
+def test_hostile_names_and_titles_are_shown_harmlessly(hubwatch: Run) -> None:
+    hubwatch("topic", "add", "[red]x[/red]", "--keyword", "bridge")
+    assert hubwatch("topic", "add", "a\x1b[31mb", "--keyword", "bridge").code == 2
+    assert "[red]x[/red]" in hubwatch("topic", "list").out
+    assert hubwatch("topic", "list", "--json").json[0]["name"] == "[red]x[/red]"

@@ -1,0 +1,184 @@
+"""What sets the next visit besides visits themselves: signs, rests, hours, shared budgets, new sections."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Reply, Watch, page, watch
+
+from incremental.clock import SimulatedClock
+from incremental.crawl.sites import YOUNG_SECONDS, share_out
+from incremental.revisit import HubState
+from incremental.revisit.cover import Cover
+from incremental.settings import RevisitSettings, Settings, SiteSettings
+
+HOME = "https://news.example/"
+SECTION = HOME + "section/"
+
+
+def _settings(**revisit: Any) -> Settings:
+    return msgspec.structs.replace(SPARING, revisit=RevisitSettings(**revisit))
+
+
+def _sitemap(lastmod: str) -> Reply:
+    entry = f"<url><loc>{SECTION}</loc><lastmod>{lastmod}</lastmod></url>"
+    space = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    text = f'<?xml version="1.0"?><urlset xmlns="{space}">{entry}</urlset>'
+    return Reply(text.encode(), headers={"Content-Type": "application/xml"})
+
+
+def test_a_newer_lastmod_in_a_sitemap_is_a_sign_for_the_hub_it_names(tmp_path: Path) -> None:
+    """The sitemap moves with every minute: its say is counted, and what came of it."""
+
+    def minute_ago(at: float) -> Reply:
+        return _sitemap(datetime.fromtimestamp(at - MINUTE, UTC).isoformat())
+
+    pages = {
+        HOME: page("/section/", "/a.html"),
+        HOME + "a.html": page(),
+        SECTION: page("/section/x.html"),
+        SECTION + "x.html": page(),
+        HOME + "sitemap.xml": minute_ago,
+    }
+    with watch(tmp_path, pages, settings=_settings(requests_per_day=12)) as crawl:
+        crawl.run(4 * DAY)
+        section = crawl.hub(SECTION)
+        assert section is not None
+        state = HubState.from_text(section.revisit)
+        assert state.hints >= 2
+        assert state.hints_kept == 0
+
+
+def _two_hubs(crawl: Watch) -> tuple[Any, Any, Any]:
+    site = crawl.crawler.frontier.sites()[0]
+    home, section = crawl.hub(HOME), crawl.hub(SECTION)
+    assert home is not None
+    assert section is not None
+    return site, home, section
+
+
+@pytest.fixture
+def quiet(tmp_path: Path) -> Any:
+    pages = {
+        HOME: page("/section/", "/a.html"),
+        HOME + "a.html": page(),
+        SECTION: page("/section/x.html"),
+        SECTION + "x.html": page(),
+    }
+    with watch(tmp_path, pages) as crawl:
+        yield crawl.run(2 * DAY)
+
+
+def test_what_rests_waits_until_nothing_else_is_due_but_not_for_ever(quiet: Watch) -> None:
+    site, home, section = _two_hubs(quiet)
+    now = quiet.clock.now()
+    site.cover = Cover({section.page_id: home.page_id})
+    assert site.index(replace(section, due_at=now - DAY), now) == 0 < site.index(home, now)
+    assert site.index(replace(section, due_at=now - 8 * DAY), now) > 0
+
+
+def test_what_a_user_calls_a_hub_never_rests_and_a_home_page_a_day_at_most(quiet: Watch) -> None:
+    site, home, section = _two_hubs(quiet)
+    site.cover = Cover({section.page_id: home.page_id, home.page_id: section.page_id})
+    assert not site.rests(section.page_id, "user")
+    state = site.hub_state(home)
+    calm = replace(state, novel=0.0, first_at=START, visits=50)
+    rest = site.due_at(home.page_id, home.role, calm, quiet.clock.now()) - state.visited_at
+    assert rest == pytest.approx(DAY, abs=1)
+
+
+def test_a_site_is_asked_for_nothing_outside_its_hours(tmp_path: Path) -> None:
+    pages = {HOME: page("/a.html"), HOME + "a.html": page()}
+    settings = msgspec.structs.replace(
+        _settings(hours=("00:00-01:00",), requests_per_day=48),
+        site=(SiteSettings(url=HOME, hours=("22:00-04:30",)),),
+    )
+    with watch(tmp_path, pages, settings=settings) as crawl:
+        crawl.run(4 * DAY)
+        hours = {at % DAY / HOUR for at in crawl.web.times("news.example")}
+    assert hours
+    assert all(hour >= 22 or hour < 4.5 + 1 / 60 for hour in hours)
+
+
+def test_after_the_clock_went_back_hubs_are_visited_as_if_it_had_not(quiet: Watch) -> None:
+    """By two days: without planning anew nothing would be due before these have passed again."""
+    back = quiet.clock.now() - 2 * DAY
+    wake_at = quiet.crawler.step(back)
+    assert wake_at < back + HOUR + MINUTE
+    home = quiet.hub(HOME)
+    assert home is not None
+    assert home.due_at <= back + DAY
+
+
+def test_sites_share_a_whole_budget_and_none_is_forgotten(tmp_path: Path) -> None:
+    other = "https://other.example/"
+    pages = {HOME: page("/a.html"), other: page("/b.html")}
+    settings = _settings(requests_per_day=48, whole_requests_per_day=20)
+    with watch(tmp_path, pages, HOME, other, settings=settings) as crawl:
+        crawl.run(4 * DAY)
+        asked = [len(crawl.web.times(host)) for host in ("news.example", "other.example")]
+        parts = share_out(crawl.store.read.sites(), settings.revisit)
+    assert sum(parts.values()) == pytest.approx(20)
+    assert min(asked) >= 2 * 4 * 0.9
+    assert sum(asked) <= 20 * 5  # four days touch five of the calendar
+
+
+def test_the_feed_of_a_section_that_comes_up_is_read_before_its_pages(tmp_path: Path) -> None:
+    came_up = START + YOUNG_SECONDS + 8 * DAY
+    feed_url, stories = HOME + "ko/index.xml", [f"{HOME}ko/p{n}.html" for n in range(12)]
+    items = "".join(f"<item><title>{u}</title><link>{u}</link></item>" for u in stories)
+    feed = Reply(
+        f'<?xml version="1.0"?><rss version="2.0"><channel>{items}</channel></rss>'.encode(),
+        headers={"Content-Type": "application/rss+xml"},
+    )
+    head = f'<link rel="alternate" type="application/rss+xml" href="{feed_url}">'
+    pages: dict[str, Any] = {
+        HOME: [(0.0, page("/a.html")), (came_up, page("/a.html", "/ko/"))],
+        HOME + "a.html": page(),
+        HOME + "ko/": page(stories[0], head=head),
+        feed_url: feed,
+        **{url: page() for url in stories},
+    }
+    with watch(tmp_path, pages, settings=_settings(requests_per_day=24)) as crawl:
+        crawl.run(came_up - START + 27 * HOUR)
+        assert set(crawl.new()) >= {f"/ko/p{n}.html" for n in range(12)}
+
+
+def test_a_translation_that_only_its_original_leads_to_is_found_with_it(tmp_path: Path) -> None:
+    """``/guide.html`` is new and has a switch to ``/zh/guide.html``, which stands on no list."""
+    later = START + 16 * DAY
+    pages: dict[str, Any] = {
+        HOME: [(0.0, page("/a.html", "/zh/")), (later, page("/a.html", "/zh/", "/guide.html"))],
+        HOME + "a.html": page(),
+        HOME + "zh/": page("/zh/old.html"),
+        HOME + "zh/old.html": page(),
+        HOME + "guide.html": page("/zh/guide.html"),
+        HOME + "zh/guide.html": page("/guide.html"),
+    }
+    with watch(tmp_path, pages) as crawl:
+        crawl.run(later - START + DAY)
+        assert crawl.new() == ["/guide.html", "/zh/guide.html"]
+
+
+def test_pages_that_are_told_when_a_look_finds_them_do_not_wait_for_the_share_of_looks(
+    tmp_path: Path,
+) -> None:
+    later = START + 3 * DAY
+    news = [f"/n{n}.html" for n in range(9)]
+    pages: dict[str, Any] = {
+        HOME: [(0.0, page("/a.html")), (later, page("/a.html", *news))],
+        **{HOME + path[1:]: page() for path in news},
+        HOME + "a.html": page(),
+    }
+    settings = msgspec.structs.replace(
+        SPARING, news=msgspec.structs.replace(SPARING.news, look_share=0.001)
+    )
+    crawl = Watch(tmp_path, FakeWeb(SimulatedClock(START), pages), HOME, settings=settings)
+    with crawl:
+        crawl.run(3 * DAY + 4 * HOUR + MINUTE)
+        assert sorted(crawl.new()) == news

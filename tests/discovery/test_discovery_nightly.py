@@ -1,0 +1,105 @@
+"""The daemon looks for further sites once a night, within its budget, and trouble stops nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from stories import DAY, START
+
+from classifier.hub import ModelError
+from incremental.crawl.nightly_discovery import NightlyDiscovery
+from incremental.discovery.exploration import Find, Round
+from incremental.errors import InputError
+from store import Store
+from store.topic_values import TopicRow
+
+FIND = Find("http://a.example/", "forward", "", 1)
+
+
+class Runs:
+    """Stands in for what looks; knows for whom it was asked, and how far it may go."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, int]] = []
+
+    @contextmanager
+    def make(self, topic: TopicRow) -> Iterator[Any]:
+        if topic.name == "broken":
+            raise InputError("topic", topic.name, "has no page")
+        if topic.name == "modelless":
+            raise ModelError(Path("models/x"), "a file is missing")
+        self.name = topic.name
+        yield self
+
+    def run(self, *, rounds: int, pages: int, progress: Any, stop: Any) -> Any:
+        assert rounds > 0
+        assert progress is not None
+        assert not stop()
+        self.asked.append((self.name, pages))
+        return type("Run", (), {"why": "done"})
+
+
+def night(store: Store, runs: Runs) -> NightlyDiscovery:
+    return NightlyDiscovery(store, 30, runs.make, start=lambda work: work())
+
+
+def ready(store: Store, *names: str) -> None:
+    for name in names:
+        store.topics.update(store.topics.add(name, ["x"], "fused", now=START), state="ready")
+
+
+def test_each_ready_topic_has_its_round_once_a_day(sqlite_store: Store) -> None:
+    ready(sqlite_store, "bridges", "rivers")
+    sqlite_store.topics.add("waiting", ["x"], "fused", now=START)
+    runs = Runs()
+    nightly = night(sqlite_store, runs)
+    for hour in range(50):
+        nightly.step(START + hour * 3600)
+    assert runs.asked == [("bridges", 30), ("rivers", 30)] * 2
+
+
+def test_nothing_is_looked_for_right_after_a_start(sqlite_store: Store) -> None:
+    ready(sqlite_store, "bridges")
+    runs = Runs()
+    night(sqlite_store, runs).step(START)
+    assert runs.asked == []
+
+
+def test_a_daemon_that_is_begun_anew_every_morning_has_its_nights(sqlite_store: Store) -> None:
+    ready(sqlite_store, "bridges")
+    runs = Runs()
+    for hours in (2, 26):
+        night(sqlite_store, runs).step(START + hours * 3600)
+    assert runs.asked == [("bridges", 30)]
+    (topic,) = sqlite_store.topics.topics()
+    sqlite_store.discovery.begin(topic.id, rounds=1, pages=30, now=START + 26 * 3600)
+    night(sqlite_store, runs).step(START + 27 * 3600)
+    assert len(runs.asked) == 1
+
+
+def test_a_night_ends_with_its_own_pages(sqlite_store: Store) -> None:
+    """Whatever the run that it takes up may read."""
+
+    class LongRun(Runs):
+        def run(self, *, progress: Any, stop: Any, **_: Any) -> Any:
+            while not stop():
+                self.asked.append((self.name, 20))
+                progress(None, Round(1, "forward", {}, 20, (FIND,) * 20, 1.0), 0)
+            return type("Run", (), {"why": ""})
+
+    ready(sqlite_store, "bridges")
+    runs = LongRun()
+    night(sqlite_store, runs).step(START + DAY)
+    assert len(runs.asked) == 2
+
+
+def test_a_topic_in_trouble_leaves_the_others_alone(sqlite_store: Store) -> None:
+    ready(sqlite_store, "broken", "modelless", "rivers")
+    runs = Runs()
+    nightly = night(sqlite_store, runs)
+    nightly.step(START)
+    nightly.step(START + DAY)
+    assert runs.asked == [("rivers", 30)]

@@ -1,0 +1,117 @@
+"""The commands of the reading list and of a page's past."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_runner import Run
+from fake_web import DAY, HOUR, FakeWeb, Watch, page
+
+from incremental.clock import SimulatedClock, SystemClock
+from incremental.settings import HistorySettings, build_settings
+
+HOME = "https://news.example/"
+PAGE = HOME + "a.html"
+OLD = "The council meets on Monday and decides on the budget of the town. " * 6
+NEW = OLD.replace("Monday", "Friday", 1)
+
+
+def article(body: str, views: int) -> str:
+    return (
+        f"<html><head><title>Budget</title></head><body><article><h1>Budget</h1>"
+        f"<p>{views} views</p><p>{body}</p></article></body></html>"
+    )
+
+
+@pytest.fixture
+def past(tmp_path: Path) -> float:
+    """Have a page told five days ago, on a site known for a week, and changed two days ago."""
+    start = SystemClock().now() - 12 * DAY
+    told, changed = start + 7 * DAY + 2 * HOUR, start + 10 * DAY
+    pages = {
+        HOME: [(0, page("/z.html")), (told, page("/a.html", "/b.html", "/z.html"))],
+        PAGE: [(0, article(OLD, 17)), (changed, article(NEW, 99))],
+        HOME + "b.html": article(OLD, 5),
+    }
+    settings = build_settings({"history": {"share": 0.2}})
+    assert settings.history == HistorySettings(share=0.2)
+    with Watch(tmp_path, FakeWeb(SimulatedClock(start), pages), HOME, settings=settings) as crawl:
+        crawl.run(12 * DAY)
+    return changed
+
+
+def test_a_change_is_told_and_shown(hubwatch: Run, past: float) -> None:
+    changes = hubwatch("history", PAGE, "--json").json["changes"]
+    assert [change["kind"] for change in changes] == ["added", "changed"]
+    shown = hubwatch("diff", PAGE)
+    assert "- The council meets on Monday and" in shown.out
+    assert "+ The council meets on Friday and" in shown.out
+    assert "views" not in shown.out
+    assert "1 lines differ in noise alone" in shown.err
+    assert "[counter] 99 views" in hubwatch("diff", PAGE, "--noise").out
+    found = hubwatch("diff", PAGE, "--json").json
+    assert (found["changed"], found["summary"]) == (True, "+1 \u22121 words")
+    assert past > 0
+
+
+@pytest.mark.usefixtures("past")
+def test_a_page_is_shown_as_it_was(hubwatch: Run) -> None:
+    assert "Friday" in hubwatch("show", PAGE).out
+    assert "Friday" not in hubwatch("show", PAGE, "--at", "4d").out
+    assert hubwatch("show", PAGE, "--json").json["copies"] == []
+    same = hubwatch("diff", PAGE, "--from", "1h", "--json").json
+    assert (same["changed"], same["summary"]) == (False, "nothing changed")
+    assert hubwatch("diff", PAGE, "--from", "4d", "--to", "1h", "--json").json["changed"]
+    assert hubwatch("diff", PAGE, "--at", "1h", "--from", "4d").code == 2
+    assert hubwatch("diff", PAGE, "--at", "4d").code == 4
+    assert hubwatch("diff", HOME + "never.html").code == 4
+
+
+@pytest.mark.usefixtures("past")
+def test_words_find_pages_and_cursors_go_on(hubwatch: Run) -> None:
+    first = hubwatch("search", "council -nowhere", "--limit", "1", "--json").json
+    second = hubwatch("search", "council", "--after", str(first["cursor"]), "--json").json
+    urls = [row["url"] for row in (*first["pages"], *second["pages"])]
+    assert sorted(urls) == [PAGE, HOME + "b.html"]
+    assert (first["more"], second["more"]) == (True, False)
+    assert "council meets" in hubwatch("search", "friday").out
+    assert hubwatch("search", "...").code == 2
+    assert "nothing found" in hubwatch("search", "zebra").err
+
+
+@pytest.mark.usefixtures("past")
+def test_marks_narrow_what_is_new(hubwatch: Run) -> None:
+    assert hubwatch("read", PAGE).code == 0
+    assert hubwatch("star", PAGE, HOME + "never.html").code == 1
+    assert hubwatch("star", HOME + "z.html").code == 4
+    unread = hubwatch("new", "--unread", "--json").json
+    assert [row["url"] for row in unread] == [HOME + "b.html"]
+    (starred,) = hubwatch("new", "--starred", "--json").json
+    assert starred["read"]
+    assert starred["starred"]
+    hubwatch("unstar", PAGE)
+    hubwatch("unread", PAGE)
+    assert hubwatch("new", "--starred", "--json").json == []
+    assert len(hubwatch("new", "--unread", "--json").json) == 2
+
+
+@pytest.mark.usefixtures("past")
+def test_a_saved_search_is_run_by_name(hubwatch: Run) -> None:
+    assert hubwatch("searches", "save", "town", "council", "--unread").code == 0
+    (kept,) = hubwatch("searches", "list", "--json").json
+    assert kept["name"] == "town"
+    assert len(hubwatch("searches", "run", "town", "--json").json["pages"]) == 2
+    hubwatch("read", PAGE)
+    assert len(hubwatch("searches", "run", "town", "--json").json["pages"]) == 1
+    assert hubwatch("searches", "save", "bad", "x", "--since", "whenever").code == 2
+    assert hubwatch("searches", "remove", "town").code == 0
+    assert hubwatch("searches", "remove", "town").code == 4
+    assert hubwatch("searches", "run", "town").code == 4
+
+
+@pytest.mark.usefixtures("past")
+def test_a_text_too_short_to_compare_has_no_copies(hubwatch: Run) -> None:
+    """The text repeats one sentence: it has fewer different runs of words than a copy needs."""
+    assert "too short" in hubwatch("copies", PAGE).err
+    assert hubwatch("copies", PAGE, "--json").json == []

@@ -1,0 +1,89 @@
+"""Receivers of messages on loopback: a web hook and a mail server."""
+
+from __future__ import annotations
+
+import json
+import socketserver
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+
+@dataclass
+class Received:
+    """A message as it came."""
+
+    key: str
+    title: str
+    body: str
+
+
+class WebHook:
+    """Takes JSON messages; *answer* is told each one and returns the status code."""
+
+    def __init__(self, answer: Callable[[Received], int] = lambda _: 200) -> None:
+        hook = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                size = int(self.headers["Content-Length"])
+                sent = json.loads(self.rfile.read(size))
+                key = self.headers.get("Idempotency-Key", "")
+                message = Received(key, sent["title"], sent["message"])
+                hook.messages.append(message)
+                self.send_response(answer(message))
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                """Say nothing."""
+
+        self.messages: list[Received] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self.url = f"json://127.0.0.1:{self._server.server_port}/hook-secret"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@dataclass
+class MailServer:
+    """Takes mail, as much of SMTP as that needs."""
+
+    mails: list[str] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        mails = self.mails
+
+        class Handler(socketserver.StreamRequestHandler):
+            def say(self, line: str) -> None:
+                self.wfile.write(line.encode() + b"\r\n")
+
+            def handle(self) -> None:
+                self.say("220 here")
+                while line := self.rfile.readline().decode():
+                    word = line[:4].strip().upper()
+                    if word == "DATA":
+                        self.say("354 go on")
+                        lines = iter(self.rfile.readline, b".\r\n")
+                        mails.append(b"".join(lines).decode())
+                    self.say("221 bye" if word == "QUIT" else "250 fine")
+
+        self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.port = self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()

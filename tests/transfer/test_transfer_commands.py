@@ -1,0 +1,50 @@
+"""``hubwatch import``, ``export``, ``backup`` and ``restore``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_runner import Run
+
+
+def test_a_list_is_imported_and_what_is_odd_is_said(hubwatch: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("https://a.example/\nnonsense here\n")
+    result = hubwatch("import", "mine.txt")
+    assert result.code == 1
+    assert "1 new sites" in result.out
+    assert "line 2" in result.err
+    assert [row["seed"] for row in hubwatch("list", "--json").json] == ["https://a.example/"]
+
+
+def test_a_file_that_is_not_there(hubwatch: Run) -> None:
+    result = hubwatch("import", "nowhere.opml")
+    assert result.code == 2
+    assert "nowhere.opml" in result.err
+
+
+def test_new_pages_are_exported(hubwatch: Run, found: list[str], tmp_path: Path) -> None:
+    result = hubwatch("export", "--format", "jsonl", "-o", "new.jsonl")
+    assert result.code == 0
+    rows = [json.loads(line) for line in (tmp_path / "new.jsonl").read_text().splitlines()]
+    assert set(found) <= {row["url"] for row in rows}
+    assert not list(tmp_path.glob("~*"))
+    assert result.out == ""
+
+
+@pytest.mark.usefixtures("found")
+def test_sites_are_exported_to_stdout_too(hubwatch: Run, tmp_path: Path) -> None:
+    assert hubwatch("export", "--format", "opml", "-o", "sites.opml").code == 0
+    assert "https://news.example/" in (tmp_path / "sites.opml").read_text()
+    assert hubwatch("export", "--format", "pdf").code == 2
+    assert hubwatch("export", "--topic", "nobody").code == 4
+
+
+def test_a_store_goes_to_another_folder(hubwatch: Run, found: list[str], tmp_path: Path) -> None:
+    assert hubwatch("backup", "all.tar.gz").code == 0
+    assert hubwatch("restore", "all.tar.gz").code == 3
+    (tmp_path / "other.toml").write_text('[store]\nfolder = "elsewhere"\n')
+    assert hubwatch("-c", "other.toml", "restore", "all.tar.gz").code == 0
+    rows = hubwatch("-c", "other.toml", "new", "--json").json
+    assert set(found) <= {row["url"] for row in (rows["pages"] if isinstance(rows, dict) else rows)}

@@ -1,0 +1,111 @@
+"""Lists of other programs are read for what they name; what is odd is said with its place."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incremental.errors import InputError
+from incremental.transfer.adding import add_all
+from incremental.transfer.lists import FORMATS, Wanted, read_list
+from store import Store
+
+OPML = """<?xml version="1.0"?><opml version="2.0"><body><outline text="News">
+<outline text="A" type="rss" xmlUrl="https://a.example/feed.xml" htmlUrl="https://a.example/"/>
+<outline text="B" type="rss" xmlUrl="https://b.example/atom"/></outline></body></opml>"""
+CHANGEDETECTION = json.dumps(
+    {"watching": {"u1": {"url": "https://a.example/", "title": "A"}, "u2": {"url": "b.example/x"}}}
+)
+URLWATCH = """name: A
+url: https://a.example/
+---
+navigate: https://b.example/app
+filter: [html2text]
+"""
+CSV = "name;url\nA;https://a.example/\nB;https://b.example/x\n"
+URLS = "# mine\nhttps://a.example/\n\nb.example/x  a note\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "urls"),
+    [
+        (OPML, "opml", ["https://a.example/feed.xml", "https://b.example/atom"]),
+        (CHANGEDETECTION, "changedetection", ["https://a.example/", "https://b.example/x"]),
+        (URLWATCH, "urlwatch", ["https://a.example/", "https://b.example/app"]),
+        (CSV, "csv", ["https://a.example/", "https://b.example/x"]),
+        (URLS, "urls", ["https://a.example/", "https://b.example/x"]),
+    ],
+)
+def test_each_format_is_recognised_and_read(text: str, form: str, urls: list[str]) -> None:
+    found = read_list(text.encode())
+    assert (found.format, [one.url for one in found.wanted]) == (form, urls)
+    assert all(one.feed == (form == "opml") for one in found.wanted)
+
+
+def test_a_table_without_a_header_is_read_too() -> None:
+    found = read_list(b"A,https://a.example/\nB,https://b.example/\n", "csv")
+    assert len(found.wanted) == 2
+
+
+def test_what_cannot_be_used_is_named_with_its_place() -> None:
+    found = read_list(b"https://a.example/\njavascript:alert(1)\nftp://b.example/\n")
+    assert len(found.wanted) == 1
+    assert [problem.split(":")[0] for problem in found.problems] == ["line 2", "line 3"]
+
+
+def test_doubles_are_one() -> None:
+    assert len(read_list(b"https://a.example/\nHTTPS://A.EXAMPLE/#top\n").wanted) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "form", "said"),
+    [
+        (b"", "auto", "nothing"),
+        (b"\xff\xfe\x00", "auto", "UTF-8"),
+        (b"{not json", "auto", "JSON"),
+        (b"a: [1", "urlwatch", "YAML"),
+        (b"!!python/object/apply:os.system ['true']", "urlwatch", "YAML"),
+        (b"<opml><body><outline xmlUrl=", "opml", "nothing"),
+        (b"https://a.example/", "excel", "must be one of"),
+        (b"[" * 100_000, "changedetection", "JSON"),
+    ],
+)
+def test_a_broken_file_is_refused_with_the_reason(content: bytes, form: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_list(content, form)
+
+
+def test_entities_of_a_hostile_opml_are_not_unfolded() -> None:
+    entities = "".join(
+        f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "x" * 10}">' for n in range(9)
+    )
+    bomb = f"<!DOCTYPE o [{entities}]>{OPML.split('?>')[1].replace('News', '&e8;')}"
+    assert len(read_list(bomb.encode(), "opml").wanted) == 2
+
+
+@given(st.text(max_size=200), st.sampled_from((*FORMATS, "auto")))
+def test_any_text_is_read_or_refused(text: str, form: str) -> None:
+    try:
+        found = read_list(text.encode("utf-8", "replace"), form)
+    except InputError:
+        return
+    assert found.wanted
+
+
+def test_pages_become_sites_and_feeds_their_hubs(sqlite_store: Store) -> None:
+    wanted = [
+        Wanted("https://a.example/news/"),
+        Wanted("https://a.example/feed.xml", feed=True),
+        Wanted("https://b.example/atom", feed=True),
+    ]
+    added = add_all(sqlite_store, wanted, now=1.0)
+    assert (added.sites, added.feeds, added.known) == (2, 2, 1)
+    hubs = {hub.url: hub.kind for hub in sqlite_store.read.hubs()}
+    assert hubs["https://a.example/feed.xml"] == hubs["https://b.example/atom"] == "feed"
+    assert {row.seed_url for row in sqlite_store.read.sites()} == {
+        *("https://a.example/news/", "https://b.example/")
+    }
+    assert add_all(sqlite_store, wanted, now=2.0).sites == 0

@@ -1,0 +1,69 @@
+"""What is written can be read by the programs it is for, and runs nothing there."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import listparser
+from stories import HOME, HOUR, START, news_site, seen, visit_of
+from warcio.archiveiterator import ArchiveIterator
+
+from incremental.transfer.writing import write_pages, write_sites
+from store import Store
+from store.answers import NewQuery
+from store.values import NewHub
+
+
+def watched(store: Store) -> None:
+    """Tell three pages; one has a title that a spreadsheet would run."""
+    site, home = news_site(store)
+    names = {"one": "One", "two": '=HYPERLINK("http://x")', "three": "三\u202e\x07<b>"}
+    links = [seen(HOME + name, anchor=title, announce=True) for name, title in names.items()]
+    feed = seen(HOME + "feed.xml", hub=NewHub("feed", "feed", 1.0, "", START))
+    store.write.visit(visit_of(site, home, START + HOUR, *links, more_pages=(feed,)))
+
+
+def written(store: Store, form: str) -> str:
+    out = io.BytesIO()
+    assert write_pages(store, NewQuery(), form, out) == 3
+    return out.getvalue().decode()
+
+
+def test_a_spreadsheet_gets_rows_and_no_formulas(sqlite_store: Store) -> None:
+    watched(sqlite_store)
+    rows = list(csv.DictReader(io.StringIO(written(sqlite_store, "csv"))))
+    assert [row["title"] for row in rows] == ["One", '\'=HYPERLINK("http://x")', "三<b>"]
+    assert rows[0]["url"] == HOME + "one"
+    assert rows[0]["found_at"] == "2023-11-14T23:13:20+00:00"
+
+
+def test_a_program_gets_a_line_for_each_page(sqlite_store: Store) -> None:
+    watched(sqlite_store)
+    rows = [json.loads(line) for line in written(sqlite_store, "jsonl").splitlines()]
+    assert [row["url"][len(HOME) :] for row in rows] == ["one", "two", "three"]
+    assert [row["cursor"] for row in rows] == sorted(row["cursor"] for row in rows)
+
+
+def test_a_feed_reader_gets_the_feeds(sqlite_store: Store) -> None:
+    watched(sqlite_store)
+    out = io.BytesIO()
+    assert write_sites(sqlite_store, out) == 1
+    (feed,) = listparser.parse(out.getvalue().decode()).feeds
+    assert feed.url == HOME + "feed.xml"
+
+
+def test_an_archive_gets_the_bodies_that_were_kept(sqlite_store: Store) -> None:
+    watched(sqlite_store)
+    (page,) = sqlite_store.read.find_page(HOME + "one", "")
+    digest = sqlite_store.cache.put(HOME + "one", b"<p>One</p>")
+    sqlite_store.write.update_page(page["id"], body_md5=digest)
+    out = io.BytesIO()
+    assert write_pages(sqlite_store, NewQuery(), "warc", out) == 1
+    records = {
+        record.rec_headers.get_header("WARC-Target-URI"): record.content_stream().read()
+        for record in ArchiveIterator(io.BytesIO(out.getvalue()))
+        if record.rec_type == "resource"
+    }
+    assert records == {HOME + "one": b"<p>One</p>"}

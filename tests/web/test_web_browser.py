@@ -1,0 +1,256 @@
+"""The whole story in a real browser: a daemon, a site on loopback, headless Chromium.
+
+Chromium is the system's own (Debian: ``apt-get install chromium``), or the one that Playwright has
+installed; where there is neither, the stories are skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import feedparser
+import msgspec
+import pytest
+from fake_web import page as html_page
+from local_site import LocalSite
+from web_served import HOME, Served
+
+pytest.importorskip("playwright", reason="playwright is not installed")
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+
+from incremental.settings.channels import ChannelSettings
+from incremental.web.server import served as serving
+
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, "-c", "from incremental.cli import main; main()", "run"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"}
+CONFIG = """
+[fetch]
+allowed_networks = ["127.0.0.0/8"]
+[revisit]
+requests_per_day = 100000
+min_interval_minutes = 0.02
+max_interval_hours = 0.001
+[web]
+port = 0
+"""
+PATIENCE_MS = 90_000
+"""For what the daemon has to find first, on a busy machine."""
+STORY = "/stories/a-bridge-opens-after-all.html"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    # A sandbox of its own needs rights that root in a container does not have.
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        try:
+            opened = playwright.chromium.launch(
+                executable_path=shutil.which("chromium"), args=arguments
+            )
+        except Error as error:
+            pytest.skip(f"no Chromium to drive: {str(error).splitlines()[0]}")
+        yield opened
+        opened.close()
+
+
+@dataclass
+class Tab:
+    """A page of the browser, and what it complained of."""
+
+    page: Page
+    complaints: list[str]
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Tab]:
+    context = browser.new_context(viewport={"width": 1200, "height": 800}, locale="en-GB")
+    page, complaints = context.new_page(), list[str]()
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+    page.set_default_timeout(PATIENCE_MS)
+    yield Tab(page, complaints)
+    context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[str]:
+    """Run the daemon on nothing yet; give the address of its page."""
+    (tmp_path / "hubwatch.toml").write_text(CONFIG)
+    process = subprocess.Popen(
+        COMMAND, cwd=tmp_path, env=ENVIRONMENT, text=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stderr is not None
+    found = (re.search(r"(http://127.0.0.1:\d+/)", line) for line in process.stderr)
+    yield next(match[1] for match in found if match)
+    process.terminate()
+    process.communicate()
+
+
+def test_from_nothing_to_the_first_new_page_without_reloading(daemon: str, tab: Tab) -> None:
+    """Add a site, see its hubs found, see a page come by itself, mark it, see it in the feed."""
+    old = [f"/stories/a-story-with-a-long-name-{n}.html" for n in range(4)]
+    page = tab.page
+    with LocalSite(
+        {"/": html_page(*old), **{o: html_page(text="Old. " * 90) for o in old}}
+    ) as site:
+        page.goto(daemon)
+        page.get_by_role("main").get_by_role("link", name="Add sites").click()
+        page.get_by_label("Addresses, one a line").fill(site.url)
+        page.get_by_role("button", name="Watch").click()
+        expect(page.get_by_text("4 links")).to_be_visible(timeout=PATIENCE_MS)
+        page.get_by_role("link", name="New", exact=True).click()
+        expect(page.get_by_text("Nothing new yet")).to_be_visible()
+
+        site.pages[STORY] = html_page(title="A bridge opens after all", text="At last. " * 90)
+        site.pages["/"] = html_page(STORY + "|A bridge opens", *old)
+        item = page.locator(".item", has_text="A bridge opens after all")
+        expect(item).to_be_visible(timeout=PATIENCE_MS)
+        expect(page.get_by_text("Nothing new yet")).to_be_hidden()
+
+        item.get_by_role("button", name="Star").click()
+        expect(item.get_by_role("button", name="Remove the star")).to_be_visible()
+        feed = feedparser.parse(page.request.get(f"{daemon}feeds/new.atom").body())
+        assert [entry.link for entry in feed.entries] == [site.url + STORY]
+
+
+@pytest.fixture
+def shown(served: Served, tab: Tab) -> Iterator[Page]:
+    """The reading list of a store that was watched for three days."""
+    with serving(served.with_settings(port=0).web) as url:
+        tab.page.goto(url)
+        yield tab.page
+
+
+def test_the_keyboard_is_enough(shown: Page) -> None:
+    expect(shown.locator(".item")).to_have_count(4)
+    shown.keyboard.press("j")
+    shown.keyboard.press("j")
+    second = shown.locator(".item").nth(1)
+    expect(second).to_be_focused()
+    shown.keyboard.press("s")
+    expect(second.locator('[data-key="star"]')).to_have_attribute("aria-pressed", "true")
+    expect(second).to_be_focused()
+    shown.keyboard.press("r")
+    expect(second).not_to_have_class(re.compile("unread"))
+    shown.keyboard.press("k")
+    expect(shown.locator(".item").first).to_be_focused()
+    shown.keyboard.press("/")
+    expect(shown.get_by_role("searchbox")).to_be_focused()
+
+
+def test_a_changed_page_is_compared(shown: Page) -> None:
+    item = shown.locator(".item", has_text="The bridge")
+    item.get_by_role("link", name="Everything about this page").click()
+    shown.get_by_role("link", name="Show what changed").click()
+    expect(shown.locator(".diff ins").first).to_contain_text("again")
+    expect(shown.locator(".diff del").first).to_contain_text("closed")
+
+
+def test_the_language_is_switched_and_stays(shown: Page) -> None:
+    shown.get_by_role("button", name="中文").click()
+    expect(shown.get_by_role("heading", level=1)).to_have_text("新页面")
+    shown.get_by_role("link", name="站点", exact=True).click()
+    expect(shown.get_by_role("heading", level=1)).to_have_text("站点与枢纽页")
+    shown.get_by_role("button", name="English").click()
+    expect(shown.get_by_role("heading", level=1)).to_have_text("Sites and hubs")
+
+
+def test_relevance_is_taught_with_one_click(shown: Page) -> None:
+    shown.get_by_role("link", name="Topics").click()
+    shown.get_by_label("Name").fill("Bridges")
+    shown.get_by_label("Key words").fill("bridge")
+    shown.get_by_role("button", name="Add topic").click()
+    shown.get_by_role("link", name="New", exact=True).click()
+    item = shown.locator(".item", has_text="The bridge")
+    item.get_by_role("button", name="Relevant to Bridges", exact=True).click()
+    pressed = item.locator('[data-key="relevant"]')
+    expect(pressed).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_channel_is_tried_without_leaving_the_page(served: Served, tab: Tab) -> None:
+    pytest.importorskip("apprise", reason="the extra `notify` is not installed")
+    channel = ChannelSettings("hook", "json://127.0.0.1:9/secret")
+    settings = msgspec.structs.replace(served.web.settings, notify=(channel,))
+    served.web = replace(served.web, settings=settings)
+    with serving(served.with_settings(port=0).web) as url:
+        tab.page.goto(url + "messages")
+        tab.page.get_by_role("button", name="Send a test").click()
+        expect(tab.page.get_by_text("The test was not taken:")).to_contain_text("not public")
+        assert tab.page.url == url + "messages"
+
+
+@pytest.mark.parametrize(
+    "path", ["", "sites", "sites/1", "status", "models", "topics", "messages", "add", "feeds"]
+)
+def test_nothing_sticks_out_on_a_phone(shown: Page, path: str) -> None:
+    """And the tabs stand where a thumb reaches them."""
+    shown.set_viewport_size({"width": 360, "height": 740})
+    shown.goto(shown.url + path)
+    wide = shown.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 360
+    box = shown.get_by_role("navigation", name="Main").bounding_box()
+    assert box is not None
+    assert box["y"] > 600
+
+
+def test_no_cell_of_a_table_is_left_out_on_a_phone(shown: Page) -> None:
+    shown.set_viewport_size({"width": 360, "height": 740})
+    shown.goto(shown.url + "sites/1")
+    cells = shown.locator("td.wide")
+    expect(cells.first).to_be_visible()
+    assert all(cell.is_visible() for cell in cells.all())
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_what_is_behind_it(shown: Page, scheme: str) -> None:
+    """WCAG 2.1, 1.4.3: at least 4.5 to 1."""
+    shown.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    shown.reload()
+    names = [("--ink", "--bg"), ("--soft", "--card"), ("--accent", "--card"), ("--bad", "--bad-soft"),
+             ("--good", "--good-soft"), ("--warn", "--warn-soft"), ("--accent-ink", "--accent"),
+             ("--accent", "--accent-soft"), ("--soft", "--hover")]  # fmt: skip
+    read = "name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()"
+    for ink, paper in names:
+        ratio = contrast(shown.evaluate(read, ink), shown.evaluate(read, paper))
+        assert ratio >= 4.5, (scheme, ink, paper, ratio)
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours written as #rrggbb."""
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return float(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+
+
+def test_every_control_has_a_name(shown: Page) -> None:
+    for path in ("", "sites/1", "add", "topics", "models"):
+        shown.goto(re.sub(r"(//[^/]+/).*", rf"\1{path}", shown.url))
+        nameless = shown.evaluate(
+            "Array.from(document.querySelectorAll('button, a, input:not([type=hidden]), select, textarea'))"
+            ".filter(e => !(e.innerText.trim() || e.getAttribute('aria-label') || e.title ||"
+            " (e.labels && e.labels.length))).map(e => e.outerHTML.slice(0, 120))"
+        )
+        assert nameless == [], path
+
+
+def test_a_search_finds_words_in_the_text(shown: Page) -> None:
+    shown.get_by_role("searchbox").fill("招标文件")
+    shown.keyboard.press("Enter")
+    expect(shown.locator(".item")).to_have_count(1)
+    expect(shown.locator(".item a.title")).to_have_text("桥梁招标公告")
+    assert HOME not in shown.locator("#news").inner_text()

@@ -1,0 +1,48 @@
+"""Metrics: counters follow on from the last scrape, gauges say what is true now."""
+
+from __future__ import annotations
+
+from prometheus_client.parser import text_string_to_metric_families
+from stories import seen
+from web_served import HOME, Served
+
+from incremental.web.metrics import MetricsPage
+from store.values import VisitRecord
+
+
+def scraped(page: MetricsPage) -> dict[tuple[str, tuple[str, ...]], float]:
+    text = page.render().decode()
+    return {
+        (sample.name, tuple(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_counters_begin_at_zero_and_count_each_visit_once(served: Served) -> None:
+    page = MetricsPage(served.web)
+    assert ("hubwatch_visits_total", ("fetched",)) not in scraped(page)
+    now = served.clock.now()
+    hub = next(hub for hub in served.store.read.hubs(1) if hub.url == HOME)
+    link = seen(HOME + "late.html", announce=True, published_at=now - 1_000)
+    served.store.write.visit(VisitRecord(1, hub.page_id, now, "fetched", links=(link,)))
+    for _ in range(2):
+        found = scraped(page)
+        assert found["hubwatch_visits_total", ("fetched",)] == 1
+        assert found["hubwatch_new_pages_total", ()] == 1
+        assert found["hubwatch_discovery_delay_seconds_bucket", ("600.0",)] == 0
+        assert found["hubwatch_discovery_delay_seconds_bucket", ("1200.0",)] == 1
+
+
+def test_gauges_tell_of_sites_queue_budget_and_model(served: Served) -> None:
+    found = scraped(MetricsPage(served.web))
+    assert found["hubwatch_sites", ("active",)] == 2
+    assert found["hubwatch_budget_requests", ("news.example",)] > 0
+    assert found["hubwatch_queue", ("hub",)] >= 0
+    assert [value for (name, labels), value in found.items() if name == "hubwatch_model"] == [1.0]
+
+
+def test_the_page_is_served_to_who_may_read(served: Served) -> None:
+    answer = served.client().get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert "hubwatch_sites" in answer.text

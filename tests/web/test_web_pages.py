@@ -1,0 +1,267 @@
+"""The pages: in both languages, empty and full, with hostile texts, and what their forms do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from string import Formatter
+
+import pytest
+from stories import seen
+from web_served import HOME, Served, form_token, post
+
+from incremental.web import language
+from incremental.web.language import LANGUAGES, Words, choose, read_catalogue
+from store.values import VisitRecord
+
+Ids = Callable[[], list[int]]
+PAGES = (
+    "/",
+    "/sites",
+    "/sites/1",
+    "/add",
+    "/pages/1",
+    "/topics",
+    "/messages",
+    "/models",
+    "/status",
+    "/feeds",
+    "/check",
+    "/login",
+)
+WEB = Path(language.__file__).parent
+HOSTILE = "<script>alert(1)</script>\"onload='x' \u202etxet\x00{{7*7}}"
+
+
+# --- language ---------------------------------------------------------------------------------
+
+
+def test_the_catalogue_is_complete_in_every_language() -> None:
+    for key, texts in read_catalogue().items():
+        assert set(texts) == set(LANGUAGES), key
+        fields = [
+            {name for _, name, *_ in Formatter().parse(text) if name} for text in texts.values()
+        ]
+        assert fields[0] == fields[1] or key.endswith("_one"), key
+        assert all(text.strip() for text in texts.values()), key
+
+
+def test_every_text_that_is_said_is_in_the_catalogue_and_none_is_left_over() -> None:
+    sources = [*WEB.rglob("*.py"), *WEB.glob("templates/*.html")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    keys = set(read_catalogue())
+    said = set(
+        re.findall(
+            r"\b(?:t|words|words_of\(request\)|self\.words)\(f?['\"]([a-z_]+\.[a-z_0-9]+)['\"]",
+            text,
+        )
+    )
+    said = {key for key in said if not key.endswith("_")}
+    assert said <= keys
+    begun = set(
+        re.findall(r"\b(?:t|words|self\.words)\(f?['\"]([a-z_]+\.[a-z_]*)(?:['\"] ~|\{)", text)
+    )
+    tables = set(re.findall(r"maybe\(['\"]([a-z_]+)['\"]", text))
+    called = said | {f"{key}_one" for key in said} | {"time.ago", "time.ahead"}
+    left = {key for key in keys - called if not key.startswith(tuple(begun))}
+    assert {key for key in left if key.partition(".")[0] not in tables} == set()
+
+
+@pytest.mark.parametrize(
+    ("cookie", "setting", "accepted", "language"),
+    [
+        ("", "", "zh-CN,zh;q=0.9,en;q=0.8", "zh"),
+        ("", "", "de,en;q=0.5,zh;q=0.7", "zh"),
+        ("", "", "en,zh;q=0", "en"),
+        ("", "", "fr", "en"),
+        ("", "", ";;q=x,,", "en"),
+        ("en", "", "zh", "en"),
+        ("", "zh", "en", "zh"),
+        ("xx", "", "zh", "zh"),
+    ],
+)
+def test_the_language_is_that_of_cookie_setting_or_browser(
+    cookie: str, setting: str, accepted: str, language: str
+) -> None:
+    assert choose(cookie, setting, accepted) == language
+
+
+def test_one_thing_is_said_in_the_singular() -> None:
+    words = Words(read_catalogue(), "en")
+    assert (words("sites.count", n=1), words("sites.count", n=2)) == ("1 site", "2 sites")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_speaks_the_language_of_the_browser(served: Served, path: str) -> None:
+    client = served.client(Accept_Language="zh-CN")
+    answer = client.get(path)
+    assert (answer.status_code, answer.headers["content-language"]) == (200, "zh")
+    assert '<html lang="zh-Hans">' in answer.text
+    post(client, "/language", language="en", back=path)
+    assert '<html lang="en">' in client.get(path).text
+
+
+@pytest.mark.parametrize("path", [path for path in PAGES if not path.endswith("1")])
+def test_an_empty_store_has_pages_that_say_what_to_do(empty: Served, path: str) -> None:
+    assert empty.client().get(path).status_code == 200
+    assert "/add" in empty.client().get("/").text
+
+
+def test_a_page_that_is_not_there_says_so(served: Served) -> None:
+    answer = served.client().get("/pages/999999")
+    assert answer.status_code == 404
+    assert "There is nothing here" in answer.text
+
+
+# --- hostile text -----------------------------------------------------------------------------
+
+
+def tell_hostile_page(served: Served) -> str:
+    """Let a site show a page with a hostile anchor, title and address."""
+    store, now = served.store, served.clock.now()
+    hub = next(hub for hub in store.read.hubs(1) if hub.url == HOME)
+    link = seen(HOME + "x?q='\"<>", anchor=HOSTILE + "x" * 1_000_000, announce=True)
+    store.write.visit(VisitRecord(1, hub.page_id, now, "fetched", links=(link,), keep_missing=True))
+    return link.url
+
+
+def test_text_of_sites_is_text_everywhere(served: Served) -> None:
+    tell_hostile_page(served)
+    client = served.client()
+    page = client.get("/api/v1/pages").json()["pages"][0]
+    for path in (
+        "/",
+        f"/pages/{page['id']}",
+        "/?q=<script>alert(1)</script>",
+        "/sites/1",
+        "/check?url=<script>alert(1)",
+    ):
+        html = client.get(path).text
+        assert "<script>alert" not in html, path
+        assert "\u202e" not in html, path
+        assert "49" not in re.findall(r"txet.{0,3}(\d+)", html), path
+        assert len(html) < 200_000, path
+
+
+def test_an_error_tells_back_nothing_as_markup(served: Served) -> None:
+    for path in ("/?since=<b>x</b>", "/searches/<b>x", "/nothing<b>"):
+        assert "<b>x" not in served.client().get(path).text
+
+
+# --- what the forms do ------------------------------------------------------------------------
+
+
+def test_marks_answer_with_the_row_as_it_is_now(served: Served, told: Ids) -> None:
+    client, page = served.client(), told()[0]
+    token = {"X-Form-Token": form_token(client), "HX-Request": "true"}
+    row = client.post(f"/pages/{page}/mark", data={"mark": "star"}, headers=token).text
+    assert row.strip().startswith("<li")
+    assert 'value="unstar"' in row
+    assert 'name="back" value="/"' in row
+    assert (
+        client.post(f"/pages/{page}/mark", data={"mark": "magic"}, headers=token).status_code == 400
+    )
+
+
+def test_without_script_a_mark_leads_back(served: Served, told: Ids) -> None:
+    client = served.client()
+    answer = post(client, f"/pages/{told()[0]}/mark", mark="read", back="/?show=unread")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?show=unread")
+    assert len(re.findall('class="item unread', client.get("/").text)) == 3
+    post(client, "/read", page=told())
+    assert 'class="item unread' not in client.get("/").text
+
+
+def test_two_browsers_that_mark_at_once_both_have_their_way(served: Served, told: Ids) -> None:
+    pages = told()
+    # FastAPI builds its routes when the first request comes, which one event loop does at a time.
+    assert served.client().get("/").status_code == 200
+
+    def mark(number: int) -> int:
+        mine = served.client()
+        kind = ("star", "read")[number % 2]
+        return int(post(mine, f"/pages/{pages[number % 4]}/mark", mark=kind).status_code)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(mark, range(8))) == {303}
+    marked = served.client().get("/api/v1/pages").json()["pages"]
+    assert sum(bool(page["read_at"]) + bool(page["starred_at"]) for page in marked) == 4
+
+
+def test_what_came_since_is_put_on_top(served: Served) -> None:
+    client = served.client()
+    fresh = re.search(r'hx-get="(/fresh\?after=\d+)"', client.get("/").text)
+    assert fresh is not None
+    assert client.get(fresh[1]).status_code == 204
+    tell_hostile_page(served)
+    assert 'class="item unread arrived"' in client.get(fresh[1]).text
+
+
+def test_a_search_is_saved_and_shown(served: Served) -> None:
+    client = served.client()
+    there = post(client, "/searches", name="Tenders", q="招标").headers["location"]
+    shown = client.get(there)
+    assert "桥梁招标公告" in shown.text
+    assert "The bridge" not in shown.text
+    assert "Tenders" in client.get("/feeds").text
+
+
+def test_sites_are_pasted_and_looked_at_while_they_are_read(served: Served) -> None:
+    client = served.client()
+    answer = post(
+        client, "/add", urls="https://third.example/\nnot-an-address\n", include="*/news/*"
+    )
+    assert 'hx-get="/sites/3/found"' in answer.text
+    assert "not-an-address" in answer.text
+    assert "Waiting for the first visit" in client.get("/sites/3/found").text
+    assert HOME in client.get("/sites/1/found").text.replace("news.example/<", HOME + "<")
+
+
+def test_a_site_is_paused_and_removed(served: Served) -> None:
+    client = served.client()
+    post(client, "/sites/2/state", state="paused")
+    assert "Paused" in client.get("/sites").text
+    assert post(client, "/sites/2/remove").headers["location"] == "/sites"
+    assert "other.example" not in client.get("/sites").text
+
+
+def test_a_change_is_shown_word_by_word(served: Served) -> None:
+    client = served.client()
+    page = client.get("/api/v1/pages/lookup", params={"url": HOME + "new-0.html"}).json()["id"]
+    link = re.search(r'href="(/pages/\d+\?change=\d+)#diff"', client.get(f"/pages/{page}").text)
+    assert link is not None
+    html = client.get(link[1]).text
+    assert "<ins>" in html
+    assert "<del>" in html
+
+
+def test_topics_are_begun_and_taught_from_the_list(served: Served, told: Ids) -> None:
+    client = served.client()
+    there = post(client, "/topics", name="Bridges", keywords="bridge, 桥梁", urls="").headers[
+        "location"
+    ]
+    assert "桥梁" in client.get(there).text
+    token = {"X-Form-Token": form_token(client), "HX-Request": "true"}
+    data = {"mark": "relevant", "topic": there.rpartition("/")[2]}
+    row = client.post(f"/pages/{told()[0]}/mark", data=data, headers=token).text
+    assert re.search(r'value="relevant"[^>]*aria-pressed="true"', row)
+    assert "Relevant" in client.get(there).text
+
+
+def test_a_label_from_the_page_of_a_page_makes_it_a_hub(served: Served) -> None:
+    client = served.client()
+    post(client, "/labels", url=HOME + "tags/", label="hub", back="/models")
+    assert "1 of yours" in client.get("/models").text
+
+
+def test_who_only_reads_is_shown_no_button_that_changes(served: Served) -> None:
+    from incremental.web.access import new_token
+
+    token = new_token(served.store, "reader", "read", now=served.clock.now())
+    client = served.client()
+    post(client, "/login", secret=token)
+    for path in ("/", "/sites/1", "/topics", "/models", "/pages/1"):
+        html = client.get(path).text
+        assert set(re.findall(r'method="post" action="([^"]+)"', html)) <= {"/language", "/logout"}
