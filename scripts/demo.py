@@ -10,6 +10,7 @@ Time runs two minutes a second, for the site and for the daemon alike; nothing l
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import tempfile
 import threading
@@ -21,6 +22,7 @@ from demo_site import DemoSite, serve
 
 from incremental.assembly import make_crawler, make_fetcher
 from incremental.cli.running import Reporter
+from incremental.cli.serving import web_beside
 from incremental.clock import FastClock
 from incremental.daemon import Daemon
 from incremental.fetch.options import FetchSettings
@@ -51,12 +53,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="hubwatch-demo-") as name:
         settings = demo_settings(Path(name))
         config = _write_config(Path(name))
-        with (
-            serve(DemoSite(clock.now()), clock) as url,
-            open_configured_store(settings, Path(name)) as store,
-        ):
-            _explain(url, config)
+        with contextlib.ExitStack() as stack:
+            url = stack.enter_context(serve(DemoSite(clock.now()), clock))
+            store = stack.enter_context(open_configured_store(settings, Path(name)))
             add_seed(store, url, now=clock.now())
+            address = stack.enter_context(web_beside(store, settings, Path(name), clock))
+            _explain(url, config, address)
             reporter = Reporter(store, as_json=False)
             fetcher = make_fetcher(settings, clock)
             with ThreadPoolExecutor(settings.daemon.workers) as executor:
@@ -80,10 +82,12 @@ def _write_config(folder: Path) -> Path:
     return path
 
 
-def _explain(url: str, config: Path) -> None:
+def _explain(url: str, config: Path, address: str | None) -> None:
     print(f"A small news site publishes on {url} - one second here is two minutes there.")
     print("The daemon starts from that one address: watch it find the hubs, then what is new.")
-    print("Ask in another terminal, while this runs:")
+    if address is not None:
+        print(f"Read it in a browser: {address}")
+    print("Or ask in another terminal, while this runs:")
     print(f"    .venv/bin/hubwatch --config {config} new")
     print(f"    .venv/bin/hubwatch --config {config} hubs")
     print("Ctrl-C ends. With sites of your own: scripts/run https://example.org/", flush=True)

@@ -14,13 +14,25 @@ find_python() {
     return 1
 }
 
+installed_with() {
+    local extras=$1 state=$2 found extra
+    for found in .venv/.installed-*-"$state"; do
+        [ -e "$found" ] || return 1
+        for extra in ${extras//,/ }; do
+            [[ "-${found#.venv/.installed-}" == *"-$extra-"* ]] || continue 2
+        done
+        return 0
+    done
+    return 1
+}
+
 prepare() {
     local extras=$1 python stamp
     # Installed again only when what is asked for has changed.
     stamp=".venv/.installed-${extras//,/-}-$(cksum setup.cfg pyproject.toml | cksum | cut -d' ' -f1)"
     [ -e "$stamp" ] && return
-    # What was installed with more extras serves one that asks for none.
-    [ -z "$extras" ] && compgen -G ".venv/.installed-*-${stamp##*-}" >/dev/null && return
+    # What was installed with more extras serves one that asks for fewer.
+    installed_with "$extras" "${stamp##*-}" && return
     if [ ! -x .venv/bin/python ]; then
         python=$(find_python)
         echo "making a virtual environment in .venv ..." >&2

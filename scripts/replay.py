@@ -3,6 +3,7 @@
 
     scripts/replay.py FILE.sqlite --truth FILE.tsv
     scripts/replay.py FILE.sqlite --truth FILE.tsv --requests-per-day 12 --log out.tsv --json
+    scripts/replay.py FILE.sqlite --topic-example URL --topic-example URL   with a topic at work
 
 Everything is real - fetcher, parser, store, policy - but the network below requests, which answers
 from the file at the simulated time, and the clock, which jumps to whatever is due next. The only
@@ -19,7 +20,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,17 +34,19 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from incremental.assembly import make_crawler, make_fetcher, policy_maker
+from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
-from incremental.engine import InlineExecutor
-from incremental.errors import SettingsError
+from incremental.crawl.engine import InlineExecutor
 from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.learning.topics import begin, find_topic
 from incremental.seeds import add_seed
-from incremental.settings import Settings
+from incremental.settings import PolicyName, Settings
 from store import Store, open_store
+from store.answers import NewQuery
 from store.values import VisitRecord
 
 BASELINE_SHARE = 0.2
+TOPIC = "replay"
 DAY = 86_400.0
 
 
@@ -57,6 +61,8 @@ class Tally:
     not_modified: int = 0
     scored_fetches: int = 0
     announced: list[tuple[float, str]] = field(default_factory=list)
+    topic: dict[str, Any] = field(default_factory=dict)
+    """With a topic: its state, and by page key what it makes of each told page."""
 
     def write(self, event: str, url: str, detail: str) -> None:
         """Append a line to the log."""
@@ -81,7 +87,28 @@ class Tally:
         self.write("announce", url, hub)
 
 
-def simulate(site: ReplaySite, settings: Settings, log: TextIO | None, *, quiet: bool) -> Tally:
+@dataclass(frozen=True)
+class Wanted:
+    """The topic of a replay; nothing = none."""
+
+    examples: Sequence[str] = ()
+    keywords: Sequence[str] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.examples or self.keywords)
+
+
+NO_TOPIC = Wanted()
+
+
+def simulate(
+    site: ReplaySite,
+    settings: Settings,
+    log: TextIO | None,
+    *,
+    quiet: bool,
+    wanted: Wanted = NO_TOPIC,
+) -> Tally:
     """Crawl the whole recording."""
     clock = SimulatedClock(site.first_ts)
     t0 = site.first_ts + BASELINE_SHARE * (site.last_ts - site.first_ts)
@@ -97,6 +124,14 @@ def simulate(site: ReplaySite, settings: Settings, log: TextIO | None, *, quiet:
         where = Path(folder)
         with open_store(str(where / "replay.sqlite"), cache_folder=where / "pages") as store:
             add_seed(store, site.base_url, now=site.first_ts)
+            if wanted:
+                begin(
+                    store,
+                    TOPIC,
+                    examples=wanted.examples,
+                    keywords=wanted.keywords,
+                    now=site.first_ts,
+                )
             crawler = make_crawler(
                 store,
                 settings,
@@ -104,12 +139,29 @@ def simulate(site: ReplaySite, settings: Settings, log: TextIO | None, *, quiet:
                 executor=InlineExecutor(),
                 told=lambda record, pages: _tell(store, tally, record, pages),
             )
-            crawler.frontier.load(clock.now())
+            crawler.load(clock.now())
             while clock.now() < site.last_ts:
                 wake_at = crawler.step(clock.now())
                 clock.advance_to(min(wake_at, site.last_ts))
                 bar((clock.now() - site.first_ts) / (site.last_ts - site.first_ts))
+            if wanted:
+                tally.topic = _judged(store)
     return tally
+
+
+def _judged(store: Store) -> dict[str, Any]:
+    """Return how the topic stands at the end, and what it makes of each told page by its key."""
+    row = find_topic(store, TOPIC)
+    answer = store.answers.new(NewQuery(topic=row.id, limit=1_000))
+    rows = list(answer.rows)
+    while answer.more:
+        answer = store.answers.new(NewQuery(topic=row.id, limit=1_000, after=answer.cursor))
+        rows += answer.rows
+    return {
+        "state": row.state,
+        "why": row.why,
+        "pages": {page_key(one.url): one.topics[0] for one in rows},
+    }
 
 
 def _tell(store: Store, tally: Tally, record: VisitRecord, pages: Any) -> None:  # noqa: ANN401
@@ -158,7 +210,14 @@ def score(tally: Tally, site: ReplaySite, truth_file: Path) -> dict[str, Any]:
         "fetches_per_day": round(tally.fetches / days, 2),
         "delay_minutes": _delays(delays),
         "simulated_days": round(days, 2),
-    }
+    } | ({"topic": _topic_counts(tally, wanted)} if tally.topic else {})
+
+
+def _topic_counts(tally: Tally, wanted: Mapping[str, float]) -> dict[str, Any]:
+    """Count what the topic makes of the scored pages that were found; guesses apart."""
+    marks = [mark for key, mark in tally.topic["pages"].items() if key in wanted]
+    counts = Counter(mark.verdict if mark.fetched else "guess" for mark in marks)
+    return {"state": tally.topic["state"], "why": tally.topic["why"], **counts}
 
 
 def _delays(delays: list[float]) -> dict[str, float | None]:
@@ -186,8 +245,17 @@ def main() -> int:
     parser.add_argument(
         "--truth", type=Path, metavar="TSV", help="default: truth/NAME.tsv beside FILE"
     )
-    parser.add_argument("--policy", help="revisit policy (default: that of the settings)")
+    parser.add_argument(
+        "--policy",
+        type=PolicyName,
+        choices=list(PolicyName),
+        help="revisit policy (default: that of the settings)",
+    )
     parser.add_argument("--requests-per-day", type=float, metavar="N")
+    parser.add_argument(
+        "--topic-example", action="append", default=[], metavar="URL", help="a page on a topic"
+    )
+    parser.add_argument("--topic-keyword", action="append", default=[], metavar="WORD")
     parser.add_argument("--log", type=Path, metavar="FILE", help="TSV: time event url detail")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     arguments = parser.parse_args()
@@ -202,14 +270,11 @@ def main() -> int:
     if arguments.requests_per_day is not None:
         revisit = msgspec.structs.replace(revisit, requests_per_day=arguments.requests_per_day)
     settings = msgspec.structs.replace(settings, revisit=revisit)
-    try:
-        policy_maker(settings)
-    except SettingsError as error:
-        parser.error(str(error))
     site = ReplaySite(arguments.file)
     started = time.perf_counter()
     with _log(arguments.log) as log:
-        tally = simulate(site, settings, log, quiet=arguments.json)
+        wanted = Wanted(arguments.topic_example, arguments.topic_keyword)
+        tally = simulate(site, settings, log, quiet=arguments.json, wanted=wanted)
     result = score(tally, site, truth)
     result["wall_seconds"] = round(time.perf_counter() - started, 2)
     show(result)

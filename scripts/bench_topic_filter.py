@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+"""Measure how well topics learned from a few examples tell their texts from all others.
+
+    scripts/bench_topic_filter.py titles.tsv.xz --examples 1,3,5,10,20
+    scripts/bench_topic_filter.py wiki.sqlite --topics Science,Religion --methods fused,bm25 --json
+
+One topic against the rest. Draw k = 0, 1, ... takes ``random.Random(k).sample(pool, examples)``, the pool
+being the topic's texts in the file's order; all other labelled texts are ranked. No method sees
+a label but that of the examples. The texts themselves, without labels, are the background: pages that
+the crawler has anyway. ``--unseen`` keeps half of the texts out of the background, and ranks only those.
+
+JSON: ``{language: {topic or "mean": {method: {"5": {"ap", "f1", "recall_at_95"}}}}}``; the mean is over
+topics, each the mean of its draws. F1 is at the threshold that the method chose by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from hashlib import md5
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
+
+import numpy as np
+from labelled_texts import LabelledText, read_labelled
+from rich.console import Console
+from rich.progress import track
+from sklearn.metrics import average_precision_score, precision_recall_curve
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
+
+from classifier.topic.background import Background
+from classifier.topic.batch import PageBatch, sample_of
+from classifier.topic.evidence import Evidence
+from classifier.topic.fitting import fit_topic
+from classifier.topic.language import language_of
+from classifier.topic.methods import METHODS, Setting
+from classifier.topic.semantic_tree import SemanticTree
+from classifier.topic.text import weighted_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+RIVALS = ("keyword", "bm25", "tfidf_centroid", "one_class_svm")
+DEFAULT_METHODS = (*RIVALS, "adaptive", "bayes_kernel", "fused")
+PRECISION = 0.95
+Figures = dict[str, float]
+
+
+@dataclass
+class World:
+    """The texts, made ready once for all methods."""
+
+    texts: list[LabelledText]
+    batch: PageBatch
+    background: Background
+    judged: NDArray[np.bool_]
+    """Texts that are ranked: labelled, and with ``--unseen`` no part of the background."""
+    tree: SemanticTree | None = None
+
+    def pool(self, topic: str) -> list[int]:
+        """Return the topic's texts that examples are drawn from, in the file's order."""
+        return [index for index, text in enumerate(self.texts) if topic in text.topics]
+
+
+@dataclass
+class Report:
+    """Figures by topic, method and number of examples."""
+
+    language: str
+    figures: dict[str, dict[str, dict[str, Figures]]] = field(default_factory=dict)
+
+    def add(self, topic: str, method: str, examples: int, draws: Sequence[Figures]) -> None:
+        """Take the mean over the draws of one cell."""
+        mean = {name: float(np.mean([draw[name] for draw in draws])) for name in draws[0]}
+        self.figures.setdefault(topic, {}).setdefault(method, {})[str(examples)] = mean
+
+    def with_mean(self) -> dict[str, dict[str, dict[str, Figures]]]:
+        """Return the figures with the mean over topics first."""
+        cells: dict[tuple[str, str], list[Figures]] = {}
+        for methods in self.figures.values():
+            for method, counts in methods.items():
+                for count, figures in counts.items():
+                    cells.setdefault((method, count), []).append(figures)
+        mean: dict[str, dict[str, Figures]] = {}
+        for (method, count), found in cells.items():
+            names = found[0]
+            mean.setdefault(method, {})[count] = {
+                name: float(np.mean([figures[name] for figures in found])) for name in names
+            }
+        return {"mean": mean, **self.figures}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the benchmark; 0 = done, 2 = bad input."""
+    options = _options(arguments)
+    try:
+        texts = read_labelled(options.file)
+        # One core, whatever the machine has: it is shared with other work.
+        with threadpool_limits(1):
+            world = _world(texts, options)
+            report = _measure(world, options)
+    except (OSError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    figures = report.with_mean()
+    print(_as_text(figures, options.examples))
+    if options.json:
+        print(json.dumps({report.language: figures}, ensure_ascii=False))
+    return 0
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("file", type=Path, help=".tsv or .sqlite, packed by xz or not")
+    parser.add_argument("--examples", type=_numbers, default=[1, 3, 5, 10, 20])
+    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--methods", type=_words, default=list(DEFAULT_METHODS))
+    parser.add_argument("--topics", type=_words, help="default: all that have enough texts")
+    parser.add_argument("--max-topics", type=int, default=24, help="evenly chosen; 0 = all")
+    parser.add_argument("--max-texts", type=int, default=0, help="drawn evenly; 0 = all")
+    parser.add_argument("--tree", help="a semantic tree for the method semantic, and for fused")
+    parser.add_argument("--unseen", action="store_true", help="rank texts that no one saw before")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    unknown = set(options.methods) - set(METHODS)
+    if unknown:
+        parser.error(f"unknown method {', '.join(sorted(unknown))}; known: {', '.join(METHODS)}")
+    if options.draws < 1 or not options.examples or min(options.examples) < 1:
+        parser.error("--draws and --examples are whole numbers from 1")
+    return options
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
+
+
+def _words(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _world(texts: list[LabelledText], options: argparse.Namespace) -> World:
+    if 0 < options.max_texts < len(texts):
+        chosen = sorted(random.Random(0).sample(range(len(texts)), options.max_texts))
+        texts = [texts[index] for index in chosen]
+    background = Background()
+    seen = np.array([not options.unseen or _is_even(text) for text in texts])
+    terms = [weighted_terms(text.page) for text in _progress(texts, "reading texts")]
+    for page, was_seen in zip(terms, seen, strict=True):
+        if was_seen:
+            background.observe(page)
+    background.learn_concepts()
+    labelled = np.array([bool(text.topics) for text in texts])
+    judged = labelled & ~seen if options.unseen else labelled
+    return World(texts, PageBatch(terms, background), background, judged, _tree(options.tree))
+
+
+def _tree(source: str | None) -> SemanticTree | None:
+    if source is None:
+        return None
+    from classifier.topic.trees import read_tree  # noqa: PLC0415 - only where asked for
+
+    return read_tree(source)
+
+
+def _is_even(text: LabelledText) -> bool:
+    page = text.page
+    return md5(f"{page.title}\t{page.body}".encode()).digest()[0] % 2 == 0
+
+
+def _measure(world: World, options: argparse.Namespace) -> Report:
+    report = Report(_language(world.texts))
+    topics = _topics(world, options)
+    cells = [(topic, count) for topic in topics for count in options.examples]
+    for topic, count in _progress(cells, "measuring"):
+        found: dict[str, list[Figures]] = {}
+        for draw in range(options.draws):
+            chosen = random.Random(draw).sample(world.pool(topic), count)
+            for method in options.methods:
+                found.setdefault(method, []).append(_figures(world, topic, chosen, method))
+        for method, draws in found.items():
+            report.add(topic, method, count, draws)
+    return report
+
+
+def _topics(world: World, options: argparse.Namespace) -> list[str]:
+    """Return the topics to measure: those asked for, else an even choice by name."""
+    sizes = Counter(topic for text in world.texts for topic in text.topics)
+    least = 2 * max(options.examples)
+    if options.topics:
+        missing = [topic for topic in options.topics if sizes[topic] <= max(options.examples)]
+        if missing:
+            raise ValueError(f"too few texts of {', '.join(missing)}")
+        return list(options.topics)
+    known = sorted(topic for topic, size in sizes.items() if size >= least)
+    if not known:
+        raise ValueError(f"no topic has {least} texts")
+    if not 0 < options.max_topics < len(known):
+        return known
+    step = len(known) / options.max_topics
+    return [known[int(index * step)] for index in range(options.max_topics)]
+
+
+def _figures(world: World, topic: str, chosen: list[int], method: str) -> Figures:
+    """Learn from the chosen texts, rank all others, and score the ranking."""
+    pages = tuple(dict(world.batch.pages[index]) for index in chosen)
+    evidence = Evidence(examples=pages, example_urls=tuple(map(str, chosen)))
+    evidence = evidence.with_negatives_of(world.background.sample)
+    setting = Setting(world.background, sample_of(world.background), world.tree)
+    fit = fit_topic(method, evidence, setting)
+    ranked = world.judged.copy()
+    ranked[chosen] = False
+    scores = fit.scores(world.batch)[ranked]
+    truth = np.array([topic in text.topics for text in world.texts])[ranked]
+    return {
+        "ap": float(average_precision_score(truth, scores)),
+        "f1": _f1(truth, scores >= fit.threshold.value),
+        "recall_at_95": _recall_at(truth, scores, PRECISION),
+    }
+
+
+def _f1(truth: NDArray[np.bool_], said: NDArray[np.bool_]) -> float:
+    return float(2 * (truth & said).sum() / max(truth.sum() + said.sum(), 1))
+
+
+def _recall_at(truth: NDArray[np.bool_], scores: NDArray[np.float64], precision: float) -> float:
+    """Return the largest recall of all thresholds with at least this precision; 0 = there is none."""
+    precisions, recalls, _ = precision_recall_curve(truth, scores)
+    # The curve's last point is made up: nothing chosen, precision 1.
+    return float(max(recalls[:-1][precisions[:-1] >= precision], default=0.0))
+
+
+def _language(texts: Sequence[LabelledText]) -> str:
+    sample = " ".join(f"{text.page.title} {text.page.body[:200]}" for text in texts[:200])
+    return language_of(sample[:100_000])
+
+
+def _progress(items: Sequence[Any], label: str) -> Iterator[Any]:
+    yield from track(items, label, console=Console(stderr=True), transient=True)
+
+
+def _as_text(figures: dict[str, dict[str, dict[str, Figures]]], examples: list[int]) -> str:
+    lines = []
+    for name in ("ap", "f1", "recall_at_95"):
+        lines.append(f"{name:18}" + "".join(f"{count:>8}" for count in examples))
+        for method, counts in figures["mean"].items():
+            values = "".join(f"{counts[str(count)][name]:8.3f}" for count in examples)
+            lines.append(f"  {method:16}{values}")
+    return "\n".join([*lines, *_gain(figures["mean"], examples)])
+
+
+def _gain(mean: dict[str, dict[str, Figures]], examples: list[int]) -> list[str]:
+    """Say how much of the best rival's remaining error the fusion removes."""
+    rivals = [method for method in RIVALS if method in mean]
+    if not rivals or "fused" not in mean:
+        return []
+    gains = []
+    for count in map(str, examples):
+        best = max(mean[method][count]["ap"] for method in rivals)
+        gains.append(f"{1 - (1 - mean['fused'][count]['ap']) / max(1 - best, 1e-9):8.1%}")
+    return [f"{'error removed':18}" + "".join(gains)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

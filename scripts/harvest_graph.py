@@ -1,0 +1,149 @@
+"""A graph file for the harvest benchmark: pages and links, read and cut into terms as a crawl would.
+
+::
+
+    page(url, title, topic, html)   link(src, dst, anchor)
+      -> fetched(url) -> Fetched(text, links)     lazily, once a process
+
+Labels are read by :meth:`Graph.is_on_topic` alone; no method has this object but through
+:meth:`Graph.fetch`.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import shutil
+import sqlite3
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from classifier.topic.values import LinkContext, PageText
+from incremental.judge.topic_text import link_contexts, page_text
+from incremental.parse import parse
+from incremental.urls import normalize
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+MIN_OUT_LINKS = 3
+"""A page with fewer out-links to other pages of the graph is no seed."""
+
+
+class GraphError(Exception):
+    """The file is no graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What a fetch of one page gives a crawler."""
+
+    text: PageText
+    links: tuple[LinkContext, ...]
+    """Links to pages of the graph, one for each target, in page order."""
+
+
+class Graph:
+    """An opened graph file; a context manager."""
+
+    def __init__(self, path: Path) -> None:
+        """Open *path* (``.sqlite``, or ``.xz`` of it, unpacked to a temporary file).
+
+        Raises:
+            GraphError: it cannot be read, or lacks the two tables.
+        """
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._connection = self._opened(path)
+        self._cache: dict[str, Fetched] = {}
+        try:
+            rows = self._connection.execute("SELECT url, topic FROM page").fetchall()
+            edges = self._connection.execute("SELECT src, dst, anchor FROM link ORDER BY rowid")
+            self.topics = {url: _topics(topic) for url, topic in rows}
+            self._out: dict[str, dict[str, str]] = {}
+            for source, target, anchor in edges:
+                if source != target and source in self.topics and target in self.topics:
+                    known = self._out.setdefault(source, {})
+                    known[target] = _longer(known.get(target, ""), anchor or "")
+        except sqlite3.Error as error:
+            raise GraphError(f"{path}: no graph with page and link ({error})") from error
+
+    def _opened(self, path: Path) -> sqlite3.Connection:
+        if not path.is_file():
+            raise GraphError(f"{path}: no such file")
+        if path.suffix == ".xz":
+            self._temporary = tempfile.TemporaryDirectory()
+            unpacked = Path(self._temporary.name) / path.stem
+            with lzma.open(path) as source, unpacked.open("wb") as target:
+                shutil.copyfileobj(source, target)
+            path = unpacked
+        return sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._connection.close()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+    def pool(self, topic: str) -> list[str]:
+        """Return the pages that seeds are drawn from: on topic, with enough out-links, by URL."""
+        on_topic = (url for url, names in self.topics.items() if topic in names)
+        return sorted(url for url in on_topic if len(self._out.get(url, ())) >= MIN_OUT_LINKS)
+
+    def is_on_topic(self, url: str, topic: str) -> bool | None:
+        """Return the label; None = unlabelled. For scoring, ``oracle`` and training alone."""
+        names = self.topics[url]
+        return topic in names if names else None
+
+    def targets(self, url: str) -> dict[str, str]:
+        """Return the pages that *url* links to, with the anchors of the link table."""
+        return self._out.get(url, {})
+
+    def fetch(self, url: str) -> Fetched:
+        """Return what a crawler sees of *url*; parsed on the first call only."""
+        found = self._cache.get(url)
+        if found is None:
+            found = self._cache[url] = self._read(url)
+        return found
+
+    def _read(self, url: str) -> Fetched:
+        (html,) = self._connection.execute("SELECT html FROM page WHERE url = ?", (url,)).fetchone()
+        page = parse(b"", url, text=html or "", content_type="text/html", want_text=True)
+        shown = {context.url: context for context in link_contexts(page)}
+        links = (_context(shown, url, *item) for item in self.targets(url).items())
+        return Fetched(page_text(page), tuple(links))
+
+
+def _context(shown: dict[str, LinkContext], source: str, target: str, anchor: str) -> LinkContext:
+    """Return the link as the HTML shows it; the table's word for one that the HTML lacks."""
+    found = shown.get(target) or shown.get(normalize(target) or "")
+    if found is None:
+        return LinkContext(url=target, anchor=anchor, parent_url=source)
+    return LinkContext(
+        url=target,
+        anchor=found.anchor or anchor,
+        around=found.around,
+        heading=found.heading,
+        tag_path=found.tag_path,
+        parent_url=source,
+    )
+
+
+def _topics(field: str | None) -> frozenset[str]:
+    """Read the topic column: a JSON list or one plain word."""
+    text = (field or "").strip()
+    if not text.startswith("["):
+        return frozenset({text} if text else ())
+    return frozenset(map(str, json.loads(text)))
+
+
+def _longer(one: str, other: str) -> str:
+    return one if len(one) >= len(other) else other

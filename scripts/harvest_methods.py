@@ -1,0 +1,403 @@
+"""The orderings that the harvest benchmark compares, by name.
+
+::
+
+    bfs                         nothing: the oldest link first
+    best_first, _anchor         cosine of the best known parent to the seeds' mean (+ the anchor's)
+    best_first_trained          the same with a classifier that was trained on labels
+    keyword                     the topic's words in link and parent
+    adaptive                    paper 000: the adapting centre's cosine to the best known parent
+    vsm, semantic, bayes_*, pagerank   classifier.topic.scorers: papers 002 and 004
+    fused                       the product: TopicModel judges pages, LinkScorer orders links
+    oracle                      reads the labels
+
+The last five lines run the very code of the crawler; what is written out here are the plain rivals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from classifier.topic.adaptive import AdaptiveCentre
+from classifier.topic.background import Background
+from classifier.topic.links import LinkScorer
+from classifier.topic.model import TopicModel
+from classifier.topic.scorers import METHODS as ONLINE_METHODS
+from classifier.topic.scorers import online_scorer
+from classifier.topic.scoring import OnlineScorer, TopicStart
+from classifier.topic.text import language_of_page, link_terms, tokens, weighted_terms
+from classifier.topic.vectors import Vector, dot, mean, tf_idf, top, unit
+
+if TYPE_CHECKING:
+    from harvest_crawl import Ordering, Waiting
+    from harvest_graph import Fetched, Graph
+    from harvest_trained import TrainedClassifiers
+
+    from classifier.topic.semantic_tree import SemanticTree
+    from classifier.topic.values import LinkContext, PageText
+
+METHODS: Final = (
+    "bfs",
+    "best_first",
+    "best_first_anchor",
+    "best_first_trained",
+    "keyword",
+    "pagerank",
+    "adaptive",
+    "vsm",
+    "semantic",
+    "bayes_normal",
+    "bayes_kernel",
+    "fused",
+    "oracle",
+)
+KEYWORDS: Final = 10
+"""Words of the seeds that stand for the topic where it is to be given by key words."""
+_GROWTH: Final = 1.15
+"""A crawl that grew by this ranks its whole queue again, if its ordering learned something."""
+_RANK_EVERY: Final = 10
+_FIRST_LESSON: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a method is told of the topic: the seeds' pages or their words, never a label."""
+
+    start: TopicStart
+    seeds: frozenset[str]
+    """URLs of the pages that the crawl starts from."""
+    tree: SemanticTree | None = None
+
+
+@dataclass
+class Labels:
+    """What ``oracle`` and ``best_first_trained`` know; made once for a topic."""
+
+    graph: Graph
+    topic: str
+    classifiers: Callable[[], TrainedClassifiers]
+    _score: Callable[[PageText], float] | None = None
+
+    def trained(self) -> Callable[[Fetched], float]:
+        """Return the trained classifier; the first call reads and learns half the graph."""
+        if self._score is None:
+            self._score = self.classifiers().classifier(self.topic)
+        score = self._score
+        return lambda fetched: score(fetched.text)
+
+
+def task_of(examples: list[Fetched], *, by_keywords: bool, tree: SemanticTree | None) -> Task:
+    """Return what the methods may know of a draw."""
+    pages = tuple(example.text for example in examples)
+    urls = frozenset(page.url for page in pages)
+    if not by_keywords:
+        return Task(TopicStart(examples=pages), urls, tree)
+    background = Background()
+    centre = mean([unit(tf_idf(weighted_terms(page), background)) for page in pages])
+    words = tuple(word for word, _ in top(centre, KEYWORDS))
+    return Task(TopicStart(keywords=words, language=language_of_page(pages[0])), urls, tree)
+
+
+def ordering(name: str, task: Task, labels: Labels) -> Ordering:
+    """Return a fresh ordering; *labels* are for two methods only.
+
+    Raises:
+        KeyError: an unknown name.
+    """
+    if name in ONLINE_METHODS:
+        return Online(task, name)
+    made: dict[str, Callable[[], Ordering]] = {
+        "bfs": BreadthFirst,
+        "best_first": lambda: BestFirst(task, use_anchor=False),
+        "best_first_anchor": lambda: BestFirst(task, use_anchor=True),
+        "best_first_trained": lambda: ByParent(labels.trained()),
+        "keyword": lambda: KeywordOrdering(task),
+        "adaptive": lambda: Adaptive(task),
+        "fused": lambda: Fused(task),
+        "oracle": lambda: Oracle(labels.graph, labels.topic),
+    }
+    return made[name]()
+
+
+class BreadthFirst:
+    """The oldest first."""
+
+    def observe(
+        self,
+        fetched: Fetched,
+        led_here: list[LinkContext],  # noqa: ARG002 - part of the interface
+        waiting: Waiting,
+    ) -> Mapping[str, float]:
+        """Promise all links the same."""
+        return {link.url: 0.0 for link in fetched.links if link.url in waiting}
+
+
+@dataclass
+class Ranking:
+    """Says when a queue is worth ranking anew: ever more seldom, as a crawl grows."""
+
+    pages: int = 0
+    due: int = _RANK_EVERY
+
+    def is_due(self) -> bool:
+        """Count a page; tell whether it is time."""
+        self.pages += 1
+        if self.pages < self.due:
+            return False
+        self.due = max(self.pages + _RANK_EVERY, int(self.pages * _GROWTH))
+        return True
+
+
+class BestFirst:
+    """Cosine of the best known parent to the seeds' mean, tf-idf, and of the best anchor.
+
+    The weights move with the pages fetched, so the queue is ranked again as the crawl grows.
+    """
+
+    def __init__(self, task: Task, *, use_anchor: bool) -> None:
+        self._task = task
+        self._use_anchor = use_anchor
+        self._background = Background()
+        self._pages: dict[str, tuple[Vector, str]] = {}
+        self._scores: dict[str, float] = {}
+        self._anchors: dict[tuple[str, str], float] = {}
+        self._centre: Vector = {}
+        self._ranking = Ranking()
+
+    def observe(
+        self,
+        fetched: Fetched,
+        led_here: list[LinkContext],  # noqa: ARG002 - part of the interface
+        waiting: Waiting,
+    ) -> Mapping[str, float]:
+        """Score the page, then its links by all that is known of them."""
+        page = fetched.text
+        terms = dict(weighted_terms(page))
+        self._background.observe(terms)
+        self._pages[page.url] = terms, language_of_page(page)
+        if self._ranking.is_due() or page.url in self._task.seeds:
+            self._centre = unit(_centre(self._task, self._background))
+            self._anchors.clear()
+            self._scores = {url: self._score(known) for url, (known, _) in self._pages.items()}
+            chosen = list(waiting)
+        else:
+            self._scores[page.url] = self._score(terms)
+            chosen = [link.url for link in fetched.links if link.url in waiting]
+        return {url: self._promise(waiting[url]) for url in chosen}
+
+    def _score(self, terms: Vector) -> float:
+        return dot(unit(tf_idf(terms, self._background)), self._centre)
+
+    def _promise(self, links: list[LinkContext]) -> float:
+        parent = max(self._scores.get(link.parent_url, 0.0) for link in links)
+        if not self._use_anchor:
+            return parent
+        anchors = {(link.anchor, self._pages[link.parent_url][1]) for link in links}
+        return parent + max(self._anchor(*anchor) for anchor in anchors)
+
+    def _anchor(self, anchor: str, language: str) -> float:
+        found = self._anchors.get((anchor, language))
+        if found is None:
+            terms = dict.fromkeys(_anchor_terms(anchor, language), 1.0)
+            found = self._anchors[anchor, language] = self._score(terms)
+        return found
+
+
+@lru_cache(maxsize=500_000)
+def _anchor_terms(anchor: str, language: str) -> tuple[str, ...]:
+    return tuple(tokens(anchor, language))
+
+
+def _centre(task: Task, background: Background) -> Vector:
+    """Return the mean of the seeds' unit vectors; of a topic of key words, these words."""
+    if task.start.examples:
+        pages = (weighted_terms(page) for page in task.start.examples)
+        return mean([unit(tf_idf(terms, background)) for terms in pages])
+    words = " ".join(task.start.keywords)
+    terms = dict.fromkeys(tokens(words, task.start.language or "en"), 1.0)
+    return unit(tf_idf(terms, background))
+
+
+class ByParent:
+    """A link is worth what its best known parent is worth."""
+
+    def __init__(self, score: Callable[[Fetched], float]) -> None:
+        self._score = score
+        self._best: dict[str, float] = {}
+
+    def observe(
+        self,
+        fetched: Fetched,
+        led_here: list[LinkContext],  # noqa: ARG002 - part of the interface
+        waiting: Waiting,
+    ) -> Mapping[str, float]:
+        """Score the page; its links inherit."""
+        score = self._score(fetched)
+        found = {}
+        for link in fetched.links:
+            if link.url in waiting:
+                best = max(score, self._best.get(link.url, 0.0))
+                found[link.url] = self._best[link.url] = best
+        return found
+
+
+class Adaptive(ByParent):
+    """Paper 000 as it stands: term frequencies, an adapting centre, no guard."""
+
+    def __init__(self, task: Task) -> None:
+        examples = [weighted_terms(page) for page in task.start.examples]
+        words = tokens(" ".join(task.start.keywords), task.start.language or "en")
+        centre = AdaptiveCentre(examples or [dict.fromkeys(words, 1.0)])
+
+        def score(fetched: Fetched) -> float:
+            terms = weighted_terms(fetched.text)
+            if fetched.text.url not in task.seeds:
+                centre.observe(terms)
+            return centre.similarity(terms)
+
+        super().__init__(score)
+
+
+class KeywordOrdering(ByParent):
+    """The share of the topic's words on the parent, and in the link."""
+
+    def __init__(self, task: Task) -> None:
+        background = Background()
+        words = {word for word, _ in top(_centre(task, background), KEYWORDS)}
+        self._words = words
+        super().__init__(lambda fetched: _share(words, weighted_terms(fetched.text)))
+
+    def observe(
+        self, fetched: Fetched, led_here: list[LinkContext], waiting: Waiting
+    ) -> Mapping[str, float]:
+        """Score the page; add what the links say themselves."""
+        language = language_of_page(fetched.text)
+        inherited = super().observe(fetched, led_here, waiting)
+        links = {link.url: link for link in fetched.links}
+        return {
+            url: score + _share(self._words, link_terms(links[url], language))
+            for url, score in inherited.items()
+        }
+
+
+def _share(words: set[str], terms: Mapping[str, float]) -> float:
+    return len(words & terms.keys()) / len(words) if words else 0.0
+
+
+class Online:
+    """Any ``OnlineScorer``: the best context of a URL counts; ranked again when it learned."""
+
+    def __init__(self, task: Task, name: str) -> None:
+        self._task = task
+        self._background = Background()
+        self._scorer: OnlineScorer = online_scorer(name, task.start, self._background, task.tree)
+        self._version = self._scorer.version
+        self._best: dict[str, float] = {}
+        self._ranking = Ranking()
+
+    def observe(
+        self, fetched: Fetched, led_here: list[LinkContext], waiting: Waiting
+    ) -> Mapping[str, float]:
+        """Teach the scorer, then ask it."""
+        page = fetched.text
+        self._background.observe(dict(weighted_terms(page)))
+        self._scorer.observe(page, led_here, fetched.links, _told(self._task, page.url))
+        if self._ranking.is_due() and self._scorer.version != self._version:
+            self._version = self._scorer.version
+            self._best = {}
+            links = [link for shown in waiting.values() for link in shown]
+        else:
+            links = [link for link in fetched.links if link.url in waiting]
+        changed = {}
+        for link, score in zip(links, self._scorer.score_links(links).tolist(), strict=True):
+            best = max(score, self._best.get(link.url, 0.0))
+            changed[link.url] = self._best[link.url] = best
+        return changed
+
+
+def _told(task: Task, url: str) -> float | None:
+    return 1.0 if url in task.seeds and task.start.examples else None
+
+
+@dataclass
+class Fused:
+    """The product: the topic's model judges each page, the link scorer learns from it and orders."""
+
+    task: Task
+    background: Background = field(default_factory=Background)
+    links: LinkScorer = field(default_factory=LinkScorer)
+    ranking: Ranking = field(default_factory=Ranking)
+    lesson: int = _FIRST_LESSON
+    pages: dict[str, Fetched] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for page in self.task.start.examples:
+            self.background.observe(dict(weighted_terms(page)))
+        start = self.task.start
+        self.model = TopicModel.learn(start.examples, start.keywords, background=self.background)
+
+    def observe(
+        self, fetched: Fetched, led_here: list[LinkContext], waiting: Waiting
+    ) -> Mapping[str, float]:
+        """Judge the page, teach, and order what waits."""
+        page = fetched.text
+        self.pages[page.url] = fetched
+        if page not in self.task.start.examples:
+            self.background.observe(dict(weighted_terms(page)))
+        told = _told(self.task, page.url)
+        relevance = self.model.judge(page).score if told is None else told
+        self.links.observe(page, led_here, fetched.links, relevance, self.model)
+        self._learn_when_due()
+        if self.ranking.is_due():
+            chosen = list(waiting)
+        else:
+            chosen = [link.url for link in fetched.links if link.url in waiting]
+        return self._promises(chosen, waiting)
+
+    def _learn_when_due(self) -> None:
+        """Fit the model again on what was seen, whenever that has doubled; judge all pages anew."""
+        if len(self.pages) < self.lesson:
+            return
+        self.lesson = 2 * len(self.pages)
+        self.background.learn_concepts()
+        self.model = self.model.learned_again()
+        others = [url for url in self.pages if _told(self.task, url) is None]
+        judged = self.model.judge_many([self.pages[url].text for url in others])
+        self.links.revalue({url: one.score for url, one in zip(others, judged, strict=True)})
+
+    def _promises(self, urls: list[str], waiting: Waiting) -> dict[str, float]:
+        links = [
+            link for url in urls for link in {one.anchor: one for one in waiting[url]}.values()
+        ]
+        best: dict[str, float] = {}
+        for link, promise in zip(links, self.links.order(links, self.model), strict=True):
+            best[link.url] = max(promise, best.get(link.url, promise))
+        return best
+
+
+class Oracle:
+    """Knows the labels: on-topic pages first, then those that lead to most of them."""
+
+    def __init__(self, graph: Graph, topic: str) -> None:
+        self._graph = graph
+        self._topic = topic
+
+    def observe(
+        self,
+        fetched: Fetched,
+        led_here: list[LinkContext],  # noqa: ARG002 - part of the interface
+        waiting: Waiting,
+    ) -> Mapping[str, float]:
+        """Promise by label."""
+        return {link.url: self._promise(link.url) for link in fetched.links if link.url in waiting}
+
+    def _promise(self, url: str) -> float:
+        targets = self._graph.targets(url)
+        good = sum(self._graph.is_on_topic(target, self._topic) is True for target in targets)
+        on_topic = self._graph.is_on_topic(url, self._topic)
+        # Unlabelled pages cost budget and nothing else, so they come before pages off topic.
+        worth = {True: 2.0, None: 1.0, False: 0.0}[on_topic]
+        return worth + good / (len(targets) + 10)

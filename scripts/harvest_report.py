@@ -1,0 +1,123 @@
+"""What the harvest benchmark reports: shares on topic at each budget, as table, JSON and curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harvest_crawl import Crawl
+    from harvest_graph import Graph
+
+_STEPS = 60
+"""Points of a curve."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One crawl."""
+
+    topic: str
+    method: str
+    draw: int
+    crawl: Crawl
+
+    def lines(self) -> Iterator[str]:
+        """Return the log's lines: topic, method, draw, n from 1, url."""
+        for number, url in enumerate(self.crawl.urls, 1):
+            yield f"{self.topic}\t{self.method}\t{self.draw}\t{number}\t{url}\n"
+
+
+@dataclass
+class Cell:
+    """The draws of one method on one topic."""
+
+    labels: list[list[bool | None]] = field(default_factory=list)
+    """Of each draw, of each fetched page in order; None = unlabelled."""
+    seconds: float = 0.0
+
+    @property
+    def pages_per_second(self) -> float:
+        """Pages ordered in a second, once they are read and cut into words."""
+        return sum(map(len, self.labels)) / self.seconds if self.seconds else 0.0
+
+    def harvest(self, pages: int, *, with_unlabelled: bool = False) -> float:
+        """Return the mean over the draws of the share on topic among the first pages."""
+        return fmean(_share(labels[:pages], with_unlabelled) for labels in self.labels)
+
+
+def _share(labels: list[bool | None], with_unlabelled: bool) -> float:
+    judged = len(labels) if with_unlabelled else sum(label is not None for label in labels)
+    return labels.count(True) / judged if judged else 0.0
+
+
+class Results:
+    """All crawls of a run, by topic and method."""
+
+    def __init__(self, budgets: list[int]) -> None:
+        self.budgets = budgets
+        self.cells: dict[str, dict[str, Cell]] = {}
+
+    def add(self, result: Result, graph: Graph) -> None:
+        """Take a crawl in; the labels are read here."""
+        cell = self.cells.setdefault(result.topic, {}).setdefault(result.method, Cell())
+        cell.labels.append([graph.is_on_topic(url, result.topic) for url in result.crawl.urls])
+        cell.seconds += result.crawl.seconds
+
+
+def as_json(results: Results) -> dict[str, dict[str, dict[str, float]]]:
+    """Return ``{topic: {method: {"300": harvest, ..., "pages_per_second": x}}}``."""
+    report: dict[str, dict[str, dict[str, float]]] = {}
+    for topic, methods in results.cells.items():
+        report[topic] = {}
+        for method, cell in methods.items():
+            speed = {"pages_per_second": round(cell.pages_per_second, 1)}
+            for suffix, with_unlabelled in (("", False), ("+unlabelled", True)):
+                shares = {
+                    str(pages): round(cell.harvest(pages, with_unlabelled=with_unlabelled), 4)
+                    for pages in results.budgets
+                }
+                report[topic][method + suffix] = shares | speed
+    return report
+
+
+def as_text(results: Results) -> str:
+    """Return a table for people."""
+    heads = "".join(f"{pages:>9}" for pages in results.budgets)
+    lines = [f"{'topic':16} {'method':20}{heads}{'pages/s':>10}"]
+    for topic, methods in results.cells.items():
+        for method, cell in methods.items():
+            shares = "".join(f"{cell.harvest(pages):9.3f}" for pages in results.budgets)
+            lines.append(f"{topic:16} {method:20}{shares}{cell.pages_per_second:10.0f}")
+    return "\n".join(lines)
+
+
+def plot(results: Results, path: Path) -> None:
+    """Draw the harvest against the pages fetched, a panel for each topic."""
+    import matplotlib as mpl  # noqa: PLC0415 - heavy
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt  # noqa: PLC0415 - heavy
+
+    columns = min(3, len(results.cells))
+    rows = -(-len(results.cells) // columns)
+    size = (4.2 * columns, 3.2 * rows)
+    figure, panels = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+    for panel in panels.flat[len(results.cells) :]:
+        panel.axis("off")
+    for panel, (topic, methods) in zip(panels.flat, results.cells.items(), strict=False):
+        _draw(panel, topic, methods, results.budgets[-1])
+    panels.flat[0].legend(fontsize="x-small")
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def _draw(panel: Any, topic: str, methods: dict[str, Cell], last: int) -> None:  # noqa: ANN401 - untyped
+    steps = sorted({max(10, last * step // _STEPS) for step in range(1, _STEPS + 1)})
+    for method, cell in methods.items():
+        panel.plot(steps, [cell.harvest(pages) for pages in steps], label=method)
+    panel.set(title=topic, xlabel="pages fetched", ylabel="harvest", ylim=(0, 1))
+    panel.grid(alpha=0.3)

@@ -1,0 +1,56 @@
+"""The rival that has a training set: a classifier of pages, taught by the labels of half the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import md5
+from typing import TYPE_CHECKING
+
+from classifier.topic.background import Background
+from classifier.topic.text import weighted_terms
+from classifier.topic.vectors import Vocabulary, tf_idf, unit
+
+if TYPE_CHECKING:
+    from harvest_graph import Graph
+
+    from classifier.topic.values import PageText
+
+MIN_PAGES = 2
+"""Training pages that a term must stand on."""
+C = 10.0
+"""Of the logistic regression: little shrinkage, the rows are of length 1."""
+
+
+class TrainedClassifiers:
+    """Trains one classifier for each topic that asks; all share the pages' rows."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._urls = [
+            url for url in sorted(graph.topics) if graph.topics[url] and is_training_page(url)
+        ]
+        self._background = Background()
+        pages = [weighted_terms(graph.fetch(url).text) for url in self._urls]
+        self._vocabulary = Vocabulary.of(pages, min_pages=MIN_PAGES)
+        self._rows = self._vocabulary.rows([unit(tf_idf(page, self._background)) for page in pages])
+
+    def classifier(self, topic: str) -> Callable[[PageText], float]:
+        """Return the probability that a page is on *topic*, as the labels teach it."""
+        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - heavy
+
+        labels = [self._graph.is_on_topic(url, topic) is True for url in self._urls]
+        if len(set(labels)) < 2:  # noqa: PLR2004 - both classes
+            return lambda _: 0.0
+        model = LogisticRegression(C=C, class_weight="balanced", max_iter=200)
+        model.fit(self._rows, labels)
+
+        def probability(page: PageText) -> float:
+            row = self._vocabulary.rows([unit(tf_idf(weighted_terms(page), self._background))])
+            return float(model.predict_proba(row)[0, 1])
+
+        return probability
+
+
+def is_training_page(url: str) -> bool:
+    """Tell whether a page is in the half whose labels may be learned: its MD5 is even."""
+    return int(md5(url.encode(), usedforsecurity=False).hexdigest(), 16) % 2 == 0

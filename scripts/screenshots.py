@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Make the pictures of the web page in docs/images, from a real run on the demonstration's site.
+
+    scripts/screenshots.py                   docs/images/web-*.png
+    scripts/screenshots.py --to FOLDER       elsewhere
+
+The daemon watches the small news site of the demonstration until enough is new; then headless
+Chromium (the system's own, or the one that Playwright has installed) shows every page, light and
+dark, at the width of a desk and of a phone, in English and in Chinese.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from demo import demo_settings
+from demo_site import DemoSite, serve
+from playwright.sync_api import Browser, sync_playwright
+
+from incremental.assembly import make_crawler, make_fetcher
+from incremental.clock import FastClock
+from incremental.daemon import Daemon
+from incremental.fetch.libraries import LibraryGate
+from incremental.learning.topics import begin
+from incremental.notify.notifier import Notifier
+from incremental.seeds import add_seed
+from incremental.settings import WebSettings
+from incremental.settings.channels import ChannelSettings
+from incremental.storage import open_configured_store
+from incremental.web.context import Web
+from incremental.web.server import served
+from store import Store
+from store.answers import NewQuery
+
+ROOT = Path(__file__).parents[1]
+SPEED = 240.0
+ENOUGH = 14
+"""New pages before the first picture."""
+MOST_SECONDS = 240.0
+CHANNEL = ChannelSettings("mail", "mailto://127.0.0.1", daily_at="08:00", quiet_hours="22:00-07:00")
+PAGES = {
+    "new": "",
+    "sites": "sites",
+    "site": "sites/1",
+    "topics": "topics",
+    "topic": "topics/1",
+    "discovery": "topics/1/discovery",
+    "messages": "messages",
+    "models": "models",
+    "status": "status",
+    "add": "add",
+    "feeds": "feeds",
+}
+WHOLE = {"site", "topic", "messages", "models", "status"}
+"""Pages that are shown to their end."""
+
+
+@contextmanager
+def watched() -> Iterator[tuple[str, Store, FastClock]]:
+    """Watch the demonstration's site until enough is new; give the address of the web page."""
+    clock = FastClock(SPEED)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hubwatch-shots-")))
+        settings = msgspec.structs.replace(
+            demo_settings(folder), web=WebSettings(port=0), notify=(CHANNEL,)
+        )
+        site = stack.enter_context(serve(DemoSite(clock.now()), clock))
+        store = stack.enter_context(open_configured_store(settings, folder))
+        add_seed(store, site, now=clock.now())
+        begin(store, "Bridges", examples=[], keywords=["bridge", "lighthouse"], now=clock.now())
+        url = stack.enter_context(served(Web(settings, folder, clock, store)))
+        executor = stack.enter_context(ThreadPoolExecutor(settings.daemon.workers))
+        fetcher = make_fetcher(settings, clock)
+        enough = threading.Event()
+
+        def told(_record: object, _pages: object) -> None:
+            if store.answers.counts()[0].told >= ENOUGH:
+                enough.set()
+
+        crawler = make_crawler(store, settings, fetch=fetcher.fetch, executor=executor, told=told)
+        daemon = Daemon(crawler, store, settings, clock, once=False)
+
+        def stop() -> None:
+            enough.wait(MOST_SECONDS)
+            daemon.stop()
+
+        messages = Notifier(
+            store,
+            settings.notify,
+            gate=LibraryGate(settings.fetch, clock),
+            executor=executor,
+            saved_query=lambda _: None,
+        )
+        messages.step(clock.now())
+        threading.Thread(target=stop, daemon=True).start()
+        daemon.run()
+        # What came is queued, and waits for its hour.
+        messages.step(clock.now())
+        yield url, store, clock
+
+
+def mark_some(store: Store, now: float) -> int:
+    """Read and star a few pages, as a user would; return the number of one."""
+    rows = store.answers.new(NewQuery()).rows
+    store.answers.mark([row.page_id for row in rows[5:]], now=now, read=True)
+    store.answers.mark([row.page_id for row in rows[2:4]], now=now, starred=True)
+    return rows[2].page_id
+
+
+def shoot(browser: Browser, url: str, page_id: int, to: Path) -> list[Path]:
+    """Make every picture; return the files."""
+    made: list[Path] = []
+    pages = {**PAGES, "page": f"pages/{page_id}"}
+
+    def take(name: str, path: str, **context: Any) -> None:  # noqa: ANN401 - Playwright's own
+        tab = browser.new_context(**{"locale": "en-GB", **context})
+        page = tab.new_page()
+        page.goto(url + path)
+        file = to / f"web-{name}.png"
+        page.screenshot(path=file, full_page=name in WHOLE or name == "page")
+        made.append(file)
+        tab.close()
+
+    desk = {"width": 1180, "height": 760}
+    phone = {"width": 390, "height": 780}
+    for name, path in pages.items():
+        take(name, path, viewport=desk)
+    take("new-dark", "", viewport=desk, color_scheme="dark")
+    take("status-dark", "status", viewport=desk, color_scheme="dark")
+    take("new-phone", "", viewport=phone)
+    take("sites-phone", "sites", viewport=phone, color_scheme="dark")
+    take("new-zh", "", viewport=desk, locale="zh-CN")
+    return made
+
+
+def main() -> int:
+    """Run from the command line; exit 0."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--to", type=Path, default=ROOT / "docs" / "images", metavar="FOLDER")
+    arguments = parser.parse_args()
+    arguments.to.mkdir(parents=True, exist_ok=True)
+    options = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with watched() as (url, store, clock), sync_playwright() as playwright:
+        page_id = mark_some(store, clock.now())
+        chromium = shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=chromium, args=options)
+        for file in shoot(browser, url, page_id, arguments.to):
+            print(file)
+        browser.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""A small local search server: SearXNG's JSON format over a full-text index, ranked by BM25.
+
+It stands in for the web's search engines where pages are replayed: a real HTTP server, asked through
+the crawler's own egress. Ten results a page, ``pageno`` for more, like the real one.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+from urllib.parse import parse_qs, urlsplit
+
+from classifier.topic.text import language_of, tokens
+
+RESULTS_PER_PAGE = 10
+MAX_TOKENS = 3_000
+"""Of one document that are indexed."""
+MAX_QUERY_TOKENS = 12
+OPERATOR = "link:"
+SNIPPET_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A page to find."""
+
+    url: str
+    title: str
+    text: str
+    links: tuple[str, ...] = ()
+    """Addresses that it links to: what ``link:ADDRESS`` is answered from."""
+
+
+class SearchIndex:
+    """Words of documents in an in-memory SQLite FTS5 table."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self._database = sqlite3.connect(":memory:", check_same_thread=False)
+        self._lock = threading.Lock()
+        self._linkers: dict[str, list[dict[str, str]]] = {}
+        self._database.execute("CREATE TABLE page(id INTEGER PRIMARY KEY, url, title, snippet)")
+        self._database.execute("CREATE VIRTUAL TABLE words USING fts5(title, body, content='')")
+        for number, document in enumerate(documents, 1):
+            language = language_of(f"{document.title} {document.text[:2_000]}")
+            body = " ".join(tokens(document.text, language)[:MAX_TOKENS])
+            title = " ".join(tokens(document.title, language))
+            row = (number, document.url, document.title, document.text[:SNIPPET_CHARS])
+            self._database.execute("INSERT INTO page VALUES (?, ?, ?, ?)", row)
+            found = {"url": document.url, "title": document.title, "content": ""}
+            for target in document.links:
+                self._linkers.setdefault(target, []).append(found)
+            sql = "INSERT INTO words(rowid, title, body) VALUES (?, ?, ?)"
+            self._database.execute(sql, (number, title, body))
+
+    def search(self, query: str, page: int) -> list[dict[str, str]]:
+        """Return the results of one page, best first; pages count from 1.
+
+        Any word of the query may occur, as in a search engine: BM25 prefers where more do.
+        ``link:ADDRESS`` finds pages that link there.
+        """
+        if query.startswith(OPERATOR):
+            linkers = self._linkers.get(query.removeprefix(OPERATOR), [])
+            return linkers[(page - 1) * RESULTS_PER_PAGE : page * RESULTS_PER_PAGE]
+        words = tokens(query, language_of(query))[:MAX_QUERY_TOKENS]
+        if not words:
+            return []
+        match = " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+        sql = (
+            "SELECT url, page.title, snippet FROM words JOIN page ON page.id = words.rowid "
+            "WHERE words MATCH ? ORDER BY bm25(words, 2.0, 1.0), page.id LIMIT ? OFFSET ?"
+        )
+        place = (RESULTS_PER_PAGE, (page - 1) * RESULTS_PER_PAGE)
+        with self._lock:
+            rows = self._database.execute(sql, (match, *place)).fetchall()
+        return [dict(zip(("url", "title", "content"), row, strict=True)) for row in rows]
+
+
+class SearchServer:
+    """Serves an index on a free port of loopback; a context manager."""
+
+    def __init__(self, index: SearchIndex) -> None:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                status, body = server.answer(self.path)
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:  # noqa: ANN401 - the base class's signature
+                """Say nothing: the caller counts requests."""
+
+        self.requests = 0
+        self._index = index
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def answer(self, path: str) -> tuple[int, bytes]:
+        """Answer one request as SearXNG does: 403 unless JSON is asked for."""
+        asked = parse_qs(urlsplit(path).query)
+        if urlsplit(path).path != "/search" or asked.get("format") != ["json"]:
+            return 403, b'{"error": "format"}'
+        self.requests += 1
+        query, page = asked.get("q", [""])[0], asked.get("pageno", ["1"])[0]
+        found = self._index.search(query, int(page) if page.isdecimal() else 1)
+        answer = {"query": query, "number_of_results": len(found), "results": found}
+        return 200, json.dumps(answer, ensure_ascii=False).encode()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
