@@ -114,6 +114,16 @@ def faces_are_not_imported(sources: Sources) -> list[str]:
     return _offending(rest, PACKAGES, _FACES)
 
 
+def web_is_served_by_cli(sources: Sources) -> list[str]:
+    """Of the faces only the command line knows the web page."""
+    rest = {
+        name: source
+        for name, source in sources.items()
+        if not _below(name, "incremental.web", "incremental.cli")
+    }
+    return _offending(rest, PACKAGES, ("incremental.web",))
+
+
 def one_clock(sources: Sources) -> list[str]:
     """Only ``incremental.clock`` reads the time."""
     found = []
@@ -131,17 +141,19 @@ def one_clock(sources: Sources) -> list[str]:
 
 
 def one_socket(sources: Sources) -> list[str]:
-    """Only ``incremental.fetch`` opens sockets.
+    """Only ``incremental.fetch`` opens sockets; ``incremental.web.server`` listens on one.
 
     The type of a transport that is handed in (``requests.adapters``) opens none.
     """
     harmless = ("requests.adapters",)
+    listens = {"incremental.web.server": "socket"}
     return [
         f"{module} imports {name}"
         for module, source in sources.items()
         if not _below(module, "incremental.fetch")
         for name in sorted(facts(source).imports)
         if _below(name, *_SOCKET_MODULES) and not _below(name, *harmless)
+        if listens.get(module) != name
     ]
 
 
@@ -191,6 +203,7 @@ RULES = (
     independent_packages,
     pure_rooms,
     faces_are_not_imported,
+    web_is_served_by_cli,
     one_clock,
     one_socket,
     one_database,

@@ -20,7 +20,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 HEAVY = {
     *("sklearn", "jieba", "libsvm", "requests", "numpy", "scipy", "feedparser", "lxml", "bs4"),
-    *("apscheduler", "matplotlib"),
+    *("apscheduler", "matplotlib", "fastapi", "uvicorn", "jinja2", "pygal", "prometheus_client"),
 }
 SCRIPTS = sorted(path for path in (ROOT / "scripts").iterdir() if path.is_file())
 RUNNABLE = [path for path in SCRIPTS if os.access(path, os.X_OK)]
@@ -62,6 +62,12 @@ def test_the_wheel_holds_what_the_packages_need_and_nothing_else(wheel: Path) ->
         path.relative_to(ROOT).as_posix() for path in (ROOT / "classifier/hub/models").glob("*/*")
     }
     assert models <= names
+    pages = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "incremental/web").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert pages <= names
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {
         "incremental",
