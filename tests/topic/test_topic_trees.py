@@ -264,6 +264,7 @@ def test_a_broader_word_is_as_far_as_the_way_up_to_it(tree: CompactTree, word: s
             assert all(steps[parent] <= edges + 1 for parent in tree.parents(above))
             straight = edges + abs(tree.depth(sense) - tree.depth(above))
             distance = WordSimilarity(tree).distance(sense, above)
+            assert distance is not None
             assert distance == straight if one_way_up else distance <= straight
 
 
