@@ -2,7 +2,7 @@
 """Find pages of a topic from five of them: four operators, the bandit over them, and rivals.
 
     scripts/bench_discovery.py wikispeedia.sqlite,zh.sqlite --topics Science,security
-    scripts/bench_discovery.py graph.sqlite --topics IT --draws 2 --pages 500 --json
+    scripts/bench_discovery.py graph.sqlite --topics IT --draws 2 --pages 500 --json --plot it.png
 
 The graphs lie side by side, hosts apart; a local search server (SearXNG's JSON, BM25, ten results a
 query, ``link:`` for who links where) stands in for the web's. Draw k takes
@@ -11,6 +11,8 @@ seeds are given and count nowhere. Harvest is the share of pages on topic among 
 labelled; sites are hosts with a page on topic that was read;
 ``by_fifth`` gives both for each fifth of the pages that a run may read. ``ache`` is a best-first crawl
 whose order is learned online, with at most 20 pages a site. Rankers order what the bandit's run read.
+The last tables are means over topics; spread is the standard deviation of the harvest over topics, and
+of the harvest as a part of what the four operators have there on the mean: topics differ in size.
 """
 
 from __future__ import annotations
@@ -23,17 +25,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, pstdev
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
+from discovery_plot import plot
 from discovery_world import World, host_of
 from harvest_graph import Graph, GraphError
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 from search_server import SearchIndex, SearchServer
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
 
 from classifier.topic.background import Background
 from classifier.topic.page_ranking import NAMES, PageRanking
@@ -41,6 +45,7 @@ from incremental.clock import SystemClock
 from incremental.discovery.bandit import Bandit
 from incremental.discovery.exploration import Exploration, ExplorationState, by_bandit
 from incremental.discovery.operators import KnownPage, Sources, operators
+from incremental.discovery.options import DiscoverySettings
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
 from incremental.search.searxng import SearxngProvider
@@ -68,13 +73,16 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the benchmark; 0 = done, 2 = bad input."""
     options = _options(arguments)
     try:
-        with ExitStack() as stack:
+        # One core, whatever the machine has: speeds of different machines can be compared.
+        with ExitStack() as stack, threadpool_limits(1):
             graphs = [stack.enter_context(Graph(path)) for path in options.graphs]
             report = _benchmark(graphs, options)
     except (GraphError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     _print(report)
+    if options.plot:
+        plot(report, options.pages, options.plot)
     if options.json:
         print(json.dumps(report))
     return 0
@@ -91,6 +99,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--pages", type=_positive, default=1000)
     parser.add_argument("--strategies", type=lambda text: text.split(","), default=list(STRATEGIES))
     parser.add_argument("--log", type=Path, metavar="FILE", help="TSV: topic strategy draw n url")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="harvest and sites per fifth")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     return parser.parse_args(arguments)
 
@@ -229,7 +238,8 @@ class _Crawl:
 
     def _ranked(self, urls: Sequence[str]) -> list[str]:
         wanted = set(urls)
-        return [url for url in self._ranking.ranked("fusion") if url in wanted]
+        ranked = self._ranking.ranked(DiscoverySettings().ranking)
+        return [url for url in ranked if url in wanted]
 
     def best_first(self) -> None:
         """Crawl along links, those first whose words led to pages like the seeds before."""
@@ -382,12 +392,14 @@ def _ranked(
 
 
 def _averaged(several: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the mean of each number over draws, lists place by place."""
+    """Return the mean of each number, lists place by place and dictionaries key by key."""
     first = several[0]
     found: dict[str, Any] = {}
     for name, value in first.items():
         values = [one[name] for one in several]
-        if isinstance(value, list):
+        if isinstance(value, dict):
+            found[name] = _averaged(values)
+        elif isinstance(value, list):
             found[name] = [_averaged([one[place] for one in values]) for place in range(len(value))]
         else:
             found[name] = fmean(values)
@@ -397,28 +409,44 @@ def _averaged(several: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def _print(report: dict[str, Any]) -> None:
     console = Console(width=140)
     for topic, found in report.items():
-        table = Table(
-            title=f"{topic}: {found['hosts']} hosts have pages of it", title_justify="left"
-        )
-        for name in (
-            "strategy",
-            "read",
-            "harvest",
-            "sites",
-            "queries",
-            *(f"fifth {n}" for n in range(1, 6)),
-        ):
-            table.add_column(name)
+        title = f"{topic}: {found['hosts']} hosts have pages of it"
+        fifths = [f"fifth {number}" for number in range(1, FIFTHS + 1)]
+        columns = ("strategy", "read", "harvest", "sites", "queries", *fifths)
+        table = Table(*columns, title=title, title_justify="left")
         for name, row in found["operators"].items():
-            fifths = [f"{one['harvest']:.2f} / {one['sites']:.1f}" for one in row["by_fifth"]]
+            parts = [f"{one['harvest']:.2f} / {one['sites']:.1f}" for one in row["by_fifth"]]
             cells = [f"{row['read']:.0f}", f"{row['harvest']:.3f}", f"{row['sites']:.1f}"]
-            table.add_row(name, *cells, f"{row['requests']:.0f}", *fifths)
+            table.add_row(name, *cells, f"{row['requests']:.0f}", *parts)
         console.print(table)
-        if found["rankers"]:
-            table = Table("ranker", *next(iter(found["rankers"].values())))
-            for name, row in found["rankers"].items():
-                table.add_row(name, *(f"{value:.3g}" for value in row.values()))
-            console.print(table)
+        _print_rankers(console, found["rankers"])
+    console.print(_over_topics(report))
+    _print_rankers(console, _averaged([found["rankers"] for found in report.values()]))
+
+
+def _over_topics(report: dict[str, Any]) -> Table:
+    columns = ("strategy", "harvest", "spread", "relative harvest", "its spread", "sites")
+    table = Table(*columns, title="means over topics", title_justify="left")
+    rows = [found["operators"] for found in report.values()]
+    for name in rows[0]:
+        harvest = [row[name]["harvest"] for row in rows]
+        cells = [fmean(harvest), pstdev(harvest)]
+        singles = [[row[one]["harvest"] for one in SINGLE if one in row] for row in rows]
+        if all(any(topic) for topic in singles):
+            relative = [one / fmean(topic) for one, topic in zip(harvest, singles, strict=True)]
+            cells += [fmean(relative), pstdev(relative)]
+        else:
+            cells += [0.0, 0.0]
+        sites = fmean(row[name]["sites"] for row in rows)
+        table.add_row(name, *(f"{cell:.3f}" for cell in cells), f"{sites:.2f}")
+    return table
+
+
+def _print_rankers(console: Console, rankers: dict[str, dict[str, float]]) -> None:
+    if rankers:
+        table = Table("ranker", *next(iter(rankers.values())))
+        for name, row in rankers.items():
+            table.add_row(name, *(f"{value:.3g}" for value in row.values()))
+        console.print(table)
 
 
 if __name__ == "__main__":

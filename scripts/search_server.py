@@ -20,6 +20,8 @@ from classifier.topic.text import language_of, tokens
 RESULTS_PER_PAGE = 10
 MAX_TOKENS = 3_000
 """Of one document that are indexed."""
+MAX_CHARS = 10 * MAX_TOKENS
+"""Of its text that are cut into tokens to get them."""
 MAX_QUERY_TOKENS = 12
 OPERATOR = "link:"
 SNIPPET_CHARS = 200
@@ -47,7 +49,7 @@ class SearchIndex:
         self._database.execute("CREATE VIRTUAL TABLE words USING fts5(title, body, content='')")
         for number, document in enumerate(documents, 1):
             language = language_of(f"{document.title} {document.text[:2_000]}")
-            body = " ".join(tokens(document.text, language)[:MAX_TOKENS])
+            body = " ".join(tokens(document.text[:MAX_CHARS], language)[:MAX_TOKENS])
             title = " ".join(tokens(document.title, language))
             row = (number, document.url, document.title, document.text[:SNIPPET_CHARS])
             self._database.execute("INSERT INTO page VALUES (?, ?, ?, ?)", row)

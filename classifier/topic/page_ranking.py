@@ -4,7 +4,7 @@
 
     seeds, pages read, links  ->  a score for each page and ranker
       paper 001   nb · lr · one_class · cosine · jaccard (its features) · pagerank -> combined_f (8)
-      ours        centroid · logistic (tf-idf)                                     -> fusion (ranks)
+      ours        centroid · logistic (tf-idf), with cosine and lr                  -> fusion (ranks)
 
 There is no training set. Positives are the seeds; negatives, where a ranker needs them, are pages that
 were read anyway and are least like the seeds (the paper draws them from the web at large, which a crawl
@@ -14,6 +14,7 @@ does not have at hand). Key words, the paper's features, are the weightiest term
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -23,21 +24,16 @@ from classifier.topic.background import Background
 from classifier.topic.batch import Terms
 from classifier.topic.combined import ALPHA, Floats, combined_function, reciprocal_rank
 from classifier.topic.pagerank import pagerank
-from classifier.topic.rankers import (
-    CentroidRanker,
-    CosineRanker,
-    JaccardRanker,
-    Ranker,
-)
-from classifier.topic.vectors import mean, top
+from classifier.topic.rankers import CosineRanker, JaccardRanker, Ranker
+from classifier.topic.vectors import dot, mean, top, unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PAPER: Final = ("nb", "lr", "one_class", "cosine", "jaccard")
 """What formula (8) takes the mean position of."""
-OURS: Final = ("centroid", "logistic", "cosine", "jaccard")
-"""What the fusion joins."""
+OURS: Final = ("centroid", "logistic", "cosine", "lr")
+"""What the fusion joins: two views of the terms, each with and without negatives."""
 COMBINED: Final = ("combined_f", "fusion")
 NAMES: Final = (*PAPER, "pagerank", "centroid", "logistic", *COMBINED)
 KEYWORDS: Final = 200
@@ -75,8 +71,8 @@ class PageRanking:
         self._fitted: dict[str, Ranker] = {
             "cosine": CosineRanker().fit(self._seeds, ()),
             "jaccard": JaccardRanker().fit(self._seeds, ()),
-            "centroid": CentroidRanker(background).fit(self._seeds, ()),
         }
+        self._centre = unit(mean([background.vector(terms) for terms in self._seeds]))
         for url, terms in seeds.items():
             self.add(url, terms)
 
@@ -89,9 +85,11 @@ class PageRanking:
         if url in self._pages:
             return
         self._pages[url] = terms
-        self._rows.append(_row(self._background.vector(terms)))
-        for name, scores in self._static.items():
-            scores.append(float(self._fitted[name].scores([terms])[0]))
+        vector = self._background.vector(terms)
+        self._rows.append(_row(vector))
+        self._static["centroid"].append(dot(vector, self._centre))
+        for name, ranker in self._fitted.items():
+            self._static[name].append(float(ranker.scores([terms])[0]))
 
     @property
     def urls(self) -> list[str]:
@@ -243,9 +241,14 @@ def _one_class(seeds: NDArray[np.float64], pages: NDArray[np.float64]) -> Floats
 
 def _row(vector: Mapping[str, float]) -> Any:  # noqa: ANN401 - scipy has no types
     """Return a tf-idf vector as a sparse row of fixed width: terms that share a column are few."""
+    return _hasher().transform([vector])
+
+
+@cache
+def _hasher() -> Any:  # noqa: ANN401 - scikit-learn has no types
     from sklearn.feature_extraction import FeatureHasher  # noqa: PLC0415 - heavy
 
-    return FeatureHasher(WIDTH, alternate_sign=False).transform([vector])
+    return FeatureHasher(WIDTH, alternate_sign=False)
 
 
 def _logistic(

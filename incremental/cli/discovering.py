@@ -78,23 +78,26 @@ def run(
             }
         )
         return
-    say(f"{ended.why or 'stopped'}; {len(proposals)} sites are proposed")
+    say(f"{ended.why or 'stopped'}; {_sites(len(proposals))} proposed")
     _print_proposals(of, proposals)
 
 
 @discover.command()
 def status(context: typer.Context, *, of: OfTopic, as_json: Json = False) -> None:
     """Show the last run: which way of finding was chosen when, and what each was worth."""
-    from incremental.explain.discovery import discovery_facts  # noqa: PLC0415 - quick --help
+    from incremental.discovery.operators import SEARCHING  # noqa: PLC0415 - quick --help
+    from incremental.explain.discovery import discovery_facts  # noqa: PLC0415
     from incremental.learning.topics import find_topic  # noqa: PLC0415
 
     state: State = context.obj
     with state.open() as store:
         found = discovery_facts(store, find_topic(store, of).id)
     last, rounds, counts = found["run"], found["rounds"], found["proposals"]
+    skipped = [name for name in SEARCHING if rounds and name not in rounds[-1]["scores"]]
     if as_json:
         run = dated(last) if last is not None else None
-        print_json({"run": run, "proposals": counts, "rounds": [dated(one) for one in rounds]})
+        dates = [dated(one) for one in rounds]
+        print_json({"run": run, "proposals": counts, "rounds": dates, "skipped": skipped})
         return
     if last is None:
         say(f"nothing was looked for yet; begin: hubwatch discover run --topic {of}")
@@ -102,9 +105,11 @@ def status(context: typer.Context, *, of: OfTopic, as_json: Json = False) -> Non
     columns = ["round", "operator", "reward", "", "asked", "read", "new sites", "scores", "note"]
     told = f"{last['status']}, {last['why'] or 'under way'}; began {when(last['started_at'])}"
     print_table(f"run {last['id']} of {of}: {told}", columns, [_round_cells(one) for one in rounds])
-    say(
-        ", ".join(f"{number} sites {name}" for name, number in counts.items()) or "no site proposed"
-    )
+    if skipped:
+        names = " and ".join(skipped)
+        say(f"skipped, for there was no search provider ([discovery] provider): {names}")
+    parts = [f"{_sites(number)} {name}" for name, number in counts.items()]
+    say(", ".join(parts) or "no site proposed")
 
 
 @discover.command()
@@ -175,7 +180,11 @@ def _say_chosen(chosen: list[ProposalRow], what: str, *, as_json: bool) -> None:
     if as_json:
         print_json([one.host for one in chosen])
     else:
-        typer.echo(f"{len(chosen)} sites are {what}")
+        typer.echo(f"{_sites(len(chosen))} {what}")
+
+
+def _sites(number: int) -> str:
+    return f"{number} site{'' if number == 1 else 's'}"
 
 
 def _chosen(
@@ -197,7 +206,7 @@ def _print_proposals(of: str, rows: list[ProposalRow]) -> None:
 
     cells = [_proposal_cells(proposal_facts(one)) for one in rows]
     columns = ["site", "state", "score", "why", "best pages", "hubs"]
-    print_table(f"{len(rows)} sites for {of}", columns, cells)
+    print_table(f"{_sites(len(rows))} for {of}", columns, cells)
 
 
 def _proposal_cells(one: dict[str, Any]) -> list[object]:

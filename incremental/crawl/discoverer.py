@@ -26,7 +26,7 @@ from classifier.topic.vectors import top
 from incremental.crawl.once import fetch_once
 from incremental.discovery.bandit import Bandit
 from incremental.discovery.exploration import Exploration, ExplorationState, Round
-from incremental.discovery.operators import KnownPage, OutLink, Sources, operators
+from incremental.discovery.operators import SEARCHING, KnownPage, OutLink, Sources, operators
 from incremental.discovery.proposing import JudgedPage, propose
 from incremental.discovery.search import NoProvider, Noting, SearchProvider
 from incremental.errors import InputError
@@ -163,7 +163,7 @@ class Discoverer:
     def _state(self, row: RunRow | None) -> ExplorationState:
         names = ["forward", "backward"]
         if not isinstance(self._parts.provider, NoProvider):
-            names += ["keyword", "related"]
+            names += SEARCHING
         if row is None or row.exploration == "{}":
             return ExplorationState(Bandit.over(names))
         return ExplorationState.from_json(json.loads(row.exploration), names)
@@ -220,10 +220,10 @@ class Discoverer:
         """Do one round and record it; return why the run is over, empty while it is not."""
         state = exploration.state
         if state.rounds >= rounds:
-            return f"all {rounds} rounds are done"
+            return "the one round is done" if rounds == 1 else f"all {rounds} rounds are done"
         left = pages - len(state.finds)
         if left < 1:
-            return f"all {pages} pages are read"
+            return "the one page is read" if pages == 1 else f"all {pages} pages are read"
         done = exploration.step(left)
         if done is None:
             return "nothing more was found by any operator"

@@ -102,7 +102,7 @@ class NightlyDiscovery:
             return
         found = len(self._store.discovery.proposals(topic.id))
         why = run.why or "goes on the next night"
-        logger.info("topic %s: %s; %d sites are proposed", topic.name, why, found)
+        logger.info("topic %s: %s; sites proposed: %d", topic.name, why, found)
 
 
 class _Night:

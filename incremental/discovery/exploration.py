@@ -6,14 +6,16 @@
       ▲          (bandit)             (new ones)      (caller)            │ (caller)
       └───────────── the best that it has not begun from ◄── reward ◄─────┘
 
-What differs from the paper: pages that were seen are not fetched again, and an operator does not begin
-twice from one page, which would find the same. State is plain, so a run goes on after a kill.
+What differs from the paper: pages that were seen are not fetched again; an operator does not begin twice
+from one page, which would find the same; and one that found nothing rests, each time longer. State is
+plain, so a run goes on after a kill.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,11 +23,14 @@ from incremental.discovery.bandit import Bandit, page_reward, site_reward
 from incremental.discovery.operators import Asked, Candidate, KnownPage, Operator
 
 PAGES_PER_ROUND = 20
-SEEDS_PER_ROUND = 10
+CALLS_PER_ROUND = 3
+"""Times that an operator is called to fill one round: rewards of rounds as long can be compared."""
 MAX_BACKLOG = 1_000
 """Candidates of one operator that wait to be read; the weakest are dropped."""
-EMPTY_ROUNDS = 2
-"""Rounds without a candidate, in a row, after which an operator rests until others found more."""
+FIRST_REST = 2
+"""Rounds that an operator rests after its first round without a candidate."""
+EMPTY_ROUNDS = 10
+"""Rounds without a candidate, in a row, after which an operator is over until others found more."""
 
 Read = Callable[[Sequence[str]], Sequence[KnownPage]]
 Rank = Callable[[Sequence[str]], Sequence[str]]
@@ -59,6 +64,14 @@ class Round:
     reward: float
 
 
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """For how many rounds an operator is passed over: each time twice as long as the time before."""
+
+    until: int
+    rounds: int
+
+
 @dataclass(slots=True)
 class ExplorationState:
     """What a run did so far, as it is stored."""
@@ -74,6 +87,9 @@ class ExplorationState:
     """By operator, what it found and nobody read yet."""
     rounds: int = 0
     empty: dict[str, int] = field(default_factory=dict)
+    """By operator, rounds without a candidate since any operator found one."""
+    rests: dict[str, Rest] = field(default_factory=dict)
+    """Operators that found nothing when they were chosen last. Not stored, like *empty*."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
@@ -136,6 +152,7 @@ class Exploration:
         self._choose = choose
         self._sites = sites
         self._order: list[str] = []
+        self._via = {one.url: one.via for one in state.finds}
         for url in self._pages:
             state.tried.setdefault(url)
         found = [one.url for one in state.finds if one.url not in self._pages]
@@ -145,19 +162,26 @@ class Exploration:
         """Do one round that reads up to *most* pages; None when no operator finds anything more."""
         state = self.state
         while True:
-            open_ones = [
-                name for name in self._operators if state.empty.get(name, 0) < EMPTY_ROUNDS
-            ]
             scores = state.bandit.scores()
-            name = self._choose(state.bandit, open_ones) if open_ones else None
+            name = self._choose(state.bandit, self._open())
             if name is None:
                 return None
             candidates = self._candidates(name, min(most, PAGES_PER_ROUND))
             if candidates:
                 break
             state.empty[name] = state.empty.get(name, 0) + 1
+            length = 2 * state.rests[name].rounds if name in state.rests else FIRST_REST
+            state.rests[name] = Rest(state.rounds + length, length)
             state.bandit = state.bandit.rewarded(name, reward=0.0, pages=0)
         return self._settle(name, scores, candidates)
+
+    def _open(self) -> list[str]:
+        """Return the operators that may be chosen; those that rest only when there are no others."""
+        state = self.state
+        names = [name for name in self._operators if state.empty.get(name, 0) < EMPTY_ROUNDS]
+        rests = state.rests
+        awake = [name for name in names if name not in rests or rests[name].until <= state.rounds]
+        return awake or names
 
     def ranked(self) -> list[str]:
         """Return all pages of the run that could be read, seeds included, best first."""
@@ -171,7 +195,9 @@ class Exploration:
         waiting = state.backlog.setdefault(name, {})
         for url in [url for url in waiting if url in state.tried]:
             del waiting[url]
-        if not operator.costly or len(waiting) < count:
+        for call in range(CALLS_PER_ROUND):
+            if len(waiting) >= count and (call or operator.costly):
+                break
             for one in self._asked_for(name):
                 before = waiting.get(one.url)
                 evidence = one.evidence + (before.evidence if before else 0.0)
@@ -181,11 +207,20 @@ class Exploration:
         return best[:count]
 
     def _asked_for(self, name: str) -> list[Candidate]:
-        begun = self.state.begun.setdefault(name, {})
-        fresh = [url for url in self.ranked() if url not in begun][:SEEDS_PER_ROUND]
-        begun.update(dict.fromkeys(fresh))
-        seeds = [self._pages[url] for url in fresh]
-        return self._operators[name].pages(seeds, MAX_BACKLOG, self.state.tried) if seeds else []
+        operator, ranked = self._operators[name], self.ranked()
+        if operator.share:
+            most = max(operator.seeds, int(operator.share * len(ranked)))
+            places = list(range(min(most, len(ranked))))
+        else:
+            begun = self.state.begun.setdefault(name, {})
+            fresh = (place for place, url in enumerate(ranked) if url not in begun)
+            places = list(islice(fresh, operator.seeds))
+            begun.update(dict.fromkeys(ranked[place] for place in places))
+        seeds = [self._seed(ranked[place], 1.0 - place / len(ranked)) for place in places]
+        return operator.pages(seeds, MAX_BACKLOG, self.state.tried) if seeds else []
+
+    def _seed(self, url: str, worth: float) -> KnownPage:
+        return replace(self._pages[url], via=self._via.get(url, ""), worth=worth)
 
     def _settle(
         self, name: str, scores: Mapping[str, float], candidates: Sequence[Candidate]
@@ -200,6 +235,9 @@ class Exploration:
         self._pages |= {page.url: page for page in pages}
         finds = tuple(Find(page.url, name, via.get(page.url, ""), state.rounds) for page in pages)
         state.finds += finds
+        self._via |= {one.url: one.via for one in finds}
+        if finds:
+            state.rests.pop(name, None)
         returned = {page.url for page in pages}
         reward = self._reward(returned, seen)
         state.bandit = state.bandit.rewarded(name, reward=reward, pages=len(candidates))

@@ -4,7 +4,7 @@
 
     forward    seeds -> their links
     backward   seeds -> who links there (our own graph, a provider that offers it) -> their links
-    keyword    topic's words + the seeds' key words -> short queries, none asked twice -> provider
+    keyword    topic's words, then pairs of each seed's words -> short queries, none asked twice -> provider
     related    seeds -> the provider's related operator, or a query of the page's own top terms
 
 An operator returns candidates, best first by its own evidence: pages to fetch, not pages found
@@ -14,8 +14,9 @@ relevant. What it needs of the world it is handed as :class:`Sources`.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice, repeat
 from typing import Protocol
 
 from incremental.discovery.search import (
@@ -25,14 +26,26 @@ from incremental.discovery.search import (
     SearchStatus,
 )
 
+SEARCHING = ("keyword", "related")
+"""Operators that are there only with a search provider."""
 MAX_LINKS = 500
 """Links read of one page."""
+MAX_LINKERS = 50
+"""Known of one page that are looked through for one that was not followed yet."""
 LINKERS_PER_SEED = 5
 HUBS_PER_ROUND = 5
 QUERIES_PER_ROUND = 5
 RESULTS_PER_QUERY = 10
 """Short queries with few results find more relevant pages than long lists (paper 001, section 2.1)."""
 QUERY_TERMS = 4
+SEED_WORDS = 8
+"""Of a page, the weightiest, from which a question's pair is taken."""
+HEAD_SHARE = 0.4
+"""Of the seeds that keyword search is given: those whose words say what the topic's words are."""
+MIN_HEAD = 20
+PAYING_RESULTS = 2
+"""Results of one question among the head, from which on its next page of results is asked for."""
+MAX_RESULT_PAGES = 5
 MAX_ASKED = 5_000
 """Queries remembered, so that none is asked twice."""
 
@@ -57,6 +70,10 @@ class KnownPage:
     terms: tuple[str, ...] = ()
     """The weightiest terms of its text."""
     links: tuple[OutLink, ...] = ()
+    via: str = ""
+    """What led to it: a page, or the query that found it; empty for an example."""
+    worth: float = 1.0
+    """How far up it stands among all that was read: 1 = first, towards 0 = last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +107,15 @@ class Asked:
 
     queries: dict[str, None] = field(default_factory=dict)
 
-    def first_time(self, query: str) -> bool:
+    def knows(self, query: str, page: int = 1) -> bool:
+        """Tell whether that page of the results of *query* was asked for; words have no order."""
+        return _key(query, page) in self.queries
+
+    def first_time(self, query: str, page: int = 1) -> bool:
         """Tell whether *query* was not asked before, and remember it."""
-        key = " ".join(sorted(query.lower().split()))
-        if key in self.queries:
+        if self.knows(query, page):
             return False
-        self.queries[key] = None
+        self.queries[_key(query, page)] = None
         while len(self.queries) > MAX_ASKED:
             del self.queries[next(iter(self.queries))]
         return True
@@ -105,12 +125,22 @@ class Asked:
         self.queries.popitem()
 
 
+def _key(query: str, page: int) -> str:
+    key = " ".join(sorted(query.lower().split()))
+    return key if page == 1 else f"{key}\t{page}"
+
+
 class Operator(Protocol):
     """One way to find pages."""
 
     name: str
     costly: bool
     """Whether it asks others: then what it found is read before it is asked again."""
+    seeds: int
+    """Pages that it begins from in a round, each once."""
+    share: float
+    """Above 0: it remembers what it began from, and is given this share of all pages each time, the
+    best, yet at least *seeds*."""
 
     def pages(
         self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
@@ -124,6 +154,8 @@ class Forward:
 
     name = "forward"
     costly = False
+    seeds = 10
+    share = 0.0
 
     def __init__(self, words: Iterable[str]) -> None:
         self._words = frozenset(word.lower() for word in words)
@@ -141,18 +173,20 @@ class Backward:
 
     name = "backward"
     costly = True
+    seeds = 10
+    share = 0.0
 
-    def __init__(self, sources: Sources, words: Iterable[str]) -> None:
+    def __init__(self, sources: Sources, words: Iterable[str], asked: Asked) -> None:
         self._sources = sources
         self._words = frozenset(word.lower() for word in words)
+        self._asked = asked
 
     def pages(
         self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
     ) -> list[Candidate]:
-        """Return the hubs that link to *seeds*, and what else they link to."""
-        hubs = _ranked_linkers(seeds, self._sources, HUBS_PER_ROUND)
-        known = {seed.url for seed in seeds}
-        read = self._sources.read([url for url in hubs if url not in known])
+        """Return the hubs that link to *seeds*, and what else they link to; each hub serves once."""
+        hubs = self._hubs(seeds)
+        read = self._sources.read(list(hubs))
         words = self._words | {word.lower() for seed in seeds for word in seed.keywords[:10]}
         found = list(_followed(read, words, self.name))
         found += [
@@ -161,12 +195,38 @@ class Backward:
         ]
         return _best(found, seeds, count, seen)
 
+    def _hubs(self, seeds: Sequence[KnownPage]) -> dict[str, tuple[int, str]]:
+        """Return pages that link to most *seeds*: to how many, and to which first."""
+        shown: Counter[str] = Counter()
+        first: dict[str, str] = {}
+        for seed in seeds:
+            found = self._unused(self._sources.linkers(seed.url, MAX_LINKERS))
+            if len(found) < LINKERS_PER_SEED:
+                answer = self._sources.provider.linkers(seed.url, RESULTS_PER_QUERY)
+                found += self._unused(result.url for result in answer.results)
+            for url in list(dict.fromkeys(found))[:LINKERS_PER_SEED]:
+                shown[url] += 1
+                first.setdefault(url, seed.url)
+        best = shown.most_common(HUBS_PER_ROUND)
+        for url, _ in best:
+            self._asked.first_time(f"hub:{url}")
+        return {url: (number, first[url]) for url, number in best}
+
+    def _unused(self, linkers: Iterable[str]) -> list[str]:
+        return [url for url in linkers if not self._asked.knows(f"hub:{url}")]
+
 
 class Keyword:
-    """Ask a search provider short questions: the topic's words with one of the seeds' key words."""
+    """Ask a search provider short questions, each of other words, and more of those that paid.
+
+    Questions that share the topic's words get the same first results, so only the first one is made of
+    them; all others are a pair of words of one good page: those that most good pages have.
+    """
 
     name = "keyword"
     costly = True
+    seeds = MIN_HEAD
+    share = 0.5
 
     def __init__(self, sources: Sources, description: str, asked: Asked) -> None:
         self._sources = sources
@@ -178,28 +238,38 @@ class Keyword:
     ) -> list[Candidate]:
         """Return what the provider has for up to five questions that were never asked."""
         found: list[Candidate] = []
-        for query in self._queries(seeds):
-            answer = self._sources.provider.search(query, RESULTS_PER_QUERY)
+        for query, page in islice(self._unasked(seeds), QUERIES_PER_ROUND):
+            answer = self._sources.provider.search(query, RESULTS_PER_QUERY, page)
             if answer.status is not SearchStatus.ANSWERED:
                 self._asked.take_back()
                 break
             found += _results(answer, self.name, query)
         return _best(found, seeds, count, seen)
 
-    def _queries(self, seeds: Sequence[KnownPage]) -> Iterable[str]:
-        """Yield questions, the most frequent key words of *seeds* first."""
-        said = Counter(
-            word for seed in seeds for word in dict.fromkeys(seed.keywords or seed.terms)
-        )
-        left = QUERIES_PER_ROUND
-        for word in ["", *(word for word, _ in said.most_common())]:
-            if not left:
-                return
-            new = "" if word.lower() in self._description.lower() else word
-            query = f"{self._description} {new}".strip()
-            if query and self._asked.first_time(query):
-                left -= 1
-                yield query
+    def _unasked(self, seeds: Sequence[KnownPage]) -> Iterator[tuple[str, int]]:
+        """Yield questions with the page of results that is wanted, the most promising first."""
+        head = seeds[: max(MIN_HEAD, int(HEAD_SHARE * len(seeds)))]
+        new = (query for query in self._queries(seeds, head) if query)
+        for query, page in chain([(self._description, 1)], self._deeper(head), zip(new, repeat(1))):
+            if query and self._asked.first_time(query, page):
+                yield query, page
+
+    def _deeper(self, head: Sequence[KnownPage]) -> Iterator[tuple[str, int]]:
+        """Yield the next page of results of questions that found several good pages."""
+        paid = Counter(page.via for page in head if page.via and self._asked.knows(page.via))
+        for query, good in paid.most_common():
+            following = range(2, MAX_RESULT_PAGES + 1)
+            page = next((one for one in following if not self._asked.knows(query, one)), None)
+            if good >= PAYING_RESULTS and page is not None:
+                yield query, page
+
+    def _queries(self, seeds: Sequence[KnownPage], head: Sequence[KnownPage]) -> Iterator[str]:
+        """Yield a pair of words of each seed, then the titles."""
+        said = Counter(word for page in head for word in dict.fromkeys(_words(page)))
+        for seed in seeds:
+            words = _words(seed)[:SEED_WORDS]
+            yield " ".join(sorted(words, key=lambda word: -said[word])[:2])
+        yield from (seed.title for seed in seeds)
 
 
 class Related:
@@ -207,6 +277,8 @@ class Related:
 
     name = "related"
     costly = True
+    seeds = QUERIES_PER_ROUND
+    share = 1.0
 
     def __init__(self, sources: Sources, asked: Asked) -> None:
         self._sources = sources
@@ -217,20 +289,19 @@ class Related:
     ) -> list[Candidate]:
         """Return what is related to up to five seeds that were not asked about before."""
         found: list[Candidate] = []
-        left = QUERIES_PER_ROUND
-        for seed in seeds:
-            query = " ".join(seed.terms[:QUERY_TERMS]) or seed.title
-            if not left or not query:
-                continue
-            if not self._asked.first_time(f"related:{seed.url}"):
-                continue
-            left -= 1
+        for seed, query in islice(self._unasked(seeds), QUERIES_PER_ROUND):
             answer = self._like(seed, query)
             if answer.status is not SearchStatus.ANSWERED:
                 self._asked.take_back()
                 break
             found += _results(answer, self.name, seed.url)
         return _best(found, seeds, count, seen)
+
+    def _unasked(self, seeds: Sequence[KnownPage]) -> Iterator[tuple[KnownPage, str]]:
+        for seed in seeds:
+            query = " ".join(seed.terms[:QUERY_TERMS]) or seed.title
+            if query and self._asked.first_time(f"related:{seed.url}"):
+                yield seed, query
 
     def _like(self, seed: KnownPage, query: str) -> SearchAnswer:
         """Ask by the provider's operator, and by words where it has none."""
@@ -244,10 +315,15 @@ def operators(
     sources: Sources, words: Sequence[str], description: str, asked: Asked
 ) -> dict[str, Operator]:
     """Return all operators by name: those that search are there only with a provider."""
-    found: list[Operator] = [Forward(words), Backward(sources, words)]
+    found: list[Operator] = [Forward(words), Backward(sources, words, asked)]
     if not isinstance(sources.provider, NoProvider):
         found += [Keyword(sources, description, asked), Related(sources, asked)]
     return {one.name: one for one in found}
+
+
+def _words(page: KnownPage) -> tuple[str, ...]:
+    """Return the key words of a page; of one that names none, its weightiest terms."""
+    return page.keywords or page.terms
 
 
 def _results(answer: SearchAnswer, name: str, via: str) -> Iterable[Candidate]:
@@ -259,30 +335,17 @@ def _results(answer: SearchAnswer, name: str, via: str) -> Iterable[Candidate]:
 def _followed(
     pages: Sequence[KnownPage], words: frozenset[str] | set[str], name: str
 ) -> Iterable[Candidate]:
-    """Yield the links of *pages*: one point for the link, and one for each word that it speaks."""
+    """Yield the links of *pages*: one point for the link, and one for each word that it speaks.
+
+    Points count as much as the page is worth.
+    """
     for page in pages:
         for link in dict.fromkeys(page.links[:MAX_LINKS]):
             spoken = f"{link.anchor} {link.around}".lower()
             agrees = sum(word in spoken for word in words)
             text = link.anchor or link.around
-            yield Candidate(link.url, name, via=page.url, evidence=1.0 + agrees, text=text)
-
-
-def _ranked_linkers(
-    seeds: Sequence[KnownPage], sources: Sources, count: int
-) -> dict[str, tuple[int, str]]:
-    """Return pages that link to *seeds*, those that link to most first, with a seed they link to."""
-    shown: Counter[str] = Counter()
-    first: dict[str, str] = {}
-    for seed in seeds:
-        found = list(sources.linkers(seed.url, LINKERS_PER_SEED))
-        if len(found) < LINKERS_PER_SEED:
-            answer = sources.provider.linkers(seed.url, LINKERS_PER_SEED)
-            found += [result.url for result in answer.results]
-        for url in dict.fromkeys(found):
-            shown[url] += 1
-            first.setdefault(url, seed.url)
-    return {url: (number, first[url]) for url, number in shown.most_common(count)}
+            evidence = (1.0 + agrees) * page.worth
+            yield Candidate(link.url, name, via=page.url, evidence=evidence, text=text)
 
 
 def _best(

@@ -10,7 +10,7 @@ import msgspec
 from incremental.errors import SettingsError
 
 PROVIDERS = ("", "searxng", "brave", "own")
-RANKINGS = ("fusion", "combined_f")
+RANKINGS = ("combined_f", "fusion")
 REWARDS = ("pages", "sites")
 _Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
@@ -32,8 +32,8 @@ class DiscoverySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     query_interval_seconds: _NotNegative = 2.0
     max_pages_per_site: _Count = 20
     """Read in one run; a site that is on topic shows that within a few."""
-    ranking: str = "fusion"
-    """fusion (ours), or combined_f (paper 001, formula 8)."""
+    ranking: str = "combined_f"
+    """combined_f (paper 001, formula 8), or fusion (ours)."""
     alpha: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.2
     """Of combined_f: the weight of PageRank."""
     reward: str = "pages"

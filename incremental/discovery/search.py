@@ -54,8 +54,8 @@ class SearchProvider(Protocol):
 
     name: str
 
-    def search(self, query: str, count: int) -> SearchAnswer:
-        """Return up to *count* pages for *query*."""
+    def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:
+        """Return up to *count* pages for *query*; *page* 2 are the *count* after those, and so on."""
         ...
 
     def related(self, url: str, count: int) -> SearchAnswer:
@@ -72,11 +72,15 @@ class NoProvider:
 
     name = "none"
 
-    def search(self, _query: str, _count: int) -> SearchAnswer:
+    def search(self, _query: str, _count: int, _page: int = 1) -> SearchAnswer:
         """Say that it is off."""
         return _OFF
 
-    related = linkers = search
+    def related(self, _url: str, _count: int) -> SearchAnswer:
+        """Say that it is off."""
+        return _OFF
+
+    linkers = related
 
 
 _OFF = SearchAnswer(SearchStatus.OFF, detail="no search provider is set up")
@@ -90,9 +94,9 @@ class Noting:
         self._provider = provider
         self._note = note
 
-    def search(self, query: str, count: int) -> SearchAnswer:
+    def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:
         """Ask, and note what went wrong."""
-        return self._noted(self._provider.search(query, count))
+        return self._noted(self._provider.search(query, count, page))
 
     def related(self, url: str, count: int) -> SearchAnswer:
         """Ask, and note what went wrong."""

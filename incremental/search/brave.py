@@ -14,6 +14,8 @@ ADDRESS = "https://api.search.brave.com/res/v1/web/search"
 KEY_VARIABLE = "BRAVE_SEARCH_API_KEY"
 MAX_COUNT = 20
 """Results that one question may ask for."""
+MAX_PAGE = 10
+"""Brave's ``offset`` counts pages from 0 to 9."""
 
 
 class BraveProvider:
@@ -26,11 +28,15 @@ class BraveProvider:
         self._key = key
         self._address = address
 
-    def search(self, query: str, count: int) -> SearchAnswer:
-        """Return up to *count* pages, at most :data:`MAX_COUNT`."""
+    def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:
+        """Return up to *count* pages, at most :data:`MAX_COUNT`; none behind :data:`MAX_PAGE`."""
         if not self._key:
             return SearchAnswer(SearchStatus.DENIED, detail=f"{KEY_VARIABLE} is not set")
+        if page > MAX_PAGE:
+            return SearchAnswer(SearchStatus.ANSWERED)
         asked = {"q": query[:MAX_QUERY_CHARS], "count": str(min(count, MAX_COUNT))}
+        if page > 1:
+            asked["offset"] = str(page - 1)
         headers = {"Accept": "application/json", "X-Subscription-Token": self._key}
         response = self._fetch(Request(f"{self._address}?{urlencode(asked)}", headers=headers))
         return answer_of(response, ("web", "results"), "description", count)

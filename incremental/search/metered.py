@@ -84,9 +84,9 @@ class Metered:
         self._pause = pause
         self._keep = keep
 
-    def search(self, query: str, count: int) -> SearchAnswer:
+    def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:
         """Ask, if that is permitted now."""
-        return self._within(lambda: self._provider.search(query, count))
+        return self._within(lambda: self._provider.search(query, count, page))
 
     def related(self, url: str, count: int) -> SearchAnswer:
         """Ask, if that is permitted now."""

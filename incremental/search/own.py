@@ -15,11 +15,13 @@ class OwnIndexProvider:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def search(self, query: str, count: int) -> SearchAnswer:
+    def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:
         """Return up to *count* told pages that hold the words, the newest first."""
-        answer = self._store.answers.new(NewQuery(text=query, limit=max(min(count, 1_000), 1)))
+        limit = max(min(count * page, 1_000), 1)
+        answer = self._store.answers.new(NewQuery(text=query, limit=limit))
         found = tuple(
-            SearchResult(row.url, (row.title or row.anchor)[:MAX_TEXT_CHARS]) for row in answer.rows
+            SearchResult(row.url, (row.title or row.anchor)[:MAX_TEXT_CHARS])
+            for row in answer.rows[count * (page - 1) :]
         )
         return SearchAnswer(SearchStatus.ANSWERED, found)
 

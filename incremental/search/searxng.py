@@ -15,8 +15,10 @@ from incremental.fetch.status import Request, Response
 from incremental.search.reading import answer_of
 
 Fetch = Callable[[Request], Response]
+RESULTS_PER_PAGE = 10
+"""About what instances give on one page of results."""
 MAX_PAGES = 5
-"""Pages of results asked for one question: instances give about ten results on each."""
+"""Pages of results asked for one question."""
 
 
 class SearxngProvider:
@@ -36,10 +38,15 @@ class SearxngProvider:
         self._related = related_query
         self._linkers = linkers_query
 
-    def search(self, query: str, count: int) -> SearchAnswer:
-        """Return up to *count* pages; asks for further pages of results while there are any."""
-        answer = self._ask(query, 1, count)
-        for number in range(2, MAX_PAGES + 1):
+    def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:
+        """Return up to *count* pages; asks for further pages of results while there are any.
+
+        Of an instance that gives less than ten a page it returns fewer: none is asked for twice.
+        """
+        several = min(-(-count // RESULTS_PER_PAGE), MAX_PAGES)
+        first = 1 + (page - 1) * several
+        answer = self._ask(query, first, count)
+        for number in range(first + 1, first + several):
             if len(answer.results) >= count or answer.status is not SearchStatus.ANSWERED:
                 break
             more = self._ask(query, number, count)

@@ -44,6 +44,11 @@ def test_a_run_reads_pages_and_counts_its_questions(begun: Run, tmp_path: Path) 
         assert json.loads(store.discovery.meter("searxng"))[1] > 0
 
 
+def test_with_a_provider_no_operator_is_skipped(begun: Run) -> None:
+    begun("discover", "run", *OF, "--rounds", "3", "--pages", "5")
+    assert begun("discover", "status", *OF, "--json").json["skipped"] == []
+
+
 def test_a_second_run_of_the_same_topic_is_refused(begun: Run, tmp_path: Path) -> None:
     with only_discoverer(Settings(), tmp_path, 1):
         refused = begun("discover", "run", *OF)

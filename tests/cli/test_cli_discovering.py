@@ -21,7 +21,8 @@ def searched(hubwatch: Run, tmp_path: Path) -> Run:
     with open_configured_store(Settings(), tmp_path) as store:
         topic = store.topics.add("bridges", ["bridge"], "fused", now=START)
         run = store.discovery.begin(topic, rounds=1, pages=10, now=START)
-        row = RoundRow(1, "forward", '{"forward": null, "keyword": 0.5}', 9, 7, 2, 0.5, "", START)
+        scores = '{"forward": null, "backward": 0.5}'
+        row = RoundRow(1, "forward", scores, 9, 7, 2, 0.5, "", START)
         store.discovery.record(RoundRecord(run, topic, row, "{}"))
         store.discovery.end(run, "done", "all rounds done", now=START)
         best = [("https://spans.example/best", "The best", 0.8)]
@@ -44,6 +45,21 @@ def test_the_last_search_is_told_round_by_round(searched: Run) -> None:
     table = searched("discover", "status", *OF).out
     assert "all rounds done" in table
     assert "untried" in table
+
+
+def test_operators_that_search_are_told_to_be_skipped_without_a_provider(searched: Run) -> None:
+    assert searched("discover", "status", *OF, "--json").json["skipped"] == ["keyword", "related"]
+    told = searched("discover", "status", *OF).err
+    assert "no search provider ([discovery] provider): keyword and related" in told
+
+
+def test_one_site_is_no_sites(searched: Run) -> None:
+    assert "2 sites proposed" in searched("discover", "status", *OF).err
+    assert "1 site watched" in searched("discover", "accept", "b.example", *OF).out
+    told = searched("discover", "status", *OF).err
+    assert "1 site proposed" in told
+    assert "1 site accepted" in told
+    assert "1 site for bridges" in searched("discover", "proposals", *OF).out
 
 
 def test_proposals_are_listed_with_their_best_pages(searched: Run) -> None:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+
+import pytest
 
 from incremental.discovery.bandit import Bandit
-from incremental.discovery.exploration import Exploration, ExplorationState
-from incremental.discovery.operators import Forward, KnownPage, OutLink, Sources, operators
+from incremental.discovery.exploration import CALLS_PER_ROUND, Exploration, ExplorationState
+from incremental.discovery.operators import (
+    Candidate,
+    Forward,
+    KnownPage,
+    OutLink,
+    Sources,
+    operators,
+)
 
 GRAPH = {
     "http://a/1": ["http://a/2", "http://b/1", "http://c/off"],
@@ -91,3 +100,72 @@ def test_a_page_that_links_nowhere_ends_the_run() -> None:
     run = Exploration(ways, state, read(["http://only/"]), read=read, rank=list)
     assert run.step(20) is None
     assert run.ranked() == ["http://only/"]
+
+
+class Scripted:
+    """Returns the candidates that the test says, call by call; keeps the seeds it was given."""
+
+    costly = True
+    seeds = 3
+    share = 0.5
+
+    def __init__(self, name: str, *answers: int) -> None:
+        self.name = name
+        self.given: list[Sequence[KnownPage]] = []
+        self._answers = list(answers)
+
+    def pages(
+        self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
+    ) -> list[Candidate]:
+        self.given.append(seeds)
+        number = self._answers.pop(0) if self._answers else 0
+        urls = [f"http://{self.name}/{len(self.given)}/{place}" for place in range(number)]
+        return [Candidate(url, self.name, via="why") for url in urls if url not in seen][:count]
+
+
+def scripted(*operators: Scripted) -> Exploration:
+    def read(urls: Sequence[str]) -> list[KnownPage]:
+        return [KnownPage(url) for url in urls]
+
+    state = ExplorationState(Bandit.over([one.name for one in operators]))
+    ways = {one.name: one for one in operators}
+    return Exploration(ways, state, read(["http://seed/"]), read=read, rank=list)
+
+
+def test_an_operator_that_found_nothing_rests_ever_longer() -> None:
+    """Nothing is known of it but that it is dry; UCB1 alone would choose it again and again."""
+    dry, rich = Scripted("dry"), Scripted("rich", *[20] * 70)
+    run = scripted(dry, rich)
+    for _ in range(70):
+        assert run.step(20) is not None
+    rounds_tried = len(dry.given) / CALLS_PER_ROUND
+    assert 2 <= rounds_tried <= 6
+
+
+def test_all_that_rest_are_tried_before_a_run_is_over() -> None:
+    """The second finds something only when it is asked again, and wakes the first by that."""
+    first, second = Scripted("first"), Scripted("second", *[0] * CALLS_PER_ROUND, 5)
+    run = scripted(first, second)
+    done = run.step(20)
+    assert done is not None
+    assert (done.operator, len(done.found)) == ("second", 5)
+    assert run.step(20) is None
+
+
+def test_a_round_is_filled_by_further_calls() -> None:
+    """Rounds of two pages would be chosen for their bonus, and their rewards tell little."""
+    operator = Scripted("few", 2, 3, 4, 20)
+    done = scripted(operator).step(20)
+    assert done is not None
+    assert len(done.found) == 9
+
+
+def test_seeds_tell_what_led_to_them_and_how_far_up_they_stand() -> None:
+    operator = Scripted("any", 20, 20)
+    run = scripted(operator)
+    run.step(20)
+    run.step(20)
+    seeds = operator.given[-1]
+    assert [seed.via for seed in seeds[:2]] == ["", "why"]
+    assert (seeds[0].worth, len(seeds)) == (1.0, 10)
+    assert seeds[-1].worth == pytest.approx(1 - 9 / 21)

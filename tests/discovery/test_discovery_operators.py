@@ -28,10 +28,10 @@ class Provider:
         self.status = SearchStatus.ANSWERED
         self._pages, self._like = pages, like
 
-    def search(self, query: str, count: int) -> SearchAnswer:
-        self.asked.append(query)
+    def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:
+        self.asked.append(query if page == 1 else f"{query} #{page}")
         found = [url for word in query.split() for url in self._pages.get(word, ())]
-        return self._answer(found, count)
+        return self._answer(found[count * (page - 1) :], count)
 
     def related(self, _url: str, count: int) -> SearchAnswer:
         if not self._like:
@@ -45,6 +45,17 @@ class Provider:
         if self.status is not SearchStatus.ANSWERED:
             return SearchAnswer(self.status)
         return SearchAnswer(self.status, tuple(SearchResult(url, url) for url in urls[:count]))
+
+
+class Linking(Provider):
+    """Knows who links to any page."""
+
+    def __init__(self, pages: Mapping[str, Sequence[str]], linkers: Sequence[str]) -> None:
+        super().__init__(pages)
+        self._linkers = linkers
+
+    def linkers(self, url: str, count: int) -> SearchAnswer:  # noqa: ARG002 - the protocol's
+        return self._answer(self._linkers, count)
 
 
 def page(
@@ -81,21 +92,66 @@ def test_forward_never_returns_a_seed() -> None:
 
 def test_backward_finds_the_hub_and_what_else_it_links_to() -> None:
     hub = page("hub", "a", "b", "new")
-    found = Backward(sources(linkers={"a": ["hub"], "b": ["hub"]}, pages=[hub]), []).pages(
+    found = Backward(sources(linkers={"a": ["hub"], "b": ["hub"]}, pages=[hub]), [], Asked()).pages(
         [page("a"), page("b")], 10
     )
     assert {one.url for one in found} == {"hub", "new"}
     assert all(one.operator == "backward" for one in found)
 
 
-def test_keyword_asks_short_questions_and_none_twice() -> None:
+def test_backward_follows_each_hub_once_and_then_asks_for_others() -> None:
+    """Its own graph knows five linkers that it followed: without others the search would be over."""
+    own, far = [f"hub/{number}" for number in range(5)], page("far", "b", "new")
+    provider = Linking({}, ["far"])
+    backward = Backward(
+        sources(provider, linkers={"a": own, "b": own}, pages=[page(url) for url in own] + [far]),
+        [],
+        Asked(),
+    )
+    assert {one.url for one in backward.pages([page("a")], 10)} == set(own)
+    assert {one.url for one in backward.pages([page("b")], 10, seen=own)} == {"far", "new"}
+
+
+def test_keyword_asks_pairs_that_most_good_pages_have_and_none_twice() -> None:
     provider = Provider({"land": ["p/1"], "auction": ["p/2"]})
-    keyword = Keyword(sources(provider), "land", Asked())
-    seeds = [page("a", keywords=["auction", "land", "plot"]), page("b", keywords=["auction"])]
-    assert [one.url for one in keyword.pages(seeds, 10)] == ["p/1", "p/2"]
-    assert provider.asked == ["land", "land auction", "land plot"]
+    keyword = Keyword(sources(provider), "land sale", Asked())
+    seeds = [
+        page("a", keywords=["harbour", "auction", "plot"]),
+        page("b", keywords=["plot", "auction"]),
+        page("c", terms=["auction", "bid"]),
+    ]
+    assert {one.url for one in keyword.pages(seeds, 10)} == {"p/1", "p/2"}
+    assert provider.asked == ["land sale", "auction plot", "auction bid"]
     assert keyword.pages(seeds, 10) == []
     assert len(provider.asked) == 3
+
+
+def test_keyword_asks_for_titles_when_it_has_no_other_words() -> None:
+    provider = Provider({"Bridge": ["p/1"]})
+    keyword = Keyword(sources(provider), "span", Asked())
+    keyword.pages([KnownPage("a", title="Bridge opens", terms=("span",))], 10)
+    assert provider.asked == ["span", "Bridge opens"]
+
+
+def test_keyword_asks_for_more_of_what_paid() -> None:
+    """Two of the best pages were found by one question, so its next ten results are wanted."""
+    provider = Provider({"land": [f"p/{number}" for number in range(40)]})
+    keyword = Keyword(sources(provider), "land", Asked())
+    found = [one.url for one in keyword.pages([page("a")], 10)]
+    best = [KnownPage(url, via="land") for url in found[:2]]
+    assert keyword.pages(best, 10)[0].url == "p/10"
+    assert keyword.pages(best[:1], 10) == []
+    for _ in range(9):
+        keyword.pages(best, 10)
+    assert provider.asked == ["land", "land #2", "land #3", "land #4", "land #5"]
+
+
+def test_a_link_counts_as_much_as_the_page_that_shows_it() -> None:
+    seeds = [
+        KnownPage("low", links=(OutLink("from/low"),), worth=0.1),
+        KnownPage("high", links=(OutLink("from/high"),), worth=0.9),
+    ]
+    assert [one.url for one in Forward([]).pages(seeds, 5)] == ["from/high", "from/low"]
 
 
 def test_a_question_without_an_answer_may_be_asked_again() -> None:
@@ -134,6 +190,8 @@ def test_queries_remembered_are_bounded_and_know_no_order_of_words() -> None:
     asked = Asked()
     assert asked.first_time("land auction")
     assert not asked.first_time("Auction land")
+    assert asked.first_time("land auction", 2)
+    assert asked.knows("auction land", 2)
     for number in range(6_000):
         asked.first_time(f"q{number}")
     assert len(asked.queries) == 5_000

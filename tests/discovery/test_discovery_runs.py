@@ -93,7 +93,7 @@ class Words:
     def __init__(self, status: SearchStatus = SearchStatus.ANSWERED) -> None:
         self.status = status
 
-    def search(self, _query: str, _count: int) -> SearchAnswer:
+    def search(self, _query: str, _count: int, _page: int = 1) -> SearchAnswer:
         found = (SearchResult("http://found.example/bridge"), SearchResult("http://10.0.0.1/"))
         return SearchAnswer(self.status, found if self.status is SearchStatus.ANSWERED else ())
 

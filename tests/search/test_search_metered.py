@@ -21,7 +21,7 @@ class Provider:
         self.answers = list(answers)
         self.asked = 0
 
-    def search(self, query: str, count: int) -> SearchAnswer:  # noqa: ARG002 - the protocol's
+    def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:  # noqa: ARG002 - the protocol's
         self.asked += 1
         return self.answers.pop(0) if self.answers else FINE
 

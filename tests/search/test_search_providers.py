@@ -51,7 +51,7 @@ def test_searxng_gives_pages_with_plain_text() -> None:
 
 def test_searxng_is_asked_for_more_pages_until_nothing_new_comes() -> None:
     web = Web(_searxng("https://a.org/1"), _searxng("https://a.org/2"), _searxng("https://a.org/2"))
-    answer = SearxngProvider(web.fetch, "https://search.example").search("x", 10)
+    answer = SearxngProvider(web.fetch, "https://search.example").search("x", 40)
     assert [result.url[-1] for result in answer.results] == ["1", "2"]
     assert [web.asked(n)["pageno"] for n in range(3)] == [["1"], ["2"], ["3"]]
 
@@ -110,6 +110,28 @@ def test_brave_gets_its_key_in_a_header_and_nobody_reads_it() -> None:
     assert web.requests[0].headers["X-Subscription-Token"] == "k3y"
     assert "k3y" not in repr(web.requests[0]) + web.requests[0].url
     assert web.asked()["count"] == ["20"]
+
+
+def test_further_results_are_asked_for_by_each_provider_s_own_count() -> None:
+    web = Web(_searxng("https://a.org/"))
+    SearxngProvider(web.fetch, "https://search.example").search("x", 10, 3)
+    assert web.asked()["pageno"] == ["3"]
+    web = Web(b"{}")
+    brave = BraveProvider(web.fetch, "k")
+    brave.search("x", 10, 3)
+    assert web.asked()["offset"] == ["2"]
+    assert brave.search("x", 10, 11).status is SearchStatus.ANSWERED
+    assert len(web.requests) == 1
+
+
+def test_no_page_of_results_is_asked_for_twice() -> None:
+    """An instance that gives three a page: the second ten begin on its second page all the same."""
+    web = Web(_searxng("https://a.org/"), _searxng("https://b.org/"))
+    provider = SearxngProvider(web.fetch, "https://search.example")
+    found = [provider.search("x", 10, page).results[0].url for page in (1, 2)]
+    assert found == ["https://a.org/", "https://b.org/"]
+    assert [web.asked(number)["pageno"] for number in range(2)] == [["1"], ["2"]]
+    assert len(web.requests) == 2
 
 
 def test_brave_without_results_or_without_a_key() -> None:
