@@ -336,8 +336,11 @@ class Fused:
     def __post_init__(self) -> None:
         for page in self.task.start.examples:
             self.background.observe(dict(weighted_terms(page)))
+        self.model = self._learned()
+
+    def _learned(self) -> TopicModel:
         start = self.task.start
-        self.model = TopicModel.learn(start.examples, start.keywords, background=self.background)
+        return TopicModel.learn(start.examples, start.keywords, background=self.background)
 
     def observe(
         self, fetched: Fetched, led_here: list[LinkContext], waiting: Waiting
@@ -363,10 +366,14 @@ class Fused:
             return
         self.lesson = 2 * len(self.pages)
         self.background.learn_concepts()
-        self.model = self.model.learned_again()
+        self.model = self._learned()
         others = [url for url in self.pages if _told(self.task, url) is None]
         judged = self.model.judge_many([self.pages[url].text for url in others])
-        self.links.revalue({url: one.score for url, one in zip(others, judged, strict=True)})
+        terms = [weighted_terms(page.text) for page in self.pages.values()]
+        self.links.revalue(
+            {url: one.score for url, one in zip(others, judged, strict=True)},
+            dict(zip(self.pages, self.links.opinions(terms, self.model), strict=True)),
+        )
 
     def _promises(self, urls: list[str], waiting: Waiting) -> dict[str, float]:
         links = [

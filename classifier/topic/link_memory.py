@@ -2,13 +2,15 @@
 
 ::
 
-    r(u)    = the topic's judgement of page u and its nearness to the examples, each on the
-              scale of this crawl: 0 the usual page, 1 one of the best tenth
+    r(u)    = what the topic's examples say of page u and its nearness to them (where neither is
+              told, the topic's judgement), on the scale of this crawl: 0 the usual page, 1 one of
+              the best tenth
     page u links to targets t;  of these n were fetched, judged r(t)
     hand(u) = (sum of r(t) + OWN r(u) + PRIOR mean) / (n + OWN + PRIOR)     what its links are worth
-    usual(site) = mean r of the site's pages, drawn to the mean of all by SITE pages
-    lift(t) = usual(site of t) - mean  +  sum over known parents u of (hand(u) - usual(site of u))
-                                          / sqrt(parents + 1)
+    usual(site) = mean r of the site's pages, drawn to the mean of all      (link_places)
+    lift(t) = sum over known parents u of (hand(u) - usual(site of u)) / sqrt(parents + 1)
+    site(t) = usual(site of t) - mean
+    folder(t) = mean r of the pages in the folder of t - usual(site of t)
 
 The sum is damped by its own noise: two good parents say more than one, and a page that all pages of
 a site link to (menus) has parents of every kind, whose words cancel. A page that is off topic
@@ -20,12 +22,10 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, Self
-from urllib.parse import urlsplit
 
 from classifier.topic.errors import TopicModelError
+from classifier.topic.link_places import PlaceValues, key_of, places_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,39 +39,26 @@ MAX_LINKS: Final = 200_000
 OWN: Final = 3.0
 """What a page's own relevance counts for its links, in links that were followed."""
 PRIOR: Final = 1.0
-SITE: Final = 3.0
-"""What the mean of all pages counts for a site's, in its pages."""
-NEARNESS_SHARE: Final = 0.65
-"""Of a page's value, where its nearness to the examples is told."""
+OPINION_SHARE: Final = 0.35
+"""Of a page's value, beside its nearness, where both are told."""
 _FEW_PAGES: Final = 20
 _LOW_QUANTILE: Final = 0.3
 _HIGH_SHARE: Final = 0.1
 _LEAST_RANGE: Final = 0.05
+_LOW_AT_MOST: Final = 0.2
+"""Of the best tenth: where nearly all pages are good, the usual one is none to be left behind."""
 _UNSURE_PAGES: Final = 8.0
 _USUAL: Final = 0.25
 """Mean relevance, on a crawl's scale, before any page was judged."""
 _STEEPNESS: Final = 2.0
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 
 
-@lru_cache(maxsize=20_000)
-def key_of(url: str) -> int:
-    """Return a number for a URL: 52 bits, so that any JSON reader keeps it whole."""
-    digest = blake2b(url.encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 12
-
-
-@lru_cache(maxsize=20_000)
-def site_of(url: str) -> int:
-    """Return a number for the host of a URL."""
-    try:
-        return key_of(urlsplit(url).netloc.lower())
-    except ValueError:
-        return 0
-
-
-_Page = tuple[int, int, float, float, list[int]]
-"""Key, key of its host, relevance, nearness, keys of its targets."""
+Told = tuple[float, float]
+"""What the examples alone say of a page, 0 to 1, and its cosine to them; not-a-number = not told."""
+NOTHING_TOLD: Final = (math.nan, math.nan)
+_Page = tuple[int, tuple[int, ...], float, float, float, list[int]]
+"""Key, its places, relevance, opinion, nearness, keys of its targets."""
 
 
 class LinkMemory:
@@ -81,10 +68,11 @@ class LinkMemory:
         self._numbers: dict[int, int] = {}
         """Key of a judged page -> its number, in the order they were judged."""
         self._relevance: list[float] = []
+        self._opinions: list[float] = []
+        """What the topic's examples say of each judged page; not-a-number = not told."""
         self._nearness: list[float] = []
         """Cosine of each judged page to the examples; not-a-number = not told."""
-        self._sites: list[int] = []
-        """Key of the host of each judged page."""
+        self._places: list[tuple[int, ...]] = []
         self._links: list[array[int]] = []
         """Keys of the targets of each judged page."""
         self._parents: dict[int, list[int]] = {}
@@ -93,7 +81,9 @@ class LinkMemory:
         """Numbers of judged parents, and of their judged targets."""
         self._link_count = 0
         self._hands: NDArray[np.float64] | None = None
-        self._usual: dict[int, float] = {}
+        self._values: PlaceValues | None = None
+        self._usual: list[float] = []
+        """What is usual on the site of each judged page."""
         self._own: NDArray[np.float64] | None = None
         self._mean = 0.0
         self._range = (0.0, 1.0)
@@ -108,18 +98,17 @@ class LinkMemory:
         targets: Iterable[str],
         *,
         parent: str = "",
-        nearness: float = math.nan,
+        told: Told = NOTHING_TOLD,
     ) -> None:
         """Remember a judged page and its links; *parent* is a page known to link to it.
 
-        *nearness* is a second opinion on it, on any scale; not-a-number = there is none. A page
-        that was judged before only gets its new relevance.
+        A page that was judged before only gets its new relevance.
         """
         key = key_of(url)
         if key in self._numbers:
             self.revalue({url: relevance})
             return
-        number = self._enter(key, site_of(url), relevance, nearness)
+        number = self._enter(key, places_of(url), relevance, told)
         parents = set(self._parents.get(key, ()))
         if parent and key_of(parent) in self._numbers:
             parents.add(self._numbers[key_of(parent)])
@@ -129,11 +118,12 @@ class LinkMemory:
         if len(self) > MAX_PAGES or self._link_count > MAX_LINKS:
             self._forget()
 
-    def _enter(self, key: int, site: int, relevance: float, nearness: float) -> int:
+    def _enter(self, key: int, places: tuple[int, ...], relevance: float, told: Told) -> int:
         number = self._numbers[key] = len(self._relevance)
         self._relevance.append(relevance)
-        self._nearness.append(nearness)
-        self._sites.append(site)
+        self._opinions.append(told[0])
+        self._nearness.append(told[1])
+        self._places.append(places)
         self._links.append(array("q"))
         self._hands = None
         return number
@@ -150,12 +140,15 @@ class LinkMemory:
         self._pairs[0].append(parent)
         self._pairs[1].append(child)
 
-    def revalue(self, relevances: Mapping[str, float]) -> None:
-        """Give judged pages another relevance: their topic's model learned something."""
-        for url, relevance in relevances.items():
-            number = self._numbers.get(key_of(url))
-            if number is not None:
-                self._relevance[number] = relevance
+    def revalue(
+        self, relevances: Mapping[str, float], opinions: Mapping[str, float] | None = None
+    ) -> None:
+        """Give judged pages another relevance or opinion: their topic's model learned something."""
+        for told, kept in ((relevances, self._relevance), (opinions or {}, self._opinions)):
+            for url, value in told.items():
+                number = self._numbers.get(key_of(url))
+                if number is not None:
+                    kept[number] = value
         self._hands = None
 
     def lift(self, url: str, shown_by: str = "", told: float | None = None) -> float:
@@ -165,15 +158,28 @@ class LinkMemory:
         """
         hands = self.hands()
         parents = self._parents.get(key_of(url), [])
-        lifts = [float(hands[number]) - self._usual[self._sites[number]] for number in parents]
+        lifts = [float(hands[number]) - self._usual[number] for number in parents]
         if shown_by:
             number = self._numbers.get(key_of(shown_by))
             if number is None and told is not None:
                 lifts.append((self.scaled(told) - self._mean) * OWN / (OWN + PRIOR))
             elif number is not None and number not in parents:
-                lifts.append(float(hands[number]) - self._usual[self._sites[number]])
-        site = self._usual.get(site_of(url), self._mean) - self._mean
-        return site + sum(lifts) / math.sqrt(len(lifts) + 1)
+                lifts.append(float(hands[number]) - self._usual[number])
+        return sum(lifts) / math.sqrt(len(lifts) + 1)
+
+    def site(self, url: str) -> float:
+        """Return what the pages of the host of *url* are worth, 0 = no more than all pages."""
+        values = self._place_values()
+        return values.site(places_of(url)) - self._mean if values else 0.0
+
+    def folder(self, url: str) -> float:
+        """Return what the pages in the folder of *url* are worth, 0 = no more than its host's."""
+        values = self._place_values()
+        return values.folder(places_of(url)) if values else 0.0
+
+    def _place_values(self) -> PlaceValues | None:
+        self.hands()
+        return self._values
 
     def best_nearness(self, url: str, shown_by: str = "") -> float:
         """Return the nearness of the known parent that is nearest to the examples, 0 for none."""
@@ -226,20 +232,21 @@ class LinkMemory:
 
         count = len(self)
         if not count:
-            self._mean, self._range, self._usual = 0.0, (0.0, 1.0), {}
+            self._mean, self._range, self._usual, self._values = 0.0, (0.0, 1.0), [], None
             return np.zeros(0)
         raw = np.array(self._relevance)
         self._range = _range(raw)
         own = _scaled(raw, self._range)
-        near = np.array(self._nearness)
-        told = ~np.isnan(near)
+        opinions, near = np.array(self._opinions), np.array(self._nearness)
+        told = ~(np.isnan(opinions) | np.isnan(near))
         if told.any():
-            # Two opinions: the model's own drifts with its feedback, the examples do not.
-            second = _scaled(near[told], _range(near[told]))
-            own[told] = (1 - NEARNESS_SHARE) * own[told] + NEARNESS_SHARE * second
+            # The judgement follows its feedback and would carry the crawl along; the examples stay.
+            steady = [_scaled(views[told], _range(views[told])) for views in (opinions, near)]
+            own[told] = OPINION_SHARE * steady[0] + (1 - OPINION_SHARE) * steady[1]
         self._own = own
         self._mean = float(own.mean())
-        self._usual = self._usual_of_sites(own)
+        self._values = PlaceValues(self._places, own, self._mean)
+        self._usual = [self._values.site(places) for places in self._places]
         parents, children = (np.array(side, dtype=np.int64) for side in self._pairs)
         sums = np.bincount(parents, own[children], count)
         followed = np.bincount(parents, minlength=count)
@@ -247,13 +254,6 @@ class LinkMemory:
             followed + OWN + PRIOR
         )
         return hands
-
-    def _usual_of_sites(self, own: NDArray[np.float64]) -> dict[int, float]:
-        import numpy as np  # noqa: PLC0415 - heavy
-
-        sites, inverse, counts = np.unique(self._sites, return_inverse=True, return_counts=True)
-        sums = np.bincount(inverse, own) + SITE * self._mean
-        return dict(zip(sites.tolist(), (sums / (counts + SITE)).tolist(), strict=True))
 
     def _forget(self) -> None:
         """Keep the younger half of the pages."""
@@ -263,8 +263,9 @@ class LinkMemory:
         return [
             (
                 key,
-                self._sites[number],
+                self._places[number],
                 self._relevance[number],
+                self._opinions[number],
                 self._nearness[number],
                 list(self._links[number]),
             )
@@ -273,16 +274,16 @@ class LinkMemory:
 
     def _restore(self, pages: list[_Page]) -> None:
         self.__init__()  # type: ignore[misc]  # begins anew with what is kept
-        for key, site, relevance, nearness, _ in pages:
-            self._enter(key, site, relevance, nearness)
-        for key, _, _, _, targets in pages:
+        for key, places, score, opinion, near, _ in pages:
+            self._enter(key, places, score, (opinion, near))
+        for key, *_, targets in pages:
             self._add_links(self._numbers[key], set(targets))
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data; URLs are kept as numbers."""
         pages = [
-            [key, site, round(score, 4), None if math.isnan(near) else round(near, 4), targets]
-            for key, site, score, near, targets in self._pages()
+            [key, list(places), round(score, 4), _rounded(opinion), _rounded(near), targets]
+            for key, places, score, opinion, near, targets in self._pages()
         ]
         return {"format": _FORMAT, "pages": pages}
 
@@ -296,17 +297,26 @@ class LinkMemory:
             pages = [
                 (
                     int(key),
-                    int(site),
+                    tuple(int(place) for place in places),
                     float(score),
-                    math.nan if near is None else float(near),
+                    _number(opinion),
+                    _number(near),
                     [int(target) for target in targets],
                 )
-                for key, site, score, near, targets in data["pages"][-MAX_PAGES:]
+                for key, places, score, opinion, near, targets in data["pages"][-MAX_PAGES:]
             ]
             read._restore(pages)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise TopicModelError("links", str(error)[:80], "is damaged; it begins anew") from error
         return read
+
+
+def _number(value: object) -> float:
+    return math.nan if value is None else float(str(value))
+
+
+def _rounded(value: float) -> float | None:
+    return None if math.isnan(value) else round(value, 4)
 
 
 def _scaled(raw: NDArray[np.float64], limits: tuple[float, float]) -> NDArray[np.float64]:
@@ -326,4 +336,5 @@ def _range(raw: NDArray[np.float64]) -> tuple[float, float]:
     else:
         best = max(5, int(len(raw) * _HIGH_SHARE))
         high = float(np.sort(raw)[-best:].mean())
+    low = min(low, _LOW_AT_MOST * high)
     return low, max(high, low + _LEAST_RANGE)

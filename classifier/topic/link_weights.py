@@ -2,7 +2,8 @@
 
 ::
 
-    expected r = weights * (lift of the parents, nearness of the best parent, cosine of the anchor)
+    expected r = weights * (lift of the parents, nearness of the best parent, cosine of the anchor,
+                            cosine of the URL's words, worth of the site, worth of the folder)
     page fetched  ->  its signs at the moment it was chosen, and the value r it turned out to have
     every few pages: weights = ridge, drawn to WEIGHTS by PRIOR_PAGES, none below 0
 
@@ -20,11 +21,12 @@ from classifier.topic.errors import TopicModelError
 if TYPE_CHECKING:
     from classifier.topic.link_memory import LinkMemory
 
-Signs = tuple[float, float, float]
+Signs = tuple[float, ...]
+"""As many as :data:`SPREADS`, in their order."""
 
-SPREADS: Final = (0.3, 0.1, 0.15)
+SPREADS: Final = (0.3, 0.1, 0.15, 0.15, 0.15, 0.15)
 """Usual deviations of the signs, measured on two graphs: they make the weights comparable."""
-WEIGHTS: Final = (0.3, 0.1, 0.2)
+WEIGHTS: Final = (0.3, 0.1, 0.15, 0.1, 0.05, 0.2)
 """What a deviation of each sign is worth before anything was learned."""
 PRIOR_PAGES: Final = 30.0
 """What :data:`WEIGHTS` count for, in pages."""
@@ -34,7 +36,7 @@ _PRIOR_SHRINK: Final = 0.5
 _FIRST_FIT: Final = 20
 _FIT_EVERY: Final = 10
 _MAX_PROMISED: Final = 100_000
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 
 
 class LinkWeights:
@@ -91,10 +93,12 @@ class LinkWeights:
             raise TopicModelError("link weights", str(data)[:80], "are none of this version")
         read = cls()
         try:
-            first, second, third = map(float, data["weights"])
-            for one, two, three, key in data["lessons"][-MAX_LESSONS:]:
-                read._lessons.append(((float(one), float(two), float(three)), int(key)))
+            weights = [float(weight) for weight in data["weights"]]
+            for *signs, key in data["lessons"][-MAX_LESSONS:]:
+                read._lessons.append((tuple(map(float, signs)), int(key)))
         except (KeyError, TypeError, ValueError) as error:
             raise TopicModelError("link weights", str(error)[:80], "are damaged") from error
-        read._weights = [first, second, third]
+        if {len(weights), *(len(signs) for signs, _ in read._lessons)} != {len(SPREADS)}:
+            raise TopicModelError("link weights", str(len(weights)), "have another number of signs")
+        read._weights = weights
         return read

@@ -2,8 +2,9 @@
 
 ::
 
-    expect(links)   lift of the parents, nearness of the best parent   (link_memory)
-                    cosine of the anchor                               (link_words)
+    expect(links)   lift of the parents, nearness of the best parent,
+                    worth of the site and of the folder                (link_memory)
+                    cosine of the anchor, and of the URL's words       (link_words)
                     weighted by what came of such links                (link_weights)  -> 0 to 1
     observe(page)   its relevance pays the pages that led to it, values its own links,
                     and moves the centre of words
@@ -15,23 +16,25 @@ and of Chinese sites (``scripts/bench_harvest.py``).
 
 from __future__ import annotations
 
-import math
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from classifier.topic.errors import TopicModelError
-from classifier.topic.link_memory import LinkMemory, key_of
+from classifier.topic.link_memory import NOTHING_TOLD, LinkMemory, Told
+from classifier.topic.link_places import key_of
 from classifier.topic.link_weights import LinkWeights
 from classifier.topic.link_words import LinkWords
-from classifier.topic.text import language_of_page, weighted_terms
+from classifier.topic.opinion import Opinion
+from classifier.topic.text import language_of_page, url_words, weighted_terms
 from classifier.topic.values import LinkContext, PageText, Relevance
+from classifier.topic.vectors import Vector
 
 if TYPE_CHECKING:
     from classifier.topic.model import TopicModel
 
 _MAX_LANGUAGES: Final = 20_000
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 
 
 class LinkScorer:
@@ -42,6 +45,8 @@ class LinkScorer:
         self._words = LinkWords()
         self._weights = LinkWeights()
         self._languages: OrderedDict[str, str] = OrderedDict()
+        self._opinion: tuple[str, Opinion] | None = None
+        """With the version of the model whose evidence it was fitted to."""
 
     @property
     def pages(self) -> int:
@@ -59,7 +64,7 @@ class LinkScorer:
         """Learn from a fetched page: its judgement, what led to it, and what it shows.
 
         Pages that led here and were observed are known already; *led_here* names those that were
-        not remembered. With *model* the page's nearness to the topic's examples is a second opinion.
+        not remembered. With *model* what its examples say of the page counts instead of *relevance*.
         """
         score = relevance if isinstance(relevance, float | int) else relevance.score
         parents = [led_here] if isinstance(led_here, LinkContext) else list(led_here or ())
@@ -70,7 +75,7 @@ class LinkScorer:
             score,
             (link.url for link in links),
             parent=parent,
-            nearness=math.nan if model is None else self._words.nearness(terms, model),
+            told=NOTHING_TOLD if model is None else self._told(terms, model),
         )
         self._languages[page.url] = language_of_page(page)
         if len(self._languages) > _MAX_LANGUAGES:
@@ -79,9 +84,20 @@ class LinkScorer:
         self._weights.learn(page.url, key_of(page.url), self._memory)
         self._words.learn(terms, max(self._memory.value_of(page.url) - 0.5, 0.0) * 2)
 
-    def revalue(self, relevances: Mapping[str, float]) -> None:
-        """Take new judgements of observed pages, by URL: their topic's model learned something."""
-        self._memory.revalue(relevances)
+    def revalue(
+        self, relevances: Mapping[str, float], opinions: Mapping[str, float] | None = None
+    ) -> None:
+        """Take new judgements or opinions of observed pages, by URL: the model learned something."""
+        self._memory.revalue(relevances, opinions)
+
+    def _told(self, terms: Vector, model: TopicModel) -> Told:
+        return self.opinions([terms], model)[0], self._words.nearness(terms, model)
+
+    def opinions(self, pages: Sequence[Vector], model: TopicModel) -> list[float]:
+        """Return what the model's examples say of pages, by their weighted terms, 0 to 1."""
+        if self._opinion is None or self._opinion[0] != model.version:
+            self._opinion = model.version, Opinion.fit(model.evidence, model.fit.setting)
+        return self._opinion[1].scores(model.batch(pages))
 
     def order(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
         """Return what each link promises: any number, higher is better, comparable within a call.
@@ -102,7 +118,9 @@ class LinkScorer:
         language = self._languages.get(link.parent_url)
         best = self._memory.best_nearness(link.url, link.parent_url)
         anchor = self._words.cosine(link.anchor, language, model)
-        return self._weights.promise(link.url, (lift, best, anchor))
+        words = self._words.cosine(url_words(link.url), language, model)
+        site, folder = self._memory.site(link.url), self._memory.folder(link.url)
+        return self._weights.promise(link.url, (lift, best, anchor, words, site, folder))
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""

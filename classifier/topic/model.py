@@ -126,10 +126,6 @@ class TopicModel:
         evidence = self.evidence.with_page(page, relevant=relevant)
         return TopicModel._fitted(self.method, evidence, self.background, self.tree)
 
-    def learned_again(self) -> TopicModel:
-        """Return the model that the same evidence makes with the background as it is now."""
-        return TopicModel._fitted(self.method, self.evidence, self.background, self.tree)
-
     def explain(self, page: PageText) -> Explanation:
         """Say what spoke for and against a page, by every method, and what it lacked to pass."""
         return explain_page(page, self.method, self.version, self.evidence, self.fit)

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicModelError
-from classifier.topic.link_memory import MAX_LINKS_PER_PAGE, LinkMemory, key_of
+from classifier.topic.link_memory import MAX_LINKS_PER_PAGE, LinkMemory
+from classifier.topic.link_places import key_of, places_of
 from classifier.topic.link_weights import LinkWeights
 from classifier.topic.links import LinkScorer
 from classifier.topic.model import TopicModel
+from classifier.topic.text import weighted_terms
 from classifier.topic.values import LinkContext, PageText
 
 BRIDGES = PageText(
@@ -99,8 +101,39 @@ def test_a_site_whose_pages_are_relevant_lifts_its_unknown_pages() -> None:
     for number in range(10):
         memory.add(f"https://good.example/{number}", 0.9, [])
         memory.add(f"https://bad.example/{number}", 0.1, [])
-    assert memory.lift("https://good.example/new") > 0 > memory.lift("https://bad.example/new")
-    assert memory.lift("https://unknown.example/") == 0
+    assert memory.site("https://good.example/new") > 0 > memory.site("https://bad.example/new")
+    assert memory.site("https://unknown.example/") == 0
+
+
+def test_a_folder_whose_pages_are_relevant_lifts_its_unknown_pages() -> None:
+    """Dates in between are no folders."""
+    memory = LinkMemory()
+    for day in range(10, 16):
+        memory.add(f"https://a.example/2019/02/{day}/java/{day}", 0.9, [])
+        memory.add(f"https://a.example/2019/02/{day}/life/{day}", 0.1, [])
+    assert memory.folder("https://a.example/2024/12/01/java/new") > 0.2
+    assert memory.folder("https://a.example/2024/12/01/life/new") < -0.2
+    assert memory.folder("https://a.example/2024/12/01/other/new") == 0
+    assert memory.folder("https://unknown.example/java/new") == 0
+
+
+def test_the_places_of_a_page() -> None:
+    java = places_of("https://A.example/2019/02/13/java/json.html")
+    assert java == (key_of("a.example"), key_of("a.example/java"))
+    assert places_of("https://a.example/java/json/") == java
+    assert places_of("https://a.example/") == (key_of("a.example"),)
+    assert places_of("") == places_of("https://[bad/x") == ()
+
+
+def test_where_nearly_all_pages_are_good_none_counts_as_bad() -> None:
+    memory = LinkMemory()
+    for number in range(40):
+        good = number % 10 != 0
+        kind = "good" if good else "bad"
+        memory.add(
+            f"https://a.example/{number}", 0.9 if good else 0.1, [f"https://a.example/{kind}"]
+        )
+    assert memory.lift("https://a.example/good") > 0 > memory.lift("https://a.example/bad")
 
 
 def test_the_words_of_relevant_pages_are_learned(model: TopicModel) -> None:
@@ -120,6 +153,19 @@ def test_a_parent_that_was_never_observed_counts_by_what_is_told(model: TopicMod
     told = [_link("x", "new", score=0.9), _link("y", "new", score=0.1), _link("z", "new")]
     high, low, unknown = scorer.order(told, model)
     assert high > unknown > low
+
+
+def test_what_the_examples_say_counts_rather_than_the_judgement(model: TopicModel) -> None:
+    """A judgement that was carried away by its feedback carries no crawl away."""
+    scorer = LinkScorer()
+    near = _page("near", "Suspension bridges hang on cables between bridge towers.")
+    far = _page("far", "Recipes for soup and bread.")
+    scorer.observe(near, None, [_link("x", "near")], 0.1, model)
+    scorer.observe(far, None, [_link("y", "far")], 0.9, model)
+    from_near, from_far = scorer.order([_link("x", "near"), _link("y", "far")], model)
+    assert from_near > from_far
+    near_opinion, far_opinion = scorer.opinions([weighted_terms(near), weighted_terms(far)], model)
+    assert 0 < far_opinion < near_opinion < 1
 
 
 def test_a_new_judgement_replaces_the_old_one(model: TopicModel) -> None:
@@ -144,8 +190,9 @@ def test_what_was_learned_survives_json(model: TopicModel) -> None:
         [],
         {"format": 99},
         {"format": 1},
-        {"format": 1, "memory": {"format": 1, "pages": [["x"]]}},
-        {"format": 1, "memory": {"format": 1, "pages": []}, "words": {"format": 1, "pages": "x"}},
+        {"format": 2},
+        {"format": 2, "memory": {"format": 2, "pages": [["x"]]}},
+        {"format": 2, "memory": {"format": 2, "pages": []}, "words": {"format": 1, "pages": "x"}},
     ],
 )
 def test_damaged_json_is_refused(data: Any) -> None:
@@ -162,7 +209,7 @@ def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         memory.add(f"https://a.example/{number}", number / 10, targets)
     assert len(memory) == 6
     assert memory.lift("https://a.example/0/1") == memory.lift("https://a.example/never")
-    assert len(memory.to_json()["pages"][0][4]) == MAX_LINKS_PER_PAGE
+    assert len(memory.to_json()["pages"][0][-1]) == MAX_LINKS_PER_PAGE
 
 
 _LINKS = st.lists(st.integers(0, 6), max_size=6)
@@ -204,22 +251,23 @@ def test_what_is_expected_lies_on_the_scale_of_the_judgements(model: TopicModel)
 def test_what_tells_good_links_apart_is_learned() -> None:
     """Here the anchor tells, and the parents tell nothing."""
     memory, weights = LinkMemory(), LinkWeights()
-    before = weights.promise("q", (0.0, 0.0, 0.5)) - weights.promise("q", (0.5, 0.0, 0.0))
+    lifted, named = (0.5, 0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.5, 0.0, 0.0, 0.0)
+    before = weights.promise("q", named) - weights.promise("q", lifted)
     for number in range(60):
         good = number % 2 == 0
         url = f"https://a.example/{number}"
-        weights.promise(url, (0.3 * (number % 3), 0.1, 0.6 if good else 0.0))
+        weights.promise(url, (0.3 * (number % 3), 0.1, 0.6 * good, 0.0, 0.0, 0.0))
         memory.add(url, 0.9 if good else 0.1, [])
         weights.learn(url, key_of(url), memory)
     again = LinkWeights.from_json(json.loads(json.dumps(weights.to_json())))
-    after = again.promise("q", (0.0, 0.0, 0.5)) - again.promise("q", (0.5, 0.0, 0.0))
+    after = again.promise("q", named) - again.promise("q", lifted)
     assert after > before
 
 
 def test_the_best_parent_is_known_by_its_nearness() -> None:
     memory = LinkMemory()
-    memory.add("https://a.example/near", 0.5, ["https://a.example/x"], nearness=0.4)
-    memory.add("https://a.example/far", 0.5, ["https://a.example/x"], nearness=0.1)
+    memory.add("https://a.example/near", 0.5, ["https://a.example/x"], told=(0.5, 0.4))
+    memory.add("https://a.example/far", 0.5, ["https://a.example/x"], told=(0.5, 0.1))
     assert memory.best_nearness("https://a.example/x") == 0.4
     assert memory.best_nearness("https://a.example/y") == 0.0
     assert memory.best_nearness("https://a.example/y", "https://a.example/near") == 0.4

@@ -1,0 +1,93 @@
+"""Where a page lies: what is kept in one folder of a site is often of one topic.
+
+::
+
+    https://host/2019/02/13/java/json.html   ->   host > host/java
+    value(place) = (sum of r of the judged pages there + PRIOR value(place above)) / (their number + PRIOR)
+
+Folders that only count (dates, page numbers) tell nothing and are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MAX_DEPTH: Final = 4
+"""Folders of a path that are looked at."""
+PRIOR: Final = 3.0
+"""What a place's surroundings count for, in its pages."""
+_COUNTING: Final = re.compile(r"[\d._-]*")
+
+
+@lru_cache(maxsize=100_000)
+def key_of(text: str) -> int:
+    """Return a number for a URL or a place: 52 bits, so that any JSON reader keeps it whole."""
+    digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 12
+
+
+@lru_cache(maxsize=100_000)
+def places_of(url: str) -> tuple[int, ...]:
+    """Return the keys of the places that a page lies in, its host first; () for no URL."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ()
+    if not parts.netloc:
+        return ()
+    place = parts.netloc.lower()
+    places = [place]
+    for folder in parts.path.rstrip("/").split("/")[1:-1]:
+        if len(places) <= MAX_DEPTH and not _COUNTING.fullmatch(folder):
+            place = f"{place}/{folder}"
+            places.append(place)
+    return tuple(key_of(one) for one in places)
+
+
+class PlaceValues:
+    """What the places of judged pages are worth; made anew when a value changed."""
+
+    def __init__(
+        self, places: Sequence[tuple[int, ...]], values: NDArray[np.float64], mean: float
+    ) -> None:
+        """Take each page's places and value; *mean* is what lies above all hosts."""
+        import numpy as np  # noqa: PLC0415 - heavy
+
+        self._mean = mean
+        self._values: dict[int, float] = {}
+        for depth in range(MAX_DEPTH + 1):
+            there = [number for number, chain in enumerate(places) if len(chain) > depth]
+            if not there:
+                break
+            keys = np.array([places[number][depth] for number in there])
+            unique, first, inverse, counts = np.unique(
+                keys, return_index=True, return_inverse=True, return_counts=True
+            )
+            above = [
+                self._values[places[there[index]][depth - 1]] if depth else mean
+                for index in first.tolist()
+            ]
+            sums = np.bincount(inverse, values[there]) + PRIOR * np.array(above)
+            self._values.update(
+                zip(unique.tolist(), (sums / (counts + PRIOR)).tolist(), strict=True)
+            )
+
+    def site(self, places: tuple[int, ...]) -> float:
+        """Return the value of a page's host; of an unknown one the mean."""
+        return self._values.get(places[0], self._mean) if places else self._mean
+
+    def folder(self, places: tuple[int, ...]) -> float:
+        """Return the value of the innermost known folder, against its host's."""
+        for place in reversed(places[1:]):
+            if place in self._values:
+                return self._values[place] - self.site(places)
+        return 0.0

@@ -1,0 +1,95 @@
+"""What the examples alone say of a page: steady while a topic's judgement follows its feedback.
+
+::
+
+    examples ── centre's cosine (half)  ─┐
+             ── logistic regression     ─┼─ standardised by the sample ── sum ── 0 to 1
+             ── nearest example         ─┘
+    negatives: the half of the sample that is least like the examples (reliable negatives)
+
+A crawl decides by it what a page's links are worth. The fused judgement moves its centre to what was
+fetched, and a crawl fetches what it judged well before: on link graphs that circle led away from
+narrow topics (``scripts/bench_harvest.py``). Of the fetched pages many are relevant, so only the far
+half of them serve as negatives, as usual where none are labelled (Liu et al. 2003, Rocchio step).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Self
+
+from classifier.topic.fusion import Scale, np_array
+from classifier.topic.methods import Fitted, Setting, fit_method
+from classifier.topic.vectors import truncated
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from classifier.topic.batch import PageBatch
+    from classifier.topic.evidence import Evidence
+
+MIN_NEGATIVES: Final = 15
+"""With fewer, there is no logistic regression."""
+MAX_NEGATIVES: Final = 200
+NEGATIVE_SHARE: Final = 0.5
+"""Of the sample, its far end."""
+_WEIGHTS: Final = {"tfidf_centroid": 0.5, "logistic": 1.0, "nearest": 1.0}
+_MIDDLE: Final = 1.2
+"""Deviations above the sample's mean at which an opinion is 0.5."""
+_NEGATIVE_TERMS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """Fitted to one topic's evidence; immutable."""
+
+    views: tuple[Fitted, ...]
+    weights: tuple[float, ...]
+    scale: Scale
+    """Of the views on the sample."""
+    spread: Scale
+    """Of their weighted sum."""
+
+    @classmethod
+    def fit(cls, evidence: Evidence, setting: Setting) -> Self:
+        """Learn from the examples (or key words) and the far half of the sample."""
+        centre = fit_method("tfidf_centroid", evidence, setting)
+        fitted = {"tfidf_centroid": centre}
+        far = _far_pages(centre.scores(setting.sample), setting.sample)
+        if len(far) >= MIN_NEGATIVES:
+            fitted["logistic"] = fit_method("logistic", replace(evidence, negatives=far), setting)
+        if setting.sample.concepts is not None:
+            fitted["nearest"] = fit_method("nearest", evidence, setting)
+        views, weights = tuple(fitted.values()), tuple(_WEIGHTS[name] for name in fitted)
+        scores = _scores(views, setting.sample)
+        scale = Scale.measured(scores)
+        total = np_array(weights) @ scale.standardised(scores)
+        spread = Scale.measured(total[None, :])
+        if len(setting.sample) < _FEW_PAGES:
+            spread = Scale(np_array([0.0]), np_array([sum(weights)]))
+        return cls(views, weights, scale, spread)
+
+    def scores(self, batch: PageBatch) -> list[float]:
+        """Return an opinion of each page, 0 to 1."""
+        total = np_array(self.weights) @ self.scale.standardised(_scores(self.views, batch))
+        steps = self.spread.standardised(total[None, :])[0].clip(-30.0, 30.0) - _MIDDLE
+        return [1.0 / (1.0 + math.exp(-step)) for step in steps.tolist()]
+
+
+_FEW_PAGES: Final = 30
+
+
+def _far_pages(scores: NDArray[np.float64], sample: PageBatch) -> tuple[dict[str, float], ...]:
+    count = min(int(len(scores) * NEGATIVE_SHARE), MAX_NEGATIVES)
+    far = sorted(scores.argsort(kind="stable")[: int(len(scores) * NEGATIVE_SHARE)].tolist())
+    step = max(len(far) // count, 1) if count else 1
+    return tuple(truncated(sample.pages[index], _NEGATIVE_TERMS) for index in far[::step][:count])
+
+
+def _scores(views: Sequence[Fitted], batch: PageBatch) -> NDArray[np.float64]:
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    return np.array([view.scores(batch) for view in views])
