@@ -70,6 +70,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--first-draw", type=int, default=0, help="k of the first one")
     parser.add_argument("--budgets", type=_numbers, default=[300, 1000, 3000], metavar="N,N")
+    parser.add_argument(
+        "--relevant", type=int, default=50, metavar="N", help="report the pages to N on topic"
+    )
     parser.add_argument("--start", choices=("examples", "keywords"), default="examples")
     parser.add_argument("--methods", type=_names, default=list(METHODS), metavar="A,B")
     parser.add_argument("--tree", type=Path, metavar="FILE", help="semantic tree of `semantic`")
@@ -92,7 +95,7 @@ def _run(graph: Graph, options: argparse.Namespace) -> Results:
     tree = read_tree(options.tree) if options.tree else None
     # Every draw and method goes through the same pages again: they are cut into words once.
     remember(pages=len(graph.topics), links=_REMEMBERED_LINKS)
-    results = Results(options.budgets)
+    results = Results(options.budgets, options.relevant)
     with _log(options.log) as log:
         for result in _progress(_results(graph, options, tree), options):
             results.add(result, graph)
@@ -105,8 +108,8 @@ def _check(graph: Graph, options: argparse.Namespace) -> None:
     unknown = sorted(set(options.methods) - set(METHODS))
     if unknown:
         raise _InputError(f"unknown methods: {', '.join(unknown)}; there are {', '.join(METHODS)}")
-    if min(options.seeds, options.draws, *(options.budgets or [0])) < 1:
-        raise _InputError("seeds, draws and budgets must be at least 1")
+    if min(options.seeds, options.draws, options.relevant, *(options.budgets or [0])) < 1:
+        raise _InputError("seeds, draws, budgets and relevant must be at least 1")
     for topic in options.topics:
         count = len(graph.pool(topic))
         if count < options.seeds:

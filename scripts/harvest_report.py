@@ -44,6 +44,14 @@ class Cell:
         """Pages ordered in a second, once they are read and cut into words."""
         return sum(map(len, self.labels)) / self.seconds if self.seconds else 0.0
 
+    def pages_to(self, relevant: int) -> float | None:
+        """Return the mean number of pages until so many on topic; None = a draw has fewer."""
+        reached = [
+            [number for number, label in enumerate(labels, 1) if label][relevant - 1 : relevant]
+            for labels in self.labels
+        ]
+        return fmean(number for (number,) in reached) if all(reached) else None
+
     def harvest(self, pages: int, *, with_unlabelled: bool = False) -> float:
         """Return the mean over the draws of the share on topic among the first pages."""
         return fmean(_share(labels[:pages], with_unlabelled) for labels in self.labels)
@@ -57,8 +65,10 @@ def _share(labels: list[bool | None], with_unlabelled: bool) -> float:
 class Results:
     """All crawls of a run, by topic and method."""
 
-    def __init__(self, budgets: list[int]) -> None:
+    def __init__(self, budgets: list[int], relevant: int) -> None:
         self.budgets = budgets
+        self.relevant = relevant
+        """The pages on topic that are waited for (paper 002's time to N relevant pages)."""
         self.cells: dict[str, dict[str, Cell]] = {}
 
     def add(self, result: Result, graph: Graph) -> None:
@@ -87,11 +97,14 @@ def as_json(results: Results) -> dict[str, dict[str, dict[str, float]]]:
 def as_text(results: Results) -> str:
     """Return a table for people."""
     heads = "".join(f"{pages:>9}" for pages in results.budgets)
-    lines = [f"{'topic':16} {'method':20}{heads}{'pages/s':>10}"]
+    wanted = f"to {results.relevant}"
+    lines = [f"{'topic':16} {'method':20}{heads}{'pages/s':>10}{wanted:>9}"]
     for topic, methods in results.cells.items():
         for method, cell in methods.items():
             shares = "".join(f"{cell.harvest(pages):9.3f}" for pages in results.budgets)
-            lines.append(f"{topic:16} {method:20}{shares}{cell.pages_per_second:10.0f}")
+            needed = cell.pages_to(results.relevant)
+            pages = "-" if needed is None else f"{needed:.0f}"
+            lines.append(f"{topic:16} {method:20}{shares}{cell.pages_per_second:10.0f}{pages:>9}")
     return "\n".join(lines)
 
 

@@ -91,6 +91,21 @@ def test_the_harvest_is_what_the_log_says(
     assert report["Bridges"]["bfs+unlabelled"]["10"] == round(good / 10, 4)
 
 
+def test_the_table_says_how_many_pages_were_read_until_so_many_were_on_topic(
+    graph: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log.tsv"
+    options = ["--topics", "Bridges", "--seeds", "3", "--draws", "1", "--budgets", "10"]
+    options += ["--methods", "bfs", "--log", str(log)]
+    assert bench_harvest.main([str(graph), *options, "--relevant", "5"]) == 0
+    *_, reached = capsys.readouterr().out.splitlines()[-1].split()
+    names = [line.split("\t")[4].removeprefix(SITE) for line in log.read_text().splitlines()]
+    assert sum(name.startswith("bridge") for name in names[: int(reached)]) == 5
+    assert names[int(reached) - 1].startswith("bridge")
+    assert bench_harvest.main([str(graph), *options, "--relevant", "99"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split()[-1] == "-"
+
+
 def test_seeds_are_drawn_from_the_topics_pages_with_links(graph: Path) -> None:
     with Graph(graph) as opened:
         pool = opened.pool("Soups")
