@@ -23,7 +23,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any
@@ -191,9 +191,16 @@ class _Crawl:
         for url in seeds:
             self._take(url)
 
+    def _known(self, url: str) -> KnownPage:
+        """Return a page with what it says, as operators begin from it."""
+        text = self._world.fetch(url).text
+        return replace(
+            self._world.known(url), text=" ".join([text.meta, *text.headings, text.body])
+        )
+
     def _take(self, url: str) -> KnownPage:
         """Count a page as read by the crawl: its terms, its links."""
-        page = self._world.known(url)
+        page = self._known(url)
         terms = self._world.terms(url)
         targets = [link.url for link in page.links]
         for target in targets:
@@ -210,7 +217,7 @@ class _Crawl:
             if not self._world.holds(url):
                 continue
             if url in known:
-                found.append(self._world.known(url))
+                found.append(self._known(url))
             elif len(self.read) < self._pages:
                 self.read.append(url)
                 known.add(url)
@@ -225,7 +232,7 @@ class _Crawl:
             read=self._fetch,
             provider=SearxngProvider(fetcher.fetch, search, linkers_query="link:{url}"),
         )
-        pages = [self._world.known(url) for url in self._seeds]
+        pages = [self._known(url) for url in self._seeds]
         words = list(dict.fromkeys(term for page in pages for term in page.terms[:4]))
         names = list(SINGLE)
         state = ExplorationState(Bandit.over(names))

@@ -49,6 +49,8 @@ from store.topic_values import TopicRow
 LONGEST_WAIT_SECONDS = 120.0
 """For a host or a provider; what is owed longer than that is left out."""
 TERMS = 12
+WORDED_CHARS = 20_000
+"""Of a page's text, read for how its words are written."""
 SEED = "example"
 """Operator of the pages that a run begins from."""
 LINKERS_PER_PAGE = 50
@@ -385,6 +387,7 @@ class Discoverer:
             keywords=tuple(dict.fromkeys(words))[:TERMS],
             terms=tuple(term for term, _ in top(terms, TERMS)),
             links=links,
+            text=" ".join([text.meta, *text.headings, text.body])[:WORDED_CHARS],
         )
         self._pages[url] = _Read(text, links, known)
         for link in links:

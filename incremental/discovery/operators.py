@@ -25,6 +25,7 @@ from incremental.discovery.search import (
     SearchProvider,
     SearchStatus,
 )
+from incremental.discovery.wording import Wording
 
 SEARCHING = ("keyword", "related")
 """Operators that are there only with a search provider."""
@@ -69,6 +70,8 @@ class KnownPage:
     """Of its meta description and key words, the weightiest first (less noise than the text has)."""
     terms: tuple[str, ...] = ()
     """The weightiest terms of its text."""
+    text: str = ""
+    """What it says: how its terms, which are stems, are written."""
     links: tuple[OutLink, ...] = ()
     via: str = ""
     """What led to it: a page, or the query that found it; empty for an example."""
@@ -228,10 +231,11 @@ class Keyword:
     seeds = MIN_HEAD
     share = 0.5
 
-    def __init__(self, sources: Sources, description: str, asked: Asked) -> None:
+    def __init__(self, sources: Sources, description: str, asked: Asked, wording: Wording) -> None:
         self._sources = sources
         self._description = description
         self._asked = asked
+        self._wording = wording
 
     def pages(
         self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
@@ -249,8 +253,10 @@ class Keyword:
     def _unasked(self, seeds: Sequence[KnownPage]) -> Iterator[tuple[str, int]]:
         """Yield questions with the page of results that is wanted, the most promising first."""
         head = seeds[: max(MIN_HEAD, int(HEAD_SHARE * len(seeds)))]
+        _learn(self._wording, head[:MIN_HEAD])
+        topic = self._wording.question(self._description.split())
         new = (query for query in self._queries(seeds, head) if query)
-        for query, page in chain([(self._description, 1)], self._deeper(head), zip(new, repeat(1))):
+        for query, page in chain([(topic, 1)], self._deeper(head), zip(new, repeat(1))):
             if query and self._asked.first_time(query, page):
                 yield query, page
 
@@ -267,8 +273,9 @@ class Keyword:
         """Yield a pair of words of each seed, then the titles."""
         said = Counter(word for page in head for word in dict.fromkeys(_words(page)))
         for seed in seeds:
+            _learn(self._wording, [seed])
             words = _words(seed)[:SEED_WORDS]
-            yield " ".join(sorted(words, key=lambda word: -said[word])[:2])
+            yield self._wording.question(sorted(words, key=lambda word: -said[word])[:2])
         yield from (seed.title for seed in seeds)
 
 
@@ -280,9 +287,10 @@ class Related:
     seeds = QUERIES_PER_ROUND
     share = 1.0
 
-    def __init__(self, sources: Sources, asked: Asked) -> None:
+    def __init__(self, sources: Sources, asked: Asked, wording: Wording) -> None:
         self._sources = sources
         self._asked = asked
+        self._wording = wording
 
     def pages(
         self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
@@ -299,9 +307,10 @@ class Related:
 
     def _unasked(self, seeds: Sequence[KnownPage]) -> Iterator[tuple[KnownPage, str]]:
         for seed in seeds:
-            query = " ".join(seed.terms[:QUERY_TERMS]) or seed.title
-            if query and self._asked.first_time(f"related:{seed.url}"):
-                yield seed, query
+            terms = seed.terms[:QUERY_TERMS]
+            if (terms or seed.title) and self._asked.first_time(f"related:{seed.url}"):
+                _learn(self._wording, [seed])
+                yield seed, self._wording.question(terms) or seed.title
 
     def _like(self, seed: KnownPage, query: str) -> SearchAnswer:
         """Ask by the provider's operator, and by words where it has none."""
@@ -317,13 +326,24 @@ def operators(
     """Return all operators by name: those that search are there only with a provider."""
     found: list[Operator] = [Forward(words), Backward(sources, words, asked)]
     if not isinstance(sources.provider, NoProvider):
-        found += [Keyword(sources, description, asked), Related(sources, asked)]
+        wording = Wording()
+        found += [
+            Keyword(sources, description, asked, wording),
+            Related(sources, asked, wording),
+        ]
     return {one.name: one for one in found}
 
 
 def _words(page: KnownPage) -> tuple[str, ...]:
     """Return the key words of a page; of one that names none, its weightiest terms."""
     return page.keywords or page.terms
+
+
+def _learn(wording: Wording, pages: Iterable[KnownPage]) -> None:
+    """Learn the words of pages: titles, texts, and anchors, which are the text of a hub."""
+    for page in pages:
+        anchors = (link.anchor for link in page.links[:MAX_LINKS])
+        wording.learn(page.url, chain([page.title, page.text], anchors))
 
 
 def _results(answer: SearchAnswer, name: str, via: str) -> Iterable[Candidate]:

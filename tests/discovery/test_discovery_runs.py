@@ -10,6 +10,7 @@ import pytest
 from stories import START
 
 from classifier.hub import LinkEvidence
+from classifier.topic.text import tokens
 from classifier.topic.values import PageText
 from incremental.crawl.discoverer import Discoverer, Parts
 from incremental.discovery.search import NoProvider, SearchAnswer, SearchResult, SearchStatus
@@ -92,8 +93,10 @@ class Words:
 
     def __init__(self, status: SearchStatus = SearchStatus.ANSWERED) -> None:
         self.status = status
+        self.queries: list[str] = []
 
-    def search(self, _query: str, _count: int, _page: int = 1) -> SearchAnswer:
+    def search(self, query: str, _count: int, _page: int = 1) -> SearchAnswer:
+        self.queries.append(query)
         found = (SearchResult("http://found.example/bridge"), SearchResult("http://10.0.0.1/"))
         return SearchAnswer(self.status, found if self.status is SearchStatus.ANSWERED else ())
 
@@ -147,6 +150,18 @@ def test_words_lead_to_a_site_and_links_to_others(bridges: Store) -> None:
     assert "found.example" in proposed(bridges)
     assert "known.example" not in proposed(bridges)
     assert "http://found.example/bridge" in world.pages()
+
+
+def test_questions_are_of_words_as_pages_write_them(bridges: Store) -> None:
+    """No search engine knows the stems that pages are compared by ("bridg", "prais")."""
+    words = Words()
+    discoverer(bridges, World(), words).run(rounds=20, pages=50)
+    asked = {word for query in words.queries for word in query.split()}
+    written = {word.strip(".,").lower() for word in (BRIDGE + GOAL).split()}
+    stems = set(tokens(BRIDGE + GOAL, "en")) - written
+    assert asked & (written - stems)
+    assert "bridg" in stems
+    assert not asked & stems
 
 
 def test_links_alone_lead_from_site_to_site(bridges: Store) -> None:
