@@ -28,14 +28,14 @@ PRIOR: Final = 3.0
 _COUNTING: Final = re.compile(r"[\d._-]*")
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def key_of(text: str) -> int:
     """Return a number for a URL or a place: 52 bits, so that any JSON reader keeps it whole."""
     digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 12
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def places_of(url: str) -> tuple[int, ...]:
     """Return the keys of the places that a page lies in, its host first; () for no URL."""
     try:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -127,6 +128,7 @@ def _link_terms(link: LinkContext, language: str) -> dict[str, float]:
     return _summed((tokens(text, language), weight) for text, weight in positions)
 
 
+@lru_cache(maxsize=20_000)
 def url_words(url: str) -> str:
     """Return the words of a URL's path, spaced; percent escapes are decoded."""
     from urllib.parse import unquote, urlsplit  # noqa: PLC0415 - links are judged in one place
