@@ -30,13 +30,14 @@ class SettingsError(HubwatchError):
 
 
 class InputError(HubwatchError):
-    """Something given by hand cannot be used as it is."""
+    """Something given by hand cannot be used as it is; an empty *value* is not shown."""
 
     def __init__(self, what: str, value: object, way_out: str) -> None:
         self.what = what
         self.value = value
         self.way_out = way_out
-        super().__init__(f"{what} {value!r}: {way_out}")
+        named = what if value == "" else f"{what} {value!r}"
+        super().__init__(f"{named}: {way_out}")
 
 
 class NotFoundError(HubwatchError):

@@ -87,7 +87,10 @@ def _names(text: str) -> list[str]:
 
 
 def _numbers(text: str) -> list[int]:
-    return sorted({int(number) for number in _names(text)})
+    try:
+        return sorted({int(number) for number in _names(text)})
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers like 300,1000") from None
 
 
 def _run(graph: Graph, options: argparse.Namespace) -> Results:

@@ -11,7 +11,8 @@
     fused                       the product: TopicModel judges pages, LinkScorer orders links
     oracle                      reads the labels
 
-The last five lines run the very code of the crawler; what is written out here are the plain rivals.
+``vsm`` to ``fused`` run the very code of the crawler, ``adaptive`` its centre; what is written out here
+are the plain rivals.
 """
 
 from __future__ import annotations
@@ -372,7 +373,7 @@ class Fused:
         terms = [weighted_terms(page.text) for page in self.pages.values()]
         self.links.revalue(
             {url: one.score for url, one in zip(others, judged, strict=True)},
-            dict(zip(self.pages, self.links.opinions(terms, self.model), strict=True)),
+            dict(zip(self.pages, self.links.told(terms, self.model), strict=True)),
         )
 
     def _promises(self, urls: list[str], waiting: Waiting) -> dict[str, float]:

@@ -3,8 +3,8 @@
 ::
 
     r(u)    = what the topic's examples say of page u and its nearness to them (where neither is
-              told, the topic's judgement), on the scale of this crawl: 0 the usual page, 1 one of
-              the best tenth
+              told, the topic's judgement), on the scale of this crawl: 0 one of its lower third,
+              1 one of the best tenth
     page u links to targets t;  of these n were fetched, judged r(t)
     hand(u) = (sum of r(t) + OWN r(u) + PRIOR mean) / (n + OWN + PRIOR)     what its links are worth
     usual(site) = mean r of the site's pages, drawn to the mean of all      (link_places)
@@ -86,6 +86,8 @@ class LinkMemory:
         """What is usual on the site of each judged page."""
         self._own: NDArray[np.float64] | None = None
         self._mean = 0.0
+        self._judged_mean = 0.0
+        """Of the judgements alone."""
         self._range = (0.0, 1.0)
 
     def __len__(self) -> int:
@@ -102,11 +104,11 @@ class LinkMemory:
     ) -> None:
         """Remember a judged page and its links; *parent* is a page known to link to it.
 
-        A page that was judged before only gets its new relevance.
+        A page that was judged before gets its new relevance and what is told, and keeps its links.
         """
         key = key_of(url)
         if key in self._numbers:
-            self.revalue({url: relevance})
+            self.revalue({url: relevance}, {url: told})
             return
         number = self._enter(key, places_of(url), relevance, told)
         parents = set(self._parents.get(key, ()))
@@ -141,20 +143,24 @@ class LinkMemory:
         self._pairs[1].append(child)
 
     def revalue(
-        self, relevances: Mapping[str, float], opinions: Mapping[str, float] | None = None
+        self, relevances: Mapping[str, float], told: Mapping[str, Told] | None = None
     ) -> None:
-        """Give judged pages another relevance or opinion: their topic's model learned something."""
-        for told, kept in ((relevances, self._relevance), (opinions or {}, self._opinions)):
-            for url, value in told.items():
-                number = self._numbers.get(key_of(url))
-                if number is not None:
-                    kept[number] = value
+        """Give judged pages another relevance, or what is told of them: the model learned something."""
+        for url, relevance in relevances.items():
+            number = self._numbers.get(key_of(url))
+            if number is not None:
+                self._relevance[number] = relevance
+        for url, (opinion, nearness) in (told or {}).items():
+            number = self._numbers.get(key_of(url))
+            if number is not None and not math.isnan(opinion):
+                self._opinions[number], self._nearness[number] = opinion, nearness
         self._hands = None
 
     def lift(self, url: str, shown_by: str = "", told: float | None = None) -> float:
         """Return what the known parents of *url* promise, 0 = no more than usual.
 
-        *shown_by* counts as a parent too; *told* is its relevance where it was never judged here.
+        *shown_by* counts as a parent too; *told* is its relevance, by the topic's judgement and on
+        the scale of those, where it is not remembered here.
         """
         hands = self.hands()
         parents = self._parents.get(key_of(url), [])
@@ -162,7 +168,7 @@ class LinkMemory:
         if shown_by:
             number = self._numbers.get(key_of(shown_by))
             if number is None and told is not None:
-                lifts.append((self.scaled(told) - self._mean) * OWN / (OWN + PRIOR))
+                lifts.append((self.scaled(told) - self._judged_mean) * OWN / (OWN + PRIOR))
             elif number is not None and number not in parents:
                 lifts.append(float(hands[number]) - self._usual[number])
         return sum(lifts) / math.sqrt(len(lifts) + 1)
@@ -215,7 +221,7 @@ class LinkMemory:
     def scaled(self, relevance: float) -> float:
         """Return a relevance on the scale of this crawl, 0 to 1.
 
-        0 is the usual page fetched so far, 1 one of the best tenth: what a crawl can choose between,
+        0 is one of the lower third fetched so far, 1 one of the best tenth: what a crawl can choose between,
         however strict its topic's threshold is.
         """
         low, high = self._range
@@ -232,11 +238,13 @@ class LinkMemory:
 
         count = len(self)
         if not count:
-            self._mean, self._range, self._usual, self._values = 0.0, (0.0, 1.0), [], None
+            self._mean, self._judged_mean, self._range = 0.0, 0.0, (0.0, 1.0)
+            self._usual, self._values = [], None
             return np.zeros(0)
         raw = np.array(self._relevance)
         self._range = _range(raw)
         own = _scaled(raw, self._range)
+        self._judged_mean = float(own.mean())
         opinions, near = np.array(self._opinions), np.array(self._nearness)
         told = ~(np.isnan(opinions) | np.isnan(near))
         if told.any():
@@ -327,7 +335,7 @@ def _scaled(raw: NDArray[np.float64], limits: tuple[float, float]) -> NDArray[np
 
 
 def _range(raw: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the relevance of the usual page and of the best tenth; a few pages have no tenth."""
+    """Return where the lower third ends and the best tenth begins; a few pages have no tenth."""
     import numpy as np  # noqa: PLC0415 - heavy
 
     low = float(np.quantile(raw, _LOW_QUANTILE))

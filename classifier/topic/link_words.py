@@ -1,4 +1,4 @@
-"""What a link's words say: the cosine of its anchor to the topic, which grows by what was found.
+"""What a link's words say: the cosine of its anchor, or its URL's words, to a topic that grows.
 
 ::
 
@@ -58,7 +58,7 @@ class LinkWords:
             self._learned = truncated(self._learned, MAX_TERMS)
 
     def cosine(self, anchor: str, language: str | None, model: TopicModel) -> float:
-        """Return how much an anchor speaks of the topic, 0 to 1."""
+        """Return how much an anchor, or the words of a URL, speaks of the topic, 0 to 1."""
         centre = self._centre_for(model)
         key = anchor, language or language_of(anchor)
         found = self._cosines.get(key)
@@ -78,7 +78,7 @@ class LinkWords:
         return min(dot(unit(model.background.vector(terms)), self._own), 1.0)
 
     def _centre_for(self, model: TopicModel) -> Vector:
-        """Return the unit centre; made again when the model or half as many pages again are new."""
+        """Return the unit centre; made again when the model is new or the pages have doubled."""
         state = model.version, int(self.pages).bit_length()
         if state != self._centre_of:
             own = _own_centre(model)

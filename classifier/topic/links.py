@@ -6,10 +6,11 @@
                     worth of the site and of the folder                (link_memory)
                     cosine of the anchor, and of the URL's words       (link_words)
                     weighted by what came of such links                (link_weights)  -> 0 to 1
-    observe(page)   its relevance pays the pages that led to it, values its own links,
+    observe(page)   its worth pays the pages that led to it, values its own links,
                     and moves the centre of words
 
-No label is needed: a page's relevance is what the topic's model says of it. The score orders a
+No label is needed: a page is worth its nearness to the topic's examples and their opinion of it
+(:mod:`.opinion`). The score orders a
 queue; it never rejects. What it weighs and why was measured on link graphs of encyclopedia pages
 and of Chinese sites (``scripts/bench_harvest.py``).
 """
@@ -75,29 +76,30 @@ class LinkScorer:
             score,
             (link.url for link in links),
             parent=parent,
-            told=NOTHING_TOLD if model is None else self._told(terms, model),
+            told=NOTHING_TOLD if model is None else self.told([terms], model)[0],
         )
         self._languages[page.url] = language_of_page(page)
         if len(self._languages) > _MAX_LANGUAGES:
             self._languages.popitem(last=False)
-        # A page that is no better than usual teaches no words.
+        # Only the better half of the scale teaches words.
         self._weights.learn(page.url, key_of(page.url), self._memory)
         self._words.learn(terms, max(self._memory.value_of(page.url) - 0.5, 0.0) * 2)
 
     def revalue(
-        self, relevances: Mapping[str, float], opinions: Mapping[str, float] | None = None
+        self, relevances: Mapping[str, float], told: Mapping[str, Told] | None = None
     ) -> None:
-        """Take new judgements or opinions of observed pages, by URL: the model learned something."""
-        self._memory.revalue(relevances, opinions)
+        """Take new judgements of observed pages by URL, and what :meth:`told` says of them.
 
-    def _told(self, terms: Vector, model: TopicModel) -> Told:
-        return self.opinions([terms], model)[0], self._words.nearness(terms, model)
+        A page whose text is not at hand keeps what was told when it was read.
+        """
+        self._memory.revalue(relevances, told)
 
-    def opinions(self, pages: Sequence[Vector], model: TopicModel) -> list[float]:
-        """Return what the model's examples say of pages, by their weighted terms, 0 to 1."""
+    def told(self, pages: Sequence[Vector], model: TopicModel) -> list[Told]:
+        """Return the opinion and the nearness of the model's examples, of pages by weighted terms."""
         if self._opinion is None or self._opinion[0] != model.version:
             self._opinion = model.version, Opinion.fit(model.evidence, model.fit.setting)
-        return self._opinion[1].scores(model.batch(pages))
+        near = (self._words.nearness(terms, model) for terms in pages)
+        return list(zip(self._opinion[1].scores(model.batch(pages)), near, strict=True))
 
     def order(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
         """Return what each link promises: any number, higher is better, comparable within a call.

@@ -118,7 +118,7 @@ class TopicModel:
         ]
 
     def batch(self, pages: Sequence[Vector]) -> PageBatch:
-        """Make pages ready for :meth:`scores`, by their weighted terms."""
+        """Make pages ready for a scorer of this topic (``fit``, an opinion), by their weighted terms."""
         return PageBatch(pages, self.background, self.fit.setting.sample)
 
     def taught(self, page: PageText, *, relevant: bool) -> TopicModel:

@@ -40,6 +40,8 @@ _WEIGHTS: Final = {"tfidf_centroid": 0.5, "logistic": 1.0, "nearest": 1.0}
 _MIDDLE: Final = 1.2
 """Deviations above the sample's mean at which an opinion is 0.5."""
 _NEGATIVE_TERMS: Final = 100
+_FEW_PAGES: Final = 30
+"""With fewer in the sample its spread says nothing; the sum of the weights stands in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +81,11 @@ class Opinion:
         return [1.0 / (1.0 + math.exp(-step)) for step in steps.tolist()]
 
 
-_FEW_PAGES: Final = 30
-
-
 def _far_pages(scores: NDArray[np.float64], sample: PageBatch) -> tuple[dict[str, float], ...]:
     count = min(int(len(scores) * NEGATIVE_SHARE), MAX_NEGATIVES)
     far = sorted(scores.argsort(kind="stable")[: int(len(scores) * NEGATIVE_SHARE)].tolist())
-    step = max(len(far) // count, 1) if count else 1
-    return tuple(truncated(sample.pages[index], _NEGATIVE_TERMS) for index in far[::step][:count])
+    chosen = (far[place * len(far) // count] for place in range(count))
+    return tuple(truncated(sample.pages[index], _NEGATIVE_TERMS) for index in chosen)
 
 
 def _scores(views: Sequence[Fitted], batch: PageBatch) -> NDArray[np.float64]:

@@ -71,10 +71,11 @@ class TopicVoice:
         """Return the relevance of a page that leads to others; what it leads to will speak for it."""
         score = self.model.judge(page).score
         if page.url in self.hubs_read:
-            self.links.revalue({page.url: score})
+            told = self.links.told([weighted_terms(page)], self.model)[0]
+            self.links.revalue({page.url: score}, {page.url: told})
         else:
             self.hubs_read.add(page.url)
-            self.links.observe(page, None, links, score)
+            self.links.observe(page, None, links, score, self.model)
         return score
 
     def expect(self, links: Sequence[LinkContext]) -> list[float]:

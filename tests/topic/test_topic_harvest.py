@@ -164,6 +164,15 @@ def test_what_cannot_be_run_is_said(
     assert complaint in capsys.readouterr().err
 
 
+def test_budgets_that_are_no_numbers_are_named(
+    graph: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        bench_harvest.main([str(graph), "--topics", "Bridges", "--budgets", "many"])
+    assert ended.value.code == 2
+    assert "'many' is no list of numbers like 300,1000" in capsys.readouterr().err
+
+
 def test_a_file_that_is_no_graph_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "empty.sqlite"
     path.write_bytes(b"")

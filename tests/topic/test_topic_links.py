@@ -164,8 +164,20 @@ def test_what_the_examples_say_counts_rather_than_the_judgement(model: TopicMode
     scorer.observe(far, None, [_link("y", "far")], 0.9, model)
     from_near, from_far = scorer.order([_link("x", "near"), _link("y", "far")], model)
     assert from_near > from_far
-    near_opinion, far_opinion = scorer.opinions([weighted_terms(near), weighted_terms(far)], model)
-    assert 0 < far_opinion < near_opinion < 1
+    texts = [weighted_terms(near), weighted_terms(far)]
+    (good, nearness), (bad, distance) = scorer.told(texts, model)
+    assert 0 < bad < good < 1
+    assert 0 <= distance < nearness < 1
+
+
+def test_a_page_that_is_observed_again_gets_what_is_told_of_it_now(model: TopicModel) -> None:
+    scorer = LinkScorer()
+    bridges, soup = "Suspension bridges hang on cables.", "Recipes for soup and bread."
+    for words in ({"p": soup, "q": bridges}, {"p": bridges, "q": soup}):
+        for name, text in words.items():
+            scorer.observe(_page(name, text), None, [_link(f"of-{name}", name)], 0.5, model)
+    of_p, of_q = scorer.order([_link("of-p", "p"), _link("of-q", "q")], model)
+    assert of_p > of_q
 
 
 def test_a_new_judgement_replaces_the_old_one(model: TopicModel) -> None:

@@ -1,0 +1,49 @@
+"""A topic at work: what it learns of the hubs that a round reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from topic_pages import pages_of
+
+from classifier.topic.background import Background
+from classifier.topic.links import LinkScorer
+from classifier.topic.model import TopicModel
+from classifier.topic.values import LinkContext, PageText
+from incremental.learning.topic_models import TopicVoice
+from store.topic_values import TopicRow
+
+HUB = "https://a.example/list"
+
+
+def _voice() -> TopicVoice:
+    row = TopicRow(1, "football", "", "fused", "ready", "", "1", "", 0.0, 0.0, 0.0)
+    model = TopicModel.learn(pages_of("football", 3), background=Background())
+    return TopicVoice(row, model, LinkScorer())
+
+
+def _told(voice: TopicVoice) -> Any:
+    """What is remembered of the one page that was read: opinion and nearness."""
+    ((_, _, _, opinion, nearness, _),) = voice.links.to_json()["memory"]["pages"]
+    return opinion, nearness
+
+
+def test_a_hub_is_worth_what_the_examples_say_of_it() -> None:
+    """Most links are shown by hubs: they count by the same measure as other pages."""
+    voice = _voice()
+    words = pages_of("football", 1, start=50)[0].body
+    voice.read_hub(PageText(HUB, body=words), [LinkContext("https://a.example/1", parent_url=HUB)])
+    opinion, nearness = _told(voice)
+    assert 0.5 < opinion <= 1
+    assert 0.1 < nearness <= 1
+
+
+def test_a_hub_that_is_read_again_is_worth_what_it_shows_now() -> None:
+    voice = _voice()
+    football, cooking = (pages_of(field, 1, start=50)[0].body for field in ("football", "cooking"))
+    voice.read_hub(PageText(HUB, body=football), [])
+    before = _told(voice)
+    voice.read_hub(PageText(HUB, body=cooking), [])
+    opinion, nearness = _told(voice)
+    assert opinion < before[0]
+    assert nearness < before[1]
