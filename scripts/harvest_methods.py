@@ -17,6 +17,7 @@ are the plain rivals.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -373,7 +374,12 @@ class Fused:
         terms = [weighted_terms(page.text) for page in self.pages.values()]
         self.links.revalue(
             {url: one.score for url, one in zip(others, judged, strict=True)},
-            dict(zip(self.pages, self.links.told(terms, self.model), strict=True)),
+            {
+                url: (opinion, math.nan)
+                for url, (opinion, _) in zip(
+                    self.pages, self.links.told(terms, self.model), strict=True
+                )
+            },
         )
 
     def _promises(self, urls: list[str], waiting: Waiting) -> dict[str, float]:

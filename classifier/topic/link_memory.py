@@ -145,7 +145,10 @@ class LinkMemory:
     def revalue(
         self, relevances: Mapping[str, float], told: Mapping[str, Told] | None = None
     ) -> None:
-        """Give judged pages another relevance, or what is told of them: the model learned something."""
+        """Give judged pages another relevance, or what is told of them: the model learned something.
+
+        Of *told*, not-a-number changes nothing.
+        """
         for url, relevance in relevances.items():
             number = self._numbers.get(key_of(url))
             if number is not None:
@@ -153,7 +156,9 @@ class LinkMemory:
         for url, (opinion, nearness) in (told or {}).items():
             number = self._numbers.get(key_of(url))
             if number is not None and not math.isnan(opinion):
-                self._opinions[number], self._nearness[number] = opinion, nearness
+                self._opinions[number] = opinion
+            if number is not None and not math.isnan(nearness):
+                self._nearness[number] = nearness
         self._hands = None
 
     def lift(self, url: str, shown_by: str = "", told: float | None = None) -> float:
