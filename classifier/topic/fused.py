@@ -6,7 +6,7 @@ standardised on the sample before it is added.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -16,7 +16,7 @@ from classifier.topic.errors import TopicModelError
 from classifier.topic.evidence import Evidence
 from classifier.topic.fusion import FusedCentre, Scale, np_array
 from classifier.topic.keywords import Keywords
-from classifier.topic.methods import Fitted, Setting, fit_method, keyword_page
+from classifier.topic.methods import Fitted, Setting, fit_method, keyword_page, views_of
 from classifier.topic.neighbours import MIN_SAMPLE, ByNeighbours
 from classifier.topic.vectors import Vector, top, unit
 
@@ -82,7 +82,7 @@ class FusedTopic:
             near = ByNeighbours(setting.sample, centre.scores(setting.sample))
             others = (*others, ("neighbours", near))
         if scale is None or len(scale.means) != len(others):
-            scale = Scale.measured(_views(others, setting.sample))
+            scale = Scale.measured(views_of([view for _, view in others], setting.sample))
         notes = () if setting.sample.concepts else (NO_CONCEPTS,)
         return cls(centre, others, scale, setting, len(evidence.positives), notes)
 
@@ -107,7 +107,7 @@ class FusedTopic:
     def scores(self, batch: PageBatch) -> Scores:
         """Return weighted sums of standardised views; 0 is the sample's mean."""
         total = self.centre.scores(batch)
-        views = self.other_scale.standardised(_views(self.others, batch))
+        views = self.other_scale.standardised(views_of([view for _, view in self.others], batch))
         for (name, _), view in zip(self.others, views, strict=True):
             # A page far out in one view alone is an oddity, not ten times as relevant.
             total = total + self._weight(name) * view.clip(-_REACH, _REACH)
@@ -154,7 +154,7 @@ class FusedTopic:
         batch = PageBatch([page], self.setting.background, self.setting.sample)
         views = self.centre.scale.standardised(self.centre.centre.views(batch))[:, 0]
         parts = [("terms", views[0] / len(views)), ("concepts", views[1:].sum() / len(views))]
-        others = self.other_scale.standardised(_views(self.others, batch))
+        others = self.other_scale.standardised(views_of([view for _, view in self.others], batch))
         for (name, _), view in zip(self.others, others, strict=True):
             parts.append((name, self._weight(name) * view[0].clip(-_REACH, _REACH)))
         return [(name, float(part)) for name, part in parts]
@@ -171,11 +171,3 @@ def _is_possible(name: str, evidence: Evidence, setting: Setting) -> bool:
     if name == "nearest":
         return len(evidence.positives) > 1 and setting.sample.concepts is not None
     return bool(evidence.positives) and len(evidence.negatives) >= MIN_NEGATIVES
-
-
-def _views(methods: Sequence[tuple[str, Fitted]], batch: PageBatch) -> NDArray[np.float64]:
-    import numpy as np  # noqa: PLC0415 - heavy
-
-    return np.array([method.scores(batch) for _, method in methods]).reshape(
-        len(methods), len(batch)
-    )

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -88,6 +88,11 @@ class Setting:
 def fit_method(name: str, evidence: Evidence, setting: Setting) -> Fitted:
     """Fit one of :data:`METHODS` but ``fused``; raises KeyError for another name."""
     return _FITTERS[name](evidence, setting)
+
+
+def views_of(methods: Sequence[Fitted], batch: PageBatch) -> Scores:
+    """Return the scores of pages by each method, shape (methods, pages)."""
+    return np_array([method.scores(batch) for method in methods]).reshape(len(methods), len(batch))
 
 
 def positives_of(evidence: Evidence) -> list[Terms]:

@@ -16,12 +16,11 @@ half of them serve as negatives, as usual where none are labelled (Liu et al. 20
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Self
 
 from classifier.topic.fusion import Scale, np_array
-from classifier.topic.methods import Fitted, Setting, fit_method
+from classifier.topic.methods import Fitted, Setting, fit_method, views_of
 from classifier.topic.vectors import truncated
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ class Opinion:
         if setting.sample.concepts is not None:
             fitted["nearest"] = fit_method("nearest", evidence, setting)
         views, weights = tuple(fitted.values()), tuple(_WEIGHTS[name] for name in fitted)
-        scores = _scores(views, setting.sample)
+        scores = views_of(views, setting.sample)
         scale = Scale.measured(scores)
         total = np_array(weights) @ scale.standardised(scores)
         spread = Scale.measured(total[None, :])
@@ -76,7 +75,7 @@ class Opinion:
 
     def scores(self, batch: PageBatch) -> list[float]:
         """Return an opinion of each page, 0 to 1."""
-        total = np_array(self.weights) @ self.scale.standardised(_scores(self.views, batch))
+        total = np_array(self.weights) @ self.scale.standardised(views_of(self.views, batch))
         steps = self.spread.standardised(total[None, :])[0].clip(-30.0, 30.0) - _MIDDLE
         return [1.0 / (1.0 + math.exp(-step)) for step in steps.tolist()]
 
@@ -86,9 +85,3 @@ def _far_pages(scores: NDArray[np.float64], sample: PageBatch) -> tuple[dict[str
     far = sorted(scores.argsort(kind="stable")[: int(len(scores) * NEGATIVE_SHARE)].tolist())
     chosen = (far[place * len(far) // count] for place in range(count))
     return tuple(truncated(sample.pages[index], _NEGATIVE_TERMS) for index in chosen)
-
-
-def _scores(views: Sequence[Fitted], batch: PageBatch) -> NDArray[np.float64]:
-    import numpy as np  # noqa: PLC0415 - heavy
-
-    return np.array([view.scores(batch) for view in views])

@@ -73,7 +73,15 @@ _UNSPACED_LANGUAGES: Final = frozenset({"zh", "yue", "wuu", "ja", "th", "ko"})
 
 def tokens(text: str, language: str) -> list[str]:
     """Return the terms of *text* in order, without stop words; at most the first 100,000 characters."""
-    return list(_terms(text[:MAX_CHARS], language.lower().partition("-")[0]))
+    return [term for term, _ in _terms(text, language)]
+
+
+def written_words(text: str, language: str) -> list[tuple[str, str]]:
+    """Return the terms that are stems, in order, each with its word as written, in lower case.
+
+    Of scripts without spaces there is none: their terms are words as they stand.
+    """
+    return list(_terms(text, language, unspaced=False))
 
 
 def add_words(words: Iterable[str]) -> None:
@@ -92,18 +100,21 @@ def add_words(words: Iterable[str]) -> None:
                 tokenizer.add_word(whole)
 
 
-def _terms(text: str, language: str) -> Iterator[str]:
+def _terms(text: str, tag: str, *, unspaced: bool = True) -> Iterator[tuple[str, str]]:
+    """Walk over the terms, each with the word it stands for."""
+    language = tag.lower().partition("-")[0]
     latin_language = _SECOND_LANGUAGE if language in _UNSPACED_LANGUAGES else language
     stops = stop_words(language) | stop_words(latin_language)
     han_stops = stops if language == "zh" else stop_words("zh")
     cut = _bigrams if language in {"ja", "th"} else _chinese_words
-    for run in _RUN.findall(text.lower()):
+    for run in _RUN.findall(text[:MAX_CHARS].lower()):
         if run[0] >= "฀" and _is_unspaced(run[0]):
-            yield from (word for word in cut(run) if word not in han_stops)
+            if unspaced:
+                yield from ((word, word) for word in cut(run) if word not in han_stops)
         elif len(run) <= MAX_TERM_CHARS and not run.isdecimal():
             word = run.replace("’", "'")
             if word not in stops and len(word) > 1:
-                yield _stem(word, latin_language)
+                yield _stem(word, latin_language), word
 
 
 def _is_unspaced(character: str) -> bool:

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Final
 
 from classifier.topic.language import FALLBACK_LANGUAGE, language_of
-from classifier.topic.segmentation import MAX_CHARS, add_words, tokens
+from classifier.topic.segmentation import MAX_CHARS, add_words, tokens, written_words
 from classifier.topic.values import LinkContext, PageText
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "remember",
     "tokens",
     "weighted_terms",
+    "written_words",
 ]
 
 HUB_ANCHOR_SHARE: Final = 0.6

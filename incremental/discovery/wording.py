@@ -7,30 +7,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from functools import lru_cache
 
-from classifier.topic.text import MAX_CHARS, language_of, tokens
-
-# Words of scripts that put spaces between words: those of others are terms as they stand.
-_WORD = re.compile(r"(?:(?![ก-๿ぁ-ヿ㐀-鿿豈-﫿])[^\W_])+(?:['’][^\W\d_]+)?[+#]{0,2}")
+from classifier.topic.text import language_of, written_words
 
 
 def written_forms(text: str) -> dict[str, Counter[str]]:
     """Return how often each word of *text* occurs, in lower case, by its stem; no stop words."""
-    language = language_of(text)
     forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for word, times in Counter(_WORD.findall(text[:MAX_CHARS].lower())).items():
-        for stem in _stems(word, language):
-            forms[stem][word] += times
+    for stem, word in written_words(text, language_of(text)):
+        forms[stem][word] += 1
     return dict(forms)
-
-
-@lru_cache(maxsize=50_000)
-def _stems(word: str, language: str) -> tuple[str, ...]:
-    return tuple(tokens(word, language))
 
 
 class Wording:
