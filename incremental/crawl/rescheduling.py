@@ -92,7 +92,7 @@ def _policy_kind(hub: HubRow, judgement: Judgement) -> str:
     kind = str(judgement.record.hub_fields.get("kind", hub.kind))
     if kind != "html":
         return kind
-    return "home" if hub.role == "seed" else "page"
+    return "home" if hub.role in ("seed", "home") else "page"
 
 
 def _numbers(judgement: Judgement, outcome: Outcome, now: float) -> Visit:

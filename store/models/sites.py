@@ -118,7 +118,8 @@ class Hub(Model):
     kind = TextField(default="html")
     """html, feed or sitemap."""
     role = TextField(default="list")
-    """seed, list, page, feed, sitemap, probe, user: how it came to be a hub."""
+    """seed, home (of the site of a feed that is the seed), list, page, feed, sitemap, probe, user: how it
+    came to be a hub."""
     state = TextField(default="candidate")
     """candidate (never visited), active, resting (barren or gone: visited rarely)."""
     score = DoubleField(default=0.0)
