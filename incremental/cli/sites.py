@@ -25,7 +25,7 @@ from incremental.scope import Reach
 if TYPE_CHECKING:
     from incremental.settings import Settings
 
-Names = Annotated[list[str], typer.Argument(metavar="SITE...", help="Host name, seed URL or id.")]
+Names = Annotated[list[str], typer.Argument(metavar="SITE...", help="Name, seed URL or id.")]
 
 
 def init(
@@ -176,7 +176,7 @@ def list_sites(context: typer.Context, *, as_json: Json = False) -> None:
     elif not rows:
         say("no site is watched yet; add one: hubwatch add https://example.org/")
     else:
-        columns = ("id", "seed", "state", "reach", "hubs", "pages", "new_pages")
+        columns = ("id", "name", "seed", "state", "reach", "hubs", "pages", "new_pages")
         table = [
             [*(row[column] for column in columns), row["origin"].get("found_on", "")]
             for row in rows

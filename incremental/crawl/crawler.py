@@ -153,6 +153,11 @@ class Crawler:
         record = self._judged(outcome, site, now)
         if record is not None:
             self._write(replace(record, host=host), site)
+            if "scope" in record.site_fields:
+                if self._given_feeds.handed_over(outcome.task.page_id, site, now):
+                    self.load(now)
+                    return
+                self._given_feeds.rename(outcome.task.page_id, site)
             self._verify(record, site)
             if record.gap:
                 self._follow(outcome, site, now)

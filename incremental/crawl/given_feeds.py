@@ -12,20 +12,23 @@ What the rules are stands in :mod:`incremental.judge.feed_home`.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from incremental.crawl.sites import WatchedSite
+from incremental.crawl.sites import WatchedSite, read_scope
 from incremental.fetch.status import FetchStatus
 from incremental.judge.feed_home import FeedSite, feed_site, lies_well
 from incremental.judge.outcome import Judgement, base_record
 from incremental.parse import Page, PageKind
 from incremental.scope import Reach, trap
 from incremental.times import DAY
-from incremental.urls import identity, normalize
+from incremental.urls import host_of, identity, normalize
 from incremental.visit import Outcome
 from store import Store
-from store.values import HubRow, KnownPage, LookRow, NewHub, SeenLink, VisitRecord
+from store.values import HubRow, KnownPage, LookRow, NewHub, SeenLink, SiteRow, VisitRecord
+
+logger = logging.getLogger("hubwatch.feeds")
 
 GIVEN = ("seed", "user")
 MAX_OPEN_FEEDS = 100
@@ -133,6 +136,44 @@ class GivenFeeds:
             page_change="moved",
             change_detail=location,
         )
+
+    def handed_over(self, page_id: int, site: WatchedSite, now: float) -> bool:
+        """Give a feed to the site that is watched already and that it turned out to be of.
+
+        Its own site, which would announce everything a second time, is removed; one that was added on
+        terms of its own stays.
+        """
+        hub = self._store.read.hub(page_id)
+        if hub is None or not is_given_feed(hub) or hub.role != "seed" or is_planet(hub, site):
+            return False
+        if site.row.requests_per_day is not None or site.scope.include or site.scope.exclude:
+            return False
+        other = self._watching(site)
+        if other is None:
+            return False
+        new = NewHub("feed", "user", 1.0, "given by you", now)
+        self._store.write.add_pages(other.id, [SeenLink(hub.identity, hub.url, hub=new)], now=now)
+        self._store.write.remove_site(site.row.id)
+        logger.info("%s is a feed of %s, which is watched already", hub.url, other.name)
+        return True
+
+    def _watching(self, site: WatchedSite) -> SiteRow | None:
+        """Return another site that has the home of this one in its scope, and lies there itself."""
+        home = site.scope.seed_url
+        for row in self._store.read.sites():
+            scope = read_scope(row)
+            near = row.id != site.row.id and scope.verdict(home).inside
+            if near and row.state == "active" and scope.reach is not Reach.ANYWHERE:
+                return row
+        return None
+
+    def rename(self, page_id: int, site: WatchedSite) -> None:
+        """Call a site that was given as a feed after the host of its articles, once that is known."""
+        hub = self._store.read.hub(page_id)
+        home = site.scope.seed_url
+        if hub is None or not is_given_feed(hub) or hub.role != "seed" or home == hub.url:
+            return
+        self._store.write.rename_site(site.row.id, host_of(home).removeprefix("www."), home)
 
     def _may_lead(self, row: LookRow, location: str, site: WatchedSite) -> bool:
         """Tell whether a given feed itself shows the page, or one more redirect comes home.

@@ -20,8 +20,8 @@ class Site(Model):
 
     id = AutoField()
     seed_url = TextField(unique=True)
-    name = TextField(index=True)
-    """Host name, for people."""
+    name = TextField(unique=True)
+    """Host name, for people; with port or path where another site has that already."""
     scope = TextField(default="{}")
     """JSON: reach, include, exclude."""
     state = TextField(default="active")

@@ -10,6 +10,7 @@ from fake_web import DAY, HOUR, START, Reply, Watch, feed, page, redirect, watch
 
 from incremental.crawl.sites import read_scope
 from incremental.scope import Reach, Scope
+from incremental.seeds import SeedTerms, add_seed
 from incremental.transfer.adding import add_all
 from incremental.transfer.lists import Wanted
 from incremental.urls import identity
@@ -63,6 +64,7 @@ def test_a_feed_given_alone_is_watched_for_the_site_of_its_entries(tmp_path: Pat
         assert crawl.hubs() == {FEED, HOME}
         assert crawl.store.read.new_pages()[-1].hub_url == FEED
         assert read_scope(site(crawl)).verdict(new).inside
+        assert site(crawl).name == "news.example"
         assert not [
             url for url in crawl.web.urls() if url.startswith("https://feeds") and url != FEED
         ]
@@ -226,6 +228,35 @@ def test_a_strange_host_leads_on_once_and_no_further(tmp_path: Path) -> None:
         crawl.crawler.load(START)
         assert told(crawl.run(3 * DAY)) == [second]
         assert not crawl.web.times("c.test")
+
+
+def test_a_feed_of_a_site_that_is_watched_becomes_its_hub(tmp_path: Path) -> None:
+    """Two sites would announce each page twice."""
+    new = HOME + "new.html"
+    pages: dict[str, Any] = {
+        FEED: growing(old(1), old(2), new=new, link=HOME),
+        HOME: page("/old-1.html"),
+    }
+    with watch(tmp_path, pages, HOME) as crawl:
+        crawl.run(HOUR)
+        add_seed(crawl.store, FEED, now=crawl.clock.now())
+        crawl.crawler.load(crawl.clock.now())
+        assert told(crawl.run(3 * DAY)) == [new]
+        assert site(crawl).seed_url == HOME
+        hub = crawl.hub(FEED)
+        assert hub is not None
+        assert (hub.role, hub.state, hub.site_id) == ("user", "active", site(crawl).id)
+
+
+def test_a_feed_on_terms_of_its_own_stays_a_site(tmp_path: Path) -> None:
+    pages: dict[str, Any] = {FEED: rss(old(1), link=HOME), HOME: page("/old-1.html")}
+    with watch(tmp_path, pages, HOME) as crawl:
+        terms = SeedTerms(exclude=("*/advert/*",))
+        add_seed(crawl.store, FEED, now=crawl.clock.now(), terms=terms)
+        crawl.crawler.load(crawl.clock.now())
+        crawl.run(DAY)
+        names = {row.seed_url: row.name for row in crawl.store.read.sites()}
+        assert names == {HOME: "news.example", FEED: HOME}
 
 
 def test_a_scope_knows_where_the_entries_of_an_open_feed_may_lie() -> None:
