@@ -6,9 +6,10 @@ from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
-from fake_web import DAY, HOUR, START, Reply, Watch, feed, page, redirect, watch
+from fake_web import DAY, HOUR, SPARING, START, Reply, Watch, feed, page, redirect, watch
 
 from incremental.crawl.sites import read_scope
+from incremental.explain.page import explain
 from incremental.scope import Reach, Scope
 from incremental.seeds import SeedTerms, add_seed
 from incremental.transfer.adding import add_all
@@ -126,6 +127,8 @@ def test_a_link_that_a_counting_service_redirects_names_the_article(tmp_path: Pa
         (news,) = crawl.store.read.new_pages()
         assert (identity(news.url), news.title) == (identity(new), "It is new")
         assert news.hub_url == burner
+        said = explain(crawl.store, SPARING, counted("new"), now=crawl.clock.now())
+        assert said["verdict"] == "leads on to another address, under which the page is known"
         # Once more on the site's own list it is the same page.
         crawl.web.pages[HOME] = page("/2024/06/new.html", "/a.html", "/b.html")
         assert len(told(crawl.run(2 * DAY))) == 1
