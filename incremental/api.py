@@ -106,9 +106,13 @@ class Crawler:
             InputError: one cannot be used; those before it were added.
         """
         try:
-            return [add_seed(self._store, url, now=self._clock.now(), terms=terms) for url in urls]
+            return [self._add(url, terms) for url in urls]
         finally:
             self._crawler.load(self._clock.now())
+
+    def _add(self, url: str, terms: SeedTerms | None) -> int:
+        now = self._clock.now()
+        return add_seed(self._store, url, now=now, terms=terms, fetch=self._settings.fetch)
 
     def step(self, when_done: Callable[[], object] | None = None) -> float:
         """Do what can be done now; return when to call again (unix seconds). See the daemon."""

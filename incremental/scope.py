@@ -73,6 +73,8 @@ class Scope:
     reach: Reach = Reach.HOST
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    open_feeds: tuple[str, ...] = ()
+    """Identities of feeds that the user gave and whose entries count wherever they lie."""
     _compiled: dict[str, re.Pattern[str]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -94,6 +96,12 @@ class Scope:
             if self._compiled[pattern].search(url):
                 return Verdict(inside=True, rule=f"include {pattern}")
         return Verdict(inside=False, rule="no include pattern matches")
+
+    def beyond(self, feed: str) -> Scope | None:
+        """Return where the entries of a feed, named by its identity, may lie besides; None = nowhere."""
+        if feed not in self.open_feeds:
+            return None
+        return Scope(self.seed_url, Reach.ANYWHERE, self.include, self.exclude)
 
     @cached_property
     def _seed_host(self) -> str:

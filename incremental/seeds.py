@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from incremental.errors import InputError
@@ -13,6 +14,9 @@ from incremental.urls import host_of, identity, normalize
 from store import Store
 from store.record import to_json
 from store.values import NewHub, SeenLink
+
+if TYPE_CHECKING:
+    from incremental.fetch.options import FetchSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +56,62 @@ def _may_be_host(host: str) -> bool:
     return named and re.fullmatch(r"[\w.:-]+", host, re.ASCII) is not None
 
 
-def add_seed(store: Store, text: str, *, now: float, terms: SeedTerms | None = None) -> int:
+def check_address(url: str, fetch: FetchSettings) -> None:
+    """Refuse a URL whose host spells an address that the settings do not allow; no name is resolved.
+
+    Raises:
+        InputError: it would never be fetched; the message names the settings that would allow it.
+    """
+    from incremental.fetch.guard import AddressGuard, ForbiddenAddressError  # noqa: PLC0415 - quick --help
+
+    host, port = host_of(url), urlsplit(url).port or 0
+    local = host == "localhost" or host.endswith(".localhost")  # RFC 6761, section 6.3: loopback
+    guard = AddressGuard(fetch.allowed_hosts, fetch.allowed_networks)
+    try:
+        guard.check_literal(host, port)
+        if local and not _is_allowed(host, port, fetch):
+            guard.check_literal("127.0.0.1", port)
+    except ForbiddenAddressError:
+        way_out = (
+            "is not a public address, so it would never be fetched; to allow it, name it in "
+            f'hubwatch.toml: [fetch] allowed_hosts = ["{urlsplit(url).netloc}"], or its network in '
+            "allowed_networks"
+        )
+        raise InputError("seed", url, way_out) from None
+
+
+def _is_allowed(host: str, port: int, fetch: FetchSettings) -> bool:
+    return bool({host, f"{host}:{port}"}.intersection(fetch.allowed_hosts))
+
+
+def add_seed(  # noqa: PLR0913 - each bears on it
+    store: Store,
+    text: str,
+    *,
+    now: float,
+    terms: SeedTerms | None = None,
+    feed: bool = False,
+    fetch: FetchSettings | None = None,
+) -> int:
     """Watch the site of a seed; return its id. Adding it again only sets its *terms*, if given.
+
+    *feed*: the seed is said to be a feed; the site is then the one that its entries name. With *fetch*
+    an address that its settings refuse is refused here, not at the first visit.
 
     Raises:
         InputError: the seed or a pattern of its scope cannot be used.
     """
     url = usable_seed(text)
+    if fetch is not None:
+        check_address(url, fetch)
     before = next((row for row in store.read.sites() if row.seed_url == url), None)
     if before is not None and terms is None:
         return before.id
     terms = terms or SeedTerms()
     Scope(url, terms.reach, terms.include, terms.exclude)
     scope = {"reach": terms.reach, "include": terms.include, "exclude": terms.exclude}
-    home = json.loads(before.scope).get("home") if before is not None else None
-    if home is not None:
-        scope["home"] = home
+    learned = json.loads(before.scope) if before is not None else {}
+    scope |= {key: learned[key] for key in ("home", "open_feeds") if key in learned}
     site_id = store.write.add_site(
         url,
         host_of(url).removeprefix("www."),
@@ -77,7 +121,7 @@ def add_seed(store: Store, text: str, *, now: float, terms: SeedTerms | None = N
         min_interval_seconds=terms.min_interval_seconds,
         max_interval_seconds=terms.max_interval_seconds,
     )
-    hub = NewHub("html", "seed", 1.0, "given by you", now)
+    hub = NewHub("feed" if feed else "html", "seed", 1.0, "given by you", now)
     link = SeenLink(identity=identity(url), url=url, hub=hub)
     store.write.add_pages(site_id, [link], now=now)
     return site_id

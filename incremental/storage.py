@@ -42,6 +42,24 @@ def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
         yield
 
 
+def crawler_at_work(settings: Settings, folder: Path) -> bool | None:
+    """Tell whether a daemon, or a single run, is at work on the store; None where nobody can say.
+
+    That is PostgreSQL, which is not locked.
+    """
+    if settings.store.database:
+        return None
+    try:
+        with (folder / settings.store.folder / "crawler.lock").open() as lock:
+            # Shared, so that two who ask at once do not take each other for a daemon.
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
 @contextlib.contextmanager
 def only_discoverer(settings: Settings, folder: Path, topic_id: int) -> Iterator[None]:
     """Hold a topic's discovery for one run: two would take up the same one where it was cut off.

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from classifier.topic.values import PageText
 from incremental.fetch.decoding import decode_body
+from incremental.fetch.headers import link_targets
 from incremental.fetch.robots import follow_robots
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.history.reading import read_text
@@ -105,6 +106,7 @@ def visit(task: VisitTask, fetch: Fetch) -> Outcome:
         decode=decode_body,
         want_text=task.for_topics or task.purpose in _READ,
     )
+    page = _with_header_links(page, response)
     content_type = response.headers.get("content-type", "")
     if task.purpose in _READ:
         read = read_text(page, decode_body(response.body, content_type)[0], digest)
@@ -112,6 +114,16 @@ def visit(task: VisitTask, fetch: Fetch) -> Outcome:
         return Outcome(task, response, body_md5=digest, page=page, text=text, read=read)
     text = topic_text(page, response.body, content_type) if task.for_topics else None
     return Outcome(task, response, body_md5=digest, page=page, text=text)
+
+
+def _with_header_links(page: Page, response: Response) -> Page:
+    """Let the ``Link`` header say where the page's WebSub hub is, before the page itself (section 4)."""
+    named = link_targets(response.url, response.headers.get("link"))
+    return replace(
+        page,
+        websub_hub_url=named.get("hub") or page.websub_hub_url,
+        websub_self_url=named.get("self") or page.websub_self_url,
+    )
 
 
 def topic_text(page: Page, body: bytes, content_type: str = "") -> PageText:

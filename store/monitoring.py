@@ -97,6 +97,23 @@ class Monitoring(Reader):
         late = tuple(max(at - out, 0.0) for _, at, out in rows if out is not None)
         return Delays(rows[-1][0] if rows else cursor, len(rows), late)
 
+    def unread_seeds(self) -> dict[int, str]:
+        """Return why the seed of a site could not be read yet, by site; those that were read left out.
+
+        A status of a fetch. A seed that waits because of its robots.txt or its address has no visit.
+        """
+        read = Hub.alias()
+        already = read.select(read.site_id).where(
+            (read.role == "seed") & read.baseline_at.is_null(is_null=False)
+        )
+        query = Hub.select(Hub.site_id, Hub.last_status).where(
+            (Hub.role == "seed")
+            & (Hub.state != "dead")
+            & Hub.last_status.is_null(is_null=False)
+            & Hub.site_id.not_in(already)
+        )
+        return dict(self._rows(query.order_by(Hub.page)))
+
     def visits_by_time(self, since: float, step: float) -> dict[tuple[int, str], int]:
         """Count visits from *since* on by (number of the *step* seconds after it, status)."""
         bucket = self._bucket(Visit.at, since, step)

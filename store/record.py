@@ -15,6 +15,7 @@ from peewee import EXCLUDED, chunked, fn
 
 from store.database import storage_errors, writing
 from store.models import Change, Host, Hub, Label, Page, Sighting, Site, Visit
+from store.names import free_name
 from store.news import forget_texts, move_news, note_language, put_check, put_news, put_text
 from store.reader import Reader
 from store.texts import columns, storable
@@ -31,15 +32,29 @@ class Recorder(Reader):
     """The one writer."""
 
     def add_site(self, seed_url: str, name: str, *, now: float, **fields: object) -> int:
-        """Add a site, or return the id of the one with this seed. Its fields are set either way."""
+        """Add a site, or return the id of the one with this seed. Its fields are set either way.
+
+        A new site is called *name*, or a longer name if another one is called that.
+        """
         with writing(self._db, self._where):
             fields = columns(fields)
-            row = {"seed_url": seed_url, "name": name, "added_at": now, **fields}
+            own = self._free_name(name, seed_url)
+            row = {"seed_url": seed_url, "name": own, "added_at": now, **fields}
             Site.insert(row).on_conflict_ignore().execute(self._db)
             if fields:
                 Site.update(fields).where(Site.seed_url == seed_url).execute(self._db)
             query = Site.select(Site.id).where(Site.seed_url == seed_url)
             return int(query.scalar(self._db))
+
+    def rename_site(self, site_id: int, name: str, url: str) -> None:
+        """Call a site *name*, or that and a part of *url* if another one is called that."""
+        with writing(self._db, self._where):
+            own = self._free_name(name, url, but=site_id)
+            Site.update(name=own).where(Site.id == site_id).execute(self._db)
+
+    def _free_name(self, name: str, url: str, *, but: int = 0) -> str:
+        query = Site.select(Site.name).where(Site.id != but)
+        return free_name(name, url, {one for (one,) in query.tuples().execute(self._db)})
 
     def update_site(self, site_id: int, **fields: object) -> None:
         """Set columns of a site."""

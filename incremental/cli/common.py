@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 from rich.console import Console
@@ -17,10 +18,10 @@ from rich.table import Table
 from rich.text import Text
 
 from incremental.clock import SystemClock
-from incremental.errors import NotFoundError
+from incremental.errors import InputError, NotFoundError
 from incremental.plain_text import cell, one_line
 from incremental.settings import Settings, load_settings
-from incremental.urls import identity, normalize
+from incremental.urls import host_of, identity, normalize
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -54,24 +55,35 @@ def now() -> float:
 
 
 def find_sites(store: Store, names: Sequence[str]) -> list[SiteRow]:
-    """Return the sites that *names* mean: seed URLs, host names or ids; all for none.
+    """Return the sites that *names* mean: names, seed URLs, ids, or hosts of one site; all for none.
 
     Raises:
         NotFoundError: no site is called that.
+        InputError: several sites may be meant.
     """
     rows = store.read.sites()
-    if not names:
-        return rows
-    found = []
-    for name in names:
-        url = normalize(name if "://" in name else f"https://{name}") or name
-        same = [r for r in rows if str(r.id) == name or name in (r.name, r.seed_url)]
-        same = same or [r for r in rows if identity(r.seed_url) == identity(url)]
-        if not same:
-            known = ", ".join(sorted({row.name for row in rows})) or "none yet"
-            raise NotFoundError(f"no site is called {name!r} (known: {known})")
-        found += same
-    return found
+    return [_find_site(rows, name) for name in names] if names else rows
+
+
+def _find_site(rows: Sequence[SiteRow], name: str) -> SiteRow:
+    """Return the site that a user means: what is exactly so first, then the same page, then the host."""
+    url = normalize(name if "://" in name else f"https://{name}") or name
+    host = host_of(url).removeprefix("www.")
+    is_host = "://" not in name and urlsplit(url).path in ("", "/")
+    rules: tuple[Callable[[SiteRow], bool], ...] = (
+        lambda row: str(row.id) == name,
+        lambda row: name in (row.name, row.seed_url),
+        lambda row: identity(row.seed_url) == identity(url),
+        lambda row: is_host and host_of(row.seed_url).removeprefix("www.") == host,
+    )
+    same = next(filter(None, ([row for row in rows if rule(row)] for rule in rules)), [])
+    if not same:
+        known = ", ".join(sorted(row.name for row in rows)) or "none yet"
+        raise NotFoundError(f"no site is called {name!r} (known: {known})")
+    if len(same) > 1:
+        choices = ", ".join(f"{row.name} (id {row.id})" for row in same)
+        raise InputError("site", name, f"may mean {choices}; name one of them")
+    return same[0]
 
 
 def safe(text: object, limit: int = 300) -> Text:

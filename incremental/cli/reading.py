@@ -197,6 +197,14 @@ def _show_hours(state: State, settings: Settings, url: str, *, as_json: bool) ->
     print_table(f"{readable(answer['url'])}: expected by hour, {zone}", columns, rows)
 
 
+def _trouble(status: str) -> str:
+    """Return a status of a fetch for people, with the way out where a setting is one."""
+    if status == "forbidden_address":
+        way_out = "to allow it, name it in [fetch] allowed_hosts or allowed_networks"
+        return f"its address is not public; {way_out}"
+    return status.replace("_", " ")
+
+
 def status(context: typer.Context, *, as_json: Json = False) -> None:
     """Say how the watching goes: budget and price, visits of the last day, trouble."""
     from incremental.explain.page import budget_of  # noqa: PLC0415 - loads the policy
@@ -206,6 +214,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
     at = now()
     with state.open() as store:
         totals, counts = store.read.site_totals(), store.read.visit_counts(at - 86_400)
+        unread = store.monitor.unread_seeds()
         rows = [
             {
                 "site": row.name,
@@ -213,6 +222,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
                 **totals.get(row.id, {"pages": 0, "hubs": 0, "new_pages": 0}),
                 **budget_of(settings, row, now=at),
                 "visits_by_status": counts.get(row.id, {}),
+                "trouble": unread.get(row.id),
                 "next_due": utc(store.read.next_due_at(row.id)),
                 "events": [dated(e) for e in store.read.site_changes(row.id, limit=5)],
             }
@@ -238,6 +248,11 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
         )
         for row in rows
     ]
+    for row in rows:
+        if row["trouble"] and row["state"] == "active":
+            say(
+                f"hubwatch: {row['site']}: the seed could not be read yet: {_trouble(row['trouble'])}"
+            )
     columns = ("site", "state", "hubs", "new", "today (UTC)", "in 24 h", "price", "visits in 24 h")
     print_table("Status", columns, table)
     if settings.revisit.whole_requests_per_day:

@@ -183,9 +183,9 @@ def _add_sites(store: Store, settings: Settings, urls: Sequence[str]) -> None:
             min_interval_seconds=site.min_interval_minutes and site.min_interval_minutes * 60,
             max_interval_seconds=site.max_interval_hours and site.max_interval_hours * 3600,
         )
-        add_seed(store, site.url, now=now(), terms=terms)
+        add_seed(store, site.url, now=now(), terms=terms, fetch=settings.fetch)
     for url in urls:
-        add_seed(store, url, now=now())
+        add_seed(store, url, now=now(), fetch=settings.fetch)
 
 
 def _level(name: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,7 +22,10 @@ from incremental.cli.common import (
 from incremental.errors import InputError
 from incremental.scope import Reach
 
-Names = Annotated[list[str], typer.Argument(metavar="SITE...", help="Host name, seed URL or id.")]
+if TYPE_CHECKING:
+    from incremental.settings import Settings
+
+Names = Annotated[list[str], typer.Argument(metavar="SITE...", help="Name, seed URL or id.")]
 
 
 def init(
@@ -76,12 +79,12 @@ def add(  # noqa: PLR0913 - each is an option of the command
         max_interval_seconds=max_interval_hours and max_interval_hours * 3600,
     )
     results: list[dict[str, Any]] = []
+    settings, folder = state.settings()
     with state.open() as store:
         for url in urls:
             try:
-                results.append(
-                    {"url": url, "site_id": add_seed(store, url, now=now(), terms=terms)}
-                )
+                site_id = add_seed(store, url, now=now(), terms=terms, fetch=settings.fetch)
+                results.append({"url": url, "site_id": site_id})
             except InputError as error:
                 results.append({"url": url, "error": str(error)})
     failed = [result for result in results if "error" in result]
@@ -90,9 +93,19 @@ def add(  # noqa: PLR0913 - each is an option of the command
     for result in failed:
         say(f"hubwatch: {result['error']}")
     if not as_json and len(failed) < len(results):
-        say(f"watching {len(results) - len(failed)} site(s); start the daemon with: hubwatch run")
+        say(f"watching {len(results) - len(failed)} site(s); {_what_next(settings, folder)}")
     if failed:
         raise typer.Exit(2 if len(failed) == len(results) else 1)
+
+
+def _what_next(settings: Settings, folder: Path) -> str:
+    """Return what a user does after adding sites: nothing, if a daemon is at work."""
+    from incremental.storage import crawler_at_work  # noqa: PLC0415 - likewise
+
+    at_work = crawler_at_work(settings, folder)
+    if at_work is None:
+        return "a running daemon begins within seconds; start one with: hubwatch run"
+    return "the daemon begins within seconds" if at_work else "start the daemon with: hubwatch run"
 
 
 def remove(
@@ -163,7 +176,7 @@ def list_sites(context: typer.Context, *, as_json: Json = False) -> None:
     elif not rows:
         say("no site is watched yet; add one: hubwatch add https://example.org/")
     else:
-        columns = ("id", "seed", "state", "reach", "hubs", "pages", "new_pages")
+        columns = ("id", "name", "seed", "state", "reach", "hubs", "pages", "new_pages")
         table = [
             [*(row[column] for column in columns), row["origin"].get("found_on", "")]
             for row in rows

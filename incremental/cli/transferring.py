@@ -14,8 +14,10 @@ import typer
 from incremental.cli.common import Json, State, find_sites, now, print_json, progress_bar, say
 from incremental.errors import InputError, NotFoundError
 from incremental.times import moment
+from incremental.urls import readable
 
 if TYPE_CHECKING:
+    from incremental.transfer.adding import AddedEntry
     from store.backup import BackupReport
 
 FileIn = Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")]
@@ -32,7 +34,7 @@ def import_list(
     ] = "auto",
     as_json: Json = False,
 ) -> None:
-    """Watch the sites that a list of another program names; feeds become hubs."""
+    """Watch the sites that a list of another program names; feeds become hubs of the site they are of."""
     from incremental.transfer.adding import add_all  # noqa: PLC0415 - quick --help
     from incremental.transfer.lists import MAX_FILE_BYTES, read_list  # noqa: PLC0415
 
@@ -43,22 +45,40 @@ def import_list(
     except OSError as error:
         raise InputError("file", str(file), f"cannot be read: {error.strerror}") from None
     found = read_list(content, form, name=str(file))
+    settings, _ = state.settings()
     with state.open() as store:
-        added = add_all(store, found.wanted, now=now())
+        added = add_all(store, found.wanted, now=now(), fetch=settings.fetch)
     for problem in (*found.problems, *added.problems):
         say(f"hubwatch: {problem}")
     if as_json:
         counts = {"sites": added.sites, "feeds": added.feeds, "known": added.known}
-        print_json(
-            {"format": found.format, **counts, "problems": [*found.problems, *added.problems]}
-        )
+        entries = [
+            {"url": one.url, "result": one.result, "site": one.site, "why": one.why}
+            for one in added.entries
+        ]
+        problems = [*found.problems, *added.problems]
+        print_json({"format": found.format, **counts, "problems": problems, "entries": entries})
     else:
+        for one in added.entries:
+            if one.result != "refused":
+                typer.echo(f"{one.result:8}{readable(one.url)}{_of_site(one)}")
         typer.echo(
             f"{found.format}: {added.sites} new sites, {added.feeds} feeds as hubs, "
             f"{added.known} known already"
         )
     if found.problems or added.problems:
         raise typer.Exit(1)
+
+
+def _of_site(entry: AddedEntry) -> str:
+    """Say which site an imported feed is of, as far as it is known before the first visit."""
+    if entry.result != "feed":
+        return ""
+    return (
+        f"  its first entries will name its site ({entry.site})"
+        if entry.seed
+        else f"  of {entry.site}"
+    )
 
 
 def export(  # noqa: PLR0913 - options of a command

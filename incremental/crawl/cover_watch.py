@@ -93,9 +93,9 @@ class CoverWatch:
                 pages=pages[hub.page_id],
                 told=told[hub.page_id],
                 chosen=hub.role == "user",
-                anchor=hub.role == "seed" or hub.kind in ("feed", "sitemap"),
+                anchor=hub.role in ("seed", "home") or hub.kind in ("feed", "sitemap"),
                 late=hub.kind == "sitemap",
-                preference=_PREFERENCE.get(hub.kind, 0.0) + (hub.role == "seed"),
+                preference=_PREFERENCE.get(hub.kind, 0.0) + (hub.role in ("seed", "home")),
             )
             for hub in hubs
         }

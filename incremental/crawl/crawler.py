@@ -18,6 +18,7 @@ from dataclasses import replace
 from incremental.crawl.cover_watch import CoverWatch
 from incremental.crawl.engine import Engine
 from incremental.crawl.frontier import Frontier
+from incremental.crawl.given_feeds import GivenFeeds
 from incremental.crawl.hub_visits import HubVisits
 from incremental.crawl.rechecks import Rechecks
 from incremental.crawl.sections import PATROL
@@ -67,6 +68,7 @@ class Crawler:
         self.topics = TopicWatch(store, settings, explore=explore)
         self._hubs = HubVisits(store, settings, scorer, self.topics)
         self._cover = CoverWatch(store)
+        self._given_feeds = GivenFeeds(store)
         self._told = told
         self._max_next_pages = settings.hubs.max_next_pages
         self._stepped_at = 0.0
@@ -151,6 +153,11 @@ class Crawler:
         record = self._judged(outcome, site, now)
         if record is not None:
             self._write(replace(record, host=host), site)
+            if "scope" in record.site_fields:
+                if self._given_feeds.handed_over(outcome.task.page_id, site, now):
+                    self.load(now)
+                    return
+                self._given_feeds.rename(outcome.task.page_id, site)
             self._verify(record, site)
             if record.gap:
                 self._follow(outcome, site, now)
@@ -268,8 +275,11 @@ class Crawler:
         row = self._store.read.look(outcome.task.page_id)
         if row is None:
             return None
-        record = self._merged(judge_look(outcome, row, now), outcome, row)
         site = self.frontier.site(row.site_id)
+        led_on = self._given_feeds.led_on(outcome, row, site, now) if site is not None else None
+        if led_on is not None:
+            return led_on
+        record = self._merged(judge_look(outcome, row, now), outcome, row)
         if site is not None and outcome.page is not None and record.page_change is None:
             page, by = outcome.page, row.first_hub_id
             section = self._hubs.sections.section(page, row.identity, site, now, found_by=by)

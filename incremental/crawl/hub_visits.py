@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from classifier.hub import LinkEvidence
 from classifier.hub.labels import HUB
+from incremental.crawl.given_feeds import is_given_feed, is_planet, learn_site, with_site
 from incremental.crawl.mirror_watch import MirrorWatch
 from incremental.crawl.probes import probes
 from incremental.crawl.rescheduling import Signs, reschedule
@@ -16,6 +17,7 @@ from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import FetchStatus
+from incremental.judge.feed_home import leading_hosts
 from incremental.judge.hubs import HubCounts, HubLimits, HubScorer, score_targets
 from incremental.judge.links import Target, links_digest, targets
 from incremental.judge.news import RELAUNCH_MIN_LINKS, Since
@@ -99,19 +101,26 @@ class HubVisits:
         probability = self._first_reading(outcome, hub, site, now)
         if probability < self._settings.hubs.threshold:
             return self._topic_page(outcome, hub, page, site, now)
-        found = targets(page.links, site.scope, mirrors=site.mirrors, own=hub.identity)
+        learned = learn_site(page, hub, site, now)
+        beyond = site.scope.beyond(hub.identity)
+        found = targets(
+            page.links, site.scope, mirrors=site.mirrors, own=hub.identity, beyond=beyond
+        )
         if hub.baseline_at is not None and links_digest(found) == hub.links_md5:
             return judge_same_links(outcome, hub, found, now)
         view = self._view(found, hub, site, now)
+        if beyond is not None:
+            view = replace(view, leading=leading_hosts(page.links, site.scope))
         view = replace(view, guesses=self._topics.guess(page, view))
-        judgement = judge_hub(outcome, view)
+        judgement = with_site(judge_hub(outcome, view), learned)
         judgement = _with_address(judgement, outcome, hub)
         if probability < SURE_SCORE:
             judgement = self._told_as_well(judgement, hub)
         if judgement.record.rebaseline:
             site.row = replace(site.row, relaunched_at=now)
-        if hub.role == "seed" and site.row.probed_at is None:
-            return _with_probes(judgement, probes(page, outcome.response.url, now), site, now)
+        near = learned.home.url if learned and learned.home else outcome.response.url
+        if hub.role == "seed" and site.row.probed_at is None and not is_planet(hub, site):
+            return _with_probes(judgement, probes(page, near, now), site, now)
         return judgement
 
     def _topic_page(
@@ -286,27 +295,40 @@ def _not_a_hub(page: Page | None, hub: HubRow) -> str:
 
 
 def _within(judgement: Judgement, site: WatchedSite) -> Judgement:
-    """Leave out what a page names outside the scope: feeds and refreshes may point anywhere."""
+    """Leave out what a page names outside the scope: feeds and refreshes may point anywhere.
+
+    Where the user's own feed has moved to is followed.
+    """
     scope = site.scope if "scope" not in judgement.record.site_fields else None
     more = judgement.record.more_pages
-    inside = tuple(link for link in more if scope is None or scope.verdict(link.url).inside)
+    inside = tuple(
+        link
+        for link in more
+        if scope is None
+        or scope.verdict(link.url).inside
+        or (link.hub is not None and is_given_feed(link.hub))
+    )
     return replace(judgement, record=replace(judgement.record, more_pages=inside))
 
 
 def _redirected(outcome: Outcome, hub: HubRow, site: WatchedSite, now: float) -> Judgement:
-    """Follow a hub that led to another host, if that is in scope or the first answer of a seed."""
+    """Follow a hub that led to another host, if that is in scope or the first answer of a seed.
+
+    A feed that the user gave may lie anywhere, and move there.
+    """
     location = normalize(outcome.response.location or "")
     judgement = judge_failure(outcome, hub, now)
     first_seed = hub.role == "seed" and hub.baseline_at is None
     if location is None:
         return judgement
     fields: dict[str, object] = {}
-    if not site.scope.verdict(location).inside:
+    feed = is_given_feed(hub)
+    if not feed and not site.scope.verdict(location).inside:
         if not first_seed:
             return judgement
         site.move(location)
         fields["scope"] = site.row.scope
-    new = NewHub("html", hub.role, 1.0, f"{hub.url} leads to it", now)
+    new = NewHub("feed" if feed else "html", hub.role, 1.0, f"{hub.url} leads to it", now)
     link = SeenLink(identity=identity(location), url=location, hub=new)
     record = replace(
         judgement.record,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from incremental.parse import Page
+from incremental.parse import Page, PageKind
 from incremental.times import MINUTE
 from incremental.urls import identity, normalize
 from store.values import NewHub, SeenLink
@@ -17,13 +17,13 @@ SITEMAP_PLACES = ("sitemap.xml", "sitemap_index.xml")
 def probes(page: Page, url: str, now: float) -> tuple[SeenLink, ...]:
     """Return the places to try below the folder of *url*, and at the root of its host.
 
-    Feeds are tried only when the page names none in link elements.
+    Feeds are tried only when the page names none in link elements, and is none itself.
     """
     parts = urlsplit(url)
     root = f"{parts.scheme}://{parts.netloc}/"
     folder = f"{parts.scheme}://{parts.netloc}{parts.path.rsplit('/', 1)[0]}/"
     bases = dict.fromkeys((folder, root))
-    feeds = () if page.feed_urls else FEED_PLACES
+    feeds = () if page.feed_urls or page.kind is PageKind.FEED else FEED_PLACES
     places = [("feed", base + place) for base in bases for place in feeds]
     places += [("sitemap", base + place) for base in bases for place in SITEMAP_PLACES]
     return tuple(

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from incremental.crawl.sites import WatchedSite
 from incremental.judge.outcome import Judgement
-from incremental.parse import PageKind
+from incremental.parse import Page, PageKind
 from incremental.revisit import HubState, Visit, hinted
 from incremental.times import DAY, NEVER
 from incremental.visit import Outcome
@@ -31,7 +31,7 @@ def reschedule(
     record = judgement.record
     state = replace(site.hub_state(hub), key=str(hub.page_id), kind=_policy_kind(hub, judgement))
     if outcome.page is not None:
-        state = replace(state, push_hub=outcome.page.websub_hub_url or "")
+        state = _offered(state, outcome.page)
     if judgement.gone:
         site.hub_states.pop(hub.page_id, None)
         site.state = site.policy.retire(state, site.state)
@@ -46,6 +46,14 @@ def reschedule(
         "revisit": to_json(state.to_json()),
     }
     return replace(record, hub_fields=record.hub_fields | fields)
+
+
+def _offered(state: HubState, page: Page) -> HubState:
+    """Keep which hub the page offers and under which name; another one is asked anew."""
+    hub, topic = page.websub_hub_url or "", page.websub_self_url or ""
+    if (hub, topic) == (state.push_hub, state.push_topic):
+        return state
+    return replace(state, push_hub=hub, push_topic=topic, push_asked=0, push_until=0.0)
 
 
 class Signs:
@@ -92,7 +100,7 @@ def _policy_kind(hub: HubRow, judgement: Judgement) -> str:
     kind = str(judgement.record.hub_fields.get("kind", hub.kind))
     if kind != "html":
         return kind
-    return "home" if hub.role == "seed" else "page"
+    return "home" if hub.role in ("seed", "home") else "page"
 
 
 def _numbers(judgement: Judgement, outcome: Outcome, now: float) -> Visit:

@@ -123,7 +123,11 @@ class WatchedSite:
 
     def move(self, home: str) -> None:
         """Let the scope lie around *home*, because the seed led there; its row says so from now on."""
-        scope = json.dumps({**json.loads(self.row.scope), "home": home}, ensure_ascii=False)
+        self.set_scope(home=home)
+
+    def set_scope(self, **rules: object) -> None:
+        """Change rules of the scope; the row says so from now on."""
+        scope = json.dumps({**json.loads(self.row.scope), **rules}, ensure_ascii=False)
         self.row = replace(self.row, scope=scope)
         self.scope = read_scope(self.row)
 
@@ -184,6 +188,7 @@ def read_scope(row: SiteRow) -> Scope:
         reach=Reach(rules.get("reach", Reach.HOST)),
         include=tuple(rules.get("include", ())),
         exclude=tuple(rules.get("exclude", ())),
+        open_feeds=tuple(rules.get("open_feeds", ())),
     )
 
 

@@ -117,12 +117,14 @@ def _verdict(answer: dict[str, Any]) -> str:
     seen = [site for site in sites if site.get("seen")]
     backdated = any(site.get("page_state") == "backdated" for site in seen)
     relaunched = any(site.get("page_state") == "relaunched" for site in seen)
+    moved = bool(seen) and all(site.get("page_state") == "moved" for site in seen)
     denied = answer["robots"].startswith(("denied", "robots.txt", "not public"))
     tests: list[tuple[bool, str]] = [
         (any(site.get("announced_at") for site in seen), "told as new"),
         (any(site.get("hub") for site in seen), "a hub: visited for its links, not told itself"),
         (backdated, "found, but dated long before its site was added"),
         (relaunched, "found when all of its site's addresses changed: one event, and no news"),
+        (moved, "leads on to another address, under which the page is known"),
         (bool(seen), "known: it was there when a hub that shows it was first read"),
         (not sites, "no site is watched yet"),
         (not any(site["in_scope"] for site in sites), "outside the scope of every watched site"),

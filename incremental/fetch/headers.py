@@ -10,6 +10,8 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin
 
+from requests.utils import parse_header_links
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -56,6 +58,22 @@ def retry_after_seconds(value: str | None, now: float) -> float | None:
         return min(max(0.0, moment.timestamp() - now), LONGEST_WAIT_SECONDS)
     except (ValueError, OverflowError):
         return None
+
+
+def link_targets(base_url: str, value: str | None) -> dict[str, str]:
+    """Return what a ``Link`` header names, absolute, by relation in lower case; the first of each.
+
+    RFC 8288: a link may have several relations; one with an ``anchor`` is about another page. *value* is
+    the header with all its lines, joined by commas; what cannot be read is left out.
+    """
+    found: dict[str, str] = {}
+    for link in parse_header_links(value or ""):
+        target = redirect_target(base_url, link.get("url"))
+        if target is None or "anchor" in link:
+            continue
+        for relation in link.get("rel", "").lower().split():
+            found.setdefault(relation, target)
+    return found
 
 
 def redirect_target(base_url: str, location: str | None) -> str | None:

@@ -29,16 +29,24 @@ class Target:
 
 
 def targets(
-    links: Iterable[Link], scope: Scope, *, mirrors: Sequence[str] = (), own: str = ""
+    links: Iterable[Link],
+    scope: Scope,
+    *,
+    mirrors: Sequence[str] = (),
+    own: str = "",
+    beyond: Scope | None = None,
 ) -> list[Target]:
     """Return what *links* lead to inside *scope*, in page order, each page once.
 
     *mirrors* are path prefixes that show the same pages as the path without them; *own* is the
-    identity of the page itself, which is left out.
+    identity of the page itself, which is left out. A link of several addresses means the first that
+    is inside; with none of them inside it counts when it lies *beyond*.
     """
     found: dict[str, Target] = {}
     for link in links:
         target = _target(link, scope, mirrors)
+        if target is None and beyond is not None:
+            target = _target(link, beyond, mirrors)
         if target is None or target.identity == own:
             continue
         before = found.setdefault(target.identity, target)
@@ -48,8 +56,10 @@ def targets(
 
 
 def _target(link: Link, scope: Scope, mirrors: Sequence[str]) -> Target | None:
-    url = normalize(link.url)
-    if url is None or not scope.verdict(url).inside or trap(url):
+    usable = filter(None, map(normalize, (link.url, *link.others)))
+    inside = (url for url in usable if scope.verdict(url).inside and not trap(url))
+    url = next(inside, None)
+    if url is None:
         return None
     url = without_mirror(url, mirrors)
     return Target(

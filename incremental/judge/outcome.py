@@ -28,7 +28,7 @@ from incremental.judge.topics import Guesses
 from incremental.parse import PageKind
 from incremental.scope import page_number
 from incremental.times import HOUR, NEVER
-from incremental.urls import identity, normalize
+from incremental.urls import host_of, identity, normalize
 from incremental.visit import Outcome
 from store.values import (
     HubRow,
@@ -77,6 +77,9 @@ class HubView:
     """How many new pages the site may still have today."""
     looks: int = 0
     """How many new pages may be looked at before they are told."""
+    leading: frozenset[str] = frozenset()
+    """Hosts whose addresses may only lead on to the page that is meant: no such page is announced before
+    it was fetched."""
     corrected: Mapping[str, str] = field(default_factory=dict)
     """What users said of the unknown ones, by identity: hub or topic. Their scores agree with it."""
     lost_urls: Sequence[str] = ()
@@ -296,7 +299,8 @@ def _to_verify(view: HubView, standings: Mapping[str, Standing]) -> frozenset[st
     guesses = view.guesses
     if guesses is not None:
         fresh.sort(key=lambda identity: -(guesses.expected(identity) or 0.0))
-    return frozenset(fresh[: view.looks])
+    leading = {t.identity for t in view.found if host_of(t.url) in view.leading}
+    return frozenset(fresh[: view.looks]) | leading.intersection(fresh)
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,7 +423,7 @@ def _neighbours(
         for url in page.feed_urls
     ]
     if page.refresh_url:
-        role = "seed" if hub.role == "seed" else "list"
+        role = hub.role if hub.role in ("seed", "home") else "list"
         why = f"{hub.url} refreshes to it"
         more.append(_neighbour(page.refresh_url, NewHub("html", role, 1.0, why, now)))
     if page.kind is PageKind.SITEMAP_INDEX:

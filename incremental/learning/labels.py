@@ -39,7 +39,7 @@ FRAME_HUBS = 8
 """A new page that stands on more hubs than this, and on more than half of its site's, says nothing of any."""
 SILENT_PROBABILITY = 1 / 3
 """Probability of a hub from which on a silent page is called a topic page."""
-_OBSERVED_ROLES = ("seed", "list", "user")
+_OBSERVED_ROLES = ("seed", "home", "list", "user")
 """Feeds and sitemaps are found by other means than their addresses; later pages of a list are read once."""
 
 

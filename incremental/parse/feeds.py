@@ -14,6 +14,7 @@ from incremental.parse.text import fold, language_code, plain, storable
 
 if TYPE_CHECKING:
     import time
+    from collections.abc import Iterator
 
     from incremental.parse.limits import ParseLimits
 
@@ -50,7 +51,9 @@ def parse_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
         language=language_code(_string(feed, "language")),
         links=_links(entries, resolver),
         next_url=_related(feed, resolver, "next") or _related(feed, resolver, "prev-archive"),
+        home_url=resolver.resolve(_string(feed, "link")),
         websub_hub_url=_related(feed, resolver, "hub"),
+        websub_self_url=_related(feed, resolver, "self"),
         ttl_seconds=_ttl_seconds(feed),
         truncated=truncated or len(parsed.entries) > len(entries),
         problem=_problem(parsed) if not entries else "",
@@ -60,12 +63,13 @@ def parse_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
 def _links(entries: list[dict[str, Any]], resolver: Resolver) -> tuple[Link, ...]:
     links: list[Link] = []
     for entry in entries:
-        target = _target(entry, resolver)
-        if target is None:
+        targets = _targets(entry, resolver)
+        if not targets:
             continue
         links.append(
             Link(
-                url=target,
+                url=targets[0],
+                others=targets[1:],
                 anchor=plain(_string(entry, "title"), _MAX_TITLE_CHARS),
                 context=_summary(entry),
                 position=len(links),
@@ -75,13 +79,25 @@ def _links(entries: list[dict[str, Any]], resolver: Resolver) -> tuple[Link, ...
     return tuple(links)
 
 
-def _target(entry: dict[str, Any], resolver: Resolver) -> str | None:
-    references = [_string(entry, "link")]
-    references += [_string(link, "href") for link in dict.get(entry, "links") or ()]
+def _targets(entry: dict[str, Any], resolver: Resolver) -> tuple[str, ...]:
+    """Return the addresses of an entry, the likeliest first; empty when it has none.
+
+    FeedBurner puts its own counting address into ``link`` and keeps the page's in ``origLink``; other
+    services leave the page's address in the id at best.
+    """
     identity = _string(entry, "id")
-    if identity.lower().startswith("http"):
-        references.append(identity)
-    return next(filter(None, map(resolver.resolve, filter(None, references))), None)
+    permalink = identity if identity.lower().startswith("http") else ""
+    references = [_string(entry, "feedburner_origlink"), _string(entry, "link"), permalink]
+    found = tuple(dict.fromkeys(_resolved(references, resolver)))
+    enclosures = [_string(link, "href") for link in dict.get(entry, "links") or ()]
+    if not _string(entry, "link"):
+        # What an id names is no page for certain; an enclosure is at least there.
+        return tuple(dict.fromkeys((*_resolved(enclosures, resolver), *found)))
+    return found or tuple(_resolved(enclosures, resolver))[:1]
+
+
+def _resolved(references: list[str], resolver: Resolver) -> Iterator[str]:
+    return filter(None, map(resolver.resolve, filter(None, references)))
 
 
 def _summary(entry: dict[str, Any]) -> str:

@@ -45,6 +45,7 @@ class Head:
     canonical: str | None = None
     next: str | None = None
     websub_hub: str | None = None
+    websub_self: str | None = None
     refresh: str | None = None
     noscript_refresh: str | None = None
     language: str = ""
@@ -127,6 +128,8 @@ class Head:
             self.next = reference
         if "hub" in rels and self.websub_hub is None:
             self.websub_hub = reference
+        if "self" in rels and self.websub_self is None:
+            self.websub_self = reference
         if _names_feed(rels, attributes, reference) and len(self.feeds) < _MAX_FEEDS:
             self.feeds.append(reference)
 

@@ -60,6 +60,7 @@ def parse_html(
         next_url=next_page(url, links, _resolved(resolver, head.next)),
         refresh_url=_other(url, _resolved(resolver, refresh)),
         websub_hub_url=_resolved(resolver, head.websub_hub),
+        websub_self_url=_resolved(resolver, head.websub_self),
         truncated=truncated,
         headings=tuple(collector.headings) if prose else (),
         description=_description(head) if prose else "",

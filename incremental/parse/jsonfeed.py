@@ -36,7 +36,9 @@ def parse_json_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
         language=language_code(_string(feed, "language")),
         links=_links(items[: limits.max_feed_entries], resolver),
         next_url=resolver.resolve(_string(feed, "next_url")),
+        home_url=resolver.resolve(_string(feed, "home_page_url")),
         websub_hub_url=resolver.resolve(_string(hub, "url")),
+        websub_self_url=resolver.resolve(_string(feed, "feed_url")),
         truncated=len(items) > limits.max_feed_entries,
     )
 

@@ -39,6 +39,9 @@ class Link:
     published_at: float | None = None
     """What a feed or a sitemap says of the target; unix seconds, UTC."""
     rel: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    """Further addresses that a feed gives for the same entry, absolute: the link of a counting service
+    stands beside the page's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,11 @@ class Page:
     """The next page of a paged list (rel=next, "older", "下一页")."""
     refresh_url: str | None = None
     """Target of a meta refresh of at most 30 s."""
+    home_url: str | None = None
+    """The web page that a feed says it belongs to."""
     websub_hub_url: str | None = None
+    websub_self_url: str | None = None
+    """What the page calls itself (rel=self): the topic that a WebSub hub is asked about."""
     ttl_seconds: float | None = None
     """How long a feed asks to be left alone."""
     truncated: bool = False

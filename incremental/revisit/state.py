@@ -137,6 +137,8 @@ class HubState(JsonState):
     """By neighbour: links it had shown first, and links it had had the chance to show first."""
     push_hub: str = ""
     """WebSub hub that the page offered when it was last read; empty = none."""
+    push_topic: str = ""
+    """What the page calls itself there (rel=self); empty = it does not, and its address stands for it."""
     push_asked_at: float = 0.0
     push_asked: int = 0
     """Subscription requests since one was confirmed."""

@@ -5,7 +5,8 @@ format               what is read
 ===================  ==========================================================================
 ``urls``             one address a line; ``#`` begins a comment
 ``csv``              a column ``url`` (or ``link``, ``address``), or the first that holds addresses
-``opml``             outlines with ``xmlUrl``: feeds
+``opml``             outlines with ``xmlUrl``: feeds, with ``htmlUrl``, the site they are of; outlines
+                     with ``htmlUrl`` alone: pages
 ``changedetection``  the JSON of changedetection.io (``url-watches.json``, or its API)
 ``urlwatch``         ``urls.yaml`` of urlwatch: ``url`` or ``navigate`` of each job
 ===================  ==========================================================================
@@ -16,6 +17,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +27,8 @@ from incremental.urls import normalize
 
 MAX_FILE_BYTES = 50_000_000
 MAX_ENTRIES = 20_000
+_DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
+"""Taken out of OPML, which has none: entities in it could be unfolded without end."""
 _URL_COLUMNS = ("url", "link", "address", "xmlurl", "网址")
 
 
@@ -36,6 +40,8 @@ class Wanted:
     """As it may be fetched."""
     feed: bool = False
     """The file says that it is a feed."""
+    home: str | None = None
+    """The page of the site that the file names for a feed, in fetch form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +73,12 @@ def read_list(content: bytes, form: str = "auto", *, name: str = "file") -> Read
         raise InputError("format", form, f"must be one of: auto, {', '.join(_READERS)}")
     found: dict[str, Wanted] = {}
     problems: list[str] = []
-    for place, address, feed in _READERS[form](text, name):
+    for place, address, feed, home in _READERS[form](text, name):
         url = _usable(address)
         if url is None:
             problems.append(f"{place}: not a web address: {address[:100]!r}")
         elif len(found) < MAX_ENTRIES:
-            found.setdefault(url, Wanted(url, feed))
+            found.setdefault(url, Wanted(url, feed, _usable(home) if home else None))
         else:
             problems.append(f"{place}: more than {MAX_ENTRIES} entries; the rest was left out")
             break
@@ -100,15 +106,15 @@ def recognised(text: str) -> str:
     return "urls"
 
 
-_Found = Iterator[tuple[str, str, bool]]
-"""Place for people, address as written, whether it is a feed."""
+_Found = Iterator[tuple[str, str, bool, str]]
+"""Place for people, address as written, whether it is a feed, the page of its site as written."""
 
 
 def _urls(text: str, _name: str) -> _Found:
     for number, line in enumerate(text.splitlines(), 1):
         address = line.strip()
         if address and not address.startswith("#"):
-            yield f"line {number}", address.split()[0], False
+            yield f"line {number}", address.split()[0], False, ""
 
 
 def _csv(text: str, name: str) -> _Found:
@@ -123,10 +129,10 @@ def _csv(text: str, name: str) -> _Found:
         if column is None:
             column = next((i for i, cell in enumerate(header) if "://" in cell), 0)
             if any("://" in cell for cell in header):
-                yield "line 1", header[column], False
+                yield "line 1", header[column], False, ""
         for row in rows:
             if column < len(row) and row[column].strip():
-                yield f"line {rows.line_num}", row[column].strip(), False
+                yield f"line {rows.line_num}", row[column].strip(), False, ""
     except csv.Error as error:
         raise InputError(name, f"line {rows.line_num}", f"cannot be read as CSV: {error}") from None
 
@@ -136,11 +142,25 @@ def _url_column(header: Iterable[str]) -> int | None:
     return next((names.index(name) for name in _URL_COLUMNS if name in names), None)
 
 
-def _opml(text: str, _name: str) -> _Found:
-    import listparser  # noqa: PLC0415 - seldom used
+def _opml(text: str, name: str) -> _Found:
+    from lxml import etree  # noqa: PLC0415 - seldom used
 
-    for number, feed in enumerate(listparser.parse(text).feeds, 1):
-        yield f"outline {number}", str(feed.get("url", "")), True
+    parser = etree.XMLParser(
+        encoding="utf-8", recover=True, resolve_entities=False, no_network=True, huge_tree=False
+    )
+    try:
+        root = etree.fromstring(_DOCTYPE.sub("", text.lstrip(), count=1).encode(), parser)
+    except etree.XMLSyntaxError as error:
+        raise InputError(name, text[:40], f"cannot be read as XML: {error}") from None
+    outlines = root.iter("{*}outline") if root is not None else ()
+    for number, outline in enumerate(outlines, 1):
+        said = {name.lower(): value.strip() for name, value in outline.attrib.items()}
+        feed, home = said.get("xmlurl", ""), said.get("htmlurl", "")
+        page = home or (said.get("url", "") if said.get("type", "").lower() == "link" else "")
+        if feed:
+            yield f"outline {number}", feed, True, home
+        elif page:
+            yield f"outline {number}", page, False, ""
 
 
 def _changedetection(text: str, name: str) -> _Found:
@@ -153,7 +173,7 @@ def _changedetection(text: str, name: str) -> _Found:
         found = list(found.values()) if isinstance(found, Mapping) else found
     for number, watch in enumerate(found if isinstance(found, list) else [], 1):
         if isinstance(watch, Mapping) and isinstance(watch.get("url"), str):
-            yield f"watch {number}", watch["url"], False
+            yield f"watch {number}", watch["url"], False, ""
 
 
 def _urlwatch(text: str, name: str) -> _Found:
@@ -163,7 +183,7 @@ def _urlwatch(text: str, name: str) -> _Found:
         for number, job in enumerate(yaml.safe_load_all(text), 1):
             address = (job.get("url") or job.get("navigate")) if isinstance(job, Mapping) else None
             if isinstance(address, str):
-                yield f"job {number}", address, False
+                yield f"job {number}", address, False, ""
     except (yaml.YAMLError, RecursionError) as error:
         why = " ".join(str(error).split())[:200]
         raise InputError(name, text[:40], f"cannot be read as YAML: {why}") from None

@@ -96,19 +96,13 @@ def write_sites(store: Store, out: IO[bytes]) -> int:
             feeds.setdefault(hub.site_id, []).append(hub.url)
     sites = store.read.sites()
     for site in sites:
-        name = clean(site.name)
-        outline = etree.SubElement(
-            body, "outline", text=name, title=name, htmlUrl=_xml(site.seed_url)
-        )
-        for url in feeds.get(site.id, ()):
-            etree.SubElement(
-                outline,
-                "outline",
-                type="rss",
-                text=name,
-                xmlUrl=_xml(url),
-                htmlUrl=_xml(site.seed_url),
-            )
+        name, own = clean(site.name), feeds.get(site.id, [])
+        # A site that was given as a feed has the page that the feed named, if it named one.
+        home = json.loads(site.scope).get("home") or site.seed_url
+        of_site = {} if home in own else {"htmlUrl": _xml(home)}
+        outline = etree.SubElement(body, "outline", text=name, title=name, **of_site)
+        for url in own:
+            etree.SubElement(outline, "outline", type="rss", text=name, xmlUrl=_xml(url), **of_site)
     out.write(etree.tostring(opml, xml_declaration=True, encoding="utf-8", pretty_print=True))
     return len(sites)
 

@@ -77,6 +77,7 @@ def status_facts(web: Web, store: Store) -> dict[str, Any]:
     now = web.now()
     totals, counts = store.read.site_totals(), store.read.visit_counts(now - DAY)
     due, events = store.monitor.next_due(), store.monitor.events()
+    unread = store.monitor.unread_seeds()
     queue = store.monitor.queue(now)
     sites = [
         {
@@ -87,6 +88,7 @@ def status_facts(web: Web, store: Store) -> dict[str, Any]:
             **budget_of(web.settings, row, now=now),
             "visits_by_status": counts.get(row.id, {}),
             "next_due": due.get(row.id),
+            "trouble": unread.get(row.id),
             "events": events.get(row.id, []),
         }
         for row in store.read.sites()
@@ -106,6 +108,7 @@ def site_health(
     """Return how each of *rows* fares; *counts* are the visits of the last day by site and status."""
     now = web.now()
     last_told, due = store.monitor.last_told(), store.monitor.next_due()
+    unread = store.monitor.unread_seeds()
     found = {}
     for row in rows:
         values = {
@@ -113,7 +116,12 @@ def site_health(
             "next_due": due.get(row.id),
             "last_new_at": last_told.get(row.id),
         }
-        tone, why, said = _health(row, counts.get(row.id, {}), values, now)
+        trouble = unread.get(row.id)
+        if trouble and row.state != "paused":
+            tone, why = "bad", "unread"
+            said: dict[str, object] = {"status": trouble.replace("_", " ")}
+        else:
+            tone, why, said = _health(row, counts.get(row.id, {}), values, now)
         found[row.id] = Health(tone, why, said, values)
     return found
 

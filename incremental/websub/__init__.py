@@ -2,8 +2,10 @@
 
 ::
 
-    a visit finds that a page offers a hub        -> kept with what was learned of the page
-    Pushes.step: offered, or the lease ends soon  -> subscription request, through the one fetcher
+    a visit finds that a page offers a hub        -> kept with what was learned of the page: the Link
+                                                     header's hub and self before the page's own
+    Pushes.step: offered, or the lease ends soon  -> subscription request for rel=self, through the one
+                                                     fetcher; followed where the hub has moved
     the hub asks whether we meant it              -> callback.answer -> Confirmed
     the hub sends what is new                     -> callback.answer -> Ping -> the page is due at once
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from incremental.fetch.status import FetchStatus
+from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.revisit import HubState, pinged
 from incremental.settings import WebSubSettings
 from incremental.times import DAY, MINUTE
@@ -40,6 +40,8 @@ SURVEY_SECONDS = 10 * MINUTE
 MAX_ASKED_AT_ONCE = 5
 MAX_INBOX = 10_000
 """Messages that wait; more are dropped, because the pages are visited anyway."""
+MAX_HUB_REDIRECTS = 3
+_POSTED_AGAIN = frozenset({301, 302, 307, 308})
 _KEY_FILE = "websub.key"
 _KEY_BYTES = 32
 
@@ -117,7 +119,8 @@ class Pushes:
             now,
         )
         lease = self._settings.lease_days * DAY
-        response = self._fetch(subscription.request(self._settings.callback_url, self._keys, lease))
+        request = subscription.request(self._settings.callback_url, self._keys, lease)
+        response = self._posted(request)
         if response.status is not FetchStatus.FETCHED:
             logger.warning(
                 "%s: subscribing to %s: %s %s",
@@ -126,6 +129,26 @@ class Pushes:
                 response.status.value,
                 response.detail,
             )
+
+    def _posted(self, request: Request) -> Response:
+        """Post a request; where a hub has moved it is posted again (section 5.1 has 307 and 308).
+
+        301 and 302 are meant alike by the hubs that send them. The request holds the secret: it does
+        not go from https to http.
+        """
+        response = self._fetch(request)
+        for _ in range(MAX_HUB_REDIRECTS):
+            target = response.location
+            again = response.http_code in _POSTED_AGAIN and target is not None
+            if target is None or not again or _loses_tls(request.url, target):
+                break
+            request = replace(request, url=target)
+            response = self._fetch(request)
+        return response
+
+
+def _loses_tls(url: str, target: str) -> bool:
+    return url.startswith("https:") and not target.startswith("https:")
 
 
 def _subscription(hub: HubRow) -> Subscription:

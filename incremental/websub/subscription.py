@@ -55,7 +55,7 @@ class Subscription:
 
     page_id: int
     topic_url: str
-    """The page's address, which the hub must name."""
+    """What the page calls itself, else its address: what the hub is asked about, and must name."""
     hub_url: str
     asked_at: float = 0.0
     asked: int = 0
@@ -64,11 +64,11 @@ class Subscription:
     """End of the lease that was confirmed."""
 
     @classmethod
-    def of(cls, page_id: int, topic_url: str, state: HubState) -> Subscription:
-        """Read what is kept with the hub's state."""
+    def of(cls, page_id: int, url: str, state: HubState) -> Subscription:
+        """Read what is kept with the state of the hub page at *url*."""
         return cls(
             page_id=page_id,
-            topic_url=topic_url,
+            topic_url=state.push_topic or url,
             hub_url=state.push_hub,
             asked_at=state.push_asked_at,
             asked=state.push_asked,

@@ -20,8 +20,8 @@ class Site(Model):
 
     id = AutoField()
     seed_url = TextField(unique=True)
-    name = TextField(index=True)
-    """Host name, for people."""
+    name = TextField(unique=True)
+    """Host name, for people; with port or path where another site has that already."""
     scope = TextField(default="{}")
     """JSON: reach, include, exclude."""
     state = TextField(default="active")
@@ -118,7 +118,8 @@ class Hub(Model):
     kind = TextField(default="html")
     """html, feed or sitemap."""
     role = TextField(default="list")
-    """seed, list, page, feed, sitemap, probe, user: how it came to be a hub."""
+    """seed, home (of the site of a feed that is the seed), list, page, feed, sitemap, probe, user: how it
+    came to be a hub."""
     state = TextField(default="candidate")
     """candidate (never visited), active, resting (barren or gone: visited rarely)."""
     score = DoubleField(default=0.0)

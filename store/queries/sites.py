@@ -96,12 +96,16 @@ class SiteQueries(Reader):
         return [(url, bool(is_hub)) for url, is_hub in self._rows(query)]
 
     def shown_by_seed(self, site_id: int) -> set[str]:
-        """Return the identities of the pages that the site's seeds showed at their last visits."""
+        """Return the identities of the pages that the site's seeds and home showed at their last visits."""
         query = (
             Page.select(Page.identity)
             .join(Sighting, on=Sighting.page == Page.id)
             .join(Hub, on=Hub.page == Sighting.hub)
-            .where((Hub.site_id == site_id) & (Hub.role == "seed") & Sighting.gone_at.is_null())
+            .where(
+                (Hub.site_id == site_id)
+                & Hub.role.in_(("seed", "home"))
+                & Sighting.gone_at.is_null()
+            )
         )
         return {identity for (identity,) in self._rows(query)}
 

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from cli_runner import Run
 
+from incremental.settings import Settings
+from incremental.storage import only_writer, open_configured_store
+
 SITE = "https://news.example/"
 
 
@@ -98,6 +101,63 @@ def test_pause_and_resume(hubwatch: Run) -> None:
     assert hubwatch("list", "--json").json[0]["state"] == "paused"
     assert hubwatch("resume", "1").code == 0
     assert hubwatch("list", "--json").json[0]["state"] == "active"
+
+
+def test_sites_of_one_host_have_names_of_their_own(hubwatch: Run) -> None:
+    hubwatch("add", "d.example", "https://d.example/zh/", "https://d.example:8443/")
+    names = [row["name"] for row in hubwatch("list", "--json").json]
+    assert names == ["d.example", "d.example/zh", "d.example:8443"]
+    assert hubwatch("pause", "d.example/zh", "--json").json == {"paused": ["https://d.example/zh/"]}
+    assert hubwatch("pause", "d.example", "--json").json == {"paused": ["https://d.example/"]}
+
+
+def test_a_host_of_several_sites_is_refused_with_the_choices(hubwatch: Run) -> None:
+    hubwatch("add", "https://d.example/en/", "https://d.example/zh/")
+    hubwatch("remove", "1", "--yes")
+    hubwatch("add", "https://d.example/fr/")
+    done = hubwatch("pause", "www.d.example")
+    assert done.code == 2
+    assert "d.example/zh (id 2)" in done.err
+    assert "(id 3)" in done.err
+    assert {row["state"] for row in hubwatch("list", "--json").json} == {"active"}
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://127.0.0.1:8100/", "http://10.0.0.5/", "http://localhost:8100/", "http://127.1/"],
+)
+def test_an_address_that_the_settings_refuse_is_refused_at_once(
+    hubwatch: Run, tmp_path: Path, url: str
+) -> None:
+    done = hubwatch("add", url)
+    assert (done.code, hubwatch("list", "--json").json) == (2, [])
+    assert "allowed_hosts" in done.err
+    assert "allowed_networks" in done.err
+    allowed = (
+        '[fetch]\nallowed_networks = ["127.0.0.0/8", "10.0.0.0/8"]\nallowed_hosts = ["localhost"]\n'
+    )
+    (tmp_path / "hubwatch.toml").write_text(allowed)
+    assert hubwatch("add", url).code == 0
+
+
+def test_add_says_what_comes_next(hubwatch: Run, tmp_path: Path) -> None:
+    assert "start the daemon" in hubwatch("add", SITE).err
+    with only_writer(Settings(), tmp_path):
+        said = hubwatch("add", "other.example").err
+    assert "start the daemon" not in said
+    assert "the daemon begins within seconds" in said
+    assert "start the daemon" in hubwatch("add", "third.example").err
+
+
+def test_a_seed_that_cannot_be_read_is_trouble_in_the_status(hubwatch: Run, tmp_path: Path) -> None:
+    """Its name leads to an address that is not public, which only the first visit can tell."""
+    hubwatch("add", "https://intern.example/", SITE)
+    with open_configured_store(Settings(), tmp_path) as store:
+        (hub, _) = store.read.hubs()
+        store.write.postpone(hub.page_id, 2e9, "forbidden_address")
+    rows = hubwatch("status", "--json").json["sites"]
+    assert [row["trouble"] for row in rows] == ["forbidden_address", None]
+    assert "allowed_networks" in hubwatch("status").err
 
 
 def test_remove_asks_first(hubwatch: Run) -> None:

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from playhouse.migrations import Runner
 from stories import HOME, START, news_site, seen, visit_of
 
 from store import Store, open_store
-from store.database import open_database, without_password
+from store.database import MIGRATIONS, open_database, without_password
 from store.errors import StoreDamagedError, StoreError, StoreTooNewError
-from store.models import ALL
+from store.models import ALL, Site
 
 
 def write_store(path: Path) -> None:
@@ -50,6 +51,34 @@ def test_the_migrations_make_what_the_models_describe(store: Store) -> None:
         indexes = {tuple(index.columns) for index in store.database.get_indexes(table)}
         for names, _ in model._meta.indexes:
             assert tuple(model._meta.fields[name].column_name for name in names) in indexes
+
+
+def test_sites_that_shared_a_name_get_names_of_their_own(where: str, tmp_path: Path) -> None:
+    """A store of an earlier version, in which one name may mean several sites."""
+    database = open_database(where)
+    runner = Runner(database, directory=str(MIGRATIONS))
+    runner.down("0009_site_names")
+    seeds = [
+        "https://d.example/",
+        "https://d.example/zh/",
+        "https://d.example/zh",
+        "http://d.example:81/",
+    ]
+    row = {"name": "d.example", "added_at": START}
+    Site.insert_many([row | {"seed_url": seed} for seed in seeds]).execute(database)
+    database.close()
+    with open_store(where, cache_folder=tmp_path) as store:
+        names = [site.name for site in store.read.sites()]
+        assert names == ["d.example", "d.example/zh", "https://d.example/zh", "d.example:81"]
+        store.write.add_site("https://d.example/zh/?x=1", "d.example", now=START)
+        assert len({site.name for site in store.read.sites()}) == 5
+        for number in (1, 2, 3):
+            store.write.rename_site(number, "d.example", "https://d.example/zh")
+        assert [site.name for site in store.read.sites()][:3] == [
+            *("d.example", "d.example/zh", "https://d.example/zh")
+        ]
+        store.write.rename_site(4, "d.example", "https://d.example/zh")
+        assert store.read.sites()[3].name == "https://d.example/zh#2"
 
 
 def test_a_folder_that_is_not_there_is_made(tmp_path: Path) -> None:

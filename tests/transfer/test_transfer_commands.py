@@ -18,6 +18,26 @@ def test_a_list_is_imported_and_what_is_odd_is_said(hubwatch: Run, tmp_path: Pat
     assert [row["seed"] for row in hubwatch("list", "--json").json] == ["https://a.example/"]
 
 
+def test_an_import_says_of_each_line_what_it_became(hubwatch: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.opml").write_text(
+        """<opml version="2.0"><body>
+        <outline xmlUrl="https://feeds.test/a" htmlUrl="https://a.example/"/>
+        <outline xmlUrl="https://feeds.test/b"/>
+        <outline text="inside" htmlUrl="http://10.0.0.5/"/></body></opml>"""
+    )
+    result = hubwatch("import", "mine.opml")
+    assert result.code == 1
+    assert "feed    https://feeds.test/a  of a.example" in result.out
+    assert "feed    https://feeds.test/b  its first entries will name its site" in result.out
+    assert "http://10.0.0.5/" in result.err
+    again = hubwatch("import", "mine.opml", "--json").json["entries"]
+    assert [(one["result"], one["site"]) for one in again] == [
+        ("known", "a.example"),
+        ("known", "feeds.test"),
+        ("refused", ""),
+    ]
+
+
 def test_a_file_that_is_not_there(hubwatch: Run) -> None:
     result = hubwatch("import", "nowhere.opml")
     assert result.code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
@@ -9,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incremental.errors import InputError
+from incremental.fetch.options import FetchSettings
 from incremental.transfer.adding import add_all
 from incremental.transfer.lists import FORMATS, Wanted, read_list
+from incremental.transfer.writing import write_sites
 from store import Store
 
 OPML = """<?xml version="1.0"?><opml version="2.0"><body><outline text="News">
@@ -95,6 +98,72 @@ def test_any_text_is_read_or_refused(text: str, form: str) -> None:
     assert found.wanted
 
 
+def test_an_outline_names_the_site_of_its_feed_or_a_page(sqlite_store: Store) -> None:
+    text = """<opml version="1.0"><body><outline text="group">
+    <outline xmlURL="https://feeds.test/a" htmlUrl="https://a.example/news/"/></outline>
+    <outline text="a page" htmlUrl="https://b.example/"/>
+    <outline type="link" url="https://c.example/list/"/>
+    <outline type="include" url="https://d.example/more.opml"/></body></opml>"""
+    found = read_list(text.encode())
+    assert found.wanted == (
+        Wanted("https://feeds.test/a", feed=True, home="https://a.example/news/"),
+        Wanted("https://b.example/"),
+        Wanted("https://c.example/list/"),
+    )
+    added = add_all(sqlite_store, found.wanted, now=1.0)
+    assert [(one.result, one.site) for one in added.entries] == [
+        ("feed", "a.example"),
+        ("watched", "b.example"),
+        ("watched", "c.example"),
+    ]
+
+
+def test_a_feed_of_another_port_is_not_of_the_site(sqlite_store: Store) -> None:
+    pages = [Wanted("http://127.0.0.1:8102/"), Wanted("http://127.0.0.1:8103/feed", feed=True)]
+    add_all(sqlite_store, pages, now=1.0)
+    sites = {row.id: row.seed_url for row in sqlite_store.read.sites()}
+    by_hub = {hub.url: sites[hub.site_id] for hub in sqlite_store.read.hubs()}
+    assert by_hub["http://127.0.0.1:8103/feed"] == "http://127.0.0.1:8103/feed"
+
+
+def test_two_feeds_on_a_host_of_feeds_are_of_two_sites(sqlite_store: Store) -> None:
+    urls = ("https://feeds.test/a", "https://feeds.test/b")
+    added = add_all(sqlite_store, [Wanted(url, feed=True) for url in urls], now=1.0)
+    assert (added.sites, added.feeds) == (2, 2)
+
+
+def test_a_refused_address_is_reported_with_the_setting_that_would_allow_it(
+    sqlite_store: Store,
+) -> None:
+    wanted = [
+        Wanted("http://10.0.0.5/"),
+        Wanted("https://feeds.test/a", feed=True, home="http://localhost/"),
+        Wanted("https://a.example/"),
+    ]
+    added = add_all(sqlite_store, wanted, now=1.0, fetch=FetchSettings())
+    assert [one.result for one in added.entries] == ["refused", "refused", "watched"]
+    assert all("allowed_networks" in one.why for one in added.entries[:2])
+
+
+def test_what_is_exported_as_opml_is_the_same_when_it_is_imported(sqlite_store: Store) -> None:
+    wanted = [
+        Wanted("https://a.example/news/"),
+        Wanted("https://feeds.test/b", feed=True, home="https://b.example/"),
+        Wanted("https://feeds.test/c", feed=True),
+    ]
+    add_all(sqlite_store, wanted, now=1.0)
+    out = io.BytesIO()
+    write_sites(sqlite_store, out)
+    found = read_list(out.getvalue())
+    assert set(found.wanted) == {
+        Wanted("https://a.example/news/"),
+        Wanted("https://b.example/"),
+        *wanted[1:],
+    }
+    again = add_all(sqlite_store, found.wanted, now=2.0)
+    assert {one.result for one in again.entries} == {"known"}
+
+
 def test_pages_become_sites_and_feeds_their_hubs(sqlite_store: Store) -> None:
     wanted = [
         Wanted("https://a.example/news/"),
@@ -106,6 +175,6 @@ def test_pages_become_sites_and_feeds_their_hubs(sqlite_store: Store) -> None:
     hubs = {hub.url: hub.kind for hub in sqlite_store.read.hubs()}
     assert hubs["https://a.example/feed.xml"] == hubs["https://b.example/atom"] == "feed"
     assert {row.seed_url for row in sqlite_store.read.sites()} == {
-        *("https://a.example/news/", "https://b.example/")
+        *("https://a.example/news/", "https://b.example/atom")
     }
     assert add_all(sqlite_store, wanted, now=2.0).sites == 0

@@ -9,9 +9,10 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
-from stories import seen
+from stories import DAY, START, seen
 from web_served import HOME, Served, form_token, post
 
+from incremental.seeds import add_seed
 from incremental.web import language
 from incremental.web.language import LANGUAGES, Words, choose, read_catalogue
 from store.values import VisitRecord
@@ -265,3 +266,15 @@ def test_who_only_reads_is_shown_no_button_that_changes(served: Served) -> None:
     for path in ("/", "/sites/1", "/topics", "/models", "/pages/1"):
         html = client.get(path).text
         assert set(re.findall(r'method="post" action="([^"]+)"', html)) <= {"/language", "/logout"}
+
+
+def test_a_seed_that_is_not_public_is_trouble_and_no_waiting(empty: Served) -> None:
+    site = add_seed(empty.store, "https://intern.example/", now=START)
+    (hub,) = empty.store.read.hubs()
+    empty.store.write.postpone(hub.page_id, START + DAY, "forbidden_address")
+    client = empty.client()
+    found = client.get(f"/sites/{site}/found").text
+    assert "address not public" in found
+    assert "Waiting" not in found
+    assert "could not be read yet" in client.get("/sites").text
+    assert client.get("/api/v1/status").json()["sites"][0]["trouble"] == "forbidden_address"

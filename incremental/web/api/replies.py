@@ -88,6 +88,8 @@ class SiteStatus(Reply):
     price_minutes: float | None
     visits_by_status: dict[str, int]
     next_due: Moment
+    trouble: str | None
+    """Why the seed could not be read yet; a status of a fetch."""
     events: list[SiteEvent]
 
 

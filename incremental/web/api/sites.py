@@ -46,7 +46,8 @@ def add_sites(request: Request, order: NewSites) -> list[AddedSite]:
     with web.store() as store:
         for url in order.urls:
             try:
-                site_id = add_seed(store, url, now=web.now(), terms=terms)
+                fetch = web.settings.fetch
+                site_id = add_seed(store, url, now=web.now(), terms=terms, fetch=fetch)
             except InputError as error:
                 results.append(AddedSite(url=url, error=str(error)))
             else:

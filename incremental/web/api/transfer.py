@@ -40,6 +40,18 @@ class NewList(Order):
     format: Literal["auto", "urls", "csv", "opml", "changedetection", "urlwatch"] = "auto"
 
 
+class ImportedEntry(Reply):
+    """What became of one entry of a list."""
+
+    url: str
+    result: Literal["watched", "feed", "known", "refused"]
+    """A site of its own, a hub of a site, nothing new, or nothing at all."""
+    site: str
+    """Name of the site that has it; empty for what was refused."""
+    why: str
+    """Why it was refused, for people."""
+
+
 class Imported(Reply):
     """What came of a list."""
 
@@ -50,6 +62,7 @@ class Imported(Reply):
     """Feeds that are hubs now."""
     known: int
     problems: list[str]
+    entries: list[ImportedEntry]
 
 
 @router.post("/import")
@@ -58,13 +71,17 @@ def import_list(request: Request, order: NewList) -> Imported:
     web = web_of(request)
     found = read_list(order.content.encode("utf-8", "replace"), order.format)
     with web.store() as store:
-        added = add_all(store, found.wanted, now=web.now())
+        added = add_all(store, found.wanted, now=web.now(), fetch=web.settings.fetch)
     return Imported(
         format=found.format,
         sites=added.sites,
         feeds=added.feeds,
         known=added.known,
         problems=[*found.problems, *added.problems],
+        entries=[
+            ImportedEntry(url=one.url, result=one.result, site=one.site, why=one.why)
+            for one in added.entries
+        ],
     )
 
 

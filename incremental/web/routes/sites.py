@@ -91,7 +91,8 @@ def found_part(request: Request, site_id: int) -> Response:
         row = site_named(store, site_id)
         hubs = [hub for hub in store.read.hubs(site_id) if hub.state != "dead"]
         seeds = [hub for hub in store.read.hubs(site_id) if hub.role == "seed"]
-    failed = [hub.last_status for hub in seeds if hub.failures and hub.baseline_at is None]
+    # One that waits because of its robots.txt or its address was never asked: it has no failure.
+    failed = [hub.last_status for hub in seeds if hub.last_status and hub.baseline_at is None]
     hubs.sort(key=lambda hub: (hub.baseline_at is None, -hub.score))
     values = {
         "site": row,
@@ -150,7 +151,8 @@ def add(  # noqa: PLR0913, PLR0917 - the fields of the form
             return _add(request, [], [str(error)], urls)
         for url in typed[:_MOST_SEEDS]:
             try:
-                site_id = add_seed(store, url, now=web.now(), terms=terms)
+                fetch = web.settings.fetch
+                site_id = add_seed(store, url, now=web.now(), terms=terms, fetch=fetch)
                 added[site_id] = site_named(store, site_id)
             except InputError as error:
                 problems.append(str(error))

@@ -1,0 +1,119 @@
+"""Whose feed it is: the site that a feed's own link or its entries name. Pure.
+
+A feed need not lie where its articles do (``feeds.example.net`` for ``example.com``, FeedBurner)::
+
+    most entries inside the site's scope            the feed lies well: nothing to learn
+    most entries on one registered domain           that is the site, unless it only counts clicks
+    ... which is a counting service's, or the       the site is the one that the feed links to as its own;
+        feed's own and not that of its own link     the entries lead on to it
+    entries on many domains (a planet)              no site: the feed alone is watched, its entries count
+                                                    wherever they lie
+
+"Most" is :data:`MOST` of the entries. A registered domain counts together with its port.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from incremental.parse import Link, Page
+from incremental.scope import Scope
+from incremental.urls import host_of, normalize, registered_domain
+
+MOST = 0.6
+"""Share of a feed's entries that names a site: a blog that links elsewhere now and then has more, a
+planet of two dozen blogs has no member with so many."""
+COUNTING_HOSTS = ("feedproxy.google.com", "feedburner.com", "feedblitz.com", "feedsportal.com")
+"""Services that put an address of their own, which redirects, before each entry's; subdomains included."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedSite:
+    """The site that a feed belongs to."""
+
+    home: str | None
+    """Around what the articles lie, in fetch form; None = on many sites."""
+    whole_domain: bool = False
+    """The articles are spread over several hosts of the domain."""
+
+
+def lies_well(links: Sequence[Link], scope: Scope) -> bool:
+    """Tell whether most entries of a feed, by any of their addresses, are inside *scope*.
+
+    The address of a counting service is inside no site.
+    """
+    inside = sum(
+        any(scope.verdict(url).inside and not _is_counting(url) for url in _addresses(link))
+        for link in links
+    )
+    return inside >= MOST * len(links)
+
+
+def feed_site(page: Page, feed_url: str) -> FeedSite:
+    """Return the site that a feed with at least one entry names."""
+    own = normalize(page.home_url or "")
+    entries = [urls for link in page.links if (urls := _addresses(link))]
+    if own is not None and _share(entries, _site_key(own)) >= MOST:
+        return _around(entries, own, _site_key(own))
+    first = Counter(_site_key(urls[0]) for urls in entries)
+    top, count = first.most_common(1)[0] if first else ("", 0)
+    if not top or count < MOST * len(entries):
+        return FeedSite(None)
+    counts_clicks = top == _site_key(feed_url) or any(map(_is_counting, _of_key(entries, top)))
+    if counts_clicks and own is not None and _site_key(own) != _site_key(feed_url):
+        return FeedSite(own)
+    return _around(entries, own, top)
+
+
+def leading_hosts(links: Sequence[Link], scope: Scope) -> frozenset[str]:
+    """Return the hosts outside *scope* whose entries may only lead on to the pages that they mean.
+
+    Those of counting services, and one host that has most of the entries.
+    """
+    found = [host_of(urls[0]) for link in links if (urls := _addresses(link))]
+    outside = {
+        host_of(u) for link in links for u in _addresses(link) if not scope.verdict(u).inside
+    }
+    common = {host for host, count in Counter(found).items() if count >= MOST * len(links)}
+    return frozenset(host for host in outside if host in common or _counts(host))
+
+
+def _addresses(link: Link) -> list[str]:
+    return [url for address in (link.url, *link.others) if (url := normalize(address)) is not None]
+
+
+def _site_key(url: str) -> str:
+    """Return what two addresses of one site share: registered domain and port."""
+    return f"{registered_domain(host_of(url))}:{urlsplit(url).port or ''}"
+
+
+def _of_key(entries: Sequence[Sequence[str]], key: str) -> list[str]:
+    return [url for urls in entries for url in urls if _site_key(url) == key]
+
+
+def _share(entries: Sequence[Sequence[str]], key: str) -> float:
+    having = sum(any(_site_key(url) == key for url in urls) for urls in entries)
+    return having / len(entries) if entries else 0.0
+
+
+def _around(entries: Sequence[Sequence[str]], own: str | None, key: str) -> FeedSite:
+    """Return the site of domain *key*: its scope must hold the articles, so their host decides."""
+    urls = _of_key(entries, key)
+    hosts = Counter(urlsplit(url).netloc.removeprefix("www.") for url in urls)
+    host, count = hosts.most_common(1)[0]
+    wide = count < MOST * len(urls)
+    if own is not None and (urlsplit(own).netloc.removeprefix("www.") == host or wide):
+        return FeedSite(own, whole_domain=wide)
+    parts = urlsplit(next(u for u in urls if urlsplit(u).netloc.removeprefix("www.") == host))
+    return FeedSite(f"{parts.scheme}://{parts.netloc}/", whole_domain=wide)
+
+
+def _is_counting(url: str) -> bool:
+    return _counts(host_of(url))
+
+
+def _counts(host: str) -> bool:
+    return any(host == name or host.endswith(f".{name}") for name in COUNTING_HOSTS)
