@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from incremental.crawl.sites import WatchedSite
+from incremental.crawl.sites import WatchedSite, article_due_at
 from incremental.judge.outcome import Judgement
 from incremental.parse import PageKind
 from incremental.revisit import HubState, Visit, hinted
@@ -17,7 +17,7 @@ from incremental.times import DAY, NEVER
 from incremental.visit import Outcome
 from store import Store
 from store.record import to_json
-from store.values import HubRow, VisitRecord
+from store.values import ARTICLE, HubRow, VisitRecord
 
 MAX_TTL_SECONDS = DAY
 MAX_SIGNS = 20
@@ -29,6 +29,8 @@ def reschedule(
 ) -> VisitRecord:
     """Tell the policy what came of the visit, and set the next one."""
     record = judgement.record
+    if hub.role == ARTICLE:
+        return _again_tomorrow(record, hub, site, now, failed=judgement.failed)
     state = replace(site.hub_state(hub), key=str(hub.page_id), kind=_policy_kind(hub, judgement))
     if outcome.page is not None:
         state = replace(state, push_hub=outcome.page.websub_hub_url or "")
@@ -43,6 +45,20 @@ def reschedule(
     fields: dict[str, object] = {
         "due_at": due_at,
         "interval_seconds": due_at - now,
+        "revisit": to_json(state.to_json()),
+    }
+    return replace(record, hub_fields=record.hub_fields | fields)
+
+
+def _again_tomorrow(
+    record: VisitRecord, hub: HubRow, site: WatchedSite, now: float, *, failed: bool
+) -> VisitRecord:
+    """Set the next visit of a monitored article; it has no part in what the policy knows of hubs."""
+    failures = site.hub_state(hub).failures + 1 if failed else 0
+    state = replace(site.hub_state(hub), tried_at=now, failures=failures)
+    site.hub_states[hub.page_id] = state
+    fields: dict[str, object] = {
+        "due_at": article_due_at(state, now),
         "revisit": to_json(state.to_json()),
     }
     return replace(record, hub_fields=record.hub_fields | fields)

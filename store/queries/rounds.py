@@ -12,7 +12,16 @@ from store.database import data_version, is_sqlite, storage_errors
 from store.models import Host, Hub, Label, Page, Sighting, Site, Topic
 from store.queries.columns import LOOK_COLUMNS, SITE_COLUMNS, select_hubs
 from store.reader import Reader
-from store.values import HostRow, HubRow, KnownPage, LookRow, SiteRow
+from store.values import ARTICLE, HostRow, HubRow, KnownPage, LookRow, SiteRow
+
+_READ = Hub.baseline_at.is_null(is_null=False)
+_SHARES = {
+    "revisit": _READ & (Hub.role != ARTICLE) & (Hub.state != "resting"),
+    "covered": _READ & (Hub.role != ARTICLE) & (Hub.state == "resting"),
+    "explore": Hub.baseline_at.is_null() & (Hub.role != ARTICLE),
+    "article": Hub.role == ARTICLE,
+}
+"""Which hubs belong to which class of work."""
 
 
 class RoundQueries(Reader):
@@ -37,16 +46,16 @@ class RoundQueries(Reader):
         query = Site.select(*SITE_COLUMNS).order_by(Site.id)
         return [SiteRow(*row) for row in self._rows(query)]
 
-    def due_hubs(self, site_id: int, now: float, *, visited: bool, limit: int = 1) -> list[HubRow]:
-        """Return hubs of a site that are due at *now*: resting ones last, else the longest overdue first.
+    def due_hubs(self, site_id: int, now: float, share: str, *, limit: int = 1) -> list[HubRow]:
+        """Return hubs of a class of work that are due at *now*, the longest overdue first.
 
-        *visited* chooses between hubs that have been read before and those that never were.
+        ``revisit`` and ``covered`` are hubs that have been read, ``explore`` those that never were, and
+        ``article`` the articles that are monitored for links, read or not.
         """
-        known = Hub.baseline_at.is_null(not visited)
         query = (
             select_hubs()
-            .where((Hub.site_id == site_id) & (Hub.due_at <= now) & known)
-            .order_by(Hub.state == "resting", Hub.due_at, Hub.page)
+            .where((Hub.site_id == site_id) & (Hub.due_at <= now) & _SHARES[share])
+            .order_by(Hub.due_at, Hub.page)
             .limit(limit)
         )
         return [HubRow(*row) for row in self._rows(query)]
@@ -80,9 +89,19 @@ class RoundQueries(Reader):
         return min((moment for moment in moments if moment is not None), default=None)
 
     def next_hub_due_at(self, site_id: int) -> float | None:
-        """Return when the next hub of a site is due; it may have passed. None = never."""
-        query = Hub.select(fn.MIN(Hub.due_at)).where(Hub.site_id == site_id)
+        """Return when the next hub of a site is due, monitored articles left out; None = never.
+
+        It may have passed.
+        """
+        hubs = (Hub.site_id == site_id) & (Hub.role != ARTICLE)
+        query = Hub.select(fn.MIN(Hub.due_at)).where(hubs)
         moment = self._rows(query)[0][0]
+        return None if moment is None else float(moment)
+
+    def next_article_due_at(self, site_id: int) -> float | None:
+        """Return when the next monitored article of a site may be read; it may have passed. None = never."""
+        articles = (Hub.site_id == site_id) & (Hub.role == ARTICLE)
+        moment = self._rows(Hub.select(fn.MIN(Hub.due_at)).where(articles))[0][0]
         return None if moment is None else float(moment)
 
     def next_look_due_at(self, site_id: int, *, pending: bool = False) -> float | None:
@@ -107,7 +126,7 @@ class RoundQueries(Reader):
             Page.announced_at,
             Page.state,
             Page.first_hub_id,
-            Hub.page.is_null(is_null=False),
+            Hub.page.is_null(is_null=False) & (Hub.role != ARTICLE),
         )
         found: dict[str, KnownPage] = {}
         for batch in chunked(identities, 500):

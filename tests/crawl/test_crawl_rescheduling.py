@@ -74,14 +74,6 @@ def quiet(tmp_path: Path) -> Any:
         yield crawl.run(2 * DAY)
 
 
-def test_what_rests_waits_until_nothing_else_is_due_but_not_for_ever(quiet: Watch) -> None:
-    site, home, section = _two_hubs(quiet)
-    now = quiet.clock.now()
-    site.cover = Cover({section.page_id: home.page_id})
-    assert site.index(replace(section, due_at=now - DAY), now) == 0 < site.index(home, now)
-    assert site.index(replace(section, due_at=now - 8 * DAY), now) > 0
-
-
 def test_what_a_user_calls_a_hub_never_rests_and_a_home_page_a_day_at_most(quiet: Watch) -> None:
     site, home, section = _two_hubs(quiet)
     site.cover = Cover({section.page_id: home.page_id, home.page_id: section.page_id})
