@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 ARTICLE = "article"
 """Role of a hub that is an article: it is monitored for links to pages that no list shows."""
+HubClass = str
+"""A class of hubs that wait for their visit: ``revisit``, ``covered``, ``explore`` or ``article``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -311,7 +311,8 @@ class Frontier:
                 found[share] = _hub_task(hub)
         look = self._due_look(site, now)
         if look is not None:
-            found[Share.LOOK] = _look_task(look)
+            share = Share.VERIFY if look.state == "pending" else Share.LOOK
+            found[share] = _look_task(look)
         if not found:
             return self._rechecks.task(site, now)
         if found.keys() <= {Share.REVISIT, Share.ARTICLE} and self._rechecks.starves(site, now):

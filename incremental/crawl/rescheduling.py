@@ -30,6 +30,8 @@ def reschedule(
     """Tell the policy what came of the visit, and set the next one."""
     record = judgement.record
     if hub.role == ARTICLE:
+        if judgement.novel:
+            site.articles_gained_at = now
         return _again_tomorrow(record, hub, site, now, failed=judgement.failed)
     state = replace(site.hub_state(hub), key=str(hub.page_id), kind=_policy_kind(hub, judgement))
     if outcome.page is not None:
@@ -58,7 +60,7 @@ def _again_tomorrow(
     state = replace(site.hub_state(hub), tried_at=now, failures=failures)
     site.hub_states[hub.page_id] = state
     fields: dict[str, object] = {
-        "due_at": article_due_at(state, now),
+        "due_at": article_due_at(state, site.articles_gained_at, now),
         "revisit": to_json(state.to_json()),
     }
     return replace(record, hub_fields=record.hub_fields | fields)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,14 @@ from incremental.revisit import (
     price_minutes,
     reserve_at,
 )
-from incremental.revisit.allocation import YOUNG_SECONDS, Share, counted, next_share
+from incremental.revisit.allocation import (
+    AFTER_GAIN,
+    AFTER_GAIN_SECONDS,
+    YOUNG_SECONDS,
+    Share,
+    counted,
+    next_share,
+)
 from incremental.revisit.cover import Cover
 from incremental.revisit.pacing import in_window
 from incremental.revisit.shares import Want, shares
@@ -38,6 +46,8 @@ REST_SHARE = 0.1
 """Share of the budget that resting hubs may take together."""
 ARTICLE_SECONDS = DAY
 """How soon a monitored article may be read again."""
+SOON_ARTICLE_SECONDS = 6 * HOUR
+"""The same after one of its site gained a link."""
 
 
 @dataclass
@@ -58,6 +68,8 @@ class WatchedSite:
     """Requests by class, fading; what decides whose turn it is."""
     articles_share: float = 0.1
     """Share of the budget that monitored articles deserve."""
+    articles_gained_at: float = -math.inf
+    """When a monitored article last led to a new page."""
     articles_at: float = 0.0
     """When the monitored articles were last chosen."""
     next_due_at: float = 0.0
@@ -113,7 +125,7 @@ class WatchedSite:
         if role == "page" and state.visits:
             return NEVER
         if role == ARTICLE:
-            return article_due_at(state, now)
+            return article_due_at(state, self.articles_gained_at, now)
         due_at = self.policy.due_at(state, self.state, self.budget, now)
         told = state.pinged_at > state.visited_at
         if not self.rests(page_id, role) or not state.visits or state.failures or told:
@@ -166,20 +178,27 @@ class WatchedSite:
     def turn(self, waiting: Collection[Share], now: float) -> Share:
         """Return which of the classes in *waiting* is served next."""
         young = now - self.row.added_at < YOUNG_SECONDS
-        return next_share(self.used, waiting, young=young, articles=self.articles_share)
+        gained = 0 <= now - self.articles_gained_at < AFTER_GAIN_SECONDS
+        articles = AFTER_GAIN if gained else self.articles_share
+        return next_share(self.used, waiting, young=young, articles=articles)
 
     def count(self, share: Share) -> None:
         """Count a request of that class."""
         self.used = counted(self.used, share)
-        if share is Share.LOOK:
+        if share in (Share.VERIFY, Share.LOOK):
             self.look_allowance -= 1
 
 
-def article_due_at(state: HubState, now: float) -> float:
-    """Return when a monitored article may be read again; a failed read waits ever longer."""
+def article_due_at(state: HubState, gained_at: float, now: float) -> float:
+    """Return when a monitored article may be read again; a failed read waits ever longer.
+
+    Sooner while others of its site have just gained links (*gained_at*).
+    """
     if not state.tried_at:
         return now
-    return min(state.tried_at, now) + ARTICLE_SECONDS * 2.0 ** min(state.failures, 5)
+    soon = 0 <= now - gained_at < AFTER_GAIN_SECONDS
+    wait = SOON_ARTICLE_SECONDS if soon else ARTICLE_SECONDS
+    return min(state.tried_at, now) + wait * 2.0 ** min(state.failures, 5)
 
 
 def read_scope(row: SiteRow) -> Scope:

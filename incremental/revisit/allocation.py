@@ -1,16 +1,19 @@
 """How a site's requests are divided when there is more to do than its budget allows. Pure.
 
-Five classes of work wait for a site's next request. Each has a share; the one that is furthest below
+Six classes of work wait for a site's next request. Each has a share; the one that is furthest below
 its share is served next, and what one does not use, the others get::
 
     revisit    hubs that are known and that no other hub covers
     covered    hubs that show nothing that others do not show: now and then, in case that ends
     explore    hubs that were never read
-    look       verification of new pages
+    verify     new pages that are announced when they have been read
+    look       announced pages that were not read yet
     article    articles that may gain links to pages that no list shows
 
 The share of articles is learned: by the square-root law the visits that a class deserves go with the
 sum of the square roots of its rates, so hundreds of articles that never gained a link deserve few.
+Gains come together: a section of a manual is written, a translation is begun. For two days after one
+the share is large.
 """
 
 from __future__ import annotations
@@ -26,19 +29,28 @@ class Share(StrEnum):
     REVISIT = "revisit"
     COVERED = "covered"
     EXPLORE = "explore"
+    VERIFY = "verify"
     LOOK = "look"
     ARTICLE = "article"
 
 
-SHARES = {Share.REVISIT: 0.7, Share.COVERED: 0.1, Share.EXPLORE: 0.1, Share.LOOK: 0.15}
-YOUNG_SHARES = {Share.REVISIT: 0.45, Share.COVERED: 0.1, Share.EXPLORE: 0.25, Share.LOOK: 0.25}
+SHARES = {
+    Share.REVISIT: 0.7,
+    Share.COVERED: 0.1,
+    Share.EXPLORE: 0.1,
+    Share.VERIFY: 0.7,
+    Share.LOOK: 0.15,
+}
+YOUNG_SHARES = {**SHARES, Share.REVISIT: 0.45, Share.EXPLORE: 0.25, Share.LOOK: 0.25}
 """The same in a site's first week, when most of its hubs are still to be found."""
 YOUNG_SECONDS = 7 * 86_400.0
 _FADE = 0.98
 _LEAST = 0.02
 _UNPROVEN = 0.1
 """Share of articles at most, as long as none of them has gained a link."""
-_PROVEN = 0.5
+_PROVEN = 0.15
+AFTER_GAIN = 0.5
+AFTER_GAIN_SECONDS = 2 * 86_400.0
 _PRIOR_GAINS = 0.05
 _PRIOR_ARTICLE_DAYS = 300.0
 """Before anything is seen an article is taken to gain a link every six thousand days."""
@@ -64,7 +76,7 @@ def counted(used: Mapping[Share, float], share: Share) -> dict[Share, float]:
 
 
 def article_share(articles: int, gains: int, article_days: float, lists_weight: float) -> float:
-    """Return the share of the budget that *articles* monitored articles deserve, from 0.02 to 0.5.
+    """Return the share of the budget that *articles* monitored articles deserve, from 0.02 to 0.15.
 
     *gains* links to new pages in *article_days* days of watching them, summed over articles;
     *lists_weight* is the sum over hubs of the square roots of their links an hour

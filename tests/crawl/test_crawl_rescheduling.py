@@ -12,8 +12,9 @@ import pytest
 from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Reply, Watch, page, watch
 
 from incremental.clock import SimulatedClock
-from incremental.crawl.sites import YOUNG_SECONDS, share_out
+from incremental.crawl.sites import share_out
 from incremental.revisit import HubState
+from incremental.revisit.allocation import YOUNG_SECONDS
 from incremental.revisit.cover import Cover
 from incremental.settings import RevisitSettings, Settings, SiteSettings
 
