@@ -57,8 +57,8 @@ class VisitTask:
     etag: str | None = None
     last_modified: str | None = None
     body_md5: str | None = None
-    first: bool = False
-    """A hub that was never read."""
+    extra: bool = False
+    """Not one of the visits that known hubs need: a hub that was never read, a monitored article."""
     for_topics: bool = False
     """Topics judge the page: its text is wanted by position."""
 

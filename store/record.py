@@ -91,6 +91,17 @@ class Recorder(Reader):
         with storage_errors(self._where):
             Hub.update(columns(fields)).where(Hub.page == page_id).execute(self._db)
 
+    def make_hubs(self, site_id: int, page_ids: Iterable[int], hub: NewHub) -> None:
+        """Make pages hubs that are not; those that a user called articles stay articles."""
+        with writing(self._db, self._where):
+            for page_id in page_ids:
+                self._put_hub(page_id, site_id, hub)
+
+    def remove_hub(self, page_id: int) -> None:
+        """Let a page be no hub any more. What was seen on it stays."""
+        with storage_errors(self._where):
+            Hub.delete().where(Hub.page == page_id).execute(self._db)
+
     def begin_baseline(self, page_id: int, at: float) -> None:
         """Let what a hub shows at its first visit be new: for the next pages of a list after a gap."""
         unread = (Hub.page == page_id) & Hub.baseline_at.is_null()
@@ -461,6 +472,7 @@ def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> d
         "look_due_at": link.look_due_at,
         "look_score": link.look_score,
         "link_context": link.link_context,
+        "kept_back": link.kept_back,
     }
 
 

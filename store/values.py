@@ -7,6 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+ARTICLE = "article"
+"""Role of a hub that is an article: it is monitored for links to pages that no list shows."""
+HubClass = str
+"""A class of hubs that wait for their visit: ``revisit``, ``covered``, ``explore`` or ``article``."""
+
 
 @dataclass(frozen=True, slots=True)
 class SiteRow:
@@ -77,6 +82,7 @@ class LookRow:
     first_hub_id: int | None
     looked_at: float | None = None
     link_context: str | None = None
+    first_seen_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,35 @@ class KnownPage:
     state: str
     first_hub_id: int | None
     is_hub: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleCandidate:
+    """An article that hubs of its site have shown for some time, and show now."""
+
+    page_id: int
+    url: str
+    hubs: int
+    """Hubs that show it."""
+    on_seed: bool
+    in_feed: bool
+    on_article: bool
+    """A monitored article shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MonitoredArticle:
+    """An article that is read now and then for links to pages that no list shows."""
+
+    page_id: int
+    watched_seconds: float
+    """From its baseline to its last visit."""
+    new_pages: int
+    fruitful_visits: int
+    """Visits that brought new pages."""
+    chosen: bool
+    """Chosen for another reason than that hubs show it: it belongs to a new section, or gained links."""
+    gone: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +172,8 @@ class SeenLink:
     """What topics expect of it; None = nobody guessed."""
     link_context: str | None = None
     """JSON of the link, for what a look will teach."""
+    kept_back: str | None = None
+    """The rule by which it is not announced, although it turned up."""
 
 
 @dataclass(frozen=True, slots=True)

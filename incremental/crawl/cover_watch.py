@@ -11,7 +11,7 @@ from incremental.crawl.sites import WatchedSite
 from incremental.revisit.cover import Shown, cover
 from incremental.times import DAY, HOUR, MINUTE
 from store import Store
-from store.values import HubRow
+from store.values import ARTICLE, HubRow
 
 logger = logging.getLogger("hubwatch.cover")
 
@@ -42,7 +42,7 @@ class CoverWatch:
         hubs = [
             h
             for h in self._store.read.hubs(site.row.id)
-            if h.state in ("active", "resting") and h.role != "page"
+            if h.state in ("active", "resting") and h.role not in ("page", ARTICLE)
         ]
         site.cover = cover(self._shown(site.row.id, hubs))
         for hub in hubs:
@@ -68,7 +68,7 @@ class CoverWatch:
             return
         site.planned_at, site.planned_price = now, price
         for hub in self._store.read.hubs(site.row.id):
-            if hub.visited_at is None or hub.state == "dead" or hub.role == "page":
+            if hub.visited_at is None or hub.state == "dead" or hub.role in ("page", ARTICLE):
                 continue
             if site.rests(hub.page_id, hub.role):
                 continue

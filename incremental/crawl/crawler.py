@@ -15,20 +15,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from incremental.crawl.articles import ArticleMonitor
 from incremental.crawl.cover_watch import CoverWatch
 from incremental.crawl.engine import Engine
 from incremental.crawl.frontier import Frontier
 from incremental.crawl.given_feeds import GivenFeeds
 from incremental.crawl.hub_visits import HubVisits
 from incremental.crawl.rechecks import Rechecks
-from incremental.crawl.sections import PATROL
-from incremental.crawl.sites import YOUNG_SECONDS, WatchedSite
+from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.judge.hubs import HubScorer
+from incremental.judge.kept_back import KeptBack
 from incremental.judge.links import without_mirror
 from incremental.judge.looks import judge_look
 from incremental.judge.outcome import section_links
 from incremental.revisit import Policy, Terms
+from incremental.revisit.allocation import YOUNG_SECONDS
 from incremental.scope import trap
 from incremental.settings import Settings
 from incremental.times import DAY
@@ -36,7 +38,7 @@ from incremental.urls import identity, normalize
 from incremental.visit import Outcome, Purpose
 from store import Store
 from store.record import to_json
-from store.values import LookRow, NewHub, SeenLink, VisitRecord
+from store.values import ARTICLE, LookRow, NewHub, SeenLink, VisitRecord
 
 CLOCK_BACK_SECONDS = 60.0
 """By how much the clock may go back unnoticed: a machine's clock is set by seconds all the time."""
@@ -69,6 +71,7 @@ class Crawler:
         self._hubs = HubVisits(store, settings, scorer, self.topics)
         self._cover = CoverWatch(store)
         self._given_feeds = GivenFeeds(store)
+        self._articles = ArticleMonitor(store)
         self._told = told
         self._max_next_pages = settings.hubs.max_next_pages
         self._stepped_at = 0.0
@@ -165,6 +168,7 @@ class Crawler:
                 site.followed = 0
             self._cover.refresh(site, now)
             self._cover.replan(site, now)
+            self._articles.refresh(site, now)
         self.frontier.refresh(site, now)
 
     def _judged(self, outcome: Outcome, site: WatchedSite, now: float) -> VisitRecord | None:
@@ -285,8 +289,8 @@ class Crawler:
             section = self._hubs.sections.section(page, row.identity, site, now, found_by=by)
             more = (*record.more_pages, *section_links(section, now))
             if self._hubs.sections.is_structure(page, row.identity, site, now, found_by=by):
-                patrol = NewHub("html", PATROL, 0.0, "leads to others of its folder", now + DAY)
-                more = (*more, SeenLink(row.identity, row.url, hub=patrol))
+                monitored = NewHub("html", ARTICLE, 0.5, "leads to others of its folder", now + DAY)
+                more = (*more, SeenLink(row.identity, row.url, hub=monitored))
             record = replace(record, more_pages=more)
             record = self.topics.judged(record, outcome, row, site)
         record = self._rechecks.planned(record, outcome, row)
@@ -308,6 +312,7 @@ class Crawler:
         if other.is_hub or other.id == row.page_id:
             return record
         fields = record.page_fields | {"state": "moved", "moved_to": other.id}
+        fields["kept_back"] = None if other.announced_at is None else KeptBack.SAME_PAGE.value
         return replace(
             record,
             page_fields=fields,

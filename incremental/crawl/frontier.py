@@ -31,12 +31,13 @@ from incremental.fetch.politeness import HostState, after_visit, host_key, stagg
 from incremental.fetch.robots import RobotsCache, RobotsPolicy, robots_url
 from incremental.fetch.status import FetchStatus, Response
 from incremental.revisit import HubState, Policy, Terms, spend
+from incremental.revisit.allocation import Share
 from incremental.revisit.pacing import in_window
 from incremental.settings import Settings
 from incremental.times import DAY, HOUR, NEVER
 from incremental.visit import Outcome, Purpose, VisitTask
 from store import Store
-from store.values import HostRow, HubRow, LookRow
+from store.values import ARTICLE, HostRow, HubRow, LookRow
 
 SOON_SECONDS = 1.0
 """When a site is asked again that had less to do than it seemed."""
@@ -165,6 +166,10 @@ class Frontier:
 
     def _next_due_at(self, site: WatchedSite, now: float) -> float:
         hub_at = self._store.read.next_hub_due_at(site.row.id)
+        article_at = self._store.read.next_article_due_at(site.row.id)
+        if article_at is not None:
+            article_at = max(article_at, site.reserve_at(now))
+            hub_at = article_at if hub_at is None else min(hub_at, article_at)
         look_at = self._store.read.next_look_due_at(site.row.id)
         if look_at is not None:
             look_at = max(look_at, site.look_open_at(self._look_share, now))
@@ -299,21 +304,24 @@ class Frontier:
             return errand
         if site.open_at(now) > now:
             return None
-        found: dict[str, VisitTask] = {}
-        for share, visited in (("revisit", True), ("explore", False)):
-            hub = self._due_hub(site, now, visited=visited)
+        found: dict[Share, VisitTask] = {}
+        for share in (Share.REVISIT, Share.COVERED, Share.EXPLORE, Share.ARTICLE):
+            hub = self._due_hub(site, now, share)
             if hub is not None:
                 found[share] = _hub_task(hub)
         look = self._due_look(site, now)
         if look is not None:
-            found["look"] = _look_task(look)
+            share = Share.VERIFY if look.state == "pending" else Share.LOOK
+            found[share] = _look_task(look)
         if not found:
             return self._rechecks.task(site, now)
-        if found.keys() == {"revisit"} and self._rechecks.starves(site, now):
+        if found.keys() <= {Share.REVISIT, Share.ARTICLE} and self._rechecks.starves(site, now):
             again = self._rechecks.task(site, now)
             if again is not None:
                 return again
-        share = site.turn(set(found), now)
+        if found.keys() == {Share.ARTICLE} and site.reserve_at(now) > now:
+            return self._rechecks.task(site, now)
+        share = site.turn(found.keys(), now)
         site.count(share)
         return found[share]
 
@@ -341,11 +349,10 @@ class Frontier:
             site.errands.popleft()
         return None
 
-    def _due_hub(self, site: WatchedSite, now: float, *, visited: bool) -> HubRow | None:
-        """Return the hub that most deserves its visit among those that are due."""
-        while due := self._store.read.due_hubs(
-            site.row.id, now, visited=visited, limit=CHOICE if visited else 1
-        ):
+    def _due_hub(self, site: WatchedSite, now: float, share: Share) -> HubRow | None:
+        """Return the hub that most deserves its visit among those of a class that are due."""
+        limit = CHOICE if share is Share.REVISIT else 1
+        while due := self._store.read.due_hubs(site.row.id, now, share.value, limit=limit):
             ready = [hub for hub in due if not self._pushed_back(hub, site, now)]
             if ready:
                 return max(ready, key=lambda hub: site.index(hub, now))
@@ -460,8 +467,8 @@ class Frontier:
             site = self._around(outcome.task.url)
         if site is None:
             return
-        # A first visit is exploration: it must not look like what known hubs need.
-        revisit = outcome.task.purpose is Purpose.HUB and not outcome.task.first
+        # Exploration and the reading of articles must not look like what known hubs need.
+        revisit = outcome.task.purpose is Purpose.HUB and not outcome.task.extra
         others = len(outcome.response.redirects) + (not revisit)
         per_day = site.terms.requests_per_day
         site.budget = spend(site.budget, per_day, now, visits=int(revisit), others=others)
@@ -504,5 +511,5 @@ def _hub_task(hub: HubRow) -> VisitTask:
         etag=hub.etag if known else None,
         last_modified=hub.last_modified if known else None,
         body_md5=hub.body_md5 if known else None,
-        first=hub.visited_at is None,
+        extra=hub.visited_at is None or hub.role == ARTICLE,
     )

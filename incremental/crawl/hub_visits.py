@@ -17,6 +17,7 @@ from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import FetchStatus
+from incremental.judge.editions import is_edition_front
 from incremental.judge.feed_home import leading_hosts
 from incremental.judge.hubs import HubCounts, HubLimits, HubScorer, score_targets
 from incremental.judge.links import Target, links_digest, targets
@@ -114,7 +115,7 @@ class HubVisits:
         view = replace(view, guesses=self._topics.guess(page, view))
         judgement = with_site(judge_hub(outcome, view), learned)
         judgement = _with_address(judgement, outcome, hub)
-        if probability < SURE_SCORE:
+        if probability < SURE_SCORE or is_edition_front(hub.identity):
             judgement = self._told_as_well(judgement, hub)
         if judgement.record.rebaseline:
             site.row = replace(site.row, relaunched_at=now)

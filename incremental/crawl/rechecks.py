@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from incremental.crawl.gained import with_gained_links
 from incremental.crawl.sites import WatchedSite
 from incremental.fetch.decoding import decode_body
 from incremental.history.plan import CheckTerms
@@ -133,7 +134,7 @@ class Rechecks:
         if record.text is not None:
             # Both bodies explain the change; one that differs in noise alone is not kept.
             self._store.cache.put(row.url, outcome.response.body)
-        return record
+        return with_gained_links(record, outcome, row, site, self._store)
 
     def _same_since(self, row: CheckRow) -> float:
         told_at = row.found_at or 0.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from incremental.crawl.sites import WatchedSite
+from incremental.crawl.sites import WatchedSite, article_due_at
 from incremental.judge.outcome import Judgement
 from incremental.parse import Page, PageKind
 from incremental.revisit import HubState, Visit, hinted
@@ -17,7 +17,7 @@ from incremental.times import DAY, NEVER
 from incremental.visit import Outcome
 from store import Store
 from store.record import to_json
-from store.values import HubRow, VisitRecord
+from store.values import ARTICLE, HubRow, VisitRecord
 
 MAX_TTL_SECONDS = DAY
 MAX_SIGNS = 20
@@ -29,6 +29,10 @@ def reschedule(
 ) -> VisitRecord:
     """Tell the policy what came of the visit, and set the next one."""
     record = judgement.record
+    if hub.role == ARTICLE:
+        if judgement.novel:
+            site.articles_gained_at = now
+        return _again_tomorrow(record, hub, site, now, failed=judgement.failed)
     state = replace(site.hub_state(hub), key=str(hub.page_id), kind=_policy_kind(hub, judgement))
     if outcome.page is not None:
         state = _offered(state, outcome.page)
@@ -54,6 +58,20 @@ def _offered(state: HubState, page: Page) -> HubState:
     if (hub, topic) == (state.push_hub, state.push_topic):
         return state
     return replace(state, push_hub=hub, push_topic=topic, push_asked=0, push_until=0.0)
+
+
+def _again_tomorrow(
+    record: VisitRecord, hub: HubRow, site: WatchedSite, now: float, *, failed: bool
+) -> VisitRecord:
+    """Set the next visit of a monitored article; it has no part in what the policy knows of hubs."""
+    failures = site.hub_state(hub).failures + 1 if failed else 0
+    state = replace(site.hub_state(hub), tried_at=now, failures=failures)
+    site.hub_states[hub.page_id] = state
+    fields: dict[str, object] = {
+        "due_at": article_due_at(state, site.articles_gained_at, now),
+        "revisit": to_json(state.to_json()),
+    }
+    return replace(record, hub_fields=record.hub_fields | fields)
 
 
 class Signs:

@@ -16,7 +16,7 @@ from incremental.parse import Page
 from incremental.scope import page_number
 from incremental.times import DAY
 from store import Store
-from store.values import KnownPage
+from store.values import ARTICLE, KnownPage
 
 MAX_NEW_SECTION = 40
 """Unknown pages on a hub that came up late, up to which they are news: an old archive has more."""
@@ -24,8 +24,8 @@ NEW_SECTION_SECONDS = 7 * DAY
 SETTLED_SECONDS = 14 * DAY
 """Before a site was watched so long, a folder that comes up may be an old one found late."""
 MAX_FOLDERS = 10
-PATROL = "patrol"
-MAX_PATROL = 20
+MAX_STRUCTURE = 20
+"""Articles of new folders that are monitored at a time."""
 MAX_ORIGINALS = 20
 """Pages read again for their translations after one page of a new edition."""
 MIN_STRUCTURE_LINKS = 3
@@ -43,7 +43,7 @@ class Sections:
         """Return the unknown pages that a new page leads to in its folder, if the folder itself is new.
 
         A section often comes up with pages that only its other pages link to. *found_by* is the hub that
-        showed the page: what a patrol found belongs to such a section, however old that is by now.
+        showed the page: what a monitored article led to belongs to its section, however old that is by now.
         """
         near = self._neighbours_in_new_folder(page, own, site, now, found_by)
         known = self._store.read.known(site.row.id, [t.identity for t in near])
@@ -107,15 +107,16 @@ class Sections:
         near = self._neighbours_in_new_folder(page, own, site, now, found_by)
         if len(near) < MIN_STRUCTURE_LINKS:
             return False
-        return self._store.read.hubs_of_role(site.row.id, PATROL) < MAX_PATROL
+        chosen = [one for one in self._store.read.monitored_articles(site.row.id) if one.chosen]
+        return len(chosen) < MAX_STRUCTURE
 
     def _neighbours_in_new_folder(
         self, page: Page, own: str, site: WatchedSite, now: float, found_by: int | None
     ) -> list[Target]:
         folder = own.rsplit("/", 1)[0] + "/"
         hub = self._store.read.hub(found_by) if found_by is not None else None
-        patrolled = hub is not None and hub.role == PATROL
-        if not top_folder(own) or not (patrolled or self._came_up(folder, site, now)):
+        by_article = hub is not None and hub.role == ARTICLE
+        if not top_folder(own) or not (by_article or self._came_up(folder, site, now)):
             return []
         found = targets(page.links, site.scope, mirrors=site.mirrors, own=own)
         return [t for t in found if t.identity.startswith(folder) and not page_number(t.url)]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from incremental.judge.mirrors import rules
@@ -19,6 +20,15 @@ from incremental.revisit import (
     advance,
     open_at,
     price_minutes,
+    reserve_at,
+)
+from incremental.revisit.allocation import (
+    AFTER_GAIN,
+    AFTER_GAIN_SECONDS,
+    YOUNG_SECONDS,
+    Share,
+    counted,
+    next_share,
 )
 from incremental.revisit.cover import Cover
 from incremental.revisit.pacing import in_window
@@ -27,20 +37,17 @@ from incremental.scope import Reach, Scope
 from incremental.settings import RevisitSettings, Settings, windows
 from incremental.times import DAY, HOUR, MINUTE, NEVER
 from incremental.urls import normalize
-from store.values import HubRow, SiteRow
+from store.values import ARTICLE, HubRow, SiteRow
 
 MAX_ERRANDS = 8
 REST_SECONDS = 7 * DAY
 DAILY_REST_SECONDS = DAY
 REST_SHARE = 0.1
 """Share of the budget that resting hubs may take together."""
-
-SHARES = {"revisit": 0.75, "explore": 0.1, "look": 0.15}
-"""How a site's requests are divided when there is more to do than the budget allows: hubs that are
-known, hubs that were never visited, and new pages themselves. What one does not use, the others get."""
-YOUNG_SHARES = {"revisit": 0.5, "explore": 0.25, "look": 0.25}
-"""The same in a site's first week, when most of its hubs are still to be found."""
-YOUNG_SECONDS = 7 * DAY
+ARTICLE_SECONDS = DAY
+"""How soon a monitored article may be read again."""
+SOON_ARTICLE_SECONDS = 6 * HOUR
+"""The same after one of its site gained a link."""
 
 
 @dataclass
@@ -57,8 +64,14 @@ class WatchedSite:
     budget: BudgetState
     hub_states: dict[int, HubState] = field(default_factory=dict)
     """What the policy learned of each hub, by page id, as far as it was asked for."""
-    used: dict[str, float] = field(default_factory=lambda: dict.fromkeys(SHARES, 0.0))
-    """Requests by share, fading; what decides whose turn it is."""
+    used: dict[Share, float] = field(default_factory=dict)
+    """Requests by class, fading; what decides whose turn it is."""
+    articles_share: float = 0.1
+    """Share of the budget that monitored articles deserve."""
+    articles_gained_at: float = -math.inf
+    """When a monitored article last led to a new page."""
+    articles_at: float = 0.0
+    """When the monitored articles were last chosen."""
     next_due_at: float = 0.0
     """The earliest due time of its hubs and looks."""
     busy: bool = False
@@ -100,14 +113,20 @@ class WatchedSite:
         """Return from when on budget and hours allow a request."""
         return in_window(open_at(self.budget, self.terms.requests_per_day, now), self.terms)
 
+    def reserve_at(self, now: float) -> float:
+        """Return from when on enough is saved up for a request that is worth little."""
+        return in_window(reserve_at(self.budget, self.terms.requests_per_day, now), self.terms)
+
     def due_at(self, page_id: int, role: str, state: HubState, now: float) -> float:
         """Return when the policy wants the hub; later while it rests behind hubs that show more.
 
         Later pages of a list are read once, and again only after a gap on the first.
         """
-        due_at = self.policy.due_at(state, self.state, self.budget, now)
         if role == "page" and state.visits:
             return NEVER
+        if role == ARTICLE:
+            return article_due_at(state, self.articles_gained_at, now)
+        due_at = self.policy.due_at(state, self.state, self.budget, now)
         told = state.pinged_at > state.visited_at
         if not self.rests(page_id, role) or not state.visits or state.failures or told:
             return due_at
@@ -132,13 +151,7 @@ class WatchedSite:
         self.scope = read_scope(self.row)
 
     def index(self, hub: HubRow, now: float) -> float:
-        """Return how urgent a visit of the hub is, in the policy's own measure.
-
-        What rests waits until nothing else is due, for a week at most: two hundred tags whose rest ends
-        on one day must not keep the home page waiting.
-        """
-        if self.rests(hub.page_id, hub.role) and now - hub.due_at < REST_SECONDS:
-            return 0.0
+        """Return how urgent a visit of the hub is, in the policy's own measure."""
         return self.policy.index(self.hub_state(hub), self.state, self.budget, now)
 
     def rests(self, page_id: int, role: str) -> bool:
@@ -166,18 +179,30 @@ class WatchedSite:
             if len(self.errands) < MAX_ERRANDS:
                 self.errands.append(page_id)
 
-    def turn(self, waiting: set[str], now: float) -> str:
-        """Return which of the shares in *waiting* is served next: the one furthest below its share."""
-        shares = YOUNG_SHARES if now - self.row.added_at < YOUNG_SECONDS else SHARES
-        return min(sorted(waiting), key=lambda share: self.used[share] / shares[share])
+    def turn(self, waiting: Collection[Share], now: float) -> Share:
+        """Return which of the classes in *waiting* is served next."""
+        young = now - self.row.added_at < YOUNG_SECONDS
+        gained = 0 <= now - self.articles_gained_at < AFTER_GAIN_SECONDS
+        articles = AFTER_GAIN if gained else self.articles_share
+        return next_share(self.used, waiting, young=young, articles=articles)
 
-    def count(self, share: str) -> None:
-        """Count a request of that share."""
-        for name in self.used:
-            self.used[name] *= 0.98
-        self.used[share] += 1.0
-        if share == "look":
+    def count(self, share: Share) -> None:
+        """Count a request of that class."""
+        self.used = counted(self.used, share)
+        if share in (Share.VERIFY, Share.LOOK):
             self.look_allowance -= 1
+
+
+def article_due_at(state: HubState, gained_at: float, now: float) -> float:
+    """Return when a monitored article may be read again; a failed read waits ever longer.
+
+    Sooner while others of its site have just gained links (*gained_at*).
+    """
+    if not state.tried_at:
+        return now
+    soon = 0 <= now - gained_at < AFTER_GAIN_SECONDS
+    wait = SOON_ARTICLE_SECONDS if soon else ARTICLE_SECONDS
+    return min(state.tried_at, now) + wait * 2.0 ** min(state.failures, 5)
 
 
 def read_scope(row: SiteRow) -> Scope:

@@ -38,6 +38,15 @@ def _is_tag(folder: str) -> bool:
     return len(primary) == 2 and (not region or (2 <= len(region) <= 4 and region.isalnum()))  # noqa: PLR2004 - BCP 47
 
 
+def is_edition_front(identity: str) -> bool:
+    """Tell whether a page is the front of a language edition: ``//host/zh``.
+
+    An edition that comes up is news itself, although its front is a hub as well.
+    """
+    front = identity.rstrip("/") + "/"
+    return front.count("/") == 4 and bool(language_of(front))  # noqa: PLR2004 - //host/zh/
+
+
 def untranslated(identity: str) -> str:
     """Return the identity without its language's folder."""
     language = language_of(identity)

@@ -1,8 +1,10 @@
-"""From a look at a new page itself to the record that the store writes. Pure.
+"""From the verification of a new page to the record that the store writes. Pure.
 
 ::
 
     outcome + LookRow  ->  judge_look  ->  VisitRecord
+
+A page that waited for it is announced, or the record carries the rule that kept it back.
 """
 
 from __future__ import annotations
@@ -11,11 +13,30 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from incremental.fetch.status import FetchStatus
+from incremental.judge.kept_back import KeptBack, furniture
 from incremental.judge.news import is_soft_404
 from incremental.judge.outcome import base_record
-from incremental.times import HOUR
+from incremental.times import DAY, HOUR
 from incremental.visit import Outcome
 from store.values import LookRow, VisitRecord
+
+MISSING = "missing"
+"""State of a page that is linked and not there yet."""
+GIVE_UP_SECONDS = 60 * DAY
+MAX_WAIT_SECONDS = 4 * DAY
+
+
+def _again_at(row: LookRow, now: float) -> float | None:
+    """Return when to look again for a page that is linked and not there; None = it never will be.
+
+    A page may be linked an hour before it is there (staged publishing, a cache on the way), or weeks:
+    on the recording of flink two translations were linked four and thirty-seven days before. Each wait
+    is a third of the time since the link was seen, from an hour to four days.
+    """
+    age = max(now - row.first_seen_at, 0.0)
+    if age > GIVE_UP_SECONDS:
+        return None
+    return now + min(max(age / 3, HOUR), MAX_WAIT_SECONDS)
 
 
 def leads_home(outcome: Outcome) -> bool:
@@ -25,30 +46,45 @@ def leads_home(outcome: Outcome) -> bool:
     return answered.path in ("", "/") and not answered.query and not was_home
 
 
-def judge_look(outcome: Outcome, row: LookRow, now: float) -> VisitRecord:
-    """Judge a look at a new page itself: its title, date and language, or that it is not there.
+def _missing(outcome: Outcome) -> tuple[KeptBack, str] | None:
+    """Return by which rule a page is not there, with what is said of it; None = it may be there."""
+    page = outcome.page
+    if leads_home(outcome):
+        return KeptBack.HOME_INSTEAD, "leads to the home page instead"
+    if page is not None and is_soft_404(page.title, page.text):
+        return KeptBack.SAYS_NOT_THERE, "answers 200 but says that it is not there"
+    if outcome.response.status is FetchStatus.GONE:
+        return KeptBack.NOT_THERE, outcome.response.detail
+    return None
 
-    A page that waited for this look is told now, unless it is not there; a site that does not let us
-    look cannot hide that its hub shows the page.
+
+def judge_look(outcome: Outcome, row: LookRow, now: float) -> VisitRecord:
+    """Judge the verification of a new page: its title, date and language, or why it is kept back.
+
+    A page that waited for it is announced now, unless it is not there or is none to announce; a site
+    that does not let us read it cannot hide that its hub shows it.
     """
     record = base_record(outcome, now)
-    waited = row.state == "pending"
+    waited = row.state in ("pending", MISSING)
     record = replace(record, announce_page=waited, first_hub_id=row.first_hub_id)
-    fields: dict[str, object] = {"look_due_at": None, "looked_at": now}
-    status, page = outcome.response.status, outcome.page
-    gone = status is FetchStatus.GONE
-    if leads_home(outcome):
-        gone, record = True, replace(record, detail="leads to the home page instead")
-    if page is not None and is_soft_404(page.title, page.text):
-        gone, record = True, replace(record, detail="answers 200 but says that it is not there")
-    if gone and waited and row.looked_at is None:
-        # Linked a moment before it is there: staged publishing, a cache on the way.
-        fields["look_due_at"] = now + HOUR
-        return replace(record, page_fields=fields, announce_page=False)
-    if gone:
-        change = None if waited else "gone"
-        fields["state"] = "gone"
-        return replace(record, page_fields=fields, page_change=change, announce_page=False)
+    fields: dict[str, object] = {"look_due_at": None, "looked_at": now, "kept_back": None}
+    page = outcome.page
+    missing = _missing(outcome)
+    if missing is not None:
+        rule, detail = missing
+        record = replace(record, announce_page=False, detail=detail)
+        again_at = _again_at(row, now) if waited else None
+        if again_at is not None:
+            fields |= {"look_due_at": again_at, "kept_back": KeptBack.NOT_YET_THERE.value}
+            if row.looked_at is not None:
+                fields["state"] = MISSING
+            return replace(record, page_fields=fields)
+        fields |= {"state": "gone", "kept_back": rule.value}
+        return replace(record, page_fields=fields, page_change=None if waited else "gone")
+    kept = furniture(row.url) if waited else None
+    if kept is not None:
+        record = replace(record, announce_page=False)
+        fields |= {"state": "known", "kept_back": kept.value}
     if page is None:
         return replace(record, page_fields=fields)
     fields |= {"body_md5": outcome.body_md5, "language": page.language}

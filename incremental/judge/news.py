@@ -4,6 +4,7 @@ The unit of news is the new page, never the difference between two texts (design
 
     first visit of a hub          baseline: its links are known, none is new
     unknown link, likely a hub    recorded as a hub, gets a baseline of its own
+    unknown link, an error page or a page of thanks    recorded, not announced
     unknown link, dated long ago  recorded, not told ("backdated")
     unknown link                  told as new
     unknown link on a new hub     told as new, if they are few: a section and its pages came together
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
+from incremental.judge.kept_back import furniture
 from incremental.judge.links import Target
 from incremental.scope import page_number, template
 from incremental.times import DAY
@@ -49,6 +51,7 @@ class Standing(StrEnum):
 
     KNOWN = "known"
     NEW = "new"
+    KEPT_BACK = "kept back"
     BACKDATED = "backdated"
     HUB = "hub"
 
@@ -90,6 +93,8 @@ def standing(  # noqa: PLR0913 - each bears on it
         return Standing.HUB
     if _is_baseline(hub) and not new_hub:
         return Standing.NEW if _dated_since(target, hub, since) else Standing.KNOWN
+    if furniture(target.url) is not None:
+        return Standing.KEPT_BACK
     dated = target.published_at if hub.kind == "feed" else None
     dated = dated or date_in_url(target.url)
     if dated is not None and dated < since.oldest_news and not new_hub:

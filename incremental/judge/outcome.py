@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from incremental.fetch.status import FetchStatus
 from incremental.judge.hubs import HubCounts, HubLimits, choose_hubs
+from incremental.judge.kept_back import furniture
 from incremental.judge.links import Target, links_digest
 from incremental.judge.news import (
     Relaunch,
@@ -343,6 +344,7 @@ def _seen(target: Target, stand: Standing, view: HubView, plan: _Plan) -> SeenLi
         moved_from=plan.event.moved.get(target.identity) if plan.event else None,
         look_score=guesses.expected(target.identity) if guesses else None,
         link_context=guesses.contexts.get(target.identity) if guesses else None,
+        kept_back=furniture(target.url) if stand is Standing.KEPT_BACK else None,
     )
 
 
@@ -380,7 +382,7 @@ def _validators(outcome: Outcome) -> dict[str, object]:
 
 def _page_fields(outcome: Outcome) -> dict[str, object]:
     assert outcome.page is not None
-    fields: dict[str, object] = {"title": outcome.page.title, "state": "known"}
+    fields: dict[str, object] = {"title": outcome.page.title, "state": "known", "kept_back": None}
     if outcome.page.language:
         fields["language"] = outcome.page.language
     return fields

@@ -10,7 +10,14 @@ same code::
 
 from __future__ import annotations
 
-from incremental.revisit.budget import BudgetState, advance, open_at, price_minutes, spend
+from incremental.revisit.budget import (
+    BudgetState,
+    advance,
+    open_at,
+    price_minutes,
+    reserve_at,
+    spend,
+)
 from incremental.revisit.fixed import FixedPolicy
 from incremental.revisit.price import PricePolicy, hinted, pinged, woken
 from incremental.revisit.protocol import Explanation, Policy, Terms
@@ -32,6 +39,7 @@ __all__ = [
     "open_at",
     "pinged",
     "price_minutes",
+    "reserve_at",
     "spend",
     "woken",
 ]

@@ -23,6 +23,7 @@ from incremental.revisit.state import JsonState
 _DAY = 86400.0
 _HOUR = 3600.0
 _SAVED_DAYS = 0.5
+_RESERVE_SHARE = 0.5
 _GAIN = 1.5
 """By how much the logarithm of the price moves in a day in which visits are e times ahead of the plan.
 Visits fall with the square root of the price, and habits lag by days: stable up to about 3."""
@@ -156,6 +157,18 @@ def spend(
         used=(state.used[0] + count, *state.used[1:]),
         visited=(state.visited[0] + visits, *state.visited[1:]),
     )
+
+
+def reserve_at(state: BudgetState, requests_per_day: float, now: float) -> float:
+    """Return from when on so much is saved up that a request may go to what is worth little.
+
+    Half of what can be saved stays for what turns up: news come in batches, and each new page is read.
+    """
+    if requests_per_day <= 0:
+        return math.inf
+    wanted = max(requests_per_day * _SAVED_DAYS * _RESERVE_SHARE, 1.0)
+    tokens = advance(state, requests_per_day, now).tokens
+    return max(now, now + (wanted - tokens) / requests_per_day * _DAY)
 
 
 def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:

@@ -16,7 +16,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from incremental.revisit.budget import BudgetState, left_for_visits, price_minutes
+from incremental.revisit.budget import BudgetState, price_minutes
 from incremental.revisit.overlap import Backlog, backlog, learn_overlap
 from incremental.revisit.pacing import in_window, longest_interval, ping_of, quick_look, retry_at
 from incremental.revisit.profile import HOUR, WEEK, Shape
@@ -85,7 +85,7 @@ class PricePolicy:
         if not hub.visits:
             return in_window(now, terms)
         visited_at = min(hub.visited_at, now)
-        latest = visited_at + longest_interval(hub, site, self._visits_per_day(budget), terms, now)
+        latest = visited_at + longest_interval(hub, site, budget, terms, now)
         at = min(self._crossing(hub, site, budget), quick_look(hub, site, budget, terms), latest)
         at = min(at, ping_of(hub))
         at = max(at, visited_at + terms.min_interval_seconds, hub.wait_until)
@@ -104,7 +104,7 @@ class PricePolicy:
         value = _worth(hub) * (delay + _hinted(hub, site, now)) * 60
         if waiting > most_links(hub.shown):
             value += LOST_LINK_HOURS * 60 * (waiting - most_links(hub.shown))
-        longest = longest_interval(hub, site, self._visits_per_day(budget), self.terms, now)
+        longest = longest_interval(hub, site, budget, self.terms, now)
         overdue = min(max(now - hub.visited_at, 0.0) / longest, 1e6)
         if ping_of(hub) <= now:
             overdue = max(overdue, 1.0)
@@ -128,7 +128,7 @@ class PricePolicy:
         self, hub: HubState, site: SiteState, budget: BudgetState, due_at: float, now: float
     ) -> str:
         visited_at = min(hub.visited_at, now)
-        longest = longest_interval(hub, site, self._visits_per_day(budget), self.terms, now)
+        longest = longest_interval(hub, site, budget, self.terms, now)
         tests: tuple[tuple[Callable[[], bool], str], ...] = (
             (lambda: math.isinf(due_at), "the budget is zero: this site is left alone"),
             (lambda: hub.failures > 0, f"failed {hub.failures} times in a row: tried again later"),
@@ -189,9 +189,6 @@ class PricePolicy:
 
     def _price(self, site: SiteState, budget: BudgetState) -> float:
         return price_minutes(budget, self.terms.requests_per_day, site.weight_total)
-
-    def _visits_per_day(self, budget: BudgetState) -> float:
-        return left_for_visits(budget, self.terms.requests_per_day)
 
     def _shape(self, hub: HubState, site: SiteState) -> Shape:
         """Return the hub's shape, made only when what it is made from has changed."""

@@ -41,6 +41,7 @@ from store.answers.values import (
 from store.database import storage_errors, writing
 from store.models import Change, Hub, News, Page, Recheck, SavedSearch, Site
 from store.news import adopt_told
+from store.prepared import Prepared
 from store.reader import Reader
 from store.texts import MAX_TEXT, storable
 from store.words import read_query
@@ -62,6 +63,9 @@ __all__ = [
 ]
 
 MAX_HISTORY = 500
+_NEXT_CHECK = Prepared(
+    lambda site: Recheck.select(fn.MIN(Recheck.due_at)).where(Recheck.site_id == site)
+)
 
 
 class Answers(Reader):
@@ -235,9 +239,7 @@ class Answers(Reader):
 
     def next_check_at(self, site_id: int) -> float | None:
         """Return when the next page of a site is to be looked at again; it may have passed."""
-        query = Recheck.select(fn.MIN(Recheck.due_at)).where(Recheck.site_id == site_id)
-        with storage_errors(self._where):
-            moment = query.scalar(self._db)
+        moment = self._asked(_NEXT_CHECK, site=site_id)[0][0]
         return None if moment is None else float(moment)
 
     def postpone_check(self, page_id: int, until: float) -> None:

@@ -86,12 +86,14 @@ class Page(Model):
     announced_at = DoubleField(null=True)
     """When it was told as new; NULL = known from a baseline, or a hub."""
     state = TextField(default="known")
-    """known, pending (told when it was looked at), gone, moved, alias (of a told page), backdated,
-    relaunched (first seen at a relaunch)."""
+    """known, pending (announced when it is verified), missing (linked, not there yet), gone, moved,
+    alias (of an announced page), backdated, relaunched (first seen at a relaunch)."""
     moved_to = BigIntegerField(null=True)
     look_due_at = DoubleField(null=True)
     """When the page itself is to be fetched; NULL = not planned."""
     looked_at = DoubleField(null=True)
+    kept_back = TextField(null=True)
+    """The rule by which it was not announced when it was fetched for verification."""
     body_md5 = TextField(null=True)
     """MD5 of the last body in the cache."""
     look_score = DoubleField(null=True)

@@ -10,9 +10,96 @@ from peewee import JOIN, chunked, fn
 
 from store.database import data_version, is_sqlite, storage_errors
 from store.models import Host, Hub, Label, Page, Sighting, Site, Topic
+from store.prepared import Prepared
 from store.queries.columns import LOOK_COLUMNS, SITE_COLUMNS, select_hubs
 from store.reader import Reader
-from store.values import HostRow, HubRow, KnownPage, LookRow, SiteRow
+from store.values import ARTICLE, HostRow, HubClass, HubRow, KnownPage, LookRow, SiteRow
+
+_READ = Hub.baseline_at.is_null(is_null=False)
+_SHARES = {
+    "revisit": _READ & (Hub.role != ARTICLE) & (Hub.state != "resting"),
+    "covered": _READ & (Hub.role != ARTICLE) & (Hub.state == "resting"),
+    "explore": Hub.baseline_at.is_null() & (Hub.role != ARTICLE),
+    "article": Hub.role == ARTICLE,
+}
+"""Which hubs belong to which class of work."""
+
+
+def _due_hubs(share: str) -> Prepared:
+    return Prepared(
+        lambda site, now, limit: (
+            select_hubs()
+            .where((Hub.site_id == site) & (Hub.due_at <= now) & _SHARES[share])
+            .order_by(Hub.due_at, Hub.page)
+            .limit(limit)
+        )
+    )
+
+
+def _due_looks(*, likely_first: bool, pending: bool) -> Prepared:
+    order: list[Any] = [Page.look_due_at, Page.id]
+    if likely_first:
+        order.insert(0, Page.look_score.desc(nulls="LAST"))
+
+    def query(site: int, now: float, limit: int) -> Any:  # noqa: ANN401 - a peewee query
+        due = (Page.site == site) & (Page.look_due_at <= now)
+        if pending:
+            due &= Page.state == "pending"
+        return Page.select(*LOOK_COLUMNS).where(due).order_by(*order).limit(limit)
+
+    return Prepared(query)
+
+
+def _next_look(*, pending: bool) -> Prepared:
+    def query(site: int) -> Any:  # noqa: ANN401 - a peewee query
+        planned = (Page.site == site) & Page.look_due_at.is_null(is_null=False)
+        if pending:
+            planned &= Page.state == "pending"
+        return Page.select(fn.MIN(Page.look_due_at)).where(planned)
+
+    return Prepared(query)
+
+
+def _next_hub(of_class: Any) -> Prepared:  # noqa: ANN401 - a peewee expression
+    return Prepared(
+        lambda site: Hub.select(fn.MIN(Hub.due_at)).where((Hub.site_id == site) & of_class)
+    )
+
+
+_BOTH = (True, False)
+_DUE_HUBS = {share: _due_hubs(share) for share in _SHARES}
+_DUE_LOOKS = {
+    (likely, pending): _due_looks(likely_first=likely, pending=pending)
+    for likely in _BOTH
+    for pending in _BOTH
+}
+_NEXT_LOOK = {pending: _next_look(pending=pending) for pending in _BOTH}
+_NEXT_HUB = _next_hub(Hub.role != ARTICLE)
+_NEXT_ARTICLE = _next_hub(Hub.role == ARTICLE)
+_HUB = Prepared(lambda page: select_hubs().where(Hub.page == page))
+_LOOK = Prepared(lambda page: Page.select(*LOOK_COLUMNS).where(Page.id == page))
+_HOST = Prepared(
+    lambda name: Host.select(*(getattr(Host, f.name) for f in fields(HostRow))).where(
+        Host.name == name
+    )
+)
+_HUBS_OF_SITE = Prepared(
+    lambda site: (
+        select_hubs()
+        .where(Hub.site_id == site)
+        .order_by(Hub.new_pages.desc(), Hub.visits.desc(), Hub.page)
+    )
+)
+_VISIBLE = Prepared(
+    lambda hub: Sighting.select(Sighting.page).where(
+        (Sighting.hub == hub) & Sighting.gone_at.is_null()
+    )
+)
+_FIRST_SHOWN = Prepared(
+    lambda hub, at: Sighting.select(Sighting.page).where(
+        (Sighting.hub == hub) & (Sighting.first_seen_at == at)
+    )
+)
 
 
 class RoundQueries(Reader):
@@ -37,19 +124,16 @@ class RoundQueries(Reader):
         query = Site.select(*SITE_COLUMNS).order_by(Site.id)
         return [SiteRow(*row) for row in self._rows(query)]
 
-    def due_hubs(self, site_id: int, now: float, *, visited: bool, limit: int = 1) -> list[HubRow]:
-        """Return hubs of a site that are due at *now*: resting ones last, else the longest overdue first.
+    def due_hubs(
+        self, site_id: int, now: float, share: HubClass, *, limit: int = 1
+    ) -> list[HubRow]:
+        """Return hubs of a class of work that are due at *now*, the longest overdue first.
 
-        *visited* chooses between hubs that have been read before and those that never were.
+        ``revisit`` and ``covered`` are hubs that have been read, ``explore`` those that never were, and
+        ``article`` the articles that are monitored for links, read or not.
         """
-        known = Hub.baseline_at.is_null(not visited)
-        query = (
-            select_hubs()
-            .where((Hub.site_id == site_id) & (Hub.due_at <= now) & known)
-            .order_by(Hub.state == "resting", Hub.due_at, Hub.page)
-            .limit(limit)
-        )
-        return [HubRow(*row) for row in self._rows(query)]
+        rows = self._asked(_DUE_HUBS[share], site=site_id, now=now, limit=limit)
+        return [HubRow(*row) for row in rows]
 
     def due_looks(
         self,
@@ -65,14 +149,8 @@ class RoundQueries(Reader):
         *pending*: only those that are told when a look has found them.
         *likely_first*: those of which topics expect most come before, those nobody guessed about last.
         """
-        order: list[Any] = [Page.look_due_at, Page.id]
-        if likely_first:
-            order.insert(0, Page.look_score.desc(nulls="LAST"))
-        due = (Page.site == site_id) & (Page.look_due_at <= now)
-        if pending:
-            due &= Page.state == "pending"
-        query = Page.select(*LOOK_COLUMNS).where(due).order_by(*order).limit(limit)
-        return [LookRow(*row) for row in self._rows(query)]
+        query = _DUE_LOOKS[likely_first, pending]
+        return [LookRow(*row) for row in self._asked(query, site=site_id, now=now, limit=limit)]
 
     def next_due_at(self, site_id: int) -> float | None:
         """Return when the next hub or look of a site is due; it may have passed. None = never."""
@@ -80,9 +158,16 @@ class RoundQueries(Reader):
         return min((moment for moment in moments if moment is not None), default=None)
 
     def next_hub_due_at(self, site_id: int) -> float | None:
-        """Return when the next hub of a site is due; it may have passed. None = never."""
-        query = Hub.select(fn.MIN(Hub.due_at)).where(Hub.site_id == site_id)
-        moment = self._rows(query)[0][0]
+        """Return when the next hub of a site is due, monitored articles left out; None = never.
+
+        It may have passed.
+        """
+        moment = self._asked(_NEXT_HUB, site=site_id)[0][0]
+        return None if moment is None else float(moment)
+
+    def next_article_due_at(self, site_id: int) -> float | None:
+        """Return when the next monitored article of a site may be read; it may have passed. None = never."""
+        moment = self._asked(_NEXT_ARTICLE, site=site_id)[0][0]
         return None if moment is None else float(moment)
 
     def next_look_due_at(self, site_id: int, *, pending: bool = False) -> float | None:
@@ -90,11 +175,7 @@ class RoundQueries(Reader):
 
         *pending* = only at those that are told when a look has found them.
         """
-        query = Page.select(fn.MIN(Page.look_due_at)).where(Page.site == site_id)
-        if pending:
-            planned = Page.look_due_at.is_null(is_null=False)
-            query = query.where(planned & (Page.state == "pending"))
-        moment = self._rows(query)[0][0]
+        moment = self._asked(_NEXT_LOOK[pending], site=site_id)[0][0]
         return None if moment is None else float(moment)
 
     def known(self, site_id: int, identities: Sequence[str]) -> dict[str, KnownPage]:
@@ -107,7 +188,7 @@ class RoundQueries(Reader):
             Page.announced_at,
             Page.state,
             Page.first_hub_id,
-            Hub.page.is_null(is_null=False),
+            Hub.page.is_null(is_null=False) & (Hub.role != ARTICLE),
         )
         found: dict[str, KnownPage] = {}
         for batch in chunked(identities, 500):
@@ -122,17 +203,11 @@ class RoundQueries(Reader):
 
     def visible(self, hub_id: int) -> set[int]:
         """Return the ids of the pages that the hub showed at its last visit."""
-        query = Sighting.select(Sighting.page).where(
-            (Sighting.hub == hub_id) & Sighting.gone_at.is_null()
-        )
-        return {page for (page,) in self._rows(query)}
+        return {page for (page,) in self._asked(_VISIBLE, hub=hub_id)}
 
     def first_shown(self, hub_id: int, at: float) -> set[int]:
         """Return the ids of the pages that the hub showed at its visit at *at*, and never before."""
-        query = Sighting.select(Sighting.page).where(
-            (Sighting.hub == hub_id) & (Sighting.first_seen_at == at)
-        )
-        return {page for (page,) in self._rows(query)}
+        return {page for (page,) in self._asked(_FIRST_SHOWN, hub=hub_id, at=at)}
 
     def shown_by(self, hub_id: int) -> set[str]:
         """Return the identities of the pages that the hub showed at its last visit."""
@@ -145,19 +220,19 @@ class RoundQueries(Reader):
 
     def hubs(self, site_id: int | None = None) -> list[HubRow]:
         """Return the hubs, of one site or of all: those that brought most new pages first."""
-        query = select_hubs().order_by(Hub.new_pages.desc(), Hub.visits.desc(), Hub.page)
         if site_id is not None:
-            query = query.where(Hub.site_id == site_id)
+            return [HubRow(*row) for row in self._asked(_HUBS_OF_SITE, site=site_id)]
+        query = select_hubs().order_by(Hub.new_pages.desc(), Hub.visits.desc(), Hub.page)
         return [HubRow(*row) for row in self._rows(query)]
 
     def hub(self, page_id: int) -> HubRow | None:
         """Return one hub."""
-        rows = self._rows(select_hubs().where(Hub.page == page_id))
+        rows = self._asked(_HUB, page=page_id)
         return HubRow(*rows[0]) if rows else None
 
     def look(self, page_id: int) -> LookRow | None:
         """Return what a look at one page needs."""
-        rows = self._rows(Page.select(*LOOK_COLUMNS).where(Page.id == page_id))
+        rows = self._asked(_LOOK, page=page_id)
         return LookRow(*rows[0]) if rows else None
 
     def urls(self, page_ids: Iterable[int]) -> list[str]:
@@ -170,6 +245,5 @@ class RoundQueries(Reader):
 
     def host(self, name: str) -> HostRow | None:
         """Return what a host is owed, or None when it was never asked."""
-        columns = [getattr(Host, f.name) for f in fields(HostRow)]
-        rows = self._rows(Host.select(*columns).where(Host.name == name))
+        rows = self._asked(_HOST, name=name)
         return HostRow(*rows[0]) if rows else None

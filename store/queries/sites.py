@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from peewee import JOIN, chunked, fn
+from peewee import JOIN, Case, chunked, fn
 
 from store.models import Change, Hub, Page, Sighting
 from store.reader import Reader
 from store.texts import storable
-from store.values import HubNews
+from store.values import ARTICLE, ArticleCandidate, HubNews, MonitoredArticle
+
+_GONE_AFTER = 3
 
 
 class SiteQueries(Reader):
@@ -32,7 +34,8 @@ class SiteQueries(Reader):
             Sighting.select(Sighting.hub, Sighting.page)
             .join(Hub, on=Hub.page == Sighting.hub)
             .join(as_hub, JOIN.LEFT_OUTER, on=as_hub.page == Sighting.page)
-            .where((Hub.site_id == site_id) & Sighting.gone_at.is_null() & as_hub.page.is_null())
+            .where((Hub.site_id == site_id) & Sighting.gone_at.is_null())
+            .where(as_hub.page.is_null() | (as_hub.role == ARTICLE))
         )
         return [(hub, page) for hub, page in self._rows(query)]
 
@@ -61,6 +64,67 @@ class SiteQueries(Reader):
             (Hub.site_id == site_id) & (Hub.kind != "html")
         )
         return int(self._rows(query)[0][0])
+
+    def article_candidates(
+        self, site_id: int, *, before: float, limit: int = 200
+    ) -> list[ArticleCandidate]:
+        """Return articles of a site that hubs have shown since *before* at least, and show now.
+
+        The most shown first. Pages that were announced since then, or are gone, are left out.
+        """
+        itself = Hub.alias()
+        seed = fn.MAX(Case(None, ((Hub.role == "seed", 1),), 0))
+        feed = fn.MAX(Case(None, ((Hub.kind == "feed", 1),), 0))
+        article = fn.MAX(Case(None, ((Hub.role == ARTICLE, 1),), 0))
+        shown = fn.COUNT(Sighting.hub)
+        query = (
+            Sighting.select(Sighting.page, Page.url, shown, seed, feed, article)
+            .join(Hub, on=Hub.page == Sighting.hub)
+            .join(Page, on=Page.id == Sighting.page)
+            .join(itself, JOIN.LEFT_OUTER, on=itself.page == Sighting.page)
+            .where(
+                (Hub.site_id == site_id)
+                & Sighting.gone_at.is_null()
+                & (Sighting.first_seen_at <= before)
+                & (Page.state == "known")
+                & (itself.page.is_null() | (itself.role == ARTICLE))
+                & (Page.announced_at.is_null() | (Page.announced_at <= before))
+            )
+            .group_by(Sighting.page, Page.url)
+            .order_by(seed.desc(), shown.desc(), Sighting.page)
+            .limit(limit)
+        )
+        return [
+            ArticleCandidate(page, url, hubs, bool(seed), bool(feed), bool(article))
+            for page, url, hubs, seed, feed, article in self._rows(query)
+        ]
+
+    def monitored_articles(self, site_id: int) -> list[MonitoredArticle]:
+        """Return the monitored articles of a site and what came of watching them."""
+        added = (Change.hub_id == Hub.page) & (Change.kind == "added")
+        fruitful = Change.select(fn.COUNT(Change.at.distinct())).where(added)
+        watched = fn.COALESCE(Hub.visited_at - Hub.baseline_at, 0.0)
+        query = Hub.select(
+            Hub.page,
+            watched,
+            Hub.new_pages,
+            fruitful,
+            Hub.score,
+            Hub.state,
+            Hub.failures,
+            Hub.last_status,
+        ).where((Hub.site_id == site_id) & (Hub.role == ARTICLE))
+        return [
+            MonitoredArticle(
+                page_id=page,
+                watched_seconds=watched,
+                new_pages=new,
+                fruitful_visits=fruitful,
+                chosen=score > 0,
+                gone=state == "dead" or (failures >= _GONE_AFTER and status == "gone"),
+            )
+            for page, watched, new, fruitful, score, state, failures, status in self._rows(query)
+        ]
 
     def hubs_of_role(self, site_id: int, role: str) -> int:
         """Count the hubs of a site that have a role."""
@@ -115,6 +179,7 @@ class SiteQueries(Reader):
             Page.select(Page.url)
             .join(Hub, on=Hub.page == Page.id)
             .where((Hub.site_id == site_id) & (Hub.kind == "html") & (Hub.state != "dead"))
+            .where(Hub.role != ARTICLE)
         )
         return [url for (url,) in self._rows(query)]
 
@@ -164,7 +229,7 @@ class SiteQueries(Reader):
                 (Hub.site_id == site_id)
                 & (Sighting.first_seen_at > since)
                 & (Page.first_seen_at > since)
-                & Page.state.in_(("known", "pending", "gone"))
+                & Page.state.in_(("known", "pending", "missing", "gone"))
                 & as_hub.page.is_null()
             )
             .group_by(Sighting.hub)

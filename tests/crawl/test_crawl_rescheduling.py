@@ -12,8 +12,9 @@ import pytest
 from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Reply, Watch, page, watch
 
 from incremental.clock import SimulatedClock
-from incremental.crawl.sites import YOUNG_SECONDS, share_out
+from incremental.crawl.sites import share_out
 from incremental.revisit import HubState
+from incremental.revisit.allocation import YOUNG_SECONDS
 from incremental.revisit.cover import Cover
 from incremental.settings import RevisitSettings, Settings, SiteSettings
 
@@ -72,14 +73,6 @@ def quiet(tmp_path: Path) -> Any:
     }
     with watch(tmp_path, pages) as crawl:
         yield crawl.run(2 * DAY)
-
-
-def test_what_rests_waits_until_nothing_else_is_due_but_not_for_ever(quiet: Watch) -> None:
-    site, home, section = _two_hubs(quiet)
-    now = quiet.clock.now()
-    site.cover = Cover({section.page_id: home.page_id})
-    assert site.index(replace(section, due_at=now - DAY), now) == 0 < site.index(home, now)
-    assert site.index(replace(section, due_at=now - 8 * DAY), now) > 0
 
 
 def test_what_a_user_calls_a_hub_never_rests_and_a_home_page_a_day_at_most(quiet: Watch) -> None:

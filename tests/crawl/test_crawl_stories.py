@@ -278,7 +278,11 @@ def test_a_new_page_that_says_it_is_not_there_is_no_news(tmp_path: Path) -> None
     with watch(tmp_path, pages) as crawl:
         assert crawl.run(DAY).new() == []
         (row,) = crawl.store.read.find_page(HOME + "b.html", "")
-        assert row["state"] == "gone"
+        assert (row["state"], row["kept_back"]) == ("missing", "not there yet")
+        assert crawl.run(90 * DAY).new() == []
+        (row,) = crawl.store.read.find_page(HOME + "b.html", "")
+        assert (row["state"], row["kept_back"]) == ("gone", "says that it is not there")
+        assert crawl.web.urls().count(HOME + "b.html") < 45
 
 
 def test_a_hub_that_is_gone_rests_and_comes_back(tmp_path: Path) -> None:

@@ -201,7 +201,9 @@ def look(
 
 
 def row(state: str = "known") -> LookRow:
-    return LookRow(5, 1, ARTICLE, "//news.example/article", START, None, "", None, state, 7)
+    return LookRow(
+        5, 1, ARTICLE, "//news.example/article", START, None, "", None, state, 7, first_seen_at=NOW
+    )
 
 
 def test_a_look_takes_title_date_and_language() -> None:
@@ -228,8 +230,10 @@ def test_a_page_without_title_or_date_keeps_those_of_its_link() -> None:
     ],
 )
 def test_a_page_that_is_not_there_is_gone_and_not_told(visit: Outcome, state: str) -> None:
-    record = judge_look(visit, replace(row(state), looked_at=NOW - HOUR), NOW)
+    seen = NOW - 61 * DAY
+    record = judge_look(visit, replace(row(state), looked_at=NOW - HOUR, first_seen_at=seen), NOW)
     assert record.page_fields["state"] == "gone"
+    assert record.page_fields["kept_back"]
     assert not record.announce_page
     assert record.page_change == ("gone" if state == "known" else None)
 
@@ -239,6 +243,15 @@ def test_a_page_that_is_linked_before_it_is_there_is_looked_at_once_more() -> No
     assert record.page_fields["look_due_at"] == NOW + HOUR
     assert "state" not in record.page_fields
     assert not record.announce_page
+
+
+@pytest.mark.parametrize(("days", "wait"), [(0.0, HOUR), (3.0, DAY), (37.0, 4 * DAY)])
+def test_the_longer_a_page_is_missing_the_rarer_it_is_looked_for(days: float, wait: float) -> None:
+    waiting = replace(row("missing"), looked_at=NOW - HOUR, first_seen_at=NOW - days * DAY)
+    record = judge_look(look(GONE), waiting, NOW)
+    assert record.page_fields["state"] == "missing"
+    assert record.page_fields["look_due_at"] == NOW + wait
+    assert judge_look(look(), waiting, NOW).announce_page
 
 
 def redirected(asked: str, answered: str) -> Outcome:

@@ -25,6 +25,7 @@ SAMPLES: dict[str, Any] = {
     "float": START,
     "int": 1,
     "str": "text",
+    "HubClass": "revisit",
     "bool": True,
     "Iterable[SeenLink]": [seen("https://news.example/a", hub=new_hub())],
     "Sequence[tuple[int, SeenLink]]": [(1, seen("https://news.example/b"))],
@@ -135,5 +136,7 @@ def plans(opened: Store, part: Queries | Recorder | Answers, name: str) -> dict[
 )
 def test_every_query_uses_an_index(hurried: Store, kind: str, name: str) -> None:
     for statement, steps in plans(hurried, getattr(hurried, kind), name).items():
+        if "news_words_config" in statement:
+            continue  # one row, which FTS5 reads when the tables have changed
         scans = [step for step in steps if re.match(_SCAN, step)]
         assert not scans, (statement, steps)

@@ -77,10 +77,10 @@ def test_due_hubs_come_longest_overdue_first_and_read_ones_apart(store: Store) -
     ids = store.write.add_pages(site, links, now=START)
     read = ids[links[0].identity]
     store.write.update_hub(read, baseline_at=START)
-    fresh = store.read.due_hubs(site, START + 9, visited=False, limit=9)
+    fresh = store.read.due_hubs(site, START + 9, "explore", limit=9)
     assert [hub.url for hub in fresh] == [HOME, f"{HOME}1/", f"{HOME}2/"]
-    assert [hub.page_id for hub in store.read.due_hubs(site, START + 9, visited=True)] == [read]
-    assert store.read.due_hubs(site, START - 1, visited=False) == []
+    assert [hub.page_id for hub in store.read.due_hubs(site, START + 9, "revisit")] == [read]
+    assert store.read.due_hubs(site, START - 1, "explore") == []
 
 
 def test_a_page_is_found_by_url_or_identity_with_its_site(store: Store) -> None:

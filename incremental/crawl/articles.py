@@ -1,0 +1,53 @@
+"""Choosing, twice a day, the articles of a site that are monitored for links that no list shows.
+
+The rule is in :mod:`incremental.judge.articles`; here its evidence is read from the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from incremental.crawl.sites import WatchedSite
+from incremental.judge.articles import monitoring_plan
+from incremental.revisit.allocation import article_share
+from incremental.times import DAY
+from store import Store
+from store.values import ARTICLE, MonitoredArticle, NewHub
+
+SETTLED_SECONDS = 14 * DAY
+"""How long hubs must have shown an article: what leaves a list sooner was news."""
+REFRESH_SECONDS = 0.5 * DAY
+
+
+class ArticleMonitor:
+    """Keeps the monitored articles of each site up to date. The crawler's thread owns it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def refresh(self, site: WatchedSite, now: float) -> None:
+        """Choose anew if half a day has passed; in a site's first two weeks nothing can be told."""
+        settled = now - site.row.added_at >= SETTLED_SECONDS
+        if not settled or 0 <= now - site.articles_at < REFRESH_SECONDS:
+            return
+        site.articles_at = now
+        read, write = self._store.read, self._store.write
+        monitored = read.monitored_articles(site.row.id)
+        candidates = read.article_candidates(site.row.id, before=now - SETTLED_SECONDS)
+        plan = monitoring_plan(candidates, monitored, int(site.terms.requests_per_day))
+        hub = NewHub("html", ARTICLE, 0.0, "an article that may gain links", now)
+        write.make_hubs(site.row.id, plan.begin, hub)
+        for page_id in plan.end:
+            write.remove_hub(page_id)
+        for page_id in plan.promote:
+            write.update_hub(page_id, role="list", why="an article that has become a hub")
+        site.articles_share = _share(site, monitored, len(plan.begin) - len(plan.end))
+
+
+def _share(site: WatchedSite, monitored: Sequence[MonitoredArticle], more: int) -> float:
+    return article_share(
+        len(monitored) + more,
+        sum(one.fruitful_visits for one in monitored),
+        sum(one.watched_seconds for one in monitored) / DAY,
+        site.state.weight_total,
+    )

@@ -1,0 +1,62 @@
+"""Which articles are monitored for links to pages that no list shows. Pure.
+
+On hand-made sites and in documentation a new page often hangs on an older article alone, in the middle
+of its text. Every article might gain such a link, few do: those that people keep up. Two things tell
+them from articles that are published and left alone: they have stood on the site's pages for weeks
+(in a menu, most often, or in the text of another such article), and nothing about them is dated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from incremental.judge.news import date_in_url
+from incremental.scope import page_number
+from store.values import ArticleCandidate, MonitoredArticle
+
+MAX_MONITORED = 48
+MIN_HUBS = 2
+"""An article that one list alone has shown for weeks is most often an old post on a slow list."""
+HUB_AFTER = 2
+"""Visits that brought new pages after which a monitored article is a hub like others."""
+
+
+@dataclass(frozen=True, slots=True)
+class MonitoringPlan:
+    """What changes in the monitored articles of a site, as page ids."""
+
+    begin: tuple[int, ...] = ()
+    end: tuple[int, ...] = ()
+    promote: tuple[int, ...] = ()
+    """Articles that have become hubs."""
+
+
+def monitoring_plan(
+    candidates: Sequence[ArticleCandidate], monitored: Sequence[MonitoredArticle], room: int
+) -> MonitoringPlan:
+    """Choose the articles to monitor, *room* of them at most.
+
+    *candidates* are articles that hubs have shown for weeks. What has gained a link stays; what has not
+    makes room when its site shows it no longer.
+    """
+    promote = tuple(one.page_id for one in monitored if one.fruitful_visits >= HUB_AFTER)
+    shown = {one.page_id for one in candidates}
+    end = tuple(
+        one.page_id
+        for one in monitored
+        if one.gone or not (one.fruitful_visits or one.chosen or one.page_id in shown)
+    )
+    kept = len(monitored) - len(promote) - len(end)
+    known = {one.page_id for one in monitored}
+    likely = [one for one in candidates if one.page_id not in known and _is_kept_up(one)]
+    likely.sort(key=lambda one: (not one.on_seed, -one.hubs, one.page_id))
+    begin = tuple(one.page_id for one in likely[: max(min(room, MAX_MONITORED) - kept, 0)])
+    return MonitoringPlan(begin, end, promote)
+
+
+def _is_kept_up(one: ArticleCandidate) -> bool:
+    """Tell whether an article may still be worked on: posts and notices are left as they are."""
+    if one.in_feed or date_in_url(one.url) is not None or page_number(one.url) is not None:
+        return False
+    return one.on_seed or one.on_article or one.hubs >= MIN_HUBS

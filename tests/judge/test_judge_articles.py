@@ -1,0 +1,97 @@
+"""Which articles are monitored, and which pages are no news."""
+
+from __future__ import annotations
+
+import pytest
+
+from incremental.judge.articles import MAX_MONITORED, monitoring_plan
+from incremental.judge.editions import is_edition_front
+from incremental.judge.kept_back import KeptBack, furniture
+from store.values import ArticleCandidate, MonitoredArticle
+
+SITE = "https://docs.example"
+
+
+def candidate(  # noqa: PLR0913 - each bears on the choice
+    page: int,
+    path: str = "",
+    *,
+    hubs: int = 5,
+    on_seed: bool = False,
+    in_feed: bool = False,
+    on_article: bool = False,
+) -> ArticleCandidate:
+    url = SITE + (path or f"/guide-{page}.html")
+    return ArticleCandidate(page, url, hubs, on_seed, in_feed, on_article)
+
+
+def monitored(page: int, *, fruitful: int = 0, gone: bool = False) -> MonitoredArticle:
+    return MonitoredArticle(page, 0.0, fruitful, fruitful, chosen=False, gone=gone)
+
+
+def test_articles_in_the_menu_come_first_and_posts_never() -> None:
+    candidates = [
+        candidate(1, hubs=9),
+        candidate(2, on_seed=True),
+        candidate(3, "/2024/05/a-post.html", on_seed=True),
+        candidate(4, in_feed=True, on_seed=True),
+        candidate(5, hubs=1),
+        candidate(6, hubs=1, on_article=True),
+        candidate(7, "/list/page/3/", on_seed=True),
+    ]
+    assert monitoring_plan(candidates, [], 10).begin == (2, 1, 6)
+
+
+def test_there_is_room_for_as_many_as_a_day_has_requests() -> None:
+    many = [candidate(n, on_seed=True) for n in range(100)]
+    assert len(monitoring_plan(many, [], 12).begin) == 12
+    assert len(monitoring_plan(many, [], 1_000).begin) == MAX_MONITORED
+
+
+def test_what_gained_links_stays_and_what_is_shown_no_more_makes_room() -> None:
+    plan = monitoring_plan(
+        [candidate(9)], [monitored(1), monitored(2, fruitful=1), monitored(3, gone=True)], 2
+    )
+    assert set(plan.end) == {1, 3}
+    assert plan.begin == (9,)
+
+
+def test_an_article_that_gained_links_twice_is_a_hub() -> None:
+    assert monitoring_plan([], [monitored(1, fruitful=2)], 5).promote == (1,)
+
+
+@pytest.mark.parametrize(
+    ("path", "rule"),
+    [
+        ("/404.html", KeptBack.ERROR_PAGE),
+        ("/de/404/", KeptBack.ERROR_PAGE),
+        ("/not-found", KeptBack.ERROR_PAGE),
+        ("/error-page.html", KeptBack.ERROR_PAGE),
+        ("/thanks/", KeptBack.COURTESY_PAGE),
+        ("/thank-you-for-subscribing.html", KeptBack.COURTESY_PAGE),
+        ("/danke.html", KeptBack.COURTESY_PAGE),
+        ("/donate", KeptBack.COURTESY_PAGE),
+        ("/%E6%84%9F%E8%B0%A2/", KeptBack.COURTESY_PAGE),
+        ("/404-errors-explained.html", None),
+        ("/news/flight-404/", None),
+        ("/thanksgiving-recipes/", None),
+        ("/donate/2026/how-it-was-spent.html", None),
+        ("/errors-in-research/", None),
+    ],
+)
+def test_error_pages_and_pages_of_thanks_are_no_news(path: str, rule: KeptBack | None) -> None:
+    assert furniture(SITE + path) == rule
+
+
+@pytest.mark.parametrize(
+    ("identity", "front"),
+    [
+        ("//flink.example/zh", True),
+        ("//flink.example/pt-BR/", True),
+        ("//flink.example/news", False),
+        ("//flink.example/zh/news", False),
+        ("//flink.example", False),
+    ],
+)
+def test_the_front_of_a_language_edition_is_recognised(identity: str, front: bool) -> None:
+    assert is_edition_front(identity) == front

@@ -1,0 +1,98 @@
+"""How a site's requests are divided, and what unused ones are for."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incremental.revisit import BudgetState, HubKind, HubState, SiteState, Terms, advance
+from incremental.revisit.allocation import SHARES, Share, article_share, counted, next_share
+from incremental.revisit.budget import reserve_at, spend
+from incremental.revisit.pacing import longest_interval
+
+DAY, HOUR = 86_400.0, 3_600.0
+NOW = 1_717_400_000.0
+
+
+def served(waiting: set[Share], requests: int, *, articles: float = 0.1) -> Counter[Share]:
+    used: dict[Share, float] = {}
+    served: Counter[Share] = Counter()
+    for _ in range(requests):
+        share = next_share(used, waiting, young=False, articles=articles)
+        used = counted(used, share)
+        served[share] += 1
+    return served
+
+
+def test_when_everything_waits_each_class_gets_its_share() -> None:
+    got = served(set(Share), 1_000)
+    whole = sum(SHARES.values()) + 0.1
+    for share, part in {**SHARES, Share.ARTICLE: 0.1}.items():
+        assert got[share] == pytest.approx(1_000 * part / whole, rel=0.15)
+
+
+def test_what_one_class_does_not_use_the_others_get() -> None:
+    got = served({Share.REVISIT, Share.COVERED}, 800)
+    assert got[Share.COVERED] == pytest.approx(100, rel=0.15)
+
+
+def test_covered_hubs_wait_for_known_ones_by_a_few_requests_only() -> None:
+    """Sixty of them due at once do not hold up the home page, nor are they forgotten behind it."""
+    used = counted({}, Share.REVISIT)
+    for _ in range(200):
+        used = counted(used, Share.REVISIT)
+    order = []
+    for _ in range(40):
+        share = next_share(used, {Share.REVISIT, Share.COVERED}, young=False, articles=0.1)
+        used = counted(used, share)
+        order.append(share)
+    assert order[0] is Share.COVERED
+    assert Share.REVISIT in order[:9]
+    assert order.count(Share.COVERED) < 15
+
+
+def test_articles_that_never_gained_a_link_deserve_ever_less() -> None:
+    young, old = article_share(40, 0, 100.0, 0.5), article_share(40, 0, 40 * 365.0, 0.5)
+    assert 0.1 >= young > old
+    assert article_share(40, 3, 40 * 365.0, 0.5) > 2 * old
+
+
+def test_news_that_waits_to_be_verified_takes_turns_with_the_lists() -> None:
+    got = served({Share.REVISIT, Share.VERIFY, Share.ARTICLE}, 300)
+    assert got[Share.VERIFY] == pytest.approx(got[Share.REVISIT], rel=0.05)
+
+
+@given(st.integers(0, 200), st.integers(0, 50), st.floats(0, 1e6), st.floats(0, 50))
+def test_the_share_of_articles_is_bounded(
+    articles: int, gains: int, days: float, weight: float
+) -> None:
+    assert 0.02 <= article_share(articles, gains, days, weight) <= 0.15
+
+
+def test_a_reserve_is_kept_for_what_turns_up() -> None:
+    state = spend(advance(BudgetState(), 48, NOW), 48, NOW, visits=6)
+    opens = reserve_at(state, 48, NOW)
+    # A quarter of a day was granted at once; six of those twelve are used, and twelve are to be kept.
+    assert opens == pytest.approx(NOW + 3 * HOUR)
+    assert reserve_at(state, 48, opens) <= opens + 1
+    assert reserve_at(state, 0, NOW) == float("inf")
+
+
+def test_a_home_page_is_read_daily_however_many_silent_hubs_its_site_has() -> None:
+    site = SiteState(hubs=162)
+    spent = spend(advance(BudgetState(), 48, NOW), 48, NOW, visits=12)
+    home = HubState(kind=HubKind.HOME, first_at=NOW - 300 * DAY)
+    assert longest_interval(home, site, spent, Terms(), NOW) == DAY
+    assert longest_interval(home, site, spent, Terms(), NOW + DAY) == 2 * HOUR
+
+
+def test_silent_hubs_come_sooner_when_the_budget_is_not_used() -> None:
+    site, hub = SiteState(hubs=162), HubState(first_at=NOW)
+    spent = spend(advance(BudgetState(), 48, NOW), 48, NOW, visits=12)
+    busy = longest_interval(hub, site, spent, Terms(), NOW)
+    idle = longest_interval(hub, site, spent, Terms(), NOW + DAY)
+    assert busy > 30 * DAY
+    assert 6 * DAY < idle < 7 * DAY
