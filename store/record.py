@@ -102,6 +102,12 @@ class Recorder(Reader):
         with storage_errors(self._where):
             Hub.delete().where(Hub.page == page_id).execute(self._db)
 
+    def hasten_hubs(self, site_id: int, role: str, *, latest: float) -> None:
+        """Let the hubs of a role be due at *latest* at the latest; those that failed stay as they are."""
+        late = (Hub.site_id == site_id) & (Hub.role == role) & (Hub.due_at > latest)
+        with storage_errors(self._where):
+            Hub.update(due_at=latest).where(late & (Hub.failures == 0)).execute(self._db)
+
     def begin_baseline(self, page_id: int, at: float) -> None:
         """Let what a hub shows at its first visit be new: for the next pages of a list after a gap."""
         unread = (Hub.page == page_id) & Hub.baseline_at.is_null()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from incremental.crawl.sites import WatchedSite
+from incremental.crawl.sites import SOON_ARTICLE_SECONDS, WatchedSite
 from incremental.judge.articles import monitoring_plan
 from incremental.revisit.allocation import article_share
 from incremental.times import DAY
@@ -42,6 +42,12 @@ class ArticleMonitor:
         for page_id in plan.promote:
             write.update_hub(page_id, role="list", why="an article that has become a hub")
         site.articles_share = _share(site, monitored, len(plan.begin) - len(plan.end))
+
+    def hasten(self, site: WatchedSite, now: float) -> None:
+        """Read the articles of a site sooner, because one of them has just led to a new page."""
+        if site.articles_gained_at == now:
+            latest = now + SOON_ARTICLE_SECONDS
+            self._store.write.hasten_hubs(site.row.id, ARTICLE, latest=latest)
 
 
 def _share(site: WatchedSite, monitored: Sequence[MonitoredArticle], more: int) -> float:

@@ -169,6 +169,7 @@ class Crawler:
             self._cover.refresh(site, now)
             self._cover.replan(site, now)
             self._articles.refresh(site, now)
+            self._articles.hasten(site, now)
         self.frontier.refresh(site, now)
 
     def _judged(self, outcome: Outcome, site: WatchedSite, now: float) -> VisitRecord | None:

@@ -18,7 +18,7 @@ from store.values import ArticleCandidate, MonitoredArticle
 MAX_MONITORED = 48
 MIN_HUBS = 2
 """An article that one list alone has shown for weeks is most often an old post on a slow list."""
-HUB_AFTER = 2
+HUB_AFTER = 4
 """Visits that brought new pages after which a monitored article is a hub like others."""
 
 

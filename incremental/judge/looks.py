@@ -23,7 +23,7 @@ from store.values import LookRow, VisitRecord
 MISSING = "missing"
 """State of a page that is linked and not there yet."""
 GIVE_UP_SECONDS = 60 * DAY
-MAX_WAIT_SECONDS = 4 * DAY
+MAX_WAIT_SECONDS = 2 * DAY
 
 
 def _again_at(row: LookRow, now: float) -> float | None:
@@ -31,7 +31,7 @@ def _again_at(row: LookRow, now: float) -> float | None:
 
     A page may be linked an hour before it is there (staged publishing, a cache on the way), or weeks:
     on the recording of flink two translations were linked four and thirty-seven days before. Each wait
-    is a third of the time since the link was seen, from an hour to four days.
+    is a third of the time since the link was seen, from an hour to two days.
     """
     age = max(now - row.first_seen_at, 0.0)
     if age > GIVE_UP_SECONDS:

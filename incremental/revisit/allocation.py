@@ -46,9 +46,9 @@ YOUNG_SHARES = {**SHARES, Share.REVISIT: 0.45, Share.EXPLORE: 0.25, Share.LOOK: 
 YOUNG_SECONDS = 7 * 86_400.0
 _FADE = 0.98
 _LEAST = 0.02
-_UNPROVEN = 0.1
+_UNPROVEN = 0.06
 """Share of articles at most, as long as none of them has gained a link."""
-_PROVEN = 0.15
+_PROVEN = 0.12
 AFTER_GAIN = 0.5
 AFTER_GAIN_SECONDS = 2 * 86_400.0
 _PRIOR_GAINS = 0.05
@@ -76,7 +76,7 @@ def counted(used: Mapping[Share, float], share: Share) -> dict[Share, float]:
 
 
 def article_share(articles: int, gains: int, article_days: float, lists_weight: float) -> float:
-    """Return the share of the budget that *articles* monitored articles deserve, from 0.02 to 0.15.
+    """Return the share of the budget that *articles* monitored articles deserve, from 0.02 to 0.12.
 
     *gains* links to new pages in *article_days* days of watching them, summed over articles;
     *lists_weight* is the sum over hubs of the square roots of their links an hour

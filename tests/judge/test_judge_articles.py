@@ -56,8 +56,9 @@ def test_what_gained_links_stays_and_what_is_shown_no_more_makes_room() -> None:
     assert plan.begin == (9,)
 
 
-def test_an_article_that_gained_links_twice_is_a_hub() -> None:
-    assert monitoring_plan([], [monitored(1, fruitful=2)], 5).promote == (1,)
+def test_an_article_that_gained_links_again_and_again_is_a_hub() -> None:
+    assert monitoring_plan([], [monitored(1, fruitful=3)], 5).promote == ()
+    assert monitoring_plan([], [monitored(1, fruitful=4)], 5).promote == (1,)
 
 
 @pytest.mark.parametrize(

@@ -245,7 +245,7 @@ def test_a_page_that_is_linked_before_it_is_there_is_looked_at_once_more() -> No
     assert not record.announce_page
 
 
-@pytest.mark.parametrize(("days", "wait"), [(0.0, HOUR), (3.0, DAY), (37.0, 4 * DAY)])
+@pytest.mark.parametrize(("days", "wait"), [(0.0, HOUR), (3.0, DAY), (37.0, 2 * DAY)])
 def test_the_longer_a_page_is_missing_the_rarer_it_is_looked_for(days: float, wait: float) -> None:
     waiting = replace(row("missing"), looked_at=NOW - HOUR, first_seen_at=NOW - days * DAY)
     record = judge_look(look(GONE), waiting, NOW)
