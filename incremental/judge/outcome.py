@@ -27,7 +27,7 @@ from incremental.judge.news import (
 from incremental.judge.topics import Guesses
 from incremental.parse import PageKind
 from incremental.scope import page_number
-from incremental.times import HOUR, NEVER
+from incremental.times import HOUR, NEVER, believable
 from incremental.urls import identity, normalize
 from incremental.visit import Outcome
 from store.values import (
@@ -331,7 +331,7 @@ def _seen(target: Target, stand: Standing, view: HubView, plan: _Plan) -> SeenLi
         anchor=target.anchor,
         tag_path=target.tag_path,
         position=target.position,
-        published_at=target.published_at,
+        published_at=believable(target.published_at, view.since.now),
         announce=announce,
         state=state,
         hub=hub,
