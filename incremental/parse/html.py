@@ -84,6 +84,9 @@ def _collect(text: str, prose: Prose | None, limits: ParseLimits) -> tuple[Colle
                 truncated = True
                 break
         parser.close()
+    except etree.XMLSyntaxError:
+        # "no element found": a document without a character, as escape sequences alone leave it.
+        collector.close()
     except LimitReachedError:
         truncated = True
         collector.close()
