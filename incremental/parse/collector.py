@@ -82,7 +82,8 @@ class Collector:
         elif tag == "noscript":
             self._noscript += 1
         elif tag in HEAD_TAGS:
-            self.head.start(tag, attributes, in_svg=self._svg > 0, in_noscript=self._noscript > 0)
+            svg, noscript = self._svg > 0, self._noscript > 0
+            self.head.start(tag, attributes, path=path, in_svg=svg, in_noscript=noscript)
         if self.prose is not None:
             self.prose.start(tag, attributes)
 

@@ -70,7 +70,10 @@ _MONTHS = {
     )
     for month in months.split()
 }
-_URL_DATE = re.compile(r"/(20\d\d)[-/]?(1[0-2]|0[1-9])[-/]?(3[01]|[12]\d|0[1-9])(?=[/_.-]|$)")
+_URL_DATE = re.compile(
+    r"/(20\d\d)(?:[-/]?(1[0-2]|0[1-9])[-/]?(3[01]|[12]\d|0[1-9])(?=[/_.-]|$)"
+    r"|/([1-9]|1[0-2])/([1-9]|[12]\d|3[01])(?=/|$))"
+)
 
 
 def parse_date(
@@ -144,11 +147,13 @@ def find_date(text: str) -> float | None:
 
 
 def date_in_url(url: str) -> float | None:
-    """Return the day that a URL's path names (``/2024/05/06/``, ``/20240506/``), midnight UTC."""
+    """Return the day that a URL's path names (``/2024/05/06/``, ``/2024/5/6/``, ``/20240506/``).
+
+    Its midnight, UTC."""
     found = _URL_DATE.search(url)
     if found is None:
         return None
-    return _midnight(int(found[1]), int(found[2]), int(found[3]))
+    return _midnight(int(found[1]), int(found[2] or found[4]), int(found[3] or found[5]))
 
 
 def _named_parts(found: re.Match[str]) -> tuple[int, int, int]:
