@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from classifier.topic.values import PageText
@@ -17,6 +17,7 @@ from incremental.fetch.decoding import decode_body
 from incremental.fetch.robots import follow_robots
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.history.reading import read_text
+from incremental.judge.languages import language_of_page
 from incremental.judge.topic_text import page_text
 from incremental.parse import Page, PageKind, parse
 from store.values import ReadText
@@ -105,6 +106,7 @@ def visit(task: VisitTask, fetch: Fetch) -> Outcome:
         decode=decode_body,
         want_text=task.for_topics or task.purpose in _READ,
     )
+    page = replace(page, language=language_of_page(page))
     content_type = response.headers.get("content-type", "")
     if task.purpose in _READ:
         read = read_text(page, decode_body(response.body, content_type)[0], digest)
