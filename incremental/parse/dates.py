@@ -38,7 +38,9 @@ _TIME = (
     r"\s*(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?"
 )
 # 22.11.2026 begins with the day wherever it is written; with other signs nobody knows.
-_NUMERIC = re.compile(rf"\s*(\d{{1,2}})([-/.])\s?(\d{{1,2}})\2\s?((?:19|20)\d\d)(?!\d)(?:[T,\s]+{_TIME})?")
+_NUMERIC = re.compile(
+    rf"\s*(\d{{1,2}})([-/.])\s?(\d{{1,2}})\2\s?((?:19|20)\d\d)(?!\d)(?:[T,\s]+{_TIME})?"
+)
 _TIME_OF_DAY = re.compile(rf"(?<!\d){_TIME}")
 _NUMBER = re.compile(r"\d+")
 # 6 May 2024, 6. Mai 2024, May 6th, 2024, 06.05.2024; with slashes nobody knows which is the month.

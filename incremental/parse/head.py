@@ -31,7 +31,8 @@ _FEED_TYPES = frozenset(
 )
 # Classes of body tell of the whole page.
 _ASIDE = re.compile(
-    r"/(?:aside|nav)(?=[./])|/(?!body)[^/]*(?:sidebar|related|recent|popular|comment)", re.IGNORECASE
+    r"/(?:aside|nav)(?=[./])|/(?!body)[^/]*(?:sidebar|related|recent|popular|comment)",
+    re.IGNORECASE,
 )
 # HTML standard, "shared declarative refresh steps".
 _REFRESH = re.compile(

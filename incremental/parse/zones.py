@@ -13,7 +13,9 @@ _HALF_DAY = re.compile(
     re.IGNORECASE,
 )
 # Only after a time; lower-case words ("Uhr", "h") are none.
-_NAME = re.compile(r"(?<=:\d\d)(?P<fraction>[.,]\d+)?\s*\(?(?P<name>[A-Z][A-Za-z]*/[A-Za-z_/]+|[A-Z]{2,5})\)?\s*$")
+_NAME = re.compile(
+    r"(?<=:\d\d)(?P<fraction>[.,]\d+)?\s*\(?(?P<name>[A-Z][A-Za-z]*/[A-Za-z_/]+|[A-Z]{2,5})\)?\s*$"
+)
 _UNIVERSAL = frozenset({"UTC", "GMT", "UT", "WET"})
 _MINUTES = {
     name: minutes

@@ -44,7 +44,9 @@ def test_what_was_there_is_known_and_what_comes_is_told(tmp_path: Path) -> None:
 def test_a_page_that_does_not_say_its_language_is_found_by_it(tmp_path: Path) -> None:
     """Small sites seldom declare one; templates declare the language of their author."""
     chinese = "国务院办公厅今日发布通知，要求各地区各部门认真贯彻落实会议精神，切实加强组织领导。"
-    english = "The council has opened the old bridge again, and the mayor was the first to cross it."
+    english = (
+        "The council has opened the old bridge again, and the mayor was the first to cross it."
+    )
     pages = {
         HOME: [(0, page("/z.html")), (START + 2 * HOUR, page("/a.html", "/b.html", "/c.html"))],
         HOME + "a.html": f"<title>通知</title><p>{chinese}</p>",

@@ -81,7 +81,18 @@ def test_every_label_that_browsers_take_names_its_charset(label: str) -> None:
     assert encoding is not None
     if encoding.name in {"replacement", "x-user-defined"}:
         return  # what browsers refuse to read, and what stands for raw bytes
-    for sample in (CHINESE, TAIWAN, JAPANESE, KOREAN, RUSSIAN, FRENCH, "عرب", "Ελληνικά", "שלום", "ไทย"):
+    for sample in (
+        CHINESE,
+        TAIWAN,
+        JAPANESE,
+        KOREAN,
+        RUSSIAN,
+        FRENCH,
+        "عرب",
+        "Ελληνικά",
+        "שלום",
+        "ไทย",
+    ):
         body = encoding.codec_info.encode("<p>" + sample * 9, "ignore")[0]
         if len(body) < 20 or (b"\0" in body and "utf-16" not in encoding.name):
             continue

@@ -166,14 +166,18 @@ def test_rules_far_down_a_small_file_count() -> None:
     assert not robots(rules).allows(f"{SITE}/late")
 
 
-@pytest.mark.parametrize("record", ["Noindex: /n", "Content-Signal: search=yes", "Clean-param: a", "x"])
+@pytest.mark.parametrize(
+    "record", ["Noindex: /n", "Content-Signal: search=yes", "Clean-param: a", "x"]
+)
 def test_records_that_are_none_do_not_end_a_list_of_crawlers(record: str) -> None:
     """RFC 9309, section 2.2.4."""
     policy = robots(f"User-agent: hubwatch\n{record}\nUser-agent: other\nDisallow: /x\n")
     assert not policy.allows(f"{SITE}/x")
 
 
-@pytest.mark.parametrize("name", ["Disallow", "disalow", "Dissallow", "dissalow", "diasllow", "disallaw"])
+@pytest.mark.parametrize(
+    "name", ["Disallow", "disalow", "Dissallow", "dissalow", "diasllow", "disallaw"]
+)
 def test_misspelt_rules_count(name: str) -> None:
     assert not robots(f"User-agent: *\n{name}: /x\n").allows(f"{SITE}/x")
 

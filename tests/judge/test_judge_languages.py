@@ -8,7 +8,9 @@ from incremental.judge.languages import language_of_page
 from incremental.parse import Link, Page, PageKind
 
 ENGLISH = "The council has opened the old bridge again, and the mayor was the first to cross it."
-GERMAN = "Der Rat hat die alte Brücke wieder geöffnet, und der Bürgermeister ging als erster hinüber."
+GERMAN = (
+    "Der Rat hat die alte Brücke wieder geöffnet, und der Bürgermeister ging als erster hinüber."
+)
 CHINESE = "国务院办公厅今日发布通知，要求各地区各部门认真贯彻落实会议精神。"
 
 

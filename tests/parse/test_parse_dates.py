@@ -170,7 +170,9 @@ def test_a_page_that_was_dated_anew_keeps_the_day_of_its_address() -> None:
 
 def test_a_time_on_the_day_of_the_address_is_more_exact() -> None:
     markup = b"<time datetime=2024-05-06T08:00:00Z>8 a.m.</time>"
-    assert parse(markup, "https://e.org/2024/05/06/a", want_text=True).published_at == DAY + 8 * HOUR
+    assert (
+        parse(markup, "https://e.org/2024/05/06/a", want_text=True).published_at == DAY + 8 * HOUR
+    )
 
 
 @pytest.mark.parametrize(

@@ -183,6 +183,21 @@ def test_the_other_dates_of_a_feed_tell_the_day_from_the_month(
     assert page.links[0].published_at == expected
 
 
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("&lt;b&gt;W&lt;/b&gt;ord", "Word"),
+        ("CO&lt;sub&gt;2&lt;/sub&gt; and &lt;i&gt;more&lt;/i&gt;", "CO2 and more"),
+        ("<![CDATA[<ruby>漢<rt>かん</rt></ruby>字]]>", "漢かん字"),
+        ("One&lt;br/&gt;two&lt;p&gt;three&lt;/p&gt;four", "One two three four"),
+        ("Bell&#x9d; and &amp;#x7;tab&amp;#x9;stay", "Bell and tab stay"),
+    ],
+)
+def test_a_title_is_legible_text(title: str, expected: str) -> None:
+    """Tags within a word leave no blank, and no control character reaches a terminal or a message."""
+    assert only_link(rss(f"<item><link>/a</link><title>{title}</title></item>")).anchor == expected
+
+
 def test_a_summary_that_was_cut_within_a_tag_is_still_text() -> None:
     summary = "&lt;p&gt;Hello &lt;a href='/x' title='cut"
     item = f"<item><link>/a</link><description>{summary}</description></item>"
