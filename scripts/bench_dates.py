@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measure how often the publication date that a page is given is right, beside the library htmldate.
 
-    scripts/bench_dates.py --truth eval_default.json --pages FOLDER     pages and dates as htmldate's tests have them
-    scripts/bench_dates.py --replay FILE.sqlite --replay ...            recorded sites and their truth files
+    scripts/bench_dates.py --truth eval_default.json --pages FOLDER   htmldate's own tests
+    scripts/bench_dates.py --replay FILE.sqlite --replay ...          recorded sites, with their truth
     scripts/bench_dates.py ... --json --misses
 
 A truth file is JSON, ``{url: {"file": name, "date": "2024-05-06"}}``; pages without a file are left

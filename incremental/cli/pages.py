@@ -21,8 +21,8 @@ from incremental.cli.common import (
 )
 from incremental.errors import InputError, NotFoundError
 from incremental.plain_text import clean
-from incremental.times import moment
 from incremental.readable_urls import readable
+from incremental.times import moment
 from incremental.urls import identity, normalize
 
 if TYPE_CHECKING:

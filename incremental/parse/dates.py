@@ -151,7 +151,8 @@ def find_date(text: str) -> float | None:
 def date_in_url(url: str) -> float | None:
     """Return the day that a URL's path names (``/2024/05/06/``, ``/2024/5/6/``, ``/20240506/``).
 
-    Its midnight, UTC."""
+    Its midnight, UTC.
+    """
     found = _URL_DATE.search(url)
     if found is None:
         return None

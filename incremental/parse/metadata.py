@@ -87,7 +87,10 @@ def _of_shown(shown: list[float], html: str, url: str) -> float | None:
 
 
 def _shown_dates(head: Head, prose: Prose) -> list[float]:
-    """Return what stands on the page as its date, the surest first; what stands aside only if nothing else does."""
+    """Return what stands on the page as its date, the surest first.
+
+    Time elements that stand aside count only where there are no others.
+    """
     usual = [time for time in head.times if not time.aside] or head.times
     marked = [time.moment for time in usual if any(word in time.mark for word in _TIME_MARKS)]
     text = prose.text()

@@ -9,10 +9,11 @@ _SILENT = re.compile(r"<(script|style)\b[^<>]*>[^<]*</\1\s*>", re.IGNORECASE)
 # A summary that was cut may end within a tag.
 _TAG = re.compile(r"<(?:/?([a-z][a-z0-9]*)|[/!?])[^<>]*(?:>|$)", re.IGNORECASE)
 # Tags within a word: <b>W</b>ord, CO<sub>2</sub>, <ruby> and its kin.
-_INLINE = frozenset(
-    """a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q rb rp rt rtc ruby s
-    samp small span strike strong sub sup time tt u var wbr""".split()
-)
+_INLINE_NAMES = """
+    a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q rb rp rt rtc ruby s
+    samp small span strike strong sub sup time tt u var wbr
+"""
+_INLINE = frozenset(_INLINE_NAMES.split())
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 # Room for the mark-up around the first few hundred characters that are kept.
 _MARKUP_CHARS = 8_000

@@ -153,8 +153,8 @@ SIDEBAR = (
         ("https://e.org/a", f"<p class=post-meta>6 May 2024</p>{SIDEBAR}"),
         (
             "https://e.org/a",
-            "<time datetime=2024-06-01>x</time><time datetime=2024-06-02>x</time>"
-            "<article><h1>T</h1><p class=date>Publié le 6 mai 2024</p></article>",
+            """<time datetime=2024-06-01>x</time><time datetime=2024-06-02>x</time>
+            <article><h1>T</h1><p class=date>Publié le 6 mai 2024</p></article>""",
         ),
     ],
 )
