@@ -13,9 +13,20 @@ DAY = 86_400.0
 NEVER = 9e12
 """A due time beyond all visits."""
 
+_MAX_AHEAD = 2 * DAY
+"""Of a page's date: a zone that is not told is worth 14 hours, and editors date posts to the morning."""
+
 _UNITS = {"m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}
 _MOST_DIGITS = 12
 _SPAN = re.compile(r"^(\d+(?:\.\d+)?)([mhdw])$")
+
+
+def believable(published_at: float | None, now: float) -> float | None:
+    """Return the date of a page, None when it lies in the future: then it says nothing.
+
+    Events are often listed under the day when they take place.
+    """
+    return published_at if published_at is None or published_at <= now + _MAX_AHEAD else None
 
 
 def moment(text: str, at: float) -> float:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
-from urllib.parse import unquote_to_bytes, urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
@@ -41,13 +41,19 @@ _TRACKING = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _SESSION = re.compile(
-    r"^(?:jsessionid|phpsessid|aspsessionid\w*|cfid|cftoken|sessionid|session_id|sid|zenid|osCsid)$",
+    r"^(?:jsessionid|phpsessid|aspsessionid\w*|cfid|cftoken|zenid|osCsid"
+    r"|(?P<vague>sessionid|session_id|sid))$",
     re.IGNORECASE,
 )
 _SESSION_VALUE = re.compile(r"^[0-9a-zA-Z._!-]{12,}$")
+# A date, a number or a headline may be the id of a story, or of a session of a conference.
+_RANDOM = re.compile(r"(?=(?:[^0-9]*[0-9]){3})(?=(?:[^a-zA-Z]*[a-zA-Z]){3}).*[0-9a-zA-Z]{12}")
 _PATH_SESSION = re.compile(
     r";(?:jsessionid|phpsessid|sid)=[^/?;]*|/\([SXF]\([0-9a-z]{10,}\)\)", re.IGNORECASE
 )
+_MAX_LABEL = 63
+_FOREIGN = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
+_ENDS_HOST = re.compile(r"[\x00-\x20/?#@:%\\\[\]<>^|\x7f]")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
 
@@ -102,20 +108,37 @@ def _host(name: str | None) -> str:
 
 
 def _with_ascii_host(url: str) -> str:
-    """Return *url* with its host in punycode, as browsers write it (UTS 46).
+    """Return *url* with its host in punycode, as browsers write it (UTS 46, non-transitional).
 
-    The standard library's codec knows only IDNA 2003, which makes another domain of ``faß.de``;
-    but it takes emoji, which IDNA 2008 refuses and browsers allow.
+    Escapes in a host are decoded first (WHATWG URL, 3.5), but for those of ASCII: nobody needs them,
+    and a host that has some is refused later.
     """
     parts = urlsplit(url)
-    if parts.netloc.isascii():
-        return url
     host, colon, port = parts.netloc.rpartition("@")[2].partition(":")
+    plain = _FOREIGN.sub(lambda found: unquote(found[0], errors="strict"), host)
+    if plain.isascii():
+        return url
+    return parts._replace(netloc=_ascii_host(plain) + colon + port).geturl()
+
+
+def _ascii_host(host: str) -> str:
+    """Return *host*, which is not in ASCII, as it is there; UnicodeError for what no browser takes.
+
+    IDNA 2008 refuses emoji and underscores, which browsers allow; IDNA 2003, the standard library's,
+    makes another domain of ``faß.de``. So what the first refuses is written without its rules for
+    registries.
+    """
     try:
-        name = idna.encode(host, uts46=True)
+        return idna.encode(host, uts46=True).decode("ascii")
     except idna.IDNAError:
-        name = host.encode("idna")
-    return parts._replace(netloc=name.decode("ascii") + colon + port).geturl()
+        mapped = idna.uts46_remap(host, std3_rules=False, transitional=False)
+    labels = [
+        label if label.isascii() else "xn--" + label.encode("punycode").decode("ascii")
+        for label in mapped.split(".")
+    ]
+    if _ENDS_HOST.search(mapped) or any(len(label) > _MAX_LABEL for label in labels):
+        raise UnicodeError("no host")
+    return ".".join(labels)
 
 
 def _without_dots(path: str) -> str:
@@ -163,10 +186,17 @@ def _content_parameters(query: str) -> list[str]:
     kept = []
     for pair in filter(None, query.replace("&amp;", "&").split("&")):
         name, _, value = pair.partition("=")
-        session = _SESSION.match(name) and _SESSION_VALUE.match(value)
-        if not session and not _TRACKING.match(name):
+        if not _is_session(name, value) and not _TRACKING.match(name):
             kept.append(pair)
     return kept
+
+
+def _is_session(name: str, value: str) -> bool:
+    """Tell whether a parameter names a visit: long, and under a vague name random-looking."""
+    found = _SESSION.match(name)
+    if found is None or not _SESSION_VALUE.match(value):
+        return False
+    return not found["vague"] or _RANDOM.match(value) is not None
 
 
 def host_of(url: str) -> str:
@@ -188,26 +218,3 @@ def registered_domain(host: str) -> str:
     if ":" in host or re.fullmatch(r"[\d.]+", host):
         return host  # an address, whose last numbers are no suffix
     return str(_public_suffixes().privatesuffix(host) or host)
-
-
-def readable(url: str) -> str:
-    """Return *url* as people read it: IDN and UTF-8 escapes decoded, nothing that could mislead.
-
-    For showing only: it cannot be fetched back for certain. Control and direction characters
-    stay escaped, because a page may put them into its links to deceive.
-    """
-    parts = urlsplit(url)
-    host = parts.netloc
-    if "xn--" in host:
-        try:
-            host = host.encode("ascii").decode("idna")
-        except UnicodeError:
-            host = parts.netloc
-    rest = url.split(parts.netloc, 1)[1] if parts.netloc else url
-    try:
-        plain = unquote_to_bytes(rest).decode("utf-8")
-    except UnicodeDecodeError:
-        plain = rest
-    if not plain.isprintable() or " " in plain:
-        plain = rest
-    return f"{parts.scheme}://{host}{plain}"

@@ -18,6 +18,7 @@ from incremental.fetch.headers import link_targets
 from incremental.fetch.robots import follow_robots
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.history.reading import read_text
+from incremental.judge.languages import language_of_page
 from incremental.judge.topic_text import page_text
 from incremental.parse import Page, PageKind, parse
 from store.values import ReadText
@@ -107,6 +108,7 @@ def visit(task: VisitTask, fetch: Fetch) -> Outcome:
         want_text=task.for_topics or task.purpose in _READ,
     )
     page = _with_header_links(page, response)
+    page = replace(page, language=language_of_page(page))
     content_type = response.headers.get("content-type", "")
     if task.purpose in _READ:
         read = read_text(page, decode_body(response.body, content_type)[0], digest)

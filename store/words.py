@@ -6,7 +6,8 @@ into overlapping pairs of characters, the last of a run alone::
     中国人民 -> 中国 国人 人民 民       so that 国人 is found, 中国人 (as two pairs in a row), and 民
 
 A search in it finds every substring, short ones too, needs no dictionary, and cannot miss a name
-that a dictionary would have cut apart. Everything else is words, without accents and case.
+that a dictionary would have cut apart. Traditional and simplified characters are one (:mod:`store.han`).
+Everything else is words, without accents and case.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
+
+from store.han import simplified
 
 MAX_WORDS = 16_000
 """Of one page; PostgreSQL numbers places in a text up to 16,383."""
@@ -96,12 +99,15 @@ def _runs(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def folded(text: str) -> str:
-    """Return a text without case, accents, and the forms that only look different."""
+    """Return a text without case, accents, and the forms that only look different.
+
+    Traditional Chinese characters are one with the simplified ones.
+    """
     if text.isascii():
         return text.lower()
     apart = unicodedata.normalize("NFKD", text)
     bare = re.sub("[\u0300-\u036f]", "", apart)
-    return unicodedata.normalize("NFC", bare).casefold()
+    return simplified(unicodedata.normalize("NFC", bare).casefold())
 
 
 @cache

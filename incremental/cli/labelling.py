@@ -12,7 +12,7 @@ import typer
 
 from incremental.cli.common import Json, State, now, print_json, print_table, say
 from incremental.errors import InputError
-from incremental.urls import readable
+from incremental.readable_urls import readable
 
 labels = typer.Typer(
     help="Take labels from one machine to another, or train with them.", no_args_is_help=True

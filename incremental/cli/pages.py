@@ -21,8 +21,9 @@ from incremental.cli.common import (
 )
 from incremental.errors import InputError, NotFoundError
 from incremental.plain_text import clean
+from incremental.readable_urls import readable
 from incremental.times import moment
-from incremental.urls import identity, normalize, readable
+from incremental.urls import identity, normalize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -23,8 +23,8 @@ from incremental.cli.common import (
 from incremental.cli.judged import shown_score, told_pages, topic_fields
 from incremental.errors import InputError
 from incremental.plain_text import clean
+from incremental.readable_urls import readable
 from incremental.times import moment
-from incremental.urls import readable
 
 if TYPE_CHECKING:
     from incremental.settings import Settings

@@ -15,7 +15,7 @@ import typer
 from incremental.cli.common import Json, State, now, print_json, say
 from incremental.errors import InputError
 from incremental.plain_text import clean
-from incremental.urls import readable
+from incremental.readable_urls import readable
 
 if TYPE_CHECKING:
     from pathlib import Path

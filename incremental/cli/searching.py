@@ -20,7 +20,7 @@ from incremental.cli.common import (
 )
 from incremental.errors import InputError, NotFoundError
 from incremental.plain_text import clean
-from incremental.urls import readable
+from incremental.readable_urls import readable
 
 if TYPE_CHECKING:
     from incremental.searches import Filters

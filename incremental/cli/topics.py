@@ -9,7 +9,7 @@ import typer
 from incremental.cli.common import Json, State, dated, now, print_json, print_table, say
 from incremental.errors import NotFoundError
 from incremental.plain_text import clean
-from incremental.urls import readable
+from incremental.readable_urls import readable
 
 if TYPE_CHECKING:
     from incremental.learning.topics import Taught

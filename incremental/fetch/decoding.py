@@ -19,8 +19,9 @@ from __future__ import annotations
 import codecs
 import re
 
+import webencodings
 from bs4.dammit import EncodingDetector
-from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom
+from w3lib.encoding import read_bom
 
 _SAMPLE_BYTES = 32 * 1024
 _HEAD_BYTES = 8 * 1024
@@ -60,6 +61,7 @@ _MEANT = {
     "tis-620": "cp874",
     "utf-8-sig": "utf-8",
 }
+_HEADER_LABEL = re.compile(r"charset\s*=\s*[\"']?\s*([^\s;,\"']+)", re.IGNORECASE)
 # Encodings in seven bits: valid ASCII, but not meant as such.
 _ESCAPED = re.compile(rb"\x1b[$(]|~\{")
 _HIGH_BYTE = re.compile(rb"[\x80-\xff]")
@@ -104,8 +106,11 @@ def _strict(body: bytes, charset: str) -> str | None:
 
 def _declared(body: bytes, content_type: str) -> list[str]:
     """Return the charsets that the body may be in, the most credible first."""
-    header = _known(http_content_type_encoding(content_type))
-    meta = _known(html_body_declared_encoding(body[:_HEAD_BYTES]))
+    told = _HEADER_LABEL.search(content_type)
+    header = _known(told[1]) if told else None
+    head = body[:_HEAD_BYTES]
+    find_label = EncodingDetector.find_declared_encoding
+    meta = _known(find_label(head, is_html=True, search_entire_document=True))
     if meta in _WIDE:
         meta = None  # found by reading ASCII, so it cannot be true
     if header in _WIDE and b"\0" not in body[:_HEAD_BYTES]:
@@ -142,13 +147,17 @@ def _has_pairs(sample: bytes) -> bool:
     return paired > _MIN_PAIRED * len(_HIGH_BYTE.findall(sample))
 
 
-def _known(name: str | None) -> str | None:
-    """Return our name for a charset; None for what is none, such as Python's ``punycode``."""
-    if not name:
+def _known(label: str | None) -> str | None:
+    """Return our name for a charset; None for what is none, such as Python's ``punycode``.
+
+    Python lacks a third of the labels that browsers take (``iso-8859-8-i``, ``koi8``, ``x-sjis``).
+    """
+    if not label:
         return None
     try:
-        found = codecs.lookup(name).name
+        found = codecs.lookup(label).name
     except (LookupError, ValueError):
-        return None
+        encoding = webencodings.lookup(label)
+        found = encoding.codec_info.name if encoding else ""
     found = _MEANT.get(found, found)
     return found if found in _MULTIBYTE | _WIDE | _SINGLE_BYTE else None

@@ -37,9 +37,15 @@ FIRST_RETRY_SECONDS = 300.0
 MAX_REDIRECTS = 5
 MAX_SITEMAPS = 1_000
 
-_MAX_LINES = 20_000
 _MAX_URL_LENGTH = 2_000
 _USER_AGENT_LINE = re.compile(r"\s*user[- ]?agent(?:\s*:|\s)\s*(.*)", re.IGNORECASE)
+# All that Protego gives a meaning, its misspellings included. RFC 9309, section 2.2.4: other records
+# must not interfere with these; Protego takes them for the end of a list of crawlers.
+_RECORD = re.compile(
+    r"\s*(?:dis?s?al+o?w|diasllow|disallaw|allow|site-?maps?|crawl[- ]delay|request[- ]rate"
+    r"|visit[- ]time)(?:\s*:|\s)",
+    re.IGNORECASE,
+)
 _CLIENT_ERRORS = range(400, 500)
 _NO_RULES = frozenset(
     {
@@ -209,13 +215,15 @@ def _bounded(text: str, user_agent: str) -> str:
 
     Protego keeps one copy of the rules for each user agent of a group, so ten thousand agents above
     ten thousand rules would be a bomb. All agents but ours and ``*`` are made one; which also makes
-    the comparison that of RFC 9309, section 2.2.1: the whole product token, no part of it.
+    the comparison that of RFC 9309, section 2.2.1: the whole product token, no part of it. Records of
+    other kinds are left out. How much is read is bound by bytes alone, as in the RFC.
     """
     lines = []
-    for line in text.splitlines()[:_MAX_LINES]:
+    for line in text.splitlines():
         agent = _USER_AGENT_LINE.match(line)
         if agent is None:
-            lines.append(line)
+            if _RECORD.match(line):
+                lines.append(line)
             continue
         named = agent[1].partition("#")[0].strip().lower()
         ours = re.split(r"[/\s*]", named, maxsplit=1)[0] == user_agent

@@ -16,7 +16,7 @@ from incremental.fetch.status import FetchStatus
 from incremental.judge.kept_back import KeptBack, furniture
 from incremental.judge.news import is_soft_404
 from incremental.judge.outcome import base_record
-from incremental.times import DAY, HOUR
+from incremental.times import DAY, HOUR, believable
 from incremental.visit import Outcome
 from store.values import LookRow, VisitRecord
 
@@ -90,6 +90,7 @@ def judge_look(outcome: Outcome, row: LookRow, now: float) -> VisitRecord:
     fields |= {"body_md5": outcome.body_md5, "language": page.language}
     if page.title:
         fields["title"] = page.title
-    if page.published_at is not None:
-        fields["published_at"] = page.published_at
+    published_at = believable(page.published_at, now)
+    if published_at is not None:
+        fields["published_at"] = published_at
     return replace(record, page_fields=fields)

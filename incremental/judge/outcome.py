@@ -28,7 +28,7 @@ from incremental.judge.news import (
 from incremental.judge.topics import Guesses
 from incremental.parse import PageKind
 from incremental.scope import page_number
-from incremental.times import HOUR, NEVER
+from incremental.times import HOUR, NEVER, believable
 from incremental.urls import host_of, identity, normalize
 from incremental.visit import Outcome
 from store.values import (
@@ -336,7 +336,7 @@ def _seen(target: Target, stand: Standing, view: HubView, plan: _Plan) -> SeenLi
         anchor=target.anchor,
         tag_path=target.tag_path,
         position=target.position,
-        published_at=target.published_at,
+        published_at=believable(target.published_at, view.since.now),
         announce=announce,
         state=state,
         hub=hub,

@@ -3,25 +3,52 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from incremental.parse.zones import in_24_hours, with_offset
+
+EARLIEST = datetime(1989, 3, 1, tzinfo=UTC).timestamp()
+"""When the web was proposed: an earlier date is a default value (0001-01-01, 1970-01-01)."""
+LATEST = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
+"""A later date is a slip of the pen. What lies in the future is for those to say who know the time."""
+
+_DAY = 86_400.0
+_MONTHS_A_YEAR = 12
 _MAX_CHARS = 60
-# W3C date and time (sitemaps), ISO 8601, and the forms of Chinese pages: 2024年5月6日 10:20.
+# W3C date and time (sitemaps), ISO 8601, and the forms of Chinese and Korean pages: 2024年5月6日 10:20,
+# 2024년 5월 6일.
 _ISO_LIKE = re.compile(
     r"(?<!\d)(?P<year>(?:19|20)\d\d)"
-    r"(?:[-/.年](?P<month>1[0-2]|0?[1-9])(?:[-/.月](?P<day>3[01]|[12]\d|0?[1-9])日?)?月?)?"
+    r"(?:[-/.年년]\s?(?P<month>1[0-2]|0?[1-9])(?:[-/.月월]\s?(?P<day>3[01]|[12]\d|0?[1-9])(?!\d)[日일]?)?[月월]?)?"
     r"(?:[T\s]+(?P<hour>2[0-3]|[01]?\d)[:时](?P<minute>[0-5]\d)(?:[:分](?P<second>[0-5]\d))?"
     r"(?:[.,]\d+)?秒?)?"
     r"\s*(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?",
     re.IGNORECASE,
 )
+# ISO 8601 without its signs: 20240506T102000Z.
+_COMPACT = re.compile(
+    r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)"
+    r"(?:T?(?P<hour>\d\d):?(?P<minute>\d\d)(?::?(?P<second>\d\d))?)?\s*(?P<zone>Z|[+-]\d\d:?\d\d)?",
+    re.IGNORECASE,
+)
+_TIME = (
+    r"(?P<hour>2[0-3]|[01]?\d)[:.](?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?:[.,]\d+)?"
+    r"\s*(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?"
+)
+# 22.11.2026 begins with the day wherever it is written; with other signs nobody knows.
+_NUMERIC = re.compile(
+    rf"\s*(\d{{1,2}})([-/.])\s?(\d{{1,2}})\2\s?((?:19|20)\d\d)(?!\d)(?:[T,\s]+{_TIME})?"
+)
+_TIME_OF_DAY = re.compile(rf"(?<!\d){_TIME}")
+_NUMBER = re.compile(r"\d+")
 # 6 May 2024, 6. Mai 2024, May 6th, 2024, 06.05.2024; with slashes nobody knows which is the month.
 _NAMED = re.compile(
-    r"(?<!\d)(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th|\.|º)?\s+(?:de\s+)?(?P<name>[a-zäéû]{3,10})\.?,?"
-    r"\s+(?:de\s+)?(?P<year>20\d\d)"
-    r"|(?P<name2>[a-zäéû]{3,10})\.?\s+(?P<day2>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?,?\s+(?P<year2>20\d\d)"
-    r"|(?<!\d)(?P<day3>3[01]|[12]\d|0?[1-9])\.\s?(?P<month>1[0-2]|0?[1-9])\.\s?(?P<year3>20\d\d)",
+    r"(?<!\d)(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th|\.|º)?[\s-]+(?:de\s+)?(?P<name>[a-zäéû]{3,10})\.?,?"
+    r"[\s-]+(?:de\s+)?(?P<year>(?:19|20)\d\d)"
+    r"|(?P<name2>[a-zäéû]{3,10})\.?\s+(?P<day2>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?,?\s+(?P<year2>(?:19|20)\d\d)"
+    r"|(?<!\d)(?P<day3>3[01]|[12]\d|0?[1-9])\.\s?(?P<month>1[0-2]|0?[1-9])\.\s?(?P<year3>(?:19|20)\d\d)",
     re.IGNORECASE,
 )
 _MONTHS = {
@@ -45,20 +72,68 @@ _MONTHS = {
     )
     for month in months.split()
 }
-_URL_DATE = re.compile(r"/(20\d\d)[-/]?(1[0-2]|0[1-9])[-/]?(3[01]|[12]\d|0[1-9])(?=[/_.-]|$)")
+_URL_DATE = re.compile(
+    r"/(20\d\d)(?:[-/]?(1[0-2]|0[1-9])[-/]?(3[01]|[12]\d|0[1-9])(?=[/_.-]|$)"
+    r"|/([1-9]|1[0-2])/([1-9]|[12]\d|3[01])(?=/|$))"
+)
 
 
-def parse_date(text: str) -> float | None:
+def parse_date(
+    text: str, *, day_first: bool | None = None, needs_day: bool = False
+) -> float | None:
     """Return the moment *text* names, unix seconds, or None.
 
     A date without a time is its midnight; without a zone it is taken for UTC, because a page seldom
-    tells its zone and a wrong guess is no better than at most 14 hours off.
+    tells its zone and a wrong guess is no better than at most 14 hours off. A zone that is named but
+    unknown or ambiguous makes the date unknown, and so does a moment before :data:`EARLIEST` or
+    from :data:`LATEST` on. *day_first* says what ``05-11-2026`` means; None leaves it unknown. With
+    *needs_day* a mere month or year is None.
     """
-    text = text.strip()[:_MAX_CHARS]
-    found = _ISO_LIKE.fullmatch(text) or _ISO_LIKE.match(text)
-    if found and (found.end() == len(text) or found["day"]):
-        return _moment(found)
-    return _mail_date(text)
+    readable = with_offset(in_24_hours(text.strip()[:_MAX_CHARS]))
+    if readable is None:
+        return None
+    moment = _read(readable, day_first=day_first, needs_day=needs_day)
+    return moment if moment is not None and EARLIEST <= moment < LATEST else None
+
+
+def _read(text: str, *, day_first: bool | None, needs_day: bool) -> float | None:
+    found = _ISO_LIKE.match(text)
+    if found and (found["day"] or found.end() == len(text)):
+        return None if needs_day and not found["day"] else _moment(found)
+    compact = _COMPACT.fullmatch(text)
+    if compact:
+        return _moment(compact)
+    numeric = _NUMERIC.match(text)
+    if numeric:
+        return _numeric_moment(numeric, day_first)
+    moment = _mail_date(text)
+    return _worded(text) if moment is None else moment
+
+
+def is_day_first(texts: Iterable[str]) -> bool | None:
+    """Say what the numbers of dates like ``22-11-2026`` mean, from dates of one hand; None = unknown.
+
+    A first number above 12 is a day, a second one makes the first a month; who writes both is no guide.
+    """
+    pairs = [(int(found[1]), int(found[3])) for text in texts if (found := _NUMERIC.match(text))]
+    first = any(one > _MONTHS_A_YEAR for one, _ in pairs)
+    second = any(two > _MONTHS_A_YEAR for _, two in pairs)
+    return None if first == second else first
+
+
+def agrees(moment: float, text: str) -> bool:
+    """Tell whether a *moment* that another reader made of *text* may stand where we can read none.
+
+    The text must name its year and its day, give or take a day for the zone, and no zone that we do
+    not know: feedparser makes 20 November 2022 of ``22-11-2026``, the first of the month of many a
+    date, and UTC of every zone.
+    """
+    numbers = {int(digits) for digits in _NUMBER.findall(text)}
+    if with_offset(in_24_hours(text.strip())) is None or parse_date(text) is not None:
+        return False
+    days = (datetime.fromtimestamp(moment + shift, UTC) for shift in (-_DAY, 0.0, _DAY))
+    sound = EARLIEST <= moment < LATEST
+    return sound and any({day.year, day.day} <= numbers for day in days)
 
 
 def find_date(text: str) -> float | None:
@@ -74,11 +149,14 @@ def find_date(text: str) -> float | None:
 
 
 def date_in_url(url: str) -> float | None:
-    """Return the day that a URL's path names (``/2024/05/06/``, ``/20240506/``), midnight UTC."""
+    """Return the day that a URL's path names (``/2024/05/06/``, ``/2024/5/6/``, ``/20240506/``).
+
+    Its midnight, UTC.
+    """
     found = _URL_DATE.search(url)
     if found is None:
         return None
-    return _midnight(int(found[1]), int(found[2]), int(found[3]))
+    return _midnight(int(found[1]), int(found[2] or found[4]), int(found[3] or found[5]))
 
 
 def _named_parts(found: re.Match[str]) -> tuple[int, int, int]:
@@ -88,6 +166,37 @@ def _named_parts(found: re.Match[str]) -> tuple[int, int, int]:
     name = (found["name"] or found["name2"] or "").lower()
     month = int(found["month"] or 0) or _MONTHS.get(name[:4]) or _MONTHS.get(name[:3]) or 0
     return year, month, day
+
+
+def _numeric_moment(found: re.Match[str], day_first: bool | None) -> float | None:
+    """Return the moment of two numbers and a year, None where it is open which one is the month."""
+    one, two = int(found[1]), int(found[3])
+    if found[2] == "." or one == two:
+        day_first = True
+    elif max(one, two) > _MONTHS_A_YEAR:
+        # What cannot be a month is the day, whatever the other dates of a feed say.
+        day_first = one > two
+    if day_first is None:
+        return None
+    day, month = (one, two) if day_first else (two, one)
+    return _at(_midnight(int(found[4]), month, day), found)
+
+
+def _worded(text: str) -> float | None:
+    """Read what mail never writes: ``Nov 22, 2026``, ``22 de noviembre de 2026 10:20``."""
+    for found in _NAMED.finditer(text):
+        year, month, day = _named_parts(found)
+        if month:
+            return _at(_midnight(year, month, day), _TIME_OF_DAY.search(text, found.end()))
+    return None
+
+
+def _at(midnight: float | None, found: re.Match[str] | None) -> float | None:
+    """Return the moment of the time that *found* names on a day."""
+    if midnight is None or found is None:
+        return midnight
+    hour, minute, second = (int(found[name] or 0) for name in ("hour", "minute", "second"))
+    return midnight + hour * 3600 + minute * 60 + second - _offset_seconds(found["zone"] or "")
 
 
 def _midnight(year: int, month: int, day: int) -> float | None:

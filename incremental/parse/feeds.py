@@ -6,7 +6,7 @@ import calendar
 import re
 from typing import TYPE_CHECKING, Any
 
-from incremental.parse.dates import parse_date
+from incremental.parse.dates import agrees, is_day_first, parse_date
 from incremental.parse.feedreader import read_feed
 from incremental.parse.page import Link, Page, PageKind
 from incremental.parse.references import Resolver
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _MAX_TITLE_CHARS = 500
 _MAX_SUMMARY_CHARS = 300
+_DATES = ("published", "updated", "created")
 _MAX_TTL_SECONDS = 31 * 86_400.0
 _PERIOD_SECONDS = {
     "hourly": 3_600.0,
@@ -62,6 +63,7 @@ def parse_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
 
 def _links(entries: list[dict[str, Any]], resolver: Resolver) -> tuple[Link, ...]:
     links: list[Link] = []
+    day_first = is_day_first(_string(entry, key) for entry in entries for key in _DATES)
     for entry in entries:
         targets = _targets(entry, resolver)
         if not targets:
@@ -73,7 +75,7 @@ def _links(entries: list[dict[str, Any]], resolver: Resolver) -> tuple[Link, ...
                 anchor=plain(_string(entry, "title"), _MAX_TITLE_CHARS),
                 context=_summary(entry),
                 position=len(links),
-                published_at=_date(entry),
+                published_at=_date(entry, day_first),
             ),
         )
     return tuple(links)
@@ -106,13 +108,21 @@ def _summary(entry: dict[str, Any]) -> str:
     return next(filter(None, (plain(text, _MAX_SUMMARY_CHARS) for text in texts)), "")
 
 
-def _date(entry: dict[str, Any]) -> float | None:
-    """dict.get, because feedparser's own look-up warns, and guesses one date from another."""
-    for key in ("published", "updated", "created"):
-        moment = dict.get(entry, f"{key}_parsed")
-        date = _timestamp(moment) if moment else parse_date(_string(entry, key))
+def _date(entry: dict[str, Any], day_first: bool | None) -> float | None:
+    """Return when an entry was published, None where that cannot be read for certain.
+
+    feedparser knows the months of more languages, but reads any number as a date, so its word stands
+    only where the text agrees. dict.get, because its own look-up warns, and guesses one date from another.
+    """
+    for key in _DATES:
+        text = _string(entry, key)
+        date = parse_date(text, day_first=day_first, needs_day=True)
         if date is not None:
             return date
+        moment = dict.get(entry, f"{key}_parsed")
+        guess = _timestamp(moment) if moment else None
+        if guess is not None and agrees(guess, text):
+            return guess
     return None
 
 

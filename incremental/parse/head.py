@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from incremental.parse.text import fold
 
@@ -29,11 +29,26 @@ _FEED_TYPES = frozenset(
         "text/xml",
     },
 )
+# Classes of body tell of the whole page.
+_ASIDE = re.compile(
+    r"/(?:aside|nav)(?=[./])|/(?!body)[^/]*(?:sidebar|related|recent|popular|comment)",
+    re.IGNORECASE,
+)
 # HTML standard, "shared declarative refresh steps".
 _REFRESH = re.compile(
     r"\s*(?P<seconds>\d+)(?:\.[\d.]*)?(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?P<quote>['\"]?)(?P<target>.+)",
     re.IGNORECASE | re.DOTALL,
 )
+
+
+class TimeElement(NamedTuple):
+    """A time element, or abbr as microformats use it."""
+
+    mark: str
+    """Class and itemprop, lower case."""
+    moment: str
+    aside: bool
+    """It stands in a sidebar, a menu or a list of further pages."""
 
 
 @dataclass(slots=True)
@@ -52,8 +67,8 @@ class Head:
     meta: dict[str, str] = field(default_factory=dict)
     """By lower-case name, property, itemprop or http-equiv."""
     feeds: list[str] = field(default_factory=list)
-    times: list[tuple[str, str]] = field(default_factory=list)
-    """Time elements, and abbr as microformats use it: class and itemprop, and the moment."""
+    times: list[TimeElement] = field(default_factory=list)
+    """Those whose moment is told in an attribute, in order."""
     open_title: list[str] | None = None
     """The text of a title that has not ended yet."""
 
@@ -62,10 +77,11 @@ class Head:
         tag: str,
         attributes: Mapping[str, str],
         *,
+        path: str,
         in_svg: bool,
         in_noscript: bool,
     ) -> None:
-        """Take a start tag."""
+        """Take a start tag; *path* is that of the tags around it."""
         if tag == "meta":
             self._start_meta(attributes, in_noscript=in_noscript)
         elif tag == "link":
@@ -77,7 +93,8 @@ class Head:
         elif tag == "html" and not self.language:
             self.language = attributes.get("lang") or attributes.get("xml:lang") or ""
         elif tag in {"time", "abbr"} and len(self.times) < _MAX_META:
-            self._start_time(attributes, attributes.get("datetime" if tag == "time" else "title"))
+            moment = attributes.get("datetime" if tag == "time" else "title")
+            self._start_time(attributes, moment, path)
 
     def end_title(self) -> None:
         """Take the end of a title."""
@@ -85,11 +102,12 @@ class Head:
             self.title = fold("".join(self.open_title), _MAX_TITLE_CHARS)
             self.open_title = None
 
-    def _start_time(self, attributes: Mapping[str, str], moment: str | None) -> None:
+    def _start_time(self, attributes: Mapping[str, str], moment: str | None, path: str) -> None:
         if moment is not None:
             mark = f"{attributes.get('class', '')} {attributes.get('itemprop', '')}"
             mark += " pubdate" if "pubdate" in attributes else ""
-            self.times.append((mark.lower(), moment))
+            aside = _ASIDE.search(path) is not None
+            self.times.append(TimeElement(mark.lower(), moment, aside))
 
     def _start_meta(self, attributes: Mapping[str, str], *, in_noscript: bool) -> None:
         content = attributes.get("content")

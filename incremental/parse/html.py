@@ -53,7 +53,7 @@ def parse_html(
         title=head.title or head.meta.get("og:title", "").strip(),
         canonical_url=canonical,
         language=_language(head),
-        published_at=publication_date(head, prose, canonical or url) if prose else None,
+        published_at=publication_date(head, prose, canonical or url, text) if prose else None,
         text=prose.text() if prose else "",
         links=links,
         feed_urls=_unique(resolver, head.feeds),
@@ -85,6 +85,9 @@ def _collect(text: str, prose: Prose | None, limits: ParseLimits) -> tuple[Colle
                 truncated = True
                 break
         parser.close()
+    except etree.XMLSyntaxError:
+        # "no element found": a document without a character, as escape sequences alone leave it.
+        collector.close()
     except LimitReachedError:
         truncated = True
         collector.close()

@@ -55,7 +55,8 @@ def _links(items: list[Any], resolver: Resolver) -> tuple[Link, ...]:
         if target is None:
             continue
         summary = next(filter(None, (_string(item, key) for key in _SUMMARIES)), "")
-        dates = (parse_date(_string(item, key)) for key in ("date_published", "date_modified"))
+        told = (_string(item, key) for key in ("date_published", "date_modified"))
+        dates = (parse_date(text, needs_day=True) for text in told)
         links.append(
             Link(
                 url=target,

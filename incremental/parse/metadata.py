@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from incremental.parse.dates import date_in_url, find_date, parse_date
+from incremental.parse.guessed_dates import guessed_day
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,37 +43,66 @@ _LABEL = re.compile(
     r"|\b(?:published|posted|veröffentlicht|publié|publicado|pubblicato)\b",
     re.IGNORECASE,
 )
+_DAY = 86_400.0
+_REDATED_SECONDS = 3 * _DAY
 _MAX_DATE_CHARS = 40
 _MAX_UNMARKED = 5
 _MAX_NODES = 5_000
 
 
-def publication_date(head: Head, prose: Prose, url: str) -> float | None:
+def publication_date(head: Head, prose: Prose, url: str, html: str) -> float | None:
     """Return unix seconds, or None.
 
-    In the order of trust: meta elements, JSON-LD, marked time elements, the URL, what the page
-    shows its readers. The library htmldate finds a date on a few more pages (93 to 87 of 100),
-    but days only, and it asks the clock what lies in the future.
+    In the order of trust: meta elements and JSON-LD, unless the URL names an earlier day (who dates
+    an old post anew keeps its address); the URL; a date that the page shows its readers, when it
+    shows one alone; what the library htmldate makes of *html*; the first that the page shows.
     """
     told = [head.meta[name] for name in _META_NAMES if name in head.meta]
     told += _json_ld_dates(prose.structured_data)
-    told += [value for mark, value in head.times if any(word in mark for word in _TIME_MARKS)]
-    dates = (parse_date(value) for value in told)
+    dates = (parse_date(value, needs_day=True) for value in told)
     best = next((date for date in dates if date is not None), None)
-    if best is None:
-        best = date_in_url(url)
-    return best if best is not None else _shown_date(head, prose)
+    named = date_in_url(url)
+    shown = _shown_dates(head, prose) if best is None else []
+    if best is None and named is None:
+        return _of_shown(shown, html, url)
+    if best is None or (named is not None and best - named > _REDATED_SECONDS):
+        # A time on that day is more exact.
+        return next((moment for moment in shown if named and 0 <= moment - named < _DAY), named)
+    return best
 
 
-def _shown_date(head: Head, prose: Prose) -> float | None:
-    told = (parse_date(moment) for _, moment in head.times[:_MAX_UNMARKED])
+def _of_shown(shown: list[float], html: str, url: str) -> float | None:
+    """Choose between the dates that a page shows: several mostly are those of other pages.
+
+    htmldate weighs them by place and number, and knows more forms; it tells days only, so a moment
+    of its day is taken from what was found here.
+    """
+    days = {moment // _DAY for moment in shown}
+    if len(days) == 1:
+        return shown[0]
+    day = guessed_day(html, url)
+    if day is None:
+        return shown[0] if shown else None
+    return next((moment for moment in shown if 0 <= moment - day < _DAY), day)
+
+
+def _shown_dates(head: Head, prose: Prose) -> list[float]:
+    """Return what stands on the page as its date, the surest first.
+
+    Time elements that stand aside count only where there are no others.
+    """
+    usual = [time for time in head.times if not time.aside] or head.times
+    marked = [time.moment for time in usual if any(word in time.mark for word in _TIME_MARKS)]
     text = prose.text()
     labelled = (
         find_date(text[label.end() : label.end() + _MAX_DATE_CHARS])
         for label in _LABEL.finditer(text)
     )
-    dates = chain(told, labelled, map(find_date, prose.bylines))
-    return next((date for date in dates if date is not None), None)
+    rest = [time.moment for time in usual[:_MAX_UNMARKED]]
+    dates = chain(
+        labelled, map(parse_date, marked), map(find_date, prose.bylines), map(parse_date, rest)
+    )
+    return [date for date in dates if date is not None]
 
 
 def _json_ld_dates(scripts: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _MAX_WORDS_CHARS = 30
 # The look-alikes are those that sites use.
 _DECORATION = re.compile(r"[\s<>«»‹›←→↓⟩⟨\[\]()（）【】.…:：|·-]+")
-# Spaces are gone from what is compared.
+# Spaces are gone from what is compared. "Next article" (次の記事) stands on articles, not on lists.
 _WORDS = re.compile(
     r"""
     next (?:page|posts|entries|results)? | gotonextpage | moreposts
@@ -23,8 +23,10 @@ _WORDS = re.compile(
     | (?:page)? suivante? | articlesplusanciens | (?:página)? siguiente | entradasantiguas
     | (?:página)? (?:próxima|próximo|seguinte) | (?:pagina)? (?:seguente|successiva)
     | nächste (?:seite)? | weiter | ältere (?:beiträge)? | volgende (?:pagina)?
+    | oudere? (?:berichten|artikelen)?
     | nästa (?:sida)? | neste (?:side)? | næste (?:side)? | seuraava | następna (?:strona)?
-    | další | sonraki | далее | следующая (?:страница)?
+    | další | sonraki | далее | след(?:ующая (?:страница)?)?
+    | впер[её]д
     """,
     re.IGNORECASE | re.VERBOSE,
 )

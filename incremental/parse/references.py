@@ -18,7 +18,8 @@ _REMOVED = str.maketrans("", "", "\t\n\r")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.\-]*):", re.IGNORECASE)
 _UNSAFE = re.compile(r"[\x00-\x20\x7f\x85\xa0\u2028\u2029]")
 _PLAIN_HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_.\-]*[a-z0-9_.])?(?::[0-9]{0,4})?", re.IGNORECASE)
-_SOUND_HOST = re.compile(r"[^\s<>^|%]+")
+# Escapes of other than ASCII are letters of a host.
+_SOUND_HOST = re.compile(r"(?:[^\s<>^|%]|%[89a-fA-F][0-9a-fA-F])+")
 _WEB = ("http", "https")
 _MAX_PORT = 65_535
 

@@ -7,7 +7,14 @@ import re
 
 _SILENT = re.compile(r"<(script|style)\b[^<>]*>[^<]*</\1\s*>", re.IGNORECASE)
 # A summary that was cut may end within a tag.
-_TAG = re.compile(r"<[a-z/!?][^<>]*(?:>|$)", re.IGNORECASE)
+_TAG = re.compile(r"<(?:/?([a-z][a-z0-9]*)|[/!?])[^<>]*(?:>|$)", re.IGNORECASE)
+# Tags within a word: <b>W</b>ord, CO<sub>2</sub>, <ruby> and its kin.
+_INLINE_NAMES = """
+    a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q rb rp rt rtc ruby s
+    samp small span strike strong sub sup time tt u var wbr
+"""
+_INLINE = frozenset(_INLINE_NAMES.split())
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 # Room for the mark-up around the first few hundred characters that are kept.
 _MARKUP_CHARS = 8_000
 _LANGUAGE = re.compile(r"\s*([a-z]{2,3})(?![a-z])", re.IGNORECASE)
@@ -33,14 +40,19 @@ def storable(text: str) -> str:
 def plain(markup: str, max_chars: int) -> str:
     """Return what is legible in a fragment of HTML, folded and cut to *max_chars*.
 
-    For summaries in feeds: only the beginning is read, entities are decoded once.
+    For titles and summaries in feeds: only the beginning is read, entities are decoded once, and
+    control characters go.
     """
     cut = markup[:_MARKUP_CHARS]
     if "<" in cut:
-        cut = _TAG.sub(" ", _SILENT.sub(" ", cut))
+        cut = _TAG.sub(_in_place_of, _SILENT.sub(" ", cut))
     if "&" in cut:
         cut = html.unescape(cut)
-    return storable(fold(cut, max_chars))
+    return storable(fold(_CONTROL.sub("", cut), max_chars))
+
+
+def _in_place_of(tag: re.Match[str]) -> str:
+    return "" if (tag[1] or "").lower() in _INLINE else " "
 
 
 def language_code(tag: str) -> str | None:

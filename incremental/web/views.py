@@ -18,7 +18,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from incremental.cli.common import utc, when
 from incremental.plain_text import one_line
-from incremental.urls import readable
+from incremental.readable_urls import readable
 from incremental.web.access import SESSION_COOKIE, form_token
 from incremental.web.context import web_of
 from incremental.web.guard import FORM_COOKIE, cookies_of, form_cookie

@@ -26,6 +26,7 @@ from peewee import SQL, Database, Expression, chunked, fn
 
 from store.answers.values import NewQuery
 from store.fulltext import count_news, found_news, is_searchable, news_ids, stands_in
+from store.han import simplified
 from store.models import News, PageTopic, Topic
 from store.news import primary_language
 from store.words import Phrase, read_query
@@ -247,7 +248,7 @@ def bounded(query: NewQuery) -> NewQuery:
 
 def excerpt(text: str, phrases: Sequence[Phrase], *, width: int = 200) -> str:
     """Return a piece of *text* around the first wanted word that stands there as it was written."""
-    low = text.casefold()
+    low = simplified(text.casefold())
     wanted = (phrase.words[0] for phrase in phrases if not phrase.excluded)
     places = (low.find(word) for word in wanted)
     # Folding may change lengths, so the place is near, which is enough for a look.

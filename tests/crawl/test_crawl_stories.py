@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from fake_web import DAY, HOUR, MINUTE, START, Reply, feed, page, redirect, sitemap, watch
 
+from store.answers import NewQuery
+
 HOME = "https://news.example/"
 OLD = [f"/old-{n}.html" for n in range(10)]
 
@@ -37,6 +39,25 @@ def test_what_was_there_is_known_and_what_comes_is_told(tmp_path: Path) -> None:
         assert crawl.run(DAY).new() == ["/a2.html"]
         (news,) = crawl.store.read.new_pages()
         assert (news.title, news.hub_url) == ("Two", HOME)
+
+
+def test_a_page_that_does_not_say_its_language_is_found_by_it(tmp_path: Path) -> None:
+    """Small sites seldom declare one; templates declare the language of their author."""
+    chinese = "国务院办公厅今日发布通知，要求各地区各部门认真贯彻落实会议精神，切实加强组织领导。"
+    english = (
+        "The council has opened the old bridge again, and the mayor was the first to cross it."
+    )
+    pages = {
+        HOME: [(0, page("/z.html")), (START + 2 * HOUR, page("/a.html", "/b.html", "/c.html"))],
+        HOME + "a.html": f"<title>通知</title><p>{chinese}</p>",
+        HOME + "b.html": f"<title>Bridge</title><p>{english}</p>",
+        HOME + "c.html": f"<html lang=en><title>会议</title><p>{chinese}</p>",
+    }
+    with watch(tmp_path, pages) as crawl:
+        crawl.run(DAY)
+        for language, expected in (("zh", ["会议", "通知"]), ("en", ["Bridge"]), ("fr", [])):
+            news = crawl.store.answers.new(NewQuery(language=language))
+            assert sorted(row.title or "" for row in news.rows) == expected
 
 
 def test_a_page_that_goes_and_comes_back_is_told_once(tmp_path: Path) -> None:

@@ -159,6 +159,29 @@ def test_rules_behind_the_first_500_kib_do_not_count() -> None:
     assert policy.allows(f"{SITE}/late")
 
 
+def test_rules_far_down_a_small_file_count() -> None:
+    """The bound is one of bytes: 30,000 short lines are 200 KB."""
+    rules = "User-agent: *\n" + "a: b\n" * 15_000 + "Disallow: /x\n" * 15_000 + "Disallow: /late\n"
+    assert len(rules) < ROBOTS_MAX_BYTES
+    assert not robots(rules).allows(f"{SITE}/late")
+
+
+@pytest.mark.parametrize(
+    "record", ["Noindex: /n", "Content-Signal: search=yes", "Clean-param: a", "x"]
+)
+def test_records_that_are_none_do_not_end_a_list_of_crawlers(record: str) -> None:
+    """RFC 9309, section 2.2.4."""
+    policy = robots(f"User-agent: hubwatch\n{record}\nUser-agent: other\nDisallow: /x\n")
+    assert not policy.allows(f"{SITE}/x")
+
+
+@pytest.mark.parametrize(
+    "name", ["Disallow", "disalow", "Dissallow", "dissalow", "diasllow", "disallaw"]
+)
+def test_misspelt_rules_count(name: str) -> None:
+    assert not robots(f"User-agent: *\n{name}: /x\n").allows(f"{SITE}/x")
+
+
 def test_ten_thousand_crawlers_times_ten_thousand_rules_stay_small() -> None:
     agents = "".join(f"User-agent: bot{n}\n" for n in range(9_000))
     rules = "".join(f"Disallow: /{n}*x\n" for n in range(9_000))

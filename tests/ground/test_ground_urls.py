@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from incremental.readable_urls import readable
 from incremental.urls import (
     MAX_URL_LENGTH,
     host_of,
     identity,
     normalize,
-    readable,
     registered_domain,
 )
 
@@ -131,6 +131,10 @@ STEPS = {
     "http://BÜCHER.de:8080/": "http://xn--bcher-kva.de:8080/",
     "http://faß.de/": "http://xn--fa-hia.de/",
     "http://💩.la/": "http://xn--ls8h.la/",
+    "http://💩.faß.de/": "http://xn--ls8h.xn--fa-hia.de/",
+    "http://my_straße.de/": "http://xn--my_strae-wya.de/",
+    "http://b%C3%BCcher.de/x": "http://xn--bcher-kva.de/x",
+    "http://%E4%BE%8B%E5%AD%90.测试:8080/": "http://xn--fsqu00a.xn--0zwm56d:8080/",
 }
 
 
@@ -141,6 +145,7 @@ def test_the_fetch_form(written: str, fetched: str) -> None:
 
 _UNUSABLE = """news|/news|//a.org/|mailto:a@a.org|javascript:void(0)|ftp://a.org/|http://|http:///x|data:,x
 |http://a.org:99999/|http://a.org:x/|http://[::1|http://ex%61mple.org/|http://a b.org/|http://<a>.org/
+|http://a%2Fb.org/|http://a／💩.org/|http://a%zz.org/|http://%ff.org/|http://a%00.org/
 |file:///etc/passwd| |http://\ud800.org/"""
 _TOO_LONG = ["http://a.org/" + "x" * MAX_URL_LENGTH, "http://a.org/" + "新" * 700]
 
@@ -175,12 +180,17 @@ SAME = [
     ("https://a.org/x;jsessionid=0A1B", "https://a.org/x"),
     ("https://a.org/(S(abcdefghij12345))/x", "https://a.org/x"),
     ("https://a.org/x?sid=0123456789abcdef", "https://a.org/x"),
+    ("https://a.org/x?sid=8f14e45f-ceea-467a-9575-4e1d2f8a0b31", "https://a.org/x"),
+    ("https://a.org/x?ASPSESSIONIDQAQB=ABCDEFGHIJKLMNOPQRSTUVWX", "https://a.org/x"),
     ("https://a.org/x?spm=a1.b2&gclid=1&mc_cid=2&_hsenc=3", "https://a.org/x"),
 ]
 DIFFERENT = [
     ("https://a.org/A", "https://a.org/a"),
     ("https://a.org/x?id=1", "https://a.org/x?id=2"),
     ("https://a.org/x?sid=12", "https://a.org/x?sid=13"),
+    ("https://a.org/x?sid=202405061234", "https://a.org/x?sid=202405061235"),
+    ("https://a.org/x?sid=20240506T123456Z", "https://a.org/x?sid=20240506T123457Z"),
+    ("https://a.org/x?sid=ten-of-the-best", "https://a.org/x?sid=top-of-the-list"),
     ("https://a.org/x", "https://www.a.org/x"),
     ("https://a.org/x", "https://a.org:8443/x"),
     ("https://a.org/a%2Fb", "https://a.org/a/b"),
@@ -221,6 +231,32 @@ def test_urls_are_shown_as_people_read_them() -> None:
     assert readable("http://a.org/%C4%E3") == "http://a.org/%C4%E3"
 
 
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://a.org/C%23/%E8%B7%AF", "http://a.org/C%23/路"),
+        ("http://a.org/a%2Fb%3Fc%25?q=%26%3D%2B", "http://a.org/a%2Fb%3Fc%25?q=%26%3D%2B"),
+        ("http://a.org/%C3%A4%E2%80%AE", "http://a.org/ä%E2%80%AE"),
+        ("http://xn--bcher-kva.de/", "http://bücher.de/"),
+        ("http://xn--fa-hia.de/", "http://faß.de/"),
+        ("http://xn--e1afmkfd.xn--p1ai/", "http://пример.рф/"),
+        ("http://xn--ls8h.la/", "http://💩.la/"),
+        # аpple.com with one Cyrillic letter, аррӏе.com with Cyrillic look-alikes alone.
+        ("http://xn--pple-43d.com/", "http://xn--pple-43d.com/"),
+        ("http://xn--80ak6aa92e.com/", "http://xn--80ak6aa92e.com/"),
+    ],
+)
+def test_what_is_shown_leads_to_the_same_page_and_deceives_nobody(url: str, shown: str) -> None:
+    assert readable(url) == shown
+
+
+@settings(max_examples=300)
+@given(text=pieces.map("http://a.org/".__add__) | st.text(max_size=40).map("http://a.org/".__add__))
+def test_every_address_that_is_shown_leads_to_its_page(text: str) -> None:
+    url = normalize(text)
+    assert url is None or normalize(readable(url)) == url
+
+
 @pytest.mark.parametrize("escape", ["%E2%80%AE", "%0A", "%1B", "%20", "%00", "%EF%BB%BF"])
 def test_what_could_mislead_stays_escaped(escape: str) -> None:
     assert escape in readable(f"http://a.org/{escape}gpj.exe")
@@ -238,6 +274,7 @@ def test_no_two_pages_of_the_labelled_urls_are_taken_for_one() -> None:
     for url in written:
         fetched = normalize(url)
         assert fetched is not None, url
+        assert normalize(readable(fetched)) == fetched
         assert normalize(fetched) == fetched
         groups[identity(fetched)].add(fetched.split("://")[1].rstrip("/"))
     together = [group for group in groups.values() if len(group) > 1]

@@ -100,6 +100,12 @@ def test_a_hub_not_read_since_a_relaunch_has_overlooked_nothing() -> None:
         assert standing(target("a"), known, LATER, since, hub_like=False) is expected
 
 
+def test_an_item_of_a_far_future_is_told_without_its_date() -> None:
+    judgement = judged(hub(kind="feed"), target("a", published_at=NOW + 400 * DAY))
+    assert told(judgement) == [HOME + "a"]
+    assert [link.published_at for link in judgement.record.links or ()] == [None]
+
+
 @pytest.mark.parametrize(
     ("path", "day"),
     [

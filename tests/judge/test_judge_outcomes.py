@@ -220,6 +220,13 @@ def test_a_page_without_title_or_date_keeps_those_of_its_link() -> None:
     assert not {"title", "published_at"} & set(fields)
 
 
+def test_a_date_in_the_future_says_nothing_of_a_page() -> None:
+    """Events are listed under the day when they take place."""
+    page = html(ARTICLE, title="Title", published_at=NOW + 9 * DAY)
+    fields = judge_look(look(page=page, body_md5="0" * 32), row(), NOW).page_fields
+    assert "published_at" not in fields
+
+
 @pytest.mark.parametrize("state", ["known", "pending"])
 @pytest.mark.parametrize(
     "visit",

@@ -22,6 +22,15 @@ def test_an_empty_body_says_so(body: bytes) -> None:
     assert (page.kind, page.links, page.problem) == (PageKind.OTHER, (), "the body is empty")
 
 
+@pytest.mark.parametrize("body", [b"\x1b$B", b"\x1b(B", b"~{", b"\x1b$)C", b"\x1b$B\x1b(B"])
+@pytest.mark.parametrize("charset", ["iso-2022-jp", "iso-2022-kr", "hz", "utf-7", ""])
+def test_escape_sequences_that_stand_for_nothing_are_a_page_without_links(
+    body: bytes, charset: str
+) -> None:
+    """They decode to an empty text, for which libxml2 alone raises an error."""
+    assert read(body, f"text/html; charset={charset}").links == ()
+
+
 @pytest.mark.parametrize(
     "body",
     [

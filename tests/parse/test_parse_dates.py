@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -56,6 +57,7 @@ def test_what_is_no_date_is_none(text: str) -> None:
         ("https://e.org/a/20240506/1.html", DAY),
         ("https://e.org/2024-05-06-title.html", DAY),
         ("https://e.org/2024/05/06", DAY),
+        ("https://e.org/home/2024/5/6/title", DAY),
         ("https://e.org/2024/13/06/", None),
         ("https://e.org/2024/02/31/", None),
         ("https://e.org/id/202405061234", None),
@@ -135,3 +137,61 @@ def test_metadata_goes_before_the_url_and_the_url_before_the_text() -> None:
 )
 def test_a_date_is_found_in_a_text(text: str, expected: float | None) -> None:
     assert find_date(text) == expected
+
+
+SIDEBAR = (
+    "<div class=sidebar-right><ul><li><a href=/x>Another</a>"
+    "<time class='published updated' datetime='2023-01-31T10:00:00Z'>31 January</time></ul></div>"
+)
+
+
+@pytest.mark.parametrize(
+    ("url", "markup"),
+    [
+        ("https://e.org/2024/05/06/a", SIDEBAR),
+        ("https://e.org/a", f"{SIDEBAR}<p class=byline>By A. on 6 May 2024</p>"),
+        ("https://e.org/a", f"<p class=post-meta>6 May 2024</p>{SIDEBAR}"),
+        (
+            "https://e.org/a",
+            """<time datetime=2024-06-01>x</time><time datetime=2024-06-02>x</time>
+            <article><h1>T</h1><p class=date>Publié le 6 mai 2024</p></article>""",
+        ),
+    ],
+)
+def test_a_date_of_another_page_does_not_count(url: str, markup: str) -> None:
+    page = parse(f"<html><body><h1>Title</h1>{markup}</body></html>".encode(), url, want_text=True)
+    assert page.published_at == DAY
+
+
+def test_a_page_that_was_dated_anew_keeps_the_day_of_its_address() -> None:
+    markup = b"<meta property='article:published_time' content='2026-01-02T00:00:00Z'><p>x</p>"
+    assert parse(markup, "https://e.org/2024/5/6/a", want_text=True).published_at == DAY
+
+
+def test_a_time_on_the_day_of_the_address_is_more_exact() -> None:
+    markup = b"<time datetime=2024-05-06T08:00:00Z>8 a.m.</time>"
+    assert (
+        parse(markup, "https://e.org/2024/05/06/a", want_text=True).published_at == DAY + 8 * HOUR
+    )
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        ("<p>Ein Text.</p><p>Zuletzt geändert am 06.05.2024 um 11 Uhr</p>", DAY),
+        ("<p>Of a page that tells a year alone</p><footer>Copyright © 2024 A.</footer>", None),
+    ],
+)
+def test_what_a_page_tells_in_passing_is_guessed_but_a_year_is_no_date(
+    markup: str, expected: float | None
+) -> None:
+    page = parse(f"<html><body>{markup}</body></html>".encode(), "https://e.org/a", want_text=True)
+    assert page.published_at == expected
+
+
+def test_no_page_keeps_the_guess_busy() -> None:
+    """Beyond its bounds a page is not searched at all; just below them it takes seconds at most."""
+    hostile = "<p>12 May 19 June 2 x 3/4/5 6.7.8</p>" * 2_450
+    begun = time.perf_counter()
+    parse(f"<html><body>{hostile}</body></html>".encode(), "https://e.org/a", want_text=True)
+    assert time.perf_counter() - begun < 20

@@ -120,6 +120,84 @@ def test_the_date_of_an_entry(dates: str, expected: float | None) -> None:
     assert only_link(rss(f"<item><link>/a</link>{dates}</item>")).published_at == expected
 
 
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("22-11-2026", datetime(2026, 11, 22, tzinfo=UTC)),
+        ("11-22-2026", datetime(2026, 11, 22, tzinfo=UTC)),
+        ("22/11/2026 10:00", datetime(2026, 11, 22, 10, tzinfo=UTC)),
+        ("11/22/2026 10:00:00 PM", datetime(2026, 11, 22, 22, tzinfo=UTC)),
+        ("05.11.2026", datetime(2026, 11, 5, tzinfo=UTC)),
+        ("2026/11/22", datetime(2026, 11, 22, tzinfo=UTC)),
+        ("2026/11/22 10:00:00", datetime(2026, 11, 22, 10, tzinfo=UTC)),
+        ("2026년 11월 22일", datetime(2026, 11, 22, tzinfo=UTC)),
+        ("20261122T101500Z", datetime(2026, 11, 22, 10, 15, tzinfo=UTC)),
+        ("22-Nov-2026", datetime(2026, 11, 22, tzinfo=UTC)),
+        ("November 22, 2026 10:00 PM", datetime(2026, 11, 22, 22, tzinfo=UTC)),
+        ("Sun, 22 Nov 2026 10:00:00 CEST", datetime(2026, 11, 22, 8, tzinfo=UTC)),
+        ("Sun, 22 Nov 2026 10:00:00 PST", datetime(2026, 11, 22, 18, tzinfo=UTC)),
+        ("2026-11-22 10:00 JST", datetime(2026, 11, 22, 1, tzinfo=UTC)),
+        # What could mean two days, or no day, is unknown, and so is what no page can be dated.
+        ("05-11-2026", None),
+        ("Sun, 22 Nov 2026 10:00:00 IST", None),
+        ("Sun, 22 Nov 2026 10:00:00 Europe/Berlin", None),
+        ("2026-22-11", None),
+        ("22-11-26", None),
+        ("2026-11-31", None),
+        ("2026-W47-7", None),
+        ("2026-11", None),
+        ("2026", None),
+        ("0001-01-01T00:00:00Z", None),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", None),
+        ("Fri, 22 Nov 2226 10:00:00 GMT", None),
+        ("1795331189", None),
+    ],
+)
+def test_a_date_of_any_hand_is_read_right_or_not_at_all(
+    written: str, expected: datetime | None
+) -> None:
+    """Feedparser reads 22-11-2026 as a day of 2022: the item would be old, and never told."""
+    link = only_link(rss(f"<item><link>/a</link><pubDate>{written}</pubDate></item>"))
+    assert link.published_at == (expected and expected.timestamp())
+
+
+def test_months_that_feedparser_alone_knows_are_read() -> None:
+    written = "Κυρ, 11 Ιούλ 2004 12:00:00 EST"
+    link = only_link(rss(f"<item><link>/a</link><pubDate>{written}</pubDate></item>"))
+    assert link.published_at == datetime(2004, 7, 11, 17, tzinfo=UTC).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("other", "month"),
+    [("22-11-2026", 11), ("11-22-2026", 5), ("2026-11-22", None)],
+)
+def test_the_other_dates_of_a_feed_tell_the_day_from_the_month(
+    other: str, month: int | None
+) -> None:
+    items = "".join(
+        f"<item><link>/{number}</link><pubDate>{date}</pubDate></item>"
+        for number, date in enumerate(("05-11-2026", other))
+    )
+    page = parse(rss(items).encode(), URL, content_type="application/rss+xml")
+    expected = month and datetime(2026, month, 16 - month, tzinfo=UTC).timestamp()
+    assert page.links[0].published_at == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("&lt;b&gt;W&lt;/b&gt;ord", "Word"),
+        ("CO&lt;sub&gt;2&lt;/sub&gt; and &lt;i&gt;more&lt;/i&gt;", "CO2 and more"),
+        ("<![CDATA[<ruby>漢<rt>かん</rt></ruby>字]]>", "漢かん字"),
+        ("One&lt;br/&gt;two&lt;p&gt;three&lt;/p&gt;four", "One two three four"),
+        ("Bell&#x9d; and &amp;#x7;tab&amp;#x9;stay", "Bell and tab stay"),
+    ],
+)
+def test_a_title_is_legible_text(title: str, expected: str) -> None:
+    """Tags within a word leave no blank, and no control character reaches a terminal or a message."""
+    assert only_link(rss(f"<item><link>/a</link><title>{title}</title></item>")).anchor == expected
+
+
 def test_a_summary_that_was_cut_within_a_tag_is_still_text() -> None:
     summary = "&lt;p&gt;Hello &lt;a href='/x' title='cut"
     item = f"<item><link>/a</link><description>{summary}</description></item>"

@@ -21,6 +21,7 @@ def next_of(markup: str) -> str | None:
         "← Older entries", "Previous posts", "下一页", "下页", "后页", "下一頁", "[下一页]",
         "下一页 >", "次へ", "次のページ", "다음", "Suivant", "Page suivante", "Siguiente",
         "Pagina seguente", "Nächste Seite", "Weiter", "Ältere Beiträge", "Volgende", "Далее",
+        "След.", "След. →", "Вперёд", "вперед", "ouder", "Oudere berichten",
     ],
 )  # fmt: skip
 def test_a_link_that_says_so(words: str) -> None:
@@ -39,6 +40,8 @@ def test_an_arrow_counts_only_among_page_numbers(arrow: str) -> None:
     [
         "<a href=/n>Next week's weather in the north</a>",
         "<a href=/n>Nextcloud</a>",
+        "<a href=/n>次の記事</a>",
+        "<a href=/n>Следствие</a>",
         "<a href=/n>Previous</a>",
         "<a href=/n>上一页</a>",
         "<a href='#next'>Next</a>",

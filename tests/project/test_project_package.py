@@ -20,6 +20,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 HEAVY = {
     *("sklearn", "jieba", "libsvm", "requests", "numpy", "scipy", "feedparser", "lxml", "bs4"),
+    *("htmldate", "dateparser", "opencc"),
     *("apscheduler", "matplotlib", "fastapi", "uvicorn", "jinja2", "pygal", "prometheus_client"),
 }
 SCRIPTS = sorted(path for path in (ROOT / "scripts").iterdir() if path.is_file())

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
+from runpy import run_path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +14,8 @@ from store import Store
 from store.answers import NewQuery
 from store.answers.news import excerpt
 from store.clusters import agreement
+from store.database import MIGRATIONS
+from store.fulltext import index_words_of
 from store.models import PageText
 from store.news import _unindex
 from store.values import ReadText
@@ -101,6 +106,30 @@ HOSTILE = [
 ]
 
 
+TAIWAN = "教育部宣布各級學校應加強資訊安全教育，頭髮與發展皆乾淨"
+MAINLAND = "教育部宣布各级学校应加强资讯安全教育，头发与发展皆干净"
+
+
+@pytest.mark.parametrize("text", [TAIWAN, MAINLAND])
+def test_traditional_and_simplified_chinese_meet(library: Store, text: str) -> None:
+    put(library, 2, ReadText("標題", text, "1" * 32))
+    for asked in (
+        "資訊安全",
+        "资讯安全",
+        "學校",
+        "学校",
+        "頭髮",
+        "头发",
+        '"發展"',
+        "发展",
+        "校",
+        "标题",
+    ):
+        assert found(library, asked) == [2], asked
+    (row,) = library.answers.new(NewQuery(text="资讯")).rows
+    assert text[:10] in (row.excerpt or "")
+
+
 def test_what_a_user_types_is_never_syntax(library: Store) -> None:
     """It finds something or nothing, and breaks nothing."""
     for words in HOSTILE:
@@ -150,6 +179,28 @@ def test_pages_of_an_older_store_are_adopted(library: Store) -> None:
     check = library.answers.check(ids[0])
     assert check is not None
     assert check.due_at == START + 9
+
+
+def test_words_of_an_older_store_are_folded_by_a_migration(library: Store) -> None:
+    """An index that an earlier version made holds traditional characters as they were written."""
+    page = put(library, 2, ReadText("標題", TAIWAN, "1" * 32))
+    old = f"{' '.join(pairs('標題'))}\n{' '.join(pairs(TAIWAN.partition('，')[0]))}"
+    (news,) = (row.cursor for row in library.answers.new(NewQuery(text="標題")).rows)
+    _unindex(library.database, [page])
+    packed = zlib.compress(old.encode())
+    index_words_of(library.database, news, packed)
+    PageText.update(words=packed).where(PageText.page == page).execute(library.database)
+    assert found(library, "資訊安全") == []
+    path = MIGRATIONS / "0012_one_han.py"
+    run_path(str(path))["up"](None, library.database)
+    for asked in ("資訊安全", "资讯安全", "標題", "budget"):
+        assert found(library, asked) == ([1] if asked == "budget" else [2])
+    _unindex(library.database, [page])
+    assert found(library, "资讯安全") == []
+
+
+def pairs(text: str) -> list[str]:
+    return [*(text[at : at + 2] for at in range(len(text) - 1)), text[-1]]
 
 
 @pytest.mark.parametrize("narrow", [0, 300])

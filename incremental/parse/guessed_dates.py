@@ -1,0 +1,70 @@
+"""The day of a page that does not tell its date to machines: htmldate, within bounds.
+
+htmldate is the reader of dates that is kept and measured (trafilatura brings it); it loads on the
+first call. A search takes 15 to 60 ms, so only pages that are read for their text and tell no date
+get one.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime
+from functools import cache
+from typing import TYPE_CHECKING
+
+from lxml.etree import LxmlError
+
+from incremental.parse.dates import LATEST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MAX_HTML_CHARS = 500_000
+# Of 5,000 hostile paragraphs it makes 5 s.
+_MAX_TAGS = 5_000
+# What it raises on broken trees and odd numbers, as main_text says of trafilatura.
+_FAILURES = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    LxmlError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
+def guessed_day(html: str, url: str) -> float | None:
+    """Return midnight (UTC, unix seconds) of the day on which a page was published, or None.
+
+    Never raises for what *html* holds. A page that is too long gets none, and so does one of which
+    only the year is known: of 106 new pages of a documentation 51 would be dated the first of
+    January, because their footer names the year.
+    """
+    if len(html) > _MAX_HTML_CHARS or html.count("<") > _MAX_TAGS:
+        return None
+    try:
+        found = _finder()(html, url)
+    except _FAILURES:
+        return None
+    if found is None or (found.month, found.day) == (1, 1):
+        return None
+    return found.replace(tzinfo=UTC).timestamp()
+
+
+@cache
+def _finder() -> Callable[[str, str], datetime | None]:
+    from htmldate import find_date  # noqa: PLC0415 - takes a tenth of a second to load
+
+    for name in ("htmldate", "dateparser"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    # Given, because it would ask the clock.
+    latest = datetime.fromtimestamp(LATEST, UTC).replace(tzinfo=None)
+
+    def find(html: str, url: str) -> datetime | None:
+        told = find_date(html, url=url, original_date=True, max_date=latest)
+        return None if told is None else datetime.fromisoformat(told)
+
+    return find
