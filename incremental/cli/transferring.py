@@ -13,8 +13,8 @@ import typer
 
 from incremental.cli.common import Json, State, find_sites, now, print_json, progress_bar, say
 from incremental.errors import InputError, NotFoundError
+from incremental.readable_urls import readable
 from incremental.times import moment
-from incremental.urls import readable
 
 if TYPE_CHECKING:
     from incremental.transfer.adding import AddedEntry
