@@ -20,7 +20,9 @@ from incremental.fetch.status import FetchStatus
 from incremental.judge.editions import is_edition_front
 from incremental.judge.feed_home import leading_hosts
 from incremental.judge.hubs import HubCounts, HubLimits, HubScorer, score_targets
+from incremental.judge.kept_back import KeptBack
 from incremental.judge.links import Target, links_digest, targets
+from incremental.judge.looks import MISSING
 from incremental.judge.news import RELAUNCH_MIN_LINKS, Since
 from incremental.judge.outcome import (
     HubView,
@@ -74,7 +76,7 @@ class HubVisits:
         if hub is None:
             return None
         judgement = _within(self._judgement(outcome, hub, site, now), site)
-        judgement = self._capped(self._told_unread(judgement, outcome, hub), site)
+        judgement = self._capped(self._told_unread(judgement, outcome, hub, now), site)
         record = reschedule(judgement, outcome, hub, site, now)
         self._keep_body(outcome, hub, judgement)
         self._mirrors.learn(outcome, hub, judgement, site, now)
@@ -161,12 +163,32 @@ class HubVisits:
         text, _ = decode_body(body, header)
         return self._scorer.score_page(LinkEvidence(url=hub.url), text).probability
 
-    def _told_unread(self, judgement: Judgement, outcome: Outcome, hub: HubRow) -> Judgement:
-        """Tell a page that came up as news and that we are not allowed to read: it is there."""
+    def _told_unread(
+        self, judgement: Judgement, outcome: Outcome, hub: HubRow, now: float
+    ) -> Judgement:
+        """Announce a page that came up as news and that we are not allowed to read: it is there.
+
+        One that is not there may be yet to come, so it is looked for again like any new page.
+        """
         if not judgement.gone or not judgement.failed:
             return judgement
-        gone = outcome.response.status in (FetchStatus.GONE, FetchStatus.REDIRECTED)
+        status = outcome.response.status
+        if status is FetchStatus.GONE and self._waits(hub):
+            fields: dict[str, object] = {
+                "state": MISSING,
+                "look_due_at": now + HOUR,
+                "looked_at": now,
+                "kept_back": KeptBack.NOT_YET_THERE.value,
+            }
+            record = replace(judgement.record, page_fields=fields, drop_hub=True)
+            return replace(judgement, record=record)
+        gone = status in (FetchStatus.GONE, FetchStatus.REDIRECTED)
         return judgement if gone else self._told_as_well(judgement, hub)
+
+    def _waits(self, hub: HubRow) -> bool:
+        """Tell whether the page of a hub came up as news that was not announced yet."""
+        row = self._store.read.page(hub.page_id) or {}
+        return row.get("state") == "pending"
 
     def _capped(self, judgement: Judgement, site: WatchedSite) -> Judgement:
         """Leave out feeds and sitemaps beyond what a site may have: some name them without end."""

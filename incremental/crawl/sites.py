@@ -46,7 +46,7 @@ REST_SHARE = 0.1
 """Share of the budget that resting hubs may take together."""
 ARTICLE_SECONDS = DAY
 """How soon a monitored article may be read again."""
-SOON_ARTICLE_SECONDS = 6 * HOUR
+SOON_ARTICLE_SECONDS = 3 * HOUR
 """The same after one of its site gained a link."""
 
 

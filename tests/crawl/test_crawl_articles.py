@@ -91,6 +91,21 @@ def test_a_page_linked_weeks_before_it_is_there_is_announced_when_it_is(tmp_path
         assert crawl.web.urls().count(HOME + "soon.html") < 30
 
 
+def test_a_page_that_looks_like_a_list_and_is_not_there_yet_is_looked_for_again(
+    tmp_path: Path,
+) -> None:
+    there = START + 20 * DAY
+    pages = site(
+        **{
+            "": [(0, page(*MENU)), (START + DAY, page(*MENU, "/material/"))],
+            "material/": [(0, Reply(code=404)), (there, page(title="Material", text=LEAD))],
+        }
+    )
+    with watch(tmp_path, pages) as crawl:
+        assert crawl.run(20 * DAY).new() == []
+        assert crawl.run(3 * DAY).new() == ["/material/"]
+
+
 def test_error_pages_and_pages_of_thanks_are_kept_back_with_their_rule(tmp_path: Path) -> None:
     pages = site(
         **{
