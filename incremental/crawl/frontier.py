@@ -2,6 +2,7 @@
 
 For each site in turn (the one that may be asked first)::
 
+    something urgent?    -> first, whatever the budget says (a list overflowed)
     budget spent?        -> wait for the next grant
     host busy, or owed?  -> wait (one request at a time, delay, Retry-After, back-off)
     robots.txt unknown?  -> fetch it first
@@ -23,9 +24,11 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
+from incremental.crawl.overflows import Overflows
 from incremental.crawl.rechecks import Rechecks
 from incremental.crawl.rescheduling import Signs
 from incremental.crawl.sites import WatchedSite, share_out, watch
+from incremental.crawl.tasks import hub_task, look_task
 from incremental.crawl.topic_errands import TopicErrands
 from incremental.fetch.politeness import HostState, after_visit, host_key, staggered_start
 from incremental.fetch.robots import RobotsCache, RobotsPolicy, robots_url
@@ -62,10 +65,12 @@ class Frontier:
         *,
         errands: TopicErrands,
         rechecks: Rechecks,
+        overflows: Overflows,
         replan: Callable[[WatchedSite, float], None],
     ) -> None:
         self._store = store
         self._rechecks = rechecks
+        self._overflows = overflows
         self._replan = replan
         self._errands = errands
         self.likely_first = False
@@ -97,8 +102,9 @@ class Frontier:
             site = watch(row, self._settings, self._make_policy, per_day=parts.get(row.id))
             before = self._sites.get(row.id)
             if before is not None:
-                site.used, site.busy, site.errands = before.used, before.busy, before.errands
+                site.used, site.busy, site.urgent = before.used, before.busy, before.urgent
                 site.cover, site.cover_at = before.cover, before.cover_at
+                site.next_pages, site.first_pages = before.next_pages, before.first_pages
                 site.look_allowance = before.look_allowance
                 site.look_allowance_at = before.look_allowance_at
             self._sites[row.id] = site
@@ -180,9 +186,9 @@ class Frontier:
 
     def _ready_at(self, site: WatchedSite, now: float) -> float:
         owed = self._host(host_key(site.scope.seed_url)).next_allowed_at
-        if site.errands:
-            return in_window(owed, site.terms)
-        return in_window(max(site.next_due_at, site.open_at(now), owed), site.terms)
+        urgent_at = site.urgent.open_at(site.terms.requests_per_day, now)
+        planned_at = max(site.next_due_at, site.open_at(now))
+        return in_window(max(min(urgent_at, planned_at), owed), site.terms)
 
     def is_due(self, now: float, patience_seconds: float) -> bool:
         """Tell whether something is due at *now* that politeness delays by no more than *patience_seconds*.
@@ -190,7 +196,7 @@ class Frontier:
         What will be due only later does not count: a single run would go on from one to the next.
         """
         return self._errands.next_at() <= now + patience_seconds or any(
-            (site.errands or site.next_due_at <= now)
+            min(site.next_due_at, site.urgent.open_at(site.terms.requests_per_day, now)) <= now
             and self._ready_at(site, now) <= now + patience_seconds
             for site in self._sites.values()
         )
@@ -258,7 +264,8 @@ class Frontier:
     def _task_of(self, site: WatchedSite, now: float) -> VisitTask | None:
         """Return what to do for *site*, or None."""
         for _ in range(64):  # bounded: each turn takes one row out of those that are due
-            task = self._candidate(site, now)
+            urgent = self._overflows.task(site, now)
+            task = urgent or self._candidate(site, now)
             if task is None:
                 return None
             host = host_key(task.url)
@@ -266,10 +273,8 @@ class Frontier:
                 self._waiting.setdefault(host, set()).add(site.row.id)
                 return None
             asked = self._permitted(task, now)
-            if site.errands and (asked is None or asked.purpose is not Purpose.ROBOTS):
-                site.errands.popleft()
-                # Looks that go first are looks all the same: fewer of the others are left.
-                site.look_allowance -= task.purpose is Purpose.LOOK
+            if urgent and (asked is None or asked.purpose is not Purpose.ROBOTS):
+                site.take_urgent(task, put_off=asked is None)
             if asked is not None:
                 site.busy = True
                 self._busy_hosts.add(host)
@@ -293,20 +298,17 @@ class Frontier:
         return None
 
     def _candidate(self, site: WatchedSite, now: float) -> VisitTask | None:
-        """Return what *site* would fetch next: an errand, or what is due of the share whose turn it is."""
-        errand = self._errand(site)
-        if errand is not None:
-            return errand
+        """Return what *site* would fetch next: what is due of the share whose turn it is."""
         if site.open_at(now) > now:
             return None
         found: dict[str, VisitTask] = {}
         for share, visited in (("revisit", True), ("explore", False)):
             hub = self._due_hub(site, now, visited=visited)
             if hub is not None:
-                found[share] = _hub_task(hub)
+                found[share] = hub_task(hub)
         look = self._due_look(site, now)
         if look is not None:
-            found["look"] = _look_task(look)
+            found["look"] = look_task(look)
         if not found:
             return self._rechecks.task(site, now)
         if found.keys() == {"revisit"} and self._rechecks.starves(site, now):
@@ -328,18 +330,6 @@ class Frontier:
         if not waiting and site.look_open_at(self._look_share, now) <= now:
             waiting = self._store.read.due_looks(site.row.id, now, likely_first=self.likely_first)
         return waiting[0] if waiting else None
-
-    def _errand(self, site: WatchedSite) -> VisitTask | None:
-        """Return the first errand that still makes sense; it stays queued until it is carried out."""
-        while site.errands:
-            page_id = site.errands[0]
-            hub, look = self._store.read.hub(page_id), self._store.read.look(page_id)
-            if hub is not None and hub.state != "dead":
-                return _hub_task(hub)
-            if look is not None and look.look_due_at is not None:
-                return _look_task(look)
-            site.errands.popleft()
-        return None
 
     def _due_hub(self, site: WatchedSite, now: float, *, visited: bool) -> HubRow | None:
         """Return the hub that most deserves its visit among those that are due."""
@@ -487,22 +477,3 @@ def _why_unreachable(policy: RobotsPolicy) -> FetchStatus:
     """Return what people need to know: an address that is refused is no trouble of robots.txt."""
     forbidden = policy.status is FetchStatus.FORBIDDEN_ADDRESS
     return FetchStatus.FORBIDDEN_ADDRESS if forbidden else FetchStatus.ROBOTS_UNREACHABLE
-
-
-def _look_task(row: LookRow) -> VisitTask:
-    return VisitTask(Purpose.LOOK, row.url, row.site_id, row.page_id)
-
-
-def _hub_task(hub: HubRow) -> VisitTask:
-    # Without a baseline the page must be read, so nothing that would spare us the body is sent.
-    known = hub.baseline_at is not None
-    return VisitTask(
-        purpose=Purpose.HUB,
-        url=hub.url,
-        site_id=hub.site_id,
-        page_id=hub.page_id,
-        etag=hub.etag if known else None,
-        last_modified=hub.last_modified if known else None,
-        body_md5=hub.body_md5 if known else None,
-        first=hub.visited_at is None,
-    )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from incremental.crawl.urgent import UrgentQueue
 from incremental.judge.mirrors import rules
 from incremental.judge.site_context import SiteContext
 from incremental.revisit import (
@@ -27,9 +27,9 @@ from incremental.scope import Reach, Scope
 from incremental.settings import RevisitSettings, Settings, windows
 from incremental.times import DAY, HOUR, MINUTE, NEVER
 from incremental.urls import normalize
+from incremental.visit import Purpose, VisitTask
 from store.values import HubRow, SiteRow
 
-MAX_ERRANDS = 8
 REST_SECONDS = 7 * DAY
 DAILY_REST_SECONDS = DAY
 REST_SHARE = 0.1
@@ -64,8 +64,11 @@ class WatchedSite:
     busy: bool = False
     """A visit is under way."""
     cover: Cover = field(default_factory=Cover)
-    followed: int = 0
-    """Next pages read in a row because everything on the one before was new."""
+    next_pages: dict[int, int] = field(default_factory=dict)
+    """Later pages of lists that are being read because everything on the one before was new, by page id:
+    the how manieth of its list."""
+    first_pages: dict[int, int] = field(default_factory=dict)
+    """The hub whose list overflowed first, by the page ids of such later pages."""
     planned_at: float = 0.0
     """When the due times of all its hubs were last asked for again."""
     planned_price: float = 0.0
@@ -79,9 +82,9 @@ class WatchedSite:
     look_allowance_at: float = 0.0
     baselines: int = 0
     """Hubs read for the first time since."""
-    errands: deque[int] = field(default_factory=deque)
-    """Page ids of hubs to visit next, before all else and even if the budget is spent: visits that are
-    worth something only at once (what scrolled by, two addresses that may be one page)."""
+    urgent: UrgentQueue = field(default_factory=UrgentQueue)
+    """What to fetch next, before all else and even if the budget is spent: what is worth something only
+    at once (what scrolled by, two addresses that may be one page)."""
 
     def hub_state(self, hub: HubRow) -> HubState:
         """Return what the policy learned of a hub."""
@@ -106,6 +109,8 @@ class WatchedSite:
         Later pages of a list are read once, and again only after a gap on the first.
         """
         due_at = self.policy.due_at(state, self.state, self.budget, now)
+        if state.owed_at and not state.failures:
+            return in_window(max(now, state.wait_until), self.terms)
         if role == "page" and state.visits:
             return NEVER
         told = state.pinged_at > state.visited_at
@@ -133,9 +138,11 @@ class WatchedSite:
         What rests waits until nothing else is due, for a week at most: two hundred tags whose rest ends
         on one day must not keep the home page waiting.
         """
-        if self.rests(hub.page_id, hub.role) and now - hub.due_at < REST_SECONDS:
+        state = self.hub_state(hub)
+        rests = self.rests(hub.page_id, hub.role) and not state.owed_at
+        if rests and now - hub.due_at < REST_SECONDS:
             return 0.0
-        return self.policy.index(self.hub_state(hub), self.state, self.budget, now)
+        return self.policy.index(state, self.state, self.budget, now)
 
     def rests(self, page_id: int, role: str) -> bool:
         """Tell whether a hub rests behind others. What a user called a hub never does."""
@@ -154,13 +161,16 @@ class WatchedSite:
     def looks_now(self, share: float, now: float) -> int:
         """Return how many looks may be made at once; they are taken from the allowance."""
         self.look_open_at(share, now)
-        return max(min(int(self.look_allowance), MAX_ERRANDS - len(self.errands)), 0)
+        return max(min(int(self.look_allowance), self.urgent.room), 0)
 
-    def send(self, *page_ids: int) -> None:
-        """Add errands, up to a bound."""
-        for page_id in page_ids:
-            if len(self.errands) < MAX_ERRANDS:
-                self.errands.append(page_id)
+    def take_urgent(self, task: VisitTask, *, put_off: bool) -> None:
+        """Take what is fetched now, or put off, out of the urgent queue, and count it."""
+        self.urgent.take(task.page_id)
+        if task.purpose is Purpose.LOOK:
+            # Looks that go first are looks all the same: fewer of the others are left.
+            self.look_allowance -= 1
+        elif not put_off:
+            self.urgent.spend()
 
     def turn(self, waiting: set[str], now: float) -> str:
         """Return which of the shares in *waiting* is served next: the one furthest below its share."""

@@ -20,10 +20,10 @@ from incremental.judge.news import (
     Relaunch,
     Since,
     Standing,
-    is_gap,
     relaunch,
     standing,
 )
+from incremental.judge.overflow import ListView, overflowed
 from incremental.judge.topics import Guesses
 from incremental.parse import PageKind
 from incremental.scope import page_number
@@ -85,6 +85,10 @@ class HubView:
     """Page ids by headline among the unknown links; given when a relaunch is possible."""
     guesses: Guesses | None = None
     """What topics expect of the unknown ones; None = there is no topic."""
+    overflow_at: float = 0.0
+    """When a list of the site was last found to have overflowed; 0 = never."""
+    overflow_since: float = 0.0
+    """From when on pages may have come that scrolled by there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +205,7 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
     plan = _Plan(chosen, event, verified)
     seen = tuple(_seen(target, standings[target.identity], view, plan) for target in view.found)
     news = sum(link.announce for link in seen) + len(verified)
-    gap = event is None and is_gap(hub, view.found, standings)
+    gap = event is None and _overflowed(view, standings)
     fields = _hub_fields(outcome, view, news)
     novel = [link for link in seen if link.announce or link.identity in verified]
     guesses = view.guesses or Guesses()
@@ -230,6 +234,11 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
         shared=_shared(view, standings),
         vanished=_vanished(view, truncated=outcome.page.truncated),
     )
+
+
+def _overflowed(view: HubView, standings: Mapping[str, Standing]) -> bool:
+    lists = ListView(view.hub, view.known, view.visible, view.overflow_at, view.overflow_since)
+    return overflowed(lists, view.found, standings, view.since.now)
 
 
 def _vanished(view: HubView, *, truncated: bool) -> int:

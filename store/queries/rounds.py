@@ -37,10 +37,13 @@ class RoundQueries(Reader):
         query = Site.select(*SITE_COLUMNS).order_by(Site.id)
         return [SiteRow(*row) for row in self._rows(query)]
 
-    def due_hubs(self, site_id: int, now: float, *, visited: bool, limit: int = 1) -> list[HubRow]:
+    def due_hubs(
+        self, site_id: int, now: float, *, visited: bool, limit: int | None = 1
+    ) -> list[HubRow]:
         """Return hubs of a site that are due at *now*: resting ones last, else the longest overdue first.
 
-        *visited* chooses between hubs that have been read before and those that never were.
+        *visited* chooses between hubs that have been read before and those that never were; *limit* None =
+        all of them.
         """
         known = Hub.baseline_at.is_null(not visited)
         query = (
