@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import inf
 
 from incremental.crawl.cover_watch import CoverWatch
 from incremental.crawl.engine import Engine
@@ -22,7 +23,7 @@ from incremental.crawl.hub_visits import HubVisits
 from incremental.crawl.overflows import Overflows
 from incremental.crawl.rechecks import Rechecks
 from incremental.crawl.sections import PATROL
-from incremental.crawl.sites import YOUNG_SECONDS, WatchedSite
+from incremental.crawl.sites import PAUSE_SECONDS, YOUNG_SECONDS, WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.judge.hubs import HubScorer
 from incremental.judge.links import without_mirror
@@ -69,6 +70,7 @@ class Crawler:
         self._told = told
         self._overflows = Overflows(store, self._cover, settings.hubs.max_next_pages)
         self._stepped_at = 0.0
+        self._wake_at = inf
         self._rechecks = Rechecks(store, settings.history)
         self.frontier = Frontier(
             store,
@@ -95,6 +97,8 @@ class Crawler:
         """
         if now < self._stepped_at - CLOCK_BACK_SECONDS:
             self.frontier.set_back(self._stepped_at - now, now)
+        if now > self._wake_at + PAUSE_SECONDS:
+            self.frontier.resume(now)
         self._stepped_at = now
         for outcome in self._engine.finished():
             self._settle(outcome, now)
@@ -109,7 +113,8 @@ class Crawler:
                 self._settle(outcome, now)
         self.topics.keep(now)
         self.frontier.share_again(now)
-        return self.frontier.wake_at(now)
+        self._wake_at = self.frontier.wake_at(now)
+        return self._wake_at
 
     def drain(self, now: float) -> None:
         """Record what came in, and start nothing."""

@@ -27,7 +27,7 @@ from dataclasses import asdict, replace
 from incremental.crawl.overflows import Overflows
 from incremental.crawl.rechecks import Rechecks
 from incremental.crawl.rescheduling import Signs
-from incremental.crawl.sites import WatchedSite, share_out, watch
+from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite, share_out, watch
 from incremental.crawl.tasks import hub_task, look_task
 from incremental.crawl.topic_errands import TopicErrands
 from incremental.fetch.politeness import HostState, after_visit, host_key, staggered_start
@@ -101,7 +101,11 @@ class Frontier:
         for row in rows.values():
             site = watch(row, self._settings, self._make_policy, per_day=parts.get(row.id))
             before = self._sites.get(row.id)
-            if before is not None:
+            if before is None:
+                asked_at = site.budget.updated_at
+                site.resumed_at = now if asked_at and now - asked_at > PAUSE_SECONDS else 0.0
+            else:
+                site.resumed_at = before.resumed_at
                 site.used, site.busy, site.urgent = before.used, before.busy, before.urgent
                 site.cover, site.cover_at = before.cover, before.cover_at
                 site.next_pages, site.first_pages = before.next_pages, before.first_pages
@@ -134,6 +138,11 @@ class Frontier:
         for site in self._sites.values():
             self._replan(site, now)
             self.refresh(site, now)
+
+    def resume(self, now: float) -> None:
+        """Note that nobody looked after the sites until now: the process was suspended."""
+        for site in self._sites.values():
+            site.resumed_at = now
 
     def share_again(self, now: float) -> None:
         """Divide a budget that all sites share anew, by what they have been found to need."""

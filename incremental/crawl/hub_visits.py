@@ -209,6 +209,7 @@ class HubVisits:
             anchors=read.known_anchors(site.row.id, headlines) if suspicious else {},
             overflow_at=site.state.overflow_at,
             overflow_since=site.state.overflow_since,
+            resumed_at=site.resumed_at,
         )
 
     def _young(self, hub: HubRow) -> frozenset[int]:

@@ -21,7 +21,7 @@ from incremental.crawl.sites import WatchedSite
 from incremental.crawl.tasks import hub_task, look_task
 from incremental.fetch.status import FetchStatus
 from incremental.judge.links import without_mirror
-from incremental.times import NEVER
+from incremental.times import MINUTE, NEVER
 from incremental.urls import identity, normalize
 from incremental.visit import VisitTask
 from store import Store
@@ -33,6 +33,8 @@ logger = logging.getLogger("hubwatch.overflows")
 OVERFLOW = "overflow"
 """The kind of change that says of a list that more of its pages were new than may be followed."""
 
+READ_SECONDS = 15 * MINUTE
+"""A hub that was read so lately has shown what it could show."""
 _READ = (FetchStatus.FETCHED.value, FetchStatus.NOT_MODIFIED.value)
 
 
@@ -112,6 +114,7 @@ class Overflows:
         for hub in hubs:
             if hub is not None:
                 self._follow(hub, site, now)
+                logger.debug("%s overflowed; to be read: %s", hub.url, list(site.urgent.hubs))
         site.state = replace(site.state, overflowed=())
         self._store.write.update_site(site.row.id, revisit=to_json(site.state.to_json()))
 
@@ -144,7 +147,7 @@ class Overflows:
         """Make hubs due, let their rows say why, and queue them."""
         for page_id in page_ids:
             hub = self._store.read.hub(page_id)
-            if hub is None or hub.state == "dead":
+            if hub is None or hub.state == "dead" or now - (hub.visited_at or 0.0) < READ_SECONDS:
                 continue
             state = replace(site.hub_state(hub), owed_at=now)
             site.hub_states[page_id] = state

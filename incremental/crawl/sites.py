@@ -30,6 +30,8 @@ from incremental.urls import normalize
 from incremental.visit import Purpose, VisitTask
 from store.values import HubRow, SiteRow
 
+PAUSE_SECONDS = HOUR
+"""So long without anybody to look after a site is a pause: lists may have been turned over."""
 REST_SECONDS = 7 * DAY
 DAILY_REST_SECONDS = DAY
 REST_SHARE = 0.1
@@ -64,6 +66,8 @@ class WatchedSite:
     busy: bool = False
     """A visit is under way."""
     cover: Cover = field(default_factory=Cover)
+    resumed_at: float = 0.0
+    """When it was first looked after again after a pause: the daemon was down, or suspended; 0 = never."""
     next_pages: dict[int, int] = field(default_factory=dict)
     """Later pages of lists that are being read because everything on the one before was new, by page id:
     the how manieth of its list."""

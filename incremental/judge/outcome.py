@@ -23,7 +23,7 @@ from incremental.judge.news import (
     relaunch,
     standing,
 )
-from incremental.judge.overflow import ListView, overflowed
+from incremental.judge.overflow import ListView, all_new, overflowed
 from incremental.judge.topics import Guesses
 from incremental.parse import PageKind
 from incremental.scope import page_number
@@ -86,9 +86,14 @@ class HubView:
     guesses: Guesses | None = None
     """What topics expect of the unknown ones; None = there is no topic."""
     overflow_at: float = 0.0
-    """When a list of the site was last found to have overflowed; 0 = never."""
     overflow_since: float = 0.0
-    """From when on pages may have come that scrolled by there."""
+    resumed_at: float = 0.0
+
+    @property
+    def lists(self) -> ListView:
+        """What tells whether its lists overflowed."""
+        before = (self.overflow_at, self.overflow_since, self.resumed_at)
+        return ListView(self.hub, self.known, self.visible, *before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +210,7 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
     plan = _Plan(chosen, event, verified)
     seen = tuple(_seen(target, standings[target.identity], view, plan) for target in view.found)
     news = sum(link.announce for link in seen) + len(verified)
-    gap = event is None and _overflowed(view, standings)
+    gap = event is None and overflowed(view.lists, view.found, standings)
     fields = _hub_fields(outcome, view, news)
     novel = [link for link in seen if link.announce or link.identity in verified]
     guesses = view.guesses or Guesses()
@@ -228,17 +233,12 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
         relevant=guesses.expected_among(novel) if view.guesses is not None else None,
         novel=news,
         shown=len(seen),
-        all_new=gap,
+        all_new=gap and all_new(view.lists, view.found, standings),
         baseline=hub.baseline_at is None,
         published=_published(view, standings),
         shared=_shared(view, standings),
         vanished=_vanished(view, truncated=outcome.page.truncated),
     )
-
-
-def _overflowed(view: HubView, standings: Mapping[str, Standing]) -> bool:
-    lists = ListView(view.hub, view.known, view.visible, view.overflow_at, view.overflow_since)
-    return overflowed(lists, view.found, standings, view.since.now)
 
 
 def _vanished(view: HubView, *, truncated: bool) -> int:

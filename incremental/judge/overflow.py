@@ -19,16 +19,12 @@ from math import inf
 
 from incremental.judge.links import Target
 from incremental.judge.news import Standing
-from incremental.times import HOUR
 from store.values import HubRow, KnownPage
 
 MIN_LINKS = 4
 """Fewer links than this say nothing when all of them are new."""
 MAX_OLD_SHARE = 0.35
 """A list of which no more than this was known was turned over."""
-PAUSE_INTERVALS = 2.0
-PAUSE_SECONDS = HOUR
-"""A hub read later than so many of its intervals and this was not watched in between."""
 
 _DIGITS = re.compile(r"\d+")
 
@@ -46,15 +42,21 @@ class ListView:
     """When a list of its site was last found to have overflowed; 0 = never."""
     overflow_since: float = 0.0
     """From when on pages may have come that scrolled by there."""
+    resumed_at: float = 0.0
+    """When we last began to watch again after a pause; 0 = there was none."""
 
 
-def overflowed(
-    view: ListView, shown: Sequence[Target], standings: Mapping[str, Standing], now: float
-) -> bool:
+def all_new(view: ListView, shown: Sequence[Target], standings: Mapping[str, Standing]) -> bool:
+    """Tell whether a list on the hub is all or mostly of pages that nobody had seen."""
+    return _can_overflow(view.hub) and _turned_over(
+        view, shown, standings, since=inf, unseen=MIN_LINKS
+    )
+
+
+def overflowed(view: ListView, shown: Sequence[Target], standings: Mapping[str, Standing]) -> bool:
     """Tell whether pages may have scrolled by: a list on the hub is all or mostly new to it."""
     hub = view.hub
-    empty_before = hub.visited_at is not None and not hub.shown_links
-    if hub.baseline_at is None or hub.kind == "sitemap" or empty_before:
+    if not _can_overflow(hub):
         return False
     # Later pages of a list are read now and then: that all on them is new to them says nothing.
     own = hub.visited_at if hub.visited_at is not None and hub.role != "page" else inf
@@ -63,17 +65,16 @@ def overflowed(
     if view.overflow_at > (hub.visited_at or 0.0):
         start = max(hub.visited_at or 0.0, view.overflow_since)
         return _turned_over(view, shown, standings, since=start, unseen=0)
-    if not _unwatched(hub, now):
+    if own > view.resumed_at:
         return False
     return _turned_over(view, shown, standings, since=own, unseen=0) or _all_gone(
         view, shown, standings, since=own
     )
 
 
-def _unwatched(hub: HubRow, now: float) -> bool:
-    if hub.visited_at is None or hub.interval_seconds is None or hub.role == "page":
-        return False
-    return now - hub.visited_at > PAUSE_INTERVALS * hub.interval_seconds + PAUSE_SECONDS
+def _can_overflow(hub: HubRow) -> bool:
+    empty_before = hub.visited_at is not None and not hub.shown_links
+    return hub.baseline_at is not None and hub.kind != "sitemap" and not empty_before
 
 
 def _turned_over(

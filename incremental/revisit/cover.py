@@ -22,9 +22,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
+MAX_PEERS = 3
+"""Watched hubs that are read at once because the list of another one overflowed."""
 MIN_TOLD = 4
 """Pages told as new from which they alone decide: what a hub showed all along says little of tomorrow."""
 
@@ -54,7 +56,7 @@ class Cover:
     resting: Mapping[int, int | None] = field(default_factory=dict)
     """Hub to the hub that shows most of what it shows; None when it shows nothing at all."""
     backups: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    """Hub to the resting hubs that show, one layer below it, some of what it shows."""
+    """Hub to those that show some of what it shows: a few watched ones, the resting ones a layer below."""
 
     def behind(self, hub: int) -> tuple[int, ...]:
         """Return the hubs to read when the list of *hub* overflowed, those that add most first."""
@@ -80,6 +82,8 @@ def _backups(
     """Return, for each hub, which of the layer below it show some of what it shows."""
     behind: dict[int, list[int]] = {}
     upper = [hub for hub in hubs if hub not in resting]
+    for hub in upper:
+        behind[hub] = _peers(hub, upper, hubs)
     left = {hub: hubs[hub] for hub, nearest in resting.items() if nearest is not None}
     while left:
         layer = _layer(left, by_news=by_news)
@@ -91,7 +95,18 @@ def _backups(
             for one in above:
                 behind.setdefault(one, []).append(hub)
         upper = layer
-    return {hub: tuple(below) for hub, below in behind.items()}
+    return {hub: tuple(below) for hub, below in behind.items() if below}
+
+
+def _peers(hub: int, watched: Sequence[int], hubs: Mapping[int, Shown]) -> list[int]:
+    """Return the watched hubs whose lists reach further back than that of *hub*, the longest first."""
+    own = hubs[hub]
+    longer = [
+        one
+        for one in watched
+        if hubs[one].pages - own.pages and not _all(own).isdisjoint(_all(hubs[one]))
+    ]
+    return sorted(longer, key=lambda one: (-len(hubs[one].pages), one))[:MAX_PEERS]
 
 
 def _layer(left: Mapping[int, Shown], *, by_news: bool) -> list[int]:

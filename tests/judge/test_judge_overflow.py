@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from stories import DAY, HOUR, START, hub, known_page, target, unread_hub
 
 from incremental.judge.news import Standing
-from incremental.judge.overflow import MAX_OLD_SHARE, MIN_LINKS, ListView, overflowed
+from incremental.judge.overflow import MAX_OLD_SHARE, MIN_LINKS, ListView, all_new, overflowed
 from store.values import HubRow
 
 LIST = "html/body/main/ul/li/a"
@@ -18,7 +17,7 @@ def gap(row: HubRow, *links: tuple[str, Standing]) -> bool:
     """Judge lists of links that nobody had seen, or that were always known."""
     shown = [target(str(n), tag_path=path) for n, (path, _) in enumerate(links)]
     standings = {t.identity: s for t, (_, s) in zip(shown, links, strict=True)}
-    return overflowed(ListView(row, {}, frozenset()), shown, standings, START + HOUR)
+    return overflowed(ListView(row, {}, frozenset()), shown, standings)
 
 
 def turned(  # noqa: PLR0913 - the parts of a list, and when it is read
@@ -29,7 +28,7 @@ def turned(  # noqa: PLR0913 - the parts of a list, and when it is read
     old: int = 0,
     seen_at: float = NOW - 60,
     overflow: tuple[float, float] = (0.0, 0.0),
-    now: float = NOW,
+    resumed_at: float = 0.0,
 ) -> bool:
     """Judge one list: links nobody had seen, links another hub showed at *seen_at*, and old ones."""
     shown = [target(str(n), tag_path=LIST) for n in range(new + since + old)]
@@ -41,7 +40,7 @@ def turned(  # noqa: PLR0913 - the parts of a list, and when it is read
     kinds = [Standing.NEW] * new + [Standing.KNOWN] * (since + old)
     standings = {t.identity: kind for t, kind in zip(shown, kinds, strict=True)}
     visible = frozenset(range(since, since + old))
-    return overflowed(ListView(row, known, visible, *overflow), shown, standings, now)
+    return overflowed(ListView(row, known, visible, *overflow, resumed_at), shown, standings)
 
 
 def watched(**fields: object) -> HubRow:
@@ -112,22 +111,28 @@ def test_a_later_page_of_a_list_goes_on_only_with_what_is_new_since_the_list_ove
     assert not turned(never, since=20)
 
 
-@pytest.mark.parametrize(("hours", "paused"), [(3.0, False), (3.1, True)])
-def test_after_a_pause_a_list_that_turned_over_may_have_lost_some(
-    hours: float, *, paused: bool
-) -> None:
-    """Read hourly, and not for three hours and more: whoever was read first has shown what is here."""
-    row = watched(visited_at=NOW - hours * HOUR)
-    assert turned(row, since=20) is paused
+def test_after_a_pause_a_list_that_turned_over_may_have_lost_some() -> None:
+    """Whoever was read first after the pause has shown what is here; what scrolled by was on no list."""
+    assert turned(watched(), since=20, resumed_at=NOW - 60)
+    assert not turned(watched(visited_at=NOW - 30), since=20, seen_at=NOW - 10, resumed_at=NOW - 60)
 
 
 def test_after_a_pause_a_short_list_without_one_old_article_may_have_lost_some() -> None:
-    away = watched(visited_at=NOW - DAY)
-    assert turned(away, new=2)
-    assert turned(away, new=2, old=1)
-    assert not turned(away, new=2, old=2)
-    assert not turned(away, old=2)
+    assert turned(watched(), new=2, resumed_at=NOW - 60)
+    assert turned(watched(), new=2, old=1, resumed_at=NOW - 60)
+    assert not turned(watched(), new=2, old=2, resumed_at=NOW - 60)
+    assert not turned(watched(), old=2, resumed_at=NOW - 60)
     assert not turned(watched(), new=2)
+
+
+def test_only_what_nobody_had_seen_says_that_more_came_than_was_counted() -> None:
+    shown = [target(str(n), tag_path=LIST) for n in range(10)]
+    known = {t.identity: known_page(n, str(n), first_seen_at=NOW) for n, t in enumerate(shown)}
+    view = ListView(watched(), known, frozenset())
+    assert all_new(view, shown, dict.fromkeys(known, Standing.NEW))
+    half = {name: Standing.NEW if n % 2 else Standing.KNOWN for n, name in enumerate(known)}
+    assert overflowed(view, shown, half)
+    assert not all_new(view, shown, half)
 
 
 def test_a_hub_on_the_list_is_no_article_that_came() -> None:
@@ -138,4 +143,4 @@ def test_a_hub_on_the_list_is_no_article_that_came() -> None:
     }
     standings = dict.fromkeys(known, Standing.KNOWN)
     view = ListView(watched(), known, frozenset(), NOW - 60, NOW - DAY)
-    assert not overflowed(view, shown, standings, NOW)
+    assert not overflowed(view, shown, standings)
