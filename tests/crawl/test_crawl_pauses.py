@@ -162,7 +162,7 @@ def test_killed_before_what_an_overflow_asks_for_was_queued_nothing_is_lost(
     class KilledError(BaseException):
         pass
 
-    def die(self: Overflows, record: VisitRecord, *_: object) -> None:
+    def die(_: Overflows, record: VisitRecord, *__: object) -> None:
         if record.gap:
             raise KilledError
 
