@@ -85,6 +85,22 @@ def test_a_tie_goes_to_what_is_cheaper_to_read() -> None:
         assert cover(hubs).resting.keys() == {HOME if feed > home else FEED}
 
 
+def test_without_a_preference_a_hub_comes_after_any_that_is_preferred() -> None:
+    same = (range(8), range(8))
+    hubs = {FEED: shown(*same), HOME: shown(*same, preference=0.5)}
+    assert cover(hubs).resting.keys() == {FEED}
+
+
+def test_what_better_hubs_have_taken_is_counted_before_the_next_is_chosen() -> None:
+    """The city page shows six, of which the home page leaves one; that one the sport page has as well."""
+    hubs = {
+        HOME: shown(set(), {0, 1, 2, 3, 4, 5, 9}),
+        CITY: shown(set(), {0, 1, 2, 3, 4, 6}),
+        SPORT: shown(set(), {6, 7, 8}),
+    }
+    assert cover(hubs).resting.keys() == {CITY}
+
+
 def test_a_sitemap_covers_nothing_by_what_it_merely_lists() -> None:
     hubs = {MAP: shown(range(100), late=True), HOME: shown(range(10))}
     assert cover(hubs).resting.keys() == {MAP}
