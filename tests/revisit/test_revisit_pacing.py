@@ -45,6 +45,7 @@ def test_a_tenth_of_the_visits_goes_to_hubs_only_because_of_their_longest_interv
     assert _longest(31, hubs=48) == pytest.approx(10)
     assert _longest(181, hubs=4800) == pytest.approx(1000)
     assert _longest(0, hubs=48, visits=0) == 1
+    assert _longest(0, hubs=1, visits=0.5) == pytest.approx(20)
 
 
 @pytest.mark.parametrize(("visits", "seconds"), [(1, 15 * MINUTE), (2, HOUR), (3, 4 * HOUR)])
