@@ -33,9 +33,10 @@ class CoverWatch:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def refresh(self, site: WatchedSite, now: float) -> None:
+    def refresh(self, site: WatchedSite, now: float, *, at_once: bool = False) -> None:
         """Work the cover out again if half a day has passed, or enough hubs were read first."""
-        if now - site.cover_at < REFRESH_SECONDS and site.baselines < REFRESH_BASELINES:
+        fresh = now - site.cover_at < REFRESH_SECONDS and site.baselines < REFRESH_BASELINES
+        if fresh and not at_once:
             return
         site.cover_at, site.baselines = now, 0
         before = site.cover.resting

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import inf
 
 from incremental.crawl.articles import ArticleMonitor
 from incremental.crawl.cover_watch import CoverWatch
@@ -21,8 +22,9 @@ from incremental.crawl.engine import Engine
 from incremental.crawl.frontier import Frontier
 from incremental.crawl.given_feeds import GivenFeeds
 from incremental.crawl.hub_visits import HubVisits
+from incremental.crawl.overflows import Overflows
 from incremental.crawl.rechecks import Rechecks
-from incremental.crawl.sites import WatchedSite
+from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.judge.hubs import HubScorer
 from incremental.judge.kept_back import KeptBack
@@ -43,8 +45,6 @@ from store.values import ARTICLE, LookRow, NewHub, SeenLink, VisitRecord
 CLOCK_BACK_SECONDS = 60.0
 """By how much the clock may go back unnoticed: a machine's clock is set by seconds all the time."""
 MAX_FEEDS_AT_ONCE = 2
-BACKUPS = 3
-"""Resting hubs that are read when everything on a hub without a next page was new."""
 
 Told = Callable[[VisitRecord, Sequence[int]], None]
 """Called after each recorded visit with the record and the ids of the pages that were announced."""
@@ -73,8 +73,9 @@ class Crawler:
         self._given_feeds = GivenFeeds(store)
         self._articles = ArticleMonitor(store)
         self._told = told
-        self._max_next_pages = settings.hubs.max_next_pages
+        self._overflows = Overflows(store, self._cover, settings.hubs.max_next_pages)
         self._stepped_at = 0.0
+        self._wake_at = inf
         self._rechecks = Rechecks(store, settings.history)
         self.frontier = Frontier(
             store,
@@ -83,6 +84,7 @@ class Crawler:
             self._refuse,
             errands=self.topics.errands,
             rechecks=self._rechecks,
+            overflows=self._overflows,
             replan=self._cover.replan,
         )
 
@@ -100,6 +102,8 @@ class Crawler:
         """
         if now < self._stepped_at - CLOCK_BACK_SECONDS:
             self.frontier.set_back(self._stepped_at - now, now)
+        if now > self._wake_at + PAUSE_SECONDS:
+            self.frontier.resume(now)
         self._stepped_at = now
         for outcome in self._engine.finished():
             self._settle(outcome, now)
@@ -114,7 +118,8 @@ class Crawler:
                 self._settle(outcome, now)
         self.topics.keep(now)
         self.frontier.share_again(now)
-        return self.frontier.wake_at(now)
+        self._wake_at = self.frontier.wake_at(now)
+        return self._wake_at
 
     def drain(self, now: float) -> None:
         """Record what came in, and start nothing."""
@@ -155,17 +160,14 @@ class Crawler:
             return
         record = self._judged(outcome, site, now)
         if record is not None:
-            self._write(replace(record, host=host), site)
+            self._write(replace(self._overflows.note(record, site), host=host), site)
             if "scope" in record.site_fields:
                 if self._given_feeds.handed_over(outcome.task.page_id, site, now):
                     self.load(now)
                     return
                 self._given_feeds.rename(outcome.task.page_id, site)
+            self._overflows.settle(record, site, now)
             self._verify(record, site)
-            if record.gap:
-                self._follow(outcome, site, now)
-            else:
-                site.followed = 0
             self._cover.refresh(site, now)
             self._cover.replan(site, now)
             self._articles.refresh(site, now)
@@ -195,28 +197,6 @@ class Crawler:
         if found_site or self.topics.active != before:
             self.load(now)
 
-    def _follow(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
-        """After a gap, read the next page of the list at once: what is unknown there is new as well.
-
-        It goes on from page to page while everything on them is new, up to a number of pages. A hub
-        without a next page is helped out by those that rest behind it: an archive shows more.
-        """
-        url = normalize(outcome.page.next_url or "") if outcome.page is not None else None
-        if url is None or not site.scope.verdict(url).inside:
-            site.send(*site.cover.behind(outcome.task.page_id, limit=BACKUPS))
-            return
-        if site.followed >= self._max_next_pages:
-            return
-        site.followed += 1
-        url = without_mirror(url, site.mirrors)
-        hub = NewHub("html", "list", 0.9, f"next page of {outcome.task.url}", now)
-        link = SeenLink(identity=identity(url), url=url, hub=hub)
-        ids = self._store.write.add_pages(site.row.id, [link], now=now)
-        for page_id in ids.values():
-            self._store.write.begin_baseline(page_id, site.row.added_at)
-            # Before the looks at what is new, which fill the errands on a day with a gap.
-            site.errands.appendleft(page_id)
-
     def _refuse(self, outcome: Outcome, now: float) -> None:
         """Record a look that robots.txt denies: a page is told all the same, it is only not read."""
         if not outcome.task.site_id:
@@ -238,10 +218,10 @@ class Crawler:
         Before them the feed of a section that came up: it lists at once what its pages lead to one by one.
         """
         for page_id in self._new_feeds(record, site):
-            site.errands.appendleft(page_id)
+            site.urgent.push_first(page_id)
         pending = [link.identity for link in record.links or () if link.state == "pending"]
         known = self._store.read.known(site.row.id, pending) if pending else {}
-        site.send(*(page.id for page in known.values() if page.state == "pending"))
+        site.urgent.verify(*(page.id for page in known.values() if page.state == "pending"))
 
     def _new_feeds(self, record: VisitRecord, site: WatchedSite) -> list[int]:
         """Return the feeds that a page names and that were never read, once most of the site is known."""

@@ -2,6 +2,7 @@
 
 For each site in turn (the one that may be asked first)::
 
+    something urgent?    -> first, whatever the budget says (a list overflowed)
     budget spent?        -> wait for the next grant
     host busy, or owed?  -> wait (one request at a time, delay, Retry-After, back-off)
     robots.txt unknown?  -> fetch it first
@@ -23,9 +24,11 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
+from incremental.crawl.overflows import Overflows
 from incremental.crawl.rechecks import Rechecks
 from incremental.crawl.rescheduling import Signs
-from incremental.crawl.sites import WatchedSite, share_out, watch
+from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite, share_out, watch
+from incremental.crawl.tasks import hub_task, look_task
 from incremental.crawl.topic_errands import TopicErrands
 from incremental.fetch.politeness import HostState, after_visit, host_key, staggered_start
 from incremental.fetch.robots import RobotsCache, RobotsPolicy, robots_url
@@ -37,7 +40,7 @@ from incremental.settings import Settings
 from incremental.times import DAY, HOUR, NEVER
 from incremental.visit import Outcome, Purpose, VisitTask
 from store import Store
-from store.values import ARTICLE, HostRow, HubRow, LookRow
+from store.values import HostRow, HubRow, LookRow
 
 SOON_SECONDS = 1.0
 """When a site is asked again that had less to do than it seemed."""
@@ -63,10 +66,12 @@ class Frontier:
         *,
         errands: TopicErrands,
         rechecks: Rechecks,
+        overflows: Overflows,
         replan: Callable[[WatchedSite, float], None],
     ) -> None:
         self._store = store
         self._rechecks = rechecks
+        self._overflows = overflows
         self._replan = replan
         self._errands = errands
         self.likely_first = False
@@ -97,9 +102,14 @@ class Frontier:
         for row in rows.values():
             site = watch(row, self._settings, self._make_policy, per_day=parts.get(row.id))
             before = self._sites.get(row.id)
-            if before is not None:
-                site.used, site.busy, site.errands = before.used, before.busy, before.errands
+            if before is None:
+                asked_at = site.budget.updated_at
+                site.resumed_at = now if asked_at and now - asked_at > PAUSE_SECONDS else 0.0
+            else:
+                site.resumed_at = before.resumed_at
+                site.used, site.busy, site.urgent = before.used, before.busy, before.urgent
                 site.cover, site.cover_at = before.cover, before.cover_at
+                site.next_pages, site.first_pages = before.next_pages, before.first_pages
                 site.look_allowance = before.look_allowance
                 site.look_allowance_at = before.look_allowance_at
             self._sites[row.id] = site
@@ -129,6 +139,11 @@ class Frontier:
         for site in self._sites.values():
             self._replan(site, now)
             self.refresh(site, now)
+
+    def resume(self, now: float) -> None:
+        """Note that nobody looked after the sites until now: the process was suspended."""
+        for site in self._sites.values():
+            site.resumed_at = now
 
     def share_again(self, now: float) -> None:
         """Divide a budget that all sites share anew, by what they have been found to need."""
@@ -185,9 +200,9 @@ class Frontier:
 
     def _ready_at(self, site: WatchedSite, now: float) -> float:
         owed = self._host(host_key(site.scope.seed_url)).next_allowed_at
-        if site.errands:
-            return in_window(owed, site.terms)
-        return in_window(max(site.next_due_at, site.open_at(now), owed), site.terms)
+        urgent_at = site.urgent.open_at(site.terms.requests_per_day, now)
+        planned_at = max(site.next_due_at, site.open_at(now))
+        return in_window(max(min(urgent_at, planned_at), owed), site.terms)
 
     def is_due(self, now: float, patience_seconds: float) -> bool:
         """Tell whether something is due at *now* that politeness delays by no more than *patience_seconds*.
@@ -195,7 +210,7 @@ class Frontier:
         What will be due only later does not count: a single run would go on from one to the next.
         """
         return self._errands.next_at() <= now + patience_seconds or any(
-            (site.errands or site.next_due_at <= now)
+            min(site.next_due_at, site.urgent.open_at(site.terms.requests_per_day, now)) <= now
             and self._ready_at(site, now) <= now + patience_seconds
             for site in self._sites.values()
         )
@@ -263,7 +278,8 @@ class Frontier:
     def _task_of(self, site: WatchedSite, now: float) -> VisitTask | None:
         """Return what to do for *site*, or None."""
         for _ in range(64):  # bounded: each turn takes one row out of those that are due
-            task = self._candidate(site, now)
+            urgent = self._overflows.task(site, now)
+            task = urgent or self._candidate(site, now)
             if task is None:
                 return None
             host = host_key(task.url)
@@ -271,10 +287,8 @@ class Frontier:
                 self._waiting.setdefault(host, set()).add(site.row.id)
                 return None
             asked = self._permitted(task, now)
-            if site.errands and (asked is None or asked.purpose is not Purpose.ROBOTS):
-                site.errands.popleft()
-                # Looks that go first are looks all the same: fewer of the others are left.
-                site.look_allowance -= task.purpose is Purpose.LOOK
+            if urgent and (asked is None or asked.purpose is not Purpose.ROBOTS):
+                site.take_urgent(task, put_off=asked is None)
             if asked is not None:
                 site.busy = True
                 self._busy_hosts.add(host)
@@ -298,21 +312,18 @@ class Frontier:
         return None
 
     def _candidate(self, site: WatchedSite, now: float) -> VisitTask | None:
-        """Return what *site* would fetch next: an errand, or what is due of the share whose turn it is."""
-        errand = self._errand(site)
-        if errand is not None:
-            return errand
+        """Return what *site* would fetch next: what is due of the share whose turn it is."""
         if site.open_at(now) > now:
             return None
         found: dict[Share, VisitTask] = {}
         for share in (Share.REVISIT, Share.COVERED, Share.EXPLORE, Share.ARTICLE):
             hub = self._due_hub(site, now, share)
             if hub is not None:
-                found[share] = _hub_task(hub)
+                found[share] = hub_task(hub)
         look = self._due_look(site, now)
         if look is not None:
             share = Share.VERIFY if look.state == "pending" else Share.LOOK
-            found[share] = _look_task(look)
+            found[share] = look_task(look)
         if not found:
             return self._rechecks.task(site, now)
         if found.keys() <= {Share.REVISIT, Share.ARTICLE} and self._rechecks.starves(site, now):
@@ -336,18 +347,6 @@ class Frontier:
         if not waiting and site.look_open_at(self._look_share, now) <= now:
             waiting = self._store.read.due_looks(site.row.id, now, likely_first=self.likely_first)
         return waiting[0] if waiting else None
-
-    def _errand(self, site: WatchedSite) -> VisitTask | None:
-        """Return the first errand that still makes sense; it stays queued until it is carried out."""
-        while site.errands:
-            page_id = site.errands[0]
-            hub, look = self._store.read.hub(page_id), self._store.read.look(page_id)
-            if hub is not None and hub.state != "dead":
-                return _hub_task(hub)
-            if look is not None and look.look_due_at is not None:
-                return _look_task(look)
-            site.errands.popleft()
-        return None
 
     def _due_hub(self, site: WatchedSite, now: float, share: Share) -> HubRow | None:
         """Return the hub that most deserves its visit among those of a class that are due."""
@@ -494,22 +493,3 @@ def _why_unreachable(policy: RobotsPolicy) -> FetchStatus:
     """Return what people need to know: an address that is refused is no trouble of robots.txt."""
     forbidden = policy.status is FetchStatus.FORBIDDEN_ADDRESS
     return FetchStatus.FORBIDDEN_ADDRESS if forbidden else FetchStatus.ROBOTS_UNREACHABLE
-
-
-def _look_task(row: LookRow) -> VisitTask:
-    return VisitTask(Purpose.LOOK, row.url, row.site_id, row.page_id)
-
-
-def _hub_task(hub: HubRow) -> VisitTask:
-    # Without a baseline the page must be read, so nothing that would spare us the body is sent.
-    known = hub.baseline_at is not None
-    return VisitTask(
-        purpose=Purpose.HUB,
-        url=hub.url,
-        site_id=hub.site_id,
-        page_id=hub.page_id,
-        etag=hub.etag if known else None,
-        last_modified=hub.last_modified if known else None,
-        body_md5=hub.body_md5 if known else None,
-        extra=hub.visited_at is None or hub.role == ARTICLE,
-    )

@@ -193,7 +193,7 @@ class GivenFeeds:
             return self._added(url, row, site, now)
         if self._was_overlooked(known, row):
             self._store.write.update_page(known.id, state="pending", look_due_at=now)
-            site.send(known.id)
+            site.urgent.verify(known.id)
         return known.id
 
     def _added(self, url: str, row: LookRow, site: WatchedSite, now: float) -> int:
@@ -210,7 +210,7 @@ class GivenFeeds:
         )
         # Before the entry's own record is written: killed in between, the entry is fetched once more.
         ids = self._store.write.add_pages(site.row.id, [link], now=now, hub_id=row.first_hub_id)
-        site.send(ids[link.identity])
+        site.urgent.verify(ids[link.identity])
         return ids[link.identity]
 
     def _was_overlooked(self, known: KnownPage, row: LookRow) -> bool:

@@ -239,6 +239,9 @@ class HubVisits:
             looks=site.looks_now(self._settings.news.look_share, now),
             lost_urls=read.urls(lost) if suspicious else (),
             anchors=read.known_anchors(site.row.id, headlines) if suspicious else {},
+            overflow_at=site.state.overflow_at,
+            overflow_since=site.state.overflow_since,
+            resumed_at=site.resumed_at,
         )
 
     def _young(self, hub: HubRow) -> frozenset[int]:

@@ -64,7 +64,7 @@ class MirrorWatch:
                 continue
             there = self._store.read.shown_by(other.page_id)
             if here and len(here & there) >= ALIKE_SHARE * len(here | there):
-                site.send(other.page_id, hub.page_id)
+                site.urgent.push(other.page_id, hub.page_id)
 
     def _compare_twins(self, site: WatchedSite, prefix: str, below: str, now: float) -> None:
         """Visit a few hubs below the prefix together with their counterparts, to see whether they agree."""
@@ -74,7 +74,7 @@ class MirrorWatch:
             new = NewHub("html", "list", 0.5, f"may be the same as {url}", now)
             link = SeenLink(identity=identity(twin), url=twin, hub=new)
             ids = self._store.write.add_pages(site.row.id, [link], now=now)
-            site.send(page_id, *ids.values())
+            site.urgent.push(page_id, *ids.values())
 
     def _fold(self, site: WatchedSite, prefix: str, below: str, now: float) -> None:
         logger.info("%s: %s shows the same pages as the path without it", site.row.name, prefix)

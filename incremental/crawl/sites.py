@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from incremental.crawl.urgent import UrgentQueue
 from incremental.judge.mirrors import rules
 from incremental.judge.site_context import SiteContext
 from incremental.revisit import (
@@ -37,9 +37,11 @@ from incremental.scope import Reach, Scope
 from incremental.settings import RevisitSettings, Settings, windows
 from incremental.times import DAY, HOUR, MINUTE, NEVER
 from incremental.urls import normalize
+from incremental.visit import Purpose, VisitTask
 from store.values import ARTICLE, HubRow, SiteRow
 
-MAX_ERRANDS = 8
+PAUSE_SECONDS = HOUR
+"""So long without anybody to look after a site is a pause: lists may have been turned over."""
 REST_SECONDS = 7 * DAY
 DAILY_REST_SECONDS = DAY
 REST_SHARE = 0.1
@@ -77,8 +79,13 @@ class WatchedSite:
     busy: bool = False
     """A visit is under way."""
     cover: Cover = field(default_factory=Cover)
-    followed: int = 0
-    """Next pages read in a row because everything on the one before was new."""
+    resumed_at: float = 0.0
+    """When it was first looked after again after a pause: the daemon was down, or suspended; 0 = never."""
+    next_pages: dict[int, int] = field(default_factory=dict)
+    """Later pages of lists that are being read because everything on the one before was new, by page id:
+    the how manieth of its list."""
+    first_pages: dict[int, int] = field(default_factory=dict)
+    """The hub whose list overflowed first, by the page ids of such later pages."""
     planned_at: float = 0.0
     """When the due times of all its hubs were last asked for again."""
     planned_price: float = 0.0
@@ -92,9 +99,9 @@ class WatchedSite:
     look_allowance_at: float = 0.0
     baselines: int = 0
     """Hubs read for the first time since."""
-    errands: deque[int] = field(default_factory=deque)
-    """Page ids of hubs to visit next, before all else and even if the budget is spent: visits that are
-    worth something only at once (what scrolled by, two addresses that may be one page)."""
+    urgent: UrgentQueue = field(default_factory=UrgentQueue)
+    """What to fetch next, before all else and even if the budget is spent: what is worth something only
+    at once (what scrolled by, two addresses that may be one page)."""
 
     def hub_state(self, hub: HubRow) -> HubState:
         """Return what the policy learned of a hub."""
@@ -122,6 +129,8 @@ class WatchedSite:
 
         Later pages of a list are read once, and again only after a gap on the first.
         """
+        if state.owed_at and not state.failures:
+            return in_window(max(now, state.wait_until), self.terms)
         if role == "page" and state.visits:
             return NEVER
         if role == ARTICLE:
@@ -171,13 +180,16 @@ class WatchedSite:
     def looks_now(self, share: float, now: float) -> int:
         """Return how many looks may be made at once; they are taken from the allowance."""
         self.look_open_at(share, now)
-        return max(min(int(self.look_allowance), MAX_ERRANDS - len(self.errands)), 0)
+        return max(min(int(self.look_allowance), self.urgent.room), 0)
 
-    def send(self, *page_ids: int) -> None:
-        """Add errands, up to a bound."""
-        for page_id in page_ids:
-            if len(self.errands) < MAX_ERRANDS:
-                self.errands.append(page_id)
+    def take_urgent(self, task: VisitTask, *, put_off: bool) -> None:
+        """Take what is fetched now, or put off, out of the urgent queue, and count it."""
+        self.urgent.take(task.page_id)
+        if task.purpose is Purpose.LOOK:
+            # Looks that go first are looks all the same: fewer of the others are left.
+            self.look_allowance -= 1
+        elif not put_off:
+            self.urgent.spend()
 
     def turn(self, waiting: Collection[Share], now: float) -> Share:
         """Return which of the classes in *waiting* is served next."""

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -29,10 +28,6 @@ from incremental.scope import page_number, template
 from incremental.times import DAY
 from store.values import HubRow, KnownPage
 
-MIN_GAP_LINKS = 4
-"""Fewer links than this say nothing when all of them are new."""
-MAX_OLD_SHARE = 0.35
-"""A list of which no more than this was known was turned over."""
 RELAUNCH_MIN_LINKS = 8
 RELAUNCH_LOST_SHARE = 0.8
 RELAUNCH_FORM_SHARE = 0.8
@@ -40,7 +35,6 @@ RELAUNCH_ANCHOR_SHARE = 0.5
 MIN_TELLING_ANCHOR = 8
 """Characters from which an anchor is likely one page's headline and not "more"."""
 
-_DIGITS = re.compile(r"\d+")
 _URL_DATE = re.compile(
     r"(?<!\d)((?:19|20)\d{2})[/_-]?(0[1-9]|1[0-2])(?:[/_-]?(0[1-9]|[12]\d|3[01]))?(?!\d)"
 )
@@ -160,28 +154,6 @@ def _end_of(year: int, month: int, day: int | None) -> float | None:
     except ValueError:
         return None
     return (last - date(1970, 1, 1)).days * DAY + DAY
-
-
-def is_gap(hub: HubRow, shown: Sequence[Target], standings: Mapping[str, Standing]) -> bool:
-    """Tell whether pages may have scrolled by unseen: a list on the hub is all or mostly new.
-
-    Mostly, because what came at once does not all stand on top: some are dated back a little.
-
-    A list is what stands at one place in the markup; menus and footers are lists of their own, so that
-    their old links do not hide that the list of news was turned over.
-    """
-    empty_before = hub.visited_at is not None and not hub.shown_links
-    if hub.baseline_at is None or hub.kind == "sitemap" or empty_before:
-        return False
-    new: Counter[str] = Counter()
-    old: Counter[str] = Counter()
-    for target in shown:
-        place = _DIGITS.sub("0", target.tag_path)
-        (new if standings[target.identity] is Standing.NEW else old)[place] += 1
-    return any(
-        count >= MIN_GAP_LINKS and old[place] <= MAX_OLD_SHARE * (count + old[place])
-        for place, count in new.items()
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from incremental.judge.news import (
     Relaunch,
     Since,
     Standing,
-    is_gap,
     relaunch,
     standing,
 )
+from incremental.judge.overflow import ListView, all_new, overflowed
 from incremental.judge.topics import Guesses
 from incremental.parse import PageKind
 from incremental.scope import page_number
@@ -89,6 +89,15 @@ class HubView:
     """Page ids by headline among the unknown links; given when a relaunch is possible."""
     guesses: Guesses | None = None
     """What topics expect of the unknown ones; None = there is no topic."""
+    overflow_at: float = 0.0
+    overflow_since: float = 0.0
+    resumed_at: float = 0.0
+
+    @property
+    def lists(self) -> ListView:
+        """What tells whether its lists overflowed."""
+        before = (self.overflow_at, self.overflow_since, self.resumed_at)
+        return ListView(self.hub, self.known, self.visible, *before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +214,7 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
     plan = _Plan(chosen, event, verified)
     seen = tuple(_seen(target, standings[target.identity], view, plan) for target in view.found)
     news = sum(link.announce for link in seen) + len(verified)
-    gap = event is None and is_gap(hub, view.found, standings)
+    gap = event is None and overflowed(view.lists, view.found, standings)
     fields = _hub_fields(outcome, view, news)
     novel = [link for link in seen if link.announce or link.identity in verified]
     guesses = view.guesses or Guesses()
@@ -228,7 +237,7 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
         relevant=guesses.expected_among(novel) if view.guesses is not None else None,
         novel=news,
         shown=len(seen),
-        all_new=gap,
+        all_new=gap and all_new(view.lists, view.found, standings),
         baseline=hub.baseline_at is None,
         published=_published(view, standings),
         shared=_shared(view, standings),

@@ -5,6 +5,14 @@ Visited alike, every one of them is now and then the first to show something, so
 first tells nothing. What tells is who shows *everything*: a greedy set cover picks hubs by how much
 they show that no better hub shows (within 1 - 1/e of the best set of that size; Nemhauser, Wolsey and
 Fisher 1978). A hub that adds nothing rests: it is visited just often enough to notice when that ends.
+
+A list that overflowed covers nothing any more, so the hubs behind it are read. These are covered
+in turn: the same choice among the resting ones, layer below layer, says which few of them suffice, and which
+are read only if those have overflowed as well::
+
+    feed, home page            watched
+    four sections              read when the feed or the home page overflowed
+    two hundred tags           read when a section overflowed
 """
 
 from __future__ import annotations
@@ -14,9 +22,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
+MAX_PEERS = 3
+"""Watched hubs that are read at once because the list of another one overflowed."""
 MIN_TOLD = 4
 """Pages told as new from which they alone decide: what a hub showed all along says little of tomorrow."""
 
@@ -45,29 +55,73 @@ class Cover:
 
     resting: Mapping[int, int | None] = field(default_factory=dict)
     """Hub to the hub that shows most of what it shows; None when it shows nothing at all."""
-    sizes: Mapping[int, int] = field(default_factory=dict)
-    """How many pages each resting hub shows."""
+    backups: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """Hub to those that show some of what it shows: a few watched ones, the resting ones a layer below."""
 
-    def behind(self, hub: int, *, limit: int) -> list[int]:
-        """Return the hubs that rest behind *hub*, those that show most first."""
-        resting = [one for one, chosen in self.resting.items() if chosen == hub]
-        return sorted(resting, key=lambda one: (-self.sizes.get(one, 0), one))[:limit]
+    def behind(self, hub: int) -> tuple[int, ...]:
+        """Return the hubs to read when the list of *hub* overflowed, those that add most first."""
+        return self.backups.get(hub, ())
 
 
 def cover(hubs: Mapping[int, Shown]) -> Cover:
     """Return which of *hubs* rest. Deterministic; O(n log n) set operations in the usual case."""
     told = set().union(*(shown.told for shown in hubs.values())) if hubs else set()
-    chosen = _greedy(hubs, by_news=len(told) >= MIN_TOLD)
+    by_news = len(told) >= MIN_TOLD
+    chosen = set(_greedy(hubs, by_news=by_news))
     resting: dict[int, int | None] = {}
     for hub, shown in hubs.items():
         if hub in chosen or shown.chosen or (shown.anchor and len(told) < MIN_TOLD):
             continue
         resting[hub] = _nearest(shown, hubs, chosen)
-    return Cover(resting, {hub: len(hubs[hub].pages) for hub in resting})
+    return Cover(resting, _backups(hubs, resting, by_news=by_news))
 
 
-def _greedy(hubs: Mapping[int, Shown], *, by_news: bool) -> set[int]:
-    """Return the hubs that add something, by lazy greedy selection (Minoux 1978)."""
+def _backups(
+    hubs: Mapping[int, Shown], resting: Mapping[int, int | None], *, by_news: bool
+) -> dict[int, tuple[int, ...]]:
+    """Return, for each hub, which of the layer below it show some of what it shows."""
+    behind: dict[int, list[int]] = {}
+    upper = [hub for hub in hubs if hub not in resting]
+    for hub in upper:
+        behind[hub] = _peers(hub, upper, hubs)
+    left = {hub: hubs[hub] for hub, nearest in resting.items() if nearest is not None}
+    while left:
+        layer = _layer(left, by_news=by_news)
+        for hub in layer:
+            shown, nearest = left.pop(hub), resting[hub]
+            above = [one for one in upper if not _all(shown).isdisjoint(_all(hubs[one]))]
+            if not above and nearest is not None:
+                above = [nearest]
+            for one in above:
+                behind.setdefault(one, []).append(hub)
+        upper = layer
+    return {hub: tuple(below) for hub, below in behind.items() if below}
+
+
+def _peers(hub: int, watched: Sequence[int], hubs: Mapping[int, Shown]) -> list[int]:
+    """Return the watched hubs whose lists reach further back than that of *hub*, the longest first."""
+    own = hubs[hub]
+    longer = [
+        one
+        for one in watched
+        if hubs[one].pages - own.pages and not _all(own).isdisjoint(_all(hubs[one]))
+    ]
+    return sorted(longer, key=lambda one: (-len(hubs[one].pages), one))[:MAX_PEERS]
+
+
+def _layer(left: Mapping[int, Shown], *, by_news: bool) -> list[int]:
+    """Return which of the hubs that are left cover the others; never empty, the best first.
+
+    A sitemap comes with the first layer and covers nothing: many are made once a night.
+    """
+    late = [hub for hub, shown in left.items() if shown.late]
+    lists = {hub: shown for hub, shown in left.items() if not shown.late}
+    best = _greedy(lists, by_news=True) if by_news else []
+    return [*(best or _greedy(lists, by_news=False)), *late] or list(left)
+
+
+def _greedy(hubs: Mapping[int, Shown], *, by_news: bool) -> list[int]:
+    """Return the hubs that add something, those that add most first: lazy greedy (Minoux 1978)."""
     covered: set[int] = set()
 
     def gain(shown: Shown) -> int:
@@ -77,7 +131,7 @@ def _greedy(hubs: Mapping[int, Shown], *, by_news: bool) -> set[int]:
 
     heap = [(-gain(shown), -shown.preference, hub) for hub, shown in hubs.items()]
     heapq.heapify(heap)
-    chosen: set[int] = set()
+    chosen: list[int] = []
     while heap:
         _, preference, hub = heapq.heappop(heap)
         now = gain(hubs[hub])
@@ -86,13 +140,17 @@ def _greedy(hubs: Mapping[int, Shown], *, by_news: bool) -> set[int]:
         if heap and -now > heap[0][0]:
             heapq.heappush(heap, (-now, preference, hub))
             continue
-        chosen.add(hub)
+        chosen.append(hub)
         covered |= hubs[hub].told if by_news else hubs[hub].pages
     return chosen
 
 
 def _nearest(shown: Shown, hubs: Mapping[int, Shown], chosen: AbstractSet[int]) -> int | None:
-    both = shown.pages | shown.told
+    both = _all(shown)
     if not both or not chosen:
         return None
-    return max(sorted(chosen), key=lambda hub: len(both & (hubs[hub].pages | hubs[hub].told)))
+    return max(sorted(chosen), key=lambda hub: len(both & _all(hubs[hub])))
+
+
+def _all(shown: Shown) -> AbstractSet[int]:
+    return shown.pages | shown.told

@@ -85,6 +85,7 @@ def count_visit(hub: HubState, visit: Visit, open_hours: float | None = None) ->
         hinted_at=0.0,
         hints=hub.hints + (hub.hinted_at > 0),
         hints_kept=hub.hints_kept + (hub.hinted_at > 0 and novel > 0),
+        owed_at=0.0,
     )
 
 

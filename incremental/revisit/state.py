@@ -152,6 +152,9 @@ class HubState(JsonState):
     """Signs followed by a visit."""
     hints_kept: float = 0.0
     """Of these: visits that brought something new."""
+    owed_at: float = 0.0
+    """When a list that covers this hub overflowed, or the page of a list before this one: what scrolled
+    by may stand here. 0 = no visit is owed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,3 +181,9 @@ class SiteState(JsonState):
     hints_kept: float = 0.0
     seen_at: Mapping[str, float] = field(default_factory=dict)
     """Last visits of the hubs visited most lately, by key."""
+    overflow_at: float = 0.0
+    """When a list was last found to have overflowed; 0 = never."""
+    overflow_since: float = 0.0
+    """From when on pages may have come that scrolled by: the visit of that list before."""
+    overflowed: tuple[int, ...] = ()
+    """Page ids of lists that overflowed and whose other pages or covered hubs are not queued yet."""

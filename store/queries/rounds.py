@@ -66,6 +66,7 @@ def _next_hub(of_class: Any) -> Prepared:  # noqa: ANN401 - a peewee expression
     )
 
 
+_ALL = 1_000_000
 _BOTH = (True, False)
 _DUE_HUBS = {share: _due_hubs(share) for share in _SHARES}
 _DUE_LOOKS = {
@@ -125,14 +126,15 @@ class RoundQueries(Reader):
         return [SiteRow(*row) for row in self._rows(query)]
 
     def due_hubs(
-        self, site_id: int, now: float, share: HubClass, *, limit: int = 1
+        self, site_id: int, now: float, share: HubClass, *, limit: int | None = 1
     ) -> list[HubRow]:
         """Return hubs of a class of work that are due at *now*, the longest overdue first.
 
         ``revisit`` and ``covered`` are hubs that have been read, ``explore`` those that never were, and
-        ``article`` the articles that are monitored for links, read or not.
+        ``article`` the articles that are monitored for links, read or not. *limit* None = all of them.
         """
-        rows = self._asked(_DUE_HUBS[share], site=site_id, now=now, limit=limit)
+        most = _ALL if limit is None else limit
+        rows = self._asked(_DUE_HUBS[share], site=site_id, now=now, limit=most)
         return [HubRow(*row) for row in rows]
 
     def due_looks(

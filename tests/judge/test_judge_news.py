@@ -25,7 +25,7 @@ from stories import (
 
 from incremental.fetch.status import FetchStatus
 from incremental.judge.links import Target
-from incremental.judge.news import Since, Standing, date_in_url, is_gap, is_soft_404, standing
+from incremental.judge.news import Since, Standing, date_in_url, is_soft_404, standing
 from incremental.judge.outcome import Judgement, judge_hub
 from store.values import HubRow, KnownPage
 
@@ -181,39 +181,6 @@ def test_feed_dates_are_kept_for_the_policy_and_the_page() -> None:
     judgement = judged(hub(kind="feed"), *links, target("z", published_at=NOW + DAY))
     assert judgement.published == (START + 1, START + 2)
     assert next(link.published_at for link in judgement.record.links or ()) == START + 1
-
-
-LIST = "html/body/main/ul/li/a"
-MENU = "html/body/nav/a"
-
-
-def gap(row: HubRow, *links: tuple[str, Standing]) -> bool:
-    shown = [target(str(n), tag_path=path) for n, (path, _) in enumerate(links)]
-    standings = {t.identity: s for t, (_, s) in zip(shown, links, strict=True)}
-    return is_gap(row, shown, standings)
-
-
-def test_a_list_that_turned_over_is_a_gap_although_the_menu_stayed() -> None:
-    turned = [(LIST, Standing.NEW)] * 4
-    menu = [(MENU, Standing.KNOWN)] * 3
-    assert gap(hub(), *turned, *menu)
-    assert gap(hub(kind="feed"), *turned)
-    assert not gap(hub(), *turned[:3], *menu)
-    assert gap(hub(), *turned, (LIST, Standing.KNOWN))  # dated back a little, it need not be on top
-    assert not gap(hub(), *turned, *[(LIST, Standing.KNOWN)] * 3)
-
-
-def test_no_gap_where_nothing_can_scroll_by() -> None:
-    turned = [(LIST, Standing.NEW)] * 9
-    assert not gap(unread_hub(), *turned)
-    assert not gap(hub(kind="sitemap"), *turned)
-    assert not gap(hub(shown_links=0), *turned)
-
-
-def test_list_items_that_are_numbered_in_the_markup_stand_at_one_place() -> None:
-    items = [(f"html/body/ul/li.item-{n}/a", Standing.NEW) for n in range(4)]
-    assert gap(hub(), *items)
-    assert not gap(hub(), *items, *[("html/body/ul/li.item-9/a", Standing.KNOWN)] * 3)
 
 
 OLD_URLS = [f"{HOME}article.php?id={n}" for n in range(20)]

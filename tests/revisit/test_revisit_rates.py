@@ -101,6 +101,32 @@ def test_a_new_hub_is_expected_to_be_like_its_sites_hubs() -> None:
     assert prior_of(SITE) == (0.5, 2.0)
 
 
+def test_the_sites_sums_follow_each_hub() -> None:
+    """A weight is the root of a rate: the sums are those of weights, of rates and of their squares."""
+    site = pooled(pooled(SITE, HubState(), HubState(weight=2.0)), HubState(), HubState(weight=3.0))
+    assert (site.hubs, site.weight_total) == (2, 5.0)
+    assert (site.rate_total, site.rate_square_total) == (4.0 + 9.0, 16.0 + 81.0)
+    site = pooled(site, HubState(weight=3.0), HubState(weight=1.0))
+    assert (site.hubs, site.weight_total) == (2, 3.0)
+    assert (site.rate_total, site.rate_square_total) == (4.0 + 1.0, 16.0 + 1.0)
+    assert pooled(site, HubState(weight=9.0), HubState(weight=0.1)).rate_square_total == 0.0
+
+
+def test_hubs_that_differ_much_say_little_of_a_new_one() -> None:
+    """Moments: of rates 1, 1, 1 and 9 the mean is 3 and the variance 12, so 3/4 of a link weighs."""
+    site = SITE
+    for rate in (1.0, 1.0, 1.0, 9.0):
+        site = pooled(site, HubState(), HubState(weight=rate**0.5))
+    assert prior_of(site) == pytest.approx((0.75, 0.25))
+    two = pooled(pooled(SITE, HubState(), HubState(weight=1)), HubState(), HubState(weight=1))
+    assert prior_of(two) == (0.5, 2.0)
+    assert prior_of(pooled(two, HubState(), HubState(weight=1))) == pytest.approx((1.0, 1.0))
+    wild = SITE
+    for rate in (1e-6, 1e-6, 1e-6, *(1e-6,) * 60, 9.0):
+        wild = pooled(wild, HubState(), HubState(weight=rate**0.5))
+    assert prior_of(wild)[0] == 0.05
+
+
 weights = st.lists(st.floats(0.01, 10), min_size=1, max_size=20)
 
 

@@ -1,0 +1,161 @@
+"""After a list overflowed: read its next pages, or the hubs that it covers, until nothing is missing.
+
+::
+
+    a visit's list was turned over            note    in the visit's own transaction
+    what covers what is worked out again
+    next page, while all on them is new       settle  up to [hubs] max_next_pages
+    no next page, or too many: the hubs behind it, and behind those of them that overflowed too
+
+What is to be read is owed: its row says so and is due, so that neither a kill nor a full queue loses it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import replace
+
+from incremental.crawl.cover_watch import CoverWatch
+from incremental.crawl.sites import WatchedSite
+from incremental.crawl.tasks import hub_task, look_task
+from incremental.fetch.status import FetchStatus
+from incremental.judge.links import without_mirror
+from incremental.revisit.allocation import Share
+from incremental.times import MINUTE, NEVER
+from incremental.urls import identity, normalize
+from incremental.visit import VisitTask
+from store import Store
+from store.record import to_json
+from store.values import HubRow, NewHub, SeenLink, SiteChange, VisitRecord
+
+logger = logging.getLogger("hubwatch.overflows")
+
+OVERFLOW = "overflow"
+"""The kind of change that says of a list that more of its pages were new than may be followed."""
+
+READ_SECONDS = 15 * MINUTE
+"""A hub that was read so lately has shown what it could show."""
+_READ = (FetchStatus.FETCHED.value, FetchStatus.NOT_MODIFIED.value)
+
+
+class Overflows:
+    """Notes lists that overflowed and has what they may have lost read. The crawler's thread owns it."""
+
+    def __init__(self, store: Store, cover: CoverWatch, max_next_pages: int) -> None:
+        self._store = store
+        self._cover = cover
+        self._max_next_pages = max_next_pages
+
+    def task(self, site: WatchedSite, now: float) -> VisitTask | None:
+        """Return the first urgent task that still makes sense; it stays queued until it is carried out."""
+        self._prepare(site, now)
+        per_day = site.terms.requests_per_day
+        while (page_id := site.urgent.first(per_day, now)) is not None:
+            hub, look = self._store.read.hub(page_id), self._store.read.look(page_id)
+            if hub is not None and hub.state != "dead":
+                return hub_task(hub)
+            if look is not None and look.look_due_at is not None:
+                return look_task(look)
+            site.urgent.take(page_id)
+        return None
+
+    def _prepare(self, site: WatchedSite, now: float) -> None:
+        """Before a site is first asked: work its cover out, and find what an earlier run still owed."""
+        if site.cover_at:
+            return
+        self._cover.refresh(site, now)
+        self._follow_all(site, now)
+        for share in (Share.REVISIT, Share.COVERED):
+            due = self._store.read.due_hubs(site.row.id, now, share.value, limit=None)
+            site.urgent.push(*(hub.page_id for hub in due if site.hub_state(hub).owed_at))
+
+    def note(self, record: VisitRecord, site: WatchedSite) -> VisitRecord:
+        """Let the site's state, which is written with the record, say that a list overflowed.
+
+        The record is given back with an event if no further page of that list will be read.
+        """
+        hub = self._store.read.hub(record.page_id) if record.gap else None
+        if hub is None:
+            return record
+        state = site.state
+        chained = state.overflow_at > (hub.visited_at or 0.0)
+        since = state.overflow_since if chained else (hub.visited_at or record.at)
+        if site.urgent.hubs:
+            since = min(since, state.overflow_since or since)
+        site.state = replace(
+            state,
+            overflow_at=record.at,
+            overflow_since=since,
+            overflowed=(*state.overflowed, record.page_id),
+        )
+        if site.next_pages.get(record.page_id, 0) < self._max_next_pages:
+            return record
+        next_url = record.hub_fields.get("next_url")
+        if not next_url or not self._max_next_pages:
+            return record
+        why = f"all new on {self._max_next_pages} further pages; not read: {next_url}"
+        logger.warning("%s: %s", site.row.name, why)
+        return replace(record, site_change=record.site_change or SiteChange(OVERFLOW, why))
+
+    def settle(self, record: VisitRecord, site: WatchedSite, now: float) -> None:
+        """Queue what a list may have lost, now that its visit is recorded."""
+        self._follow_all(site, now)
+        # Not taken by a list that goes on: this was the last of its later pages.
+        number = site.next_pages.pop(record.page_id, 0)
+        first = site.first_pages.pop(record.page_id, None)
+        if number and first is not None and record.status not in _READ:
+            self._owe(site.cover.behind(first), site, now)
+
+    def _follow_all(self, site: WatchedSite, now: float) -> None:
+        if not site.state.overflowed:
+            return
+        hubs = [self._store.read.hub(page_id) for page_id in site.state.overflowed]
+        if any(hub is not None and hub.role != "page" for hub in hubs):
+            self._cover.refresh(site, now, at_once=True)
+        for hub in hubs:
+            if hub is not None:
+                self._follow(hub, site, now)
+                logger.debug("%s overflowed; to be read: %s", hub.url, list(site.urgent.hubs))
+        site.state = replace(site.state, overflowed=())
+        self._store.write.update_site(site.row.id, revisit=to_json(site.state.to_json()))
+
+    def _follow(self, hub: HubRow, site: WatchedSite, now: float) -> None:
+        """Owe the next page of a list, or the hubs that the list covers: an archive shows more."""
+        number = site.next_pages.pop(hub.page_id, 0)
+        first = site.first_pages.pop(hub.page_id, hub.page_id)
+        page_id = None if number >= self._max_next_pages else self._next_page(hub, site, now)
+        if page_id is None:
+            self._owe(site.cover.behind(first), site, now)
+            return
+        site.next_pages[page_id], site.first_pages[page_id] = number + 1, first
+        self._owe([page_id], site, now)
+        # Before the hubs that wait: the next page is the likeliest place of what scrolled by.
+        if page_id in site.urgent.hubs:
+            site.urgent.push_first(page_id)
+
+    def _next_page(self, hub: HubRow, site: WatchedSite, now: float) -> int | None:
+        url = normalize(hub.next_url or "")
+        if url is None or not site.scope.verdict(url).inside:
+            return None
+        url = without_mirror(url, site.mirrors)
+        new = NewHub("html", "list", 0.9, f"next page of {hub.url}", now)
+        link = SeenLink(identity=identity(url), url=url, hub=new)
+        (page_id,) = self._store.write.add_pages(site.row.id, [link], now=now).values()
+        self._store.write.begin_baseline(page_id, site.row.added_at)
+        return page_id
+
+    def _owe(self, page_ids: Iterable[int], site: WatchedSite, now: float) -> None:
+        """Make hubs due, let their rows say why, and queue them."""
+        for page_id in page_ids:
+            hub = self._store.read.hub(page_id)
+            if hub is None or hub.state == "dead" or now - (hub.visited_at or 0.0) < READ_SECONDS:
+                continue
+            state = replace(site.hub_state(hub), owed_at=now)
+            site.hub_states[page_id] = state
+            fields: dict[str, object] = {"revisit": to_json(state.to_json())}
+            # What fails is tried again in its own time; it stays owed.
+            if not hub.failures:
+                fields["due_at"] = min(hub.due_at, now, NEVER)
+                site.urgent.push(page_id)
+            self._store.write.update_hub(page_id, **fields)

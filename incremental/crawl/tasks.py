@@ -1,0 +1,27 @@
+"""Tasks from rows of the store: a visit of a hub, a verification fetch of a page. Pure."""
+
+from __future__ import annotations
+
+from incremental.visit import Purpose, VisitTask
+from store.values import ARTICLE, HubRow, LookRow
+
+
+def look_task(row: LookRow) -> VisitTask:
+    """Return the fetch of a page for its own sake."""
+    return VisitTask(Purpose.LOOK, row.url, row.site_id, row.page_id)
+
+
+def hub_task(hub: HubRow) -> VisitTask:
+    """Return the visit of a hub, with what spares us a body that we know."""
+    # Without a baseline the page must be read, so nothing that would spare us the body is sent.
+    known = hub.baseline_at is not None
+    return VisitTask(
+        purpose=Purpose.HUB,
+        url=hub.url,
+        site_id=hub.site_id,
+        page_id=hub.page_id,
+        etag=hub.etag if known else None,
+        last_modified=hub.last_modified if known else None,
+        body_md5=hub.body_md5 if known else None,
+        extra=hub.visited_at is None or hub.role == ARTICLE,
+    )

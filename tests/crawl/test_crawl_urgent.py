@@ -1,0 +1,141 @@
+"""The urgent queue: what goes first, how much of it at once, and what becomes of the rest."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_web import DAY, HOUR, START, FakeWeb, Watch, page, watch
+
+from incremental.clock import SimulatedClock
+from incremental.crawl.overflows import OVERFLOW
+from incremental.crawl.urgent import LEAST_AT_ONCE, MAX_PAGES, UrgentQueue
+from incremental.revisit import HubState
+from incremental.settings import Settings
+from incremental.times import NEVER
+
+HOME = "https://news.example/"
+
+
+def taken(queue: UrgentQueue, per_day: float, now: float) -> list[int]:
+    """Read urgent hubs until none may be read any more."""
+    found = []
+    while (first := queue.first(per_day, now)) is not None:
+        queue.take(first)
+        queue.spend()
+        found.append(first)
+    return found
+
+
+# --- the queue ---------------------------------------------------------------------------------
+
+
+def test_hubs_go_before_pages_however_many_pages_wait() -> None:
+    queue = UrgentQueue()
+    queue.verify(*range(100, 120))
+    queue.push(1, 2)
+    queue.push_first(3)
+    assert queue.room == 0
+    assert len(queue.pages) == MAX_PAGES
+    assert taken(queue, 400, START)[:4] == [3, 1, 2, 100]
+
+
+def test_each_is_queued_once() -> None:
+    queue = UrgentQueue()
+    queue.push(1, 2, 1)
+    queue.push(2, 3)
+    queue.push_first(3)
+    assert list(queue.hubs) == [3, 1, 2]
+    assert queue.take(1)
+    assert not queue.take(1)
+
+
+def test_a_quarter_of_a_days_requests_goes_at_once_and_half_of_them_in_a_day() -> None:
+    queue = UrgentQueue()
+    queue.push(*range(100))
+    assert len(taken(queue, 48, START)) == 12
+    assert queue.first(48, START) is None
+    assert queue.open_at(48, START) == pytest.approx(START + HOUR)
+    read = sum(len(taken(queue, 48, START + n * HOUR / 2)) for n in range(1, 49))
+    assert read == 24
+    assert len(taken(queue, 48, START + 9 * DAY)) == 12
+
+
+def test_a_site_of_few_requests_gets_over_an_overflow_too() -> None:
+    queue = UrgentQueue()
+    queue.push(*range(20))
+    assert len(taken(queue, 4, START)) == LEAST_AT_ONCE
+    assert queue.open_at(0, START) == NEVER
+    assert UrgentQueue().open_at(48, START) == NEVER
+
+
+def test_pages_do_not_wait_for_the_allowance_of_hubs() -> None:
+    queue = UrgentQueue()
+    queue.push(*range(20))
+    taken(queue, 48, START)
+    queue.verify(100)
+    assert (queue.first(48, START), queue.open_at(48, START)) == (100, START)
+
+
+def test_a_clock_that_goes_back_grants_nothing() -> None:
+    queue = UrgentQueue()
+    queue.push(*range(40))
+    taken(queue, 48, START)
+    assert queue.first(48, START - 5 * DAY) is None
+
+
+# --- stories -----------------------------------------------------------------------------------
+
+STORIES = [f"/story-{n}.html" for n in range(200)]
+
+
+def listing(now: float, first: int, *, came: int) -> str:
+    """Ten stories of a list that goes on, newest first; *came* new ones since a day after START."""
+    newest = 100 + came if now >= START + DAY else 100
+    shown = STORIES[:newest][::-1][first : first + 10]
+    return page(*shown, text=f'<a rel="next" href="/page/{first // 10 + 2}/">Older</a>')
+
+
+def paged(came: int) -> dict[str, Any]:
+    pages: dict[str, Any] = {HOME: partial(listing, first=0, came=came)}
+    return pages | {
+        f"{HOME}page/{n}/": partial(listing, first=10 * n - 10, came=came) for n in range(2, 20)
+    }
+
+
+def test_next_pages_are_followed_as_far_as_all_on_them_is_new(tmp_path: Path) -> None:
+    with watch(tmp_path, paged(45)) as crawl:
+        assert set(crawl.run(1.5 * DAY).new()) == set(STORIES[100:145])
+        assert crawl.events() == []
+
+
+def test_a_list_that_goes_on_beyond_the_bound_says_so(tmp_path: Path) -> None:
+    """Six pages are read, the first and five more; a hundred came, forty were never seen."""
+    with watch(tmp_path, paged(100)) as crawl:
+        assert len(crawl.run(1.5 * DAY).new()) == 60
+        (site,) = crawl.store.read.sites()
+        (event,) = crawl.store.read.site_changes(site.id)
+        assert event["kind"] == OVERFLOW
+        assert "5 further pages" in event["detail"]
+        assert HOME + "page/7/" in event["detail"]
+
+
+def test_a_next_page_that_is_owed_is_read_after_a_restart(tmp_path: Path) -> None:
+    web = FakeWeb(SimulatedClock(START), {HOME: page("/a.html"), HOME + "page/2/": page("/b.html")})
+    with Watch(tmp_path, web, HOME) as crawl:
+        crawl.run(2 * HOUR)
+        hub = crawl.hub(HOME)
+        assert hub is not None
+        overflows = crawl.crawler.frontier._overflows
+        site = crawl.crawler.frontier.sites()[0]
+        overflows._owe([hub.page_id], site, web.clock.now() + HOUR)
+    web.clock.advance_to(web.clock.now() + HOUR)
+    asked = len([url for url in web.urls() if url == HOME])
+    with Watch(tmp_path, web, HOME, settings=Settings()) as crawl:
+        crawl.run(60)
+        assert len([url for url in web.urls() if url == HOME]) == asked + 1
+        hub = crawl.hub(HOME)
+        assert hub is not None
+        assert HubState.from_text(hub.revisit).owed_at == 0
