@@ -303,7 +303,7 @@ def test_a_new_page_that_says_it_is_not_there_is_no_news(tmp_path: Path) -> None
         assert crawl.run(90 * DAY).new() == []
         (row,) = crawl.store.read.find_page(HOME + "b.html", "")
         assert (row["state"], row["kept_back"]) == ("gone", "says that it is not there")
-        assert crawl.web.urls().count(HOME + "b.html") < 45
+        assert crawl.web.urls().count(HOME + "b.html") < 60
 
 
 def test_a_hub_that_is_gone_rests_and_comes_back(tmp_path: Path) -> None:
