@@ -4,7 +4,8 @@ The unit of news is the new page, never the difference between two texts (design
 
     first visit of a hub          baseline: its links are known, none is new
     unknown link, likely a hub    recorded as a hub, gets a baseline of its own
-    unknown link, dated long ago  recorded, not told ("backdated")
+    unknown link, dated long ago  part of one backfill event if its list gained it (see judge.arrivals),
+                                  else recorded, not told ("backdated")
     unknown link                  told as new
     unknown link on a new hub     told as new, if they are few: a section and its pages came together
     known link, never told, which appeared here and first became known elsewhere
@@ -50,6 +51,9 @@ class Standing(StrEnum):
     KNOWN = "known"
     NEW = "new"
     BACKDATED = "backdated"
+    """Dated long ago: whether it arrived is asked of all links of the hub together."""
+    BACKFILL = "backfill"
+    """Dated long ago, and the hub gained it."""
     HUB = "hub"
 
 
@@ -83,18 +87,18 @@ def standing(  # noqa: PLR0913 - each bears on it
     *new_hub*: the hub itself came up after its site's baseline and is read for the first time; a new
     section's pages are new with it.
     """
+    date = (target.published_at if hub.kind == "feed" else None) or date_in_url(target.url)
+    old = date is not None and date < since.oldest_news and not new_hub
     if known is not None:
-        return Standing.NEW if _overlooked(known, hub, since) else Standing.KNOWN
+        if not _overlooked(known, hub, since, old=old):
+            return Standing.KNOWN
+        return Standing.BACKDATED if old else Standing.NEW
     # What stands in a feed is a page: ``/?p=3`` is an article of a blog there.
     if hub_like or (hub.kind != "feed" and page_number(target.url) is not None):
         return Standing.HUB
     if _is_baseline(hub) and not new_hub:
         return Standing.NEW if _dated_since(target, hub, since) else Standing.KNOWN
-    dated = target.published_at if hub.kind == "feed" else None
-    dated = dated or date_in_url(target.url)
-    if dated is not None and dated < since.oldest_news and not new_hub:
-        return Standing.BACKDATED
-    return Standing.NEW
+    return Standing.BACKDATED if old else Standing.NEW
 
 
 def _is_baseline(hub: HubRow) -> bool:
@@ -116,7 +120,7 @@ def _dated_since(target: Target, hub: HubRow, since: Since) -> bool:
     return begun < target.published_at <= since.now
 
 
-def _overlooked(known: KnownPage, hub: HubRow, since: Since) -> bool:
+def _overlooked(known: KnownPage, hub: HubRow, since: Since, *, old: bool) -> bool:
     """Tell whether a known page became known only after this hub, which now shows it, was last read."""
     if known.announced_at is not None or hub.baseline_at is None or hub.visited_at is None:
         return False
@@ -128,6 +132,8 @@ def _overlooked(known: KnownPage, hub: HubRow, since: Since) -> bool:
         if hub.kind == "feed"
         else (known.state == "known" and not known.is_hub)
     )
+    # A widget may have been the first to show what a list now gained.
+    eligible = eligible or (old and known.state == "backdated" and not known.is_hub)
     return eligible and known.first_seen_at > hub.visited_at
 
 

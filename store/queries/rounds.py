@@ -12,7 +12,7 @@ from store.database import data_version, is_sqlite, storage_errors
 from store.models import Host, Hub, Label, Page, Sighting, Site, Topic
 from store.queries.columns import LOOK_COLUMNS, SITE_COLUMNS, select_hubs
 from store.reader import Reader
-from store.values import HostRow, HubRow, KnownPage, LookRow, SiteRow
+from store.values import HostRow, HubRow, KnownPage, LookRow, Sight, SiteRow
 
 
 class RoundQueries(Reader):
@@ -133,6 +133,13 @@ class RoundQueries(Reader):
             (Sighting.hub == hub_id) & (Sighting.first_seen_at == at)
         )
         return {page for (page,) in self._rows(query)}
+
+    def sights(self, hub_id: int) -> list[Sight]:
+        """Return all that the hub ever showed, with the places at which it first did."""
+        columns = (Sighting.page, Sighting.anchor, Sighting.tag_path)
+        times = (Sighting.first_seen_at, Sighting.gone_at)
+        query = Sighting.select(*columns, *times).where(Sighting.hub == hub_id)
+        return [Sight(*row) for row in self._rows(query)]
 
     def shown_by(self, hub_id: int) -> set[str]:
         """Return the identities of the pages that the hub showed at its last visit."""
