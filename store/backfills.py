@@ -236,6 +236,10 @@ class Backfills(Reader):
             yield from batch
             query = replace(query, after=batch[-1].cursor)
 
+    def latest_cursor(self) -> int:
+        """Return the id of the latest event; 0 when there was none."""
+        return int(self._rows(Backfill.select(fn.MAX(Backfill.id)))[0][0] or 0)
+
     def mark(self, events: Sequence[int], *, now: float, read: bool) -> list[int]:
         """Mark events as read or unread; return those that there are."""
         with writing(self._db, self._where):

@@ -37,7 +37,7 @@ def link(name: str, **fields: Any) -> Target:
     return target(name, **{"tag_path": PLACE, **fields})
 
 
-def judge(
+def judge(  # noqa: PLR0913 - each is what some story is about
     links: list[Target],
     kept: list[str],
     *,
