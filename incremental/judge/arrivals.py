@@ -8,12 +8,11 @@ stood there at the last visit, which have gone since, and how they are ordered b
     hub not read before, patrol, first read after a relaunch    nothing arrived
     headline of a page that went at the same time               it moved
     fewer than three links at the place stayed (feeds: one)     another list, or a widget
-    a feed, a sitemap                                           arrived
-    a list in the order of dates                                arrived
-    as many went from the place as came                         a widget that swaps
-    above all that stayed, half of the place stayed             arrived: latest additions
-    more came than went                                         arrived
     below all that stayed, on a list that is cut off            it moved up when another went
+    a feed, a list in the order of dates                        arrived
+    twice as many came as went, or more                         arrived
+    above all that stayed, half of the place stayed             arrived: latest additions
+    else                                                        a widget swaps, addresses changed
 
 A list is cut off when it ever lost pages as it gained others, or goes on at another address. What an
 article shows is never asked: articles are no hubs.
@@ -199,16 +198,17 @@ def _is_cut_off(name: str, lost: int, shelf: Shelf) -> bool:
 def _gained(place: _Place, asked: Collection[str], shelf: Shelf) -> set[str]:
     """Return those of *asked* that the place gained."""
     hub, kept = shelf.hub, sum(place.kept)
+    came = len(place.links) - kept
+    grows = place.lost * 2 <= came
     if hub.kind == "sitemap":
-        return set(asked) if kept else set()
+        return set(asked) if kept and grows else set()
     if kept < (1 if hub.kind == "feed" else MIN_KEPT):
         return set()
     last = place.tail() if place.cut_off else len(place.links)
     above = {t.identity for t in place.links[:last]} & set(asked)
     if hub.kind == "feed" or _is_by_date(place.links, hub):
         return above
-    came = len(place.links) - kept
-    if place.lost * 2 <= came:
+    if grows:
         return above
     head = {t.identity for t in place.links[: place.head()]}
     return above & head if place.lost <= kept else set()

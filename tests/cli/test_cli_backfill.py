@@ -10,6 +10,7 @@ import pytest
 from cli_runner import Run
 from fake_web import DAY, FakeWeb, Watch, page
 
+from incremental.cli.running import Reporter
 from incremental.clock import SimulatedClock, SystemClock
 
 HOME = "https://news.example/"
@@ -86,3 +87,18 @@ def test_status_names_the_event(hubwatch: Run, gained: list[str]) -> None:
         ("backfill", f"{len(gained)} older under /blog/2007/03/")
     ]
     assert site["new_pages"] == 0
+
+
+def test_a_run_says_it_as_it_happens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    start = SystemClock().now() - 2 * DAY
+    after = page(*STORIES[:3], *PAST, *STORIES[3:])
+    web = FakeWeb(SimulatedClock(start), {HOME: [(0, page(*STORIES)), (start + DAY, after)]})
+    with Watch(tmp_path, web, HOME) as crawl:
+        for as_json in (False, True):
+            reporter = Reporter(crawl.store, as_json=as_json)
+            crawl.crawler._told = reporter.told
+            crawl.run(DAY if as_json else 1.5 * DAY)
+            reporter.finish(once=False)
+    printed = capsys.readouterr().out
+    assert "older news.example: 12 older articles were added under /blog/2007/03/" in printed
+    assert '"backfills": []' in printed
