@@ -32,6 +32,9 @@ from store.values import HubRow, SiteRow
 MAX_ERRANDS = 8
 REST_SECONDS = 7 * DAY
 DAILY_REST_SECONDS = DAY
+DAILY_PATIENCE_SECONDS = 3 * HOUR
+"""How long such a hub, once due, lets others go first. On a recorded weblog the feed took the whole budget,
+and the sitemap alone showed what the list had gained: it waited for eight days."""
 REST_SHARE = 0.1
 """Share of the budget that resting hubs may take together."""
 
@@ -131,11 +134,14 @@ class WatchedSite:
         """Return how urgent a visit of the hub is, in the policy's own measure.
 
         What rests waits until nothing else is due, for a week at most: two hundred tags whose rest ends
-        on one day must not keep the home page waiting.
+        on one day must not keep the home page waiting. A sitemap and the home page wait for hours.
         """
-        if self.rests(hub.page_id, hub.role) and now - hub.due_at < REST_SECONDS:
+        state = self.hub_state(hub)
+        daily = state.kind in (HubKind.SITEMAP, HubKind.HOME)
+        patience = DAILY_PATIENCE_SECONDS if daily else REST_SECONDS
+        if self.rests(hub.page_id, hub.role) and now - hub.due_at < patience:
             return 0.0
-        return self.policy.index(self.hub_state(hub), self.state, self.budget, now)
+        return self.policy.index(state, self.state, self.budget, now)
 
     def rests(self, page_id: int, role: str) -> bool:
         """Tell whether a hub rests behind others. What a user called a hub never does."""

@@ -230,7 +230,8 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
     return Judgement(
         record,
         relevant=guesses.expected_among(novel) if view.guesses is not None else None,
-        novel=news,
+        # What a list gained of older pages is one announcement, and as much worth a visit.
+        novel=news + any(link.backfill for link in seen),
         shown=len(seen),
         all_new=gap,
         baseline=hub.baseline_at is None,
