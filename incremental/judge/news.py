@@ -138,17 +138,16 @@ def _overlooked(known: KnownPage, hub: HubRow, since: Since, *, old: bool) -> bo
 
 
 def date_in_url(url: str) -> float | None:
-    """Return the last moment of the day (or month) that a URL names, or None.
+    """Return the last moment of the day (or month) that a URL names, or None; of several the latest.
 
-    ``/2024/05/17/``, ``2024-05-17``, ``20240517``, ``202405/``; UTC.
+    ``/2024/05/17/``, ``2024-05-17``, ``20240517``, ``202405/``; UTC. In January people still write last
+    year: ``/2018/01/05/2017-01-05-x/`` is of 2018.
     """
-    matches = list(_URL_DATE.finditer(url.split("://", 1)[-1]))
-    if not matches:
-        return None
-    year, month, day = (int(part) if part else None for part in matches[-1].groups())
-    assert year is not None
-    assert month is not None
-    return _end_of(year, month, day)
+    named = (
+        _end_of(int(year), int(month), int(day) if day else None)
+        for year, month, day in _URL_DATE.findall(url.split("://", 1)[-1])
+    )
+    return max((date for date in named if date is not None), default=None)
 
 
 def _end_of(year: int, month: int, day: int | None) -> float | None:

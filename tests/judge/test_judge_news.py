@@ -110,6 +110,7 @@ def test_a_hub_not_read_since_a_relaunch_has_overlooked_nothing() -> None:
         ("2024/05/", "2024-06-01"),
         ("2024/02/29/x", "2024-03-01"),
         ("2019/01/01/about-2024-05-17", "2024-05-18"),
+        ("2018/01/05/2017-01-05-written-in-january", "2018-01-06"),
         ("2024/02/31/x", None),
         ("2024/13/01/x", None),
         ("article/120240517", None),
