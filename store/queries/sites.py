@@ -46,7 +46,7 @@ class SiteQueries(Reader):
             .where((Backfill.site == site_id) & (Backfill.found_at >= since))
             .order_by(BackfillPage.id.desc())
             .limit(limit)
-            .alias("gained")
+            .alias("last")
         )
         query = Sighting.select(
             Sighting.hub, Sighting.page, Sighting.first_seen_at, last.c.found_at
