@@ -25,6 +25,7 @@ from incremental.clock import Clock, SystemClock
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import Settings
 from incremental.storage import models_folder, only_writer, open_configured_store
+from store.backfills import BackfillQuery, BackfillRow
 from store.values import NewPage
 
 _BATCH = 500
@@ -141,13 +142,22 @@ class Crawler:
             done.wait(max(min(wake_at - now, _PATIENCE_SECONDS), 0.0))
 
     def new_pages(
-        self, *, since: datetime | None = None, after: int | None = None
+        self,
+        *,
+        since: datetime | None = None,
+        after: int | None = None,
+        backfill: bool = False,
     ) -> Iterator[FoundPage]:
         """Yield new pages, oldest first, as they were recorded.
 
-        *since* must be aware; *after* is the cursor of the last page already seen.
+        *since* must be aware; *after* is the cursor of the last page already seen. With *backfill* the
+        older pages that lists gained instead, page by page; their cursors count apart.
         """
         at = since.timestamp() if since is not None else None
+        if backfill:
+            asked = BackfillQuery(since=at, after=after, order="oldest")
+            yield from map(_found, self._store.backfills.all_pages(asked))
+            return
         while True:
             batch = self._store.read.new_pages(
                 since=at, after_cursor=after, limit=_BATCH, oldest_first=True
@@ -162,7 +172,7 @@ class Crawler:
         return [hub.url for hub in self._store.read.hubs() if hub.state == "active"]
 
 
-def _found(page: NewPage) -> FoundPage:
+def _found(page: NewPage | BackfillRow) -> FoundPage:
     return FoundPage(
         url=page.url,
         title=page.title or page.anchor,

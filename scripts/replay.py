@@ -43,6 +43,7 @@ from incremental.seeds import add_seed
 from incremental.settings import PolicyName, Settings
 from store import Store, open_store
 from store.answers import NewQuery
+from store.backfills import BackfillQuery
 from store.values import VisitRecord
 
 BASELINE_SHARE = 0.2
@@ -61,6 +62,9 @@ class Tally:
     not_modified: int = 0
     scored_fetches: int = 0
     announced: list[tuple[float, str]] = field(default_factory=list)
+    backfilled: list[tuple[float, str]] = field(default_factory=list)
+    """Older pages that a list gained, each told as a part of an event."""
+    backfill_cursor: int = 0
     topic: dict[str, Any] = field(default_factory=dict)
     """With a topic: its state, and by page key what it makes of each told page."""
 
@@ -85,6 +89,11 @@ class Tally:
         """Note a page that was told as new."""
         self.announced.append((self.clock.now(), url))
         self.write("announce", url, hub)
+
+    def backfill(self, url: str, hub: str) -> None:
+        """Note a page that was told as part of a backfill."""
+        self.backfilled.append((self.clock.now(), url))
+        self.write("backfill", url, hub)
 
 
 @dataclass(frozen=True)
@@ -168,6 +177,11 @@ def _tell(store: Store, tally: Tally, record: VisitRecord, pages: Any) -> None: 
     hubs = store.read.urls([record.first_hub_id or record.page_id]) if pages else []
     for url in store.read.urls(pages):
         tally.announce(url, hubs[0] if hubs else "")
+    if record.backfill_page or any(link.backfill for link in record.links or ()):
+        asked = BackfillQuery(after=tally.backfill_cursor, order="oldest")
+        for row in store.backfills.all_pages(asked):
+            tally.backfill(row.url, row.hub_url or "")
+            tally.backfill_cursor = row.cursor
 
 
 @contextmanager
@@ -197,6 +211,7 @@ def score(tally: Tally, site: ReplaySite, truth_file: Path) -> dict[str, Any]:
         first.setdefault(key, at)
     delays = sorted((first[key] - linked) / 60 for key, linked in wanted.items() if key in first)
     days = (site.last_ts - site.first_ts) / DAY
+    gained = [page_key(url) for at, url in tally.backfilled if at >= tally.scored_from]
     return {
         "site": Path(truth_file).stem,
         "scored": len(wanted),
@@ -204,6 +219,8 @@ def score(tally: Tally, site: ReplaySite, truth_file: Path) -> dict[str, Any]:
         "recall": round(len(delays) / len(wanted), 4) if wanted else None,
         "announced": len(announced),
         "false_new": sum(key not in truth for _, key in announced),
+        "backfill": len(gained),
+        "false_backfill": sum(key not in truth for key in gained),
         "fetches": tally.fetches,
         "not_modified": tally.not_modified,
         "fetches_per_found": round(tally.scored_fetches / len(delays), 2) if delays else None,

@@ -6,6 +6,7 @@
         .read    Queries    every question
         .write   Recorder   every change, one visit = one transaction
         .answers Answers    what people ask of the told pages, and the marks they put on them
+        .backfills  older pages that lists gained: events, and their pages on demand
         .topics  Topics     what users want, and what it makes of pages
         .discovery  runs that look for further sites, and what they propose
         .outbox  Outbox     what is to be told by message, and what was
@@ -29,6 +30,7 @@ from peewee import Database
 
 from store.access import Access
 from store.answers import Answers
+from store.backfills import Backfills
 from store.database import open_database, own_connection
 from store.discovery import Discovery
 from store.monitoring import Monitoring
@@ -47,6 +49,7 @@ class Store:
     read: Queries
     write: Recorder
     answers: Answers
+    backfills: Backfills
     topics: Topics
     discovery: Discovery
     outbox: Outbox
@@ -86,6 +89,7 @@ def open_store(where: str, *, cache_folder: Path, cache_quota_bytes: int = 2_000
         read=Queries(database, where),
         write=Recorder(database, where),
         answers=Answers(database, where),
+        backfills=Backfills(database, where),
         topics=Topics(database, where),
         discovery=Discovery(database, where),
         outbox=Outbox(database, where),

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from peewee import JOIN, Database, chunked
 
+from store.backfills import move_backfill
 from store.clusters import cluster_of, put_bands
 from store.fulltext import index_words_of, unindex_words_of, words_of
 from store.models import Change, News, Page, PageBand, PageText, Recheck
@@ -131,6 +132,7 @@ def put_check(database: Database, site_id: int, page_id: int, check: NextCheck) 
 
 def move_news(database: Database, old: int, new: int, at: float) -> None:
     """Let what was told of *old* have been told of *new*: once, the earlier time, with the marks of both."""
+    move_backfill(database, old, new)
     query = News.select(News.id, News.read_at, News.starred_at).where(News.page.in_([old, new]))
     rows = list(query.order_by(News.id).tuples().execute(database))
     if not rows:

@@ -44,12 +44,15 @@ class OutboxRow:
     title: str
     anchor: str
     site_id: int
+    backfill_id: int | None = None
+    """The event that it tells of, older pages that a list gained; None = it tells of its page."""
 
 
 _COLUMNS = (
     *(OutboxEntry.id, OutboxEntry.page, OutboxEntry.queued_at, OutboxEntry.state),
     *(OutboxEntry.message, OutboxEntry.attempts, OutboxEntry.next_at, OutboxEntry.sent_at),
     *(OutboxEntry.error, Page.url, Page.title, Page.anchor, Page.site),
+    OutboxEntry.backfill_id,
 )
 
 
@@ -79,6 +82,23 @@ class Outbox(Reader):
                 if rows:
                     OutboxEntry.insert_many(rows).on_conflict_ignore().execute(self._db)
                 queued += len(rows)
+        return queued
+
+    def queue_backfills(
+        self, channel: str, events: Iterable[tuple[int, int]], *, now: float
+    ) -> int:
+        """Queue events, each with its first page, that were never queued; return how many those are.
+
+        A page is of one event at most and is never told by itself, so its entry is the event's.
+        """
+        queued = 0
+        with writing(self._db, self._where):
+            for event, page in events:
+                row = {"channel": channel, "page": page, "queued_at": now, "backfill_id": event}
+                known = (OutboxEntry.channel == channel) & (OutboxEntry.page == page)
+                if not OutboxEntry.select(OutboxEntry.id).where(known).exists(self._db):
+                    OutboxEntry.insert(row).on_conflict_ignore().execute(self._db)
+                    queued += 1
         return queued
 
     def open(self, channel: str) -> list[OutboxRow]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from peewee import EXCLUDED, chunked, fn
 
+from store.backfills import join_backfill, put_backfill
 from store.database import storage_errors, writing
 from store.models import Change, Host, Hub, Label, Page, Sighting, Site, Visit
 from store.names import free_name
@@ -270,6 +271,8 @@ class Recorder(Reader):
             if record.announce_page:
                 announced += self._announce_page(record)
             self._record_page(record)
+            if record.backfill_page:
+                join_backfill(self._db, record)
             if record.host is not None:
                 self._put_host(record.host)
             if record.site_fields:
@@ -290,6 +293,7 @@ class Recorder(Reader):
         ids = self._put_pages(record.site_id, record.links, record.at, record.page_id)
         self._put_sightings(record, ids)
         news = self._announce(record, [ids[t.identity] for t in record.links if t.announce])
+        put_backfill(self._db, record, [ids[t.identity] for t in record.links if t.backfill])
         moved = [link for link in record.links if link.moved_from is not None]
         self._move(record, [(link.moved_from or 0, ids[link.identity]) for link in moved])
         return news

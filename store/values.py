@@ -129,6 +129,18 @@ class MonitoredArticle:
 
 
 @dataclass(frozen=True, slots=True)
+class Sight:
+    """A page as one hub shows it, or showed it."""
+
+    page_id: int
+    anchor: str
+    tag_path: str
+    first_seen_at: float
+    gone_at: float | None
+    """None = it was there at the hub's last visit."""
+
+
+@dataclass(frozen=True, slots=True)
 class HostRow:
     """What a host is owed."""
 
@@ -164,6 +176,8 @@ class SeenLink:
     announce: bool = False
     """Tell it as new, whether or not its row is new."""
     state: str = "known"
+    backfill: bool = False
+    """The visited list gained it, and it is old: it goes into the visit's one event."""
     hub: NewHub | None = None
     look_due_at: float | None = None
     moved_from: int | None = None
@@ -272,6 +286,10 @@ class VisitRecord:
     """A look confirmed the visited page itself as new."""
     first_hub_id: int | None = None
     site_change: SiteChange | None = None
+    backfill_folder: str = ""
+    """The path below which the older pages lie that the visited list gained."""
+    backfill_page: bool = False
+    """The visited page itself is one of those that *first_hub_id* gained."""
     more_pages: tuple[SeenLink, ...] = ()
     """Pages to know of that are no links of this hub (feeds it names, places to probe)."""
     host: HostRow | None = None

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incremental.cli.backfilled import (
+    backfilled,
+    refuse_narrowing,
+    show_backfilled,
+    show_events,
+)
 from incremental.cli.common import (
     Json,
     State,
@@ -60,6 +67,9 @@ def new(  # noqa: PLR0913 - each is an option of the command
     language: Annotated[str | None, typer.Option(help="Only this language, such as zh.")] = None,
     unread: Annotated[bool, typer.Option("--unread", help="Only what is unread.")] = False,
     starred: Annotated[bool, typer.Option("--starred", help="Only what is starred.")] = False,
+    backfill: Annotated[
+        bool, typer.Option("--backfill", help="Instead: older pages that lists gained, one by one.")
+    ] = False,
     limit: Annotated[int, typer.Option(min=1, help="At most so many, the newest.")] = 100,
     after: Annotated[
         int | None, typer.Option(help="Only what came after this cursor, oldest first.")
@@ -70,17 +80,28 @@ def new(  # noqa: PLR0913 - each is an option of the command
     """List new pages, the newest first."""
     from incremental.learning.topics import find_topic  # noqa: PLC0415 - quick --help
     from store.answers import NewQuery  # noqa: PLC0415 - likewise
+    from store.backfills import BackfillQuery  # noqa: PLC0415 - likewise
 
     state: State = context.obj
     at = now()
     if topic is None and (min_score is not None or irrelevant):
         raise InputError("--min-score or --irrelevant", "", "needs --topic NAME: a topic judges")
     with state.open() as store:
-        query = NewQuery(
+        gained = BackfillQuery(
             since=moment(since, at) if since else None,
             until=moment(until, at) if until else None,
-            after=after,
             sites=tuple(row.id for row in find_sites(store, site)) if site else None,
+        )
+        if backfill:
+            refuse_narrowing(topic=topic, language=language, unread=unread, starred=starred)
+            older = backfilled(store, gained, limit, after)
+            show_backfilled(older, Format.JSON.value if as_json else form.value)
+            return
+        query = NewQuery(
+            since=gained.since,
+            until=gained.until,
+            after=after,
+            sites=gained.sites,
             topic=find_topic(store, topic).id if topic else None,
             min_score=min_score,
             hidden_verdict=None if irrelevant else "irrelevant",
@@ -90,6 +111,8 @@ def new(  # noqa: PLR0913 - each is an option of the command
             order="newest" if after is None else "oldest",
         )
         pages = told_pages(store, query, limit)
+        narrowed = topic or language or starred or after is not None
+        events = [] if narrowed else store.backfills.events(replace(gained, unread=unread))
     rows = [_page(page) | topic_fields(page, query.topic) for page in pages]
     form = Format.JSON if as_json else form
     if form is Format.JSON:
@@ -103,6 +126,7 @@ def new(  # noqa: PLR0913 - each is an option of the command
         print_csv(columns, [[row[column] for column in columns] for row in rows])
     elif not rows:
         say("nothing new yet" + (f" since {since}" if since else ""))
+        show_events(events)
     else:
         table = [[when(p.found_at), p.site, p.title or p.anchor, readable(p.url)] for p in pages]
         columns = ["found", "site", "title", "url"]
@@ -111,6 +135,7 @@ def new(  # noqa: PLR0913 - each is an option of the command
             table = [[*cells, shown_score(row)] for row, cells in zip(rows, table, strict=True)]
         print_table(f"{len(rows)} new pages", columns, table)
         say(f"what comes after these: --after {max(row.cursor for row in pages)}")
+        show_events(events)
 
 
 def _page(page: NewsRow) -> dict[str, Any]:

@@ -204,6 +204,7 @@ class Reporter:
         self._visits: Counter[str] = Counter()
         self._told = 0
         self._new: list[dict[str, Any]] = []
+        self._backfills: list[dict[str, Any]] = []
 
     def told(self, record: VisitRecord, page_ids: Sequence[int]) -> None:
         """Print the pages that a visit announced, and hubs read for the first time."""
@@ -216,10 +217,25 @@ class Reporter:
                 self._new.append({"url": page.get("url"), "title": title})
             else:
                 typer.echo(f"new   {readable(str(page.get('url')))}  {title}")
+        if any(link.backfill for link in record.links or ()):
+            self._gained(record)
         first_visit = record.hub_fields.get("baseline_at") == record.at
         if first_visit and not self._as_json and record.links is not None:
             hub = self._store.read.urls([record.page_id])
             typer.echo(f"hub   {readable(hub[0])}  ({len(record.links)} links known from now on)")
+
+    def _gained(self, record: VisitRecord) -> None:
+        """Print in a line what the visited list gained of older pages."""
+        from incremental.explain.backfill import headline  # noqa: PLC0415 - quick --help
+        from store.backfills import BackfillQuery  # noqa: PLC0415 - likewise
+
+        for event in self._store.backfills.events(BackfillQuery(since=record.at, limit=1)):
+            if self._as_json:
+                fields = {"hub": event.hub_url, "folder": event.folder, "pages": event.pages}
+                self._backfills.append(fields)
+            else:
+                title = f": {clean(event.title)}" if event.pages == 1 else ""
+                typer.echo(f"older {clean(event.site)}: {headline(event)}{title}")
 
     def finish(self, *, once: bool) -> None:
         """Sum up; a run in which a visit failed, or a seed was never read, is done only in part."""
@@ -228,7 +244,8 @@ class Reporter:
             say(f"hubwatch: {readable(seed.url)}: {seed.last_status or 'could not be asked yet'}")
             failed += 1
         if self._as_json:
-            print_json({"visits": dict(self._visits), "new": self._new, "failed": failed})
+            told = {"new": self._new, "backfills": self._backfills}
+            print_json({"visits": dict(self._visits), **told, "failed": failed})
         else:
             counts = ", ".join(f"{status} {count}" for status, count in self._visits.items())
             say(f"{self._told} new pages; visits: {counts or 'none'}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 
 from incremental.crawl.sites import WatchedSite
-from incremental.revisit.cover import Shown, cover
+from incremental.revisit.cover import MIN_TOLD, Shown, cover
 from incremental.times import DAY, HOUR, MINUTE
 from store import Store
 from store.values import ARTICLE, HubRow
@@ -24,6 +24,8 @@ REPLAN_TOLERANCE_SECONDS = 5 * MINUTE
 REFRESH_BASELINES = 10
 IN_TIME_SECONDS = 6 * HOUR
 """A hub shows a page in time when it does so this soon after it was told, or at its next visit."""
+GAINED_SECONDS = 30 * DAY
+"""How long older pages that a list gained speak for it: a feed that never shows them does not cover it."""
 _PREFERENCE = {"feed": 3.0, "html": 1.0, "sitemap": 2.0}
 
 
@@ -45,7 +47,7 @@ class CoverWatch:
             for h in self._store.read.hubs(site.row.id)
             if h.state in ("active", "resting") and h.role not in ("page", ARTICLE)
         ]
-        site.cover = cover(self._shown(site.row.id, hubs))
+        site.cover = cover(self._shown(site.row.id, hubs, now))
         for hub in hubs:
             rests = hub.page_id in site.cover.resting
             if rests != (hub.state == "resting") and not hub.failures:
@@ -77,7 +79,7 @@ class CoverWatch:
             if due_at < hub.due_at - REPLAN_TOLERANCE_SECONDS:
                 self._store.write.update_hub(hub.page_id, due_at=due_at)
 
-    def _shown(self, site_id: int, hubs: list[HubRow]) -> dict[int, Shown]:
+    def _shown(self, site_id: int, hubs: list[HubRow], now: float) -> dict[int, Shown]:
         pages: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
         told: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
         patience = {
@@ -86,7 +88,11 @@ class CoverWatch:
         for hub, page in self._store.read.articles_shown(site_id):
             if hub in pages:
                 pages[hub].add(page)
-        for hub, page, seen_at, told_at in self._store.read.told_shown(site_id):
+        evidence = self._store.read.told_shown(site_id)
+        if len({page for _, page, _, _ in evidence}) >= MIN_TOLD:
+            # Alone they must not decide: where a site takes in its past, its news need not stand.
+            evidence += self._store.read.gained_shown(site_id, now - GAINED_SECONDS)
+        for hub, page, seen_at, told_at in evidence:
             if hub in told and seen_at <= told_at + patience[hub]:
                 told[hub].add(page)
         return {

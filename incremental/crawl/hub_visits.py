@@ -17,6 +17,7 @@ from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import FetchStatus
+from incremental.judge.arrivals import dated, folder_of
 from incremental.judge.editions import is_edition_front
 from incremental.judge.feed_home import leading_hosts
 from incremental.judge.hubs import HubCounts, HubLimits, HubScorer, score_targets
@@ -41,7 +42,7 @@ from incremental.times import DAY, HOUR, NEVER
 from incremental.urls import identity, normalize
 from incremental.visit import Outcome
 from store import Store
-from store.values import HubRow, NewHub, SeenLink, VisitRecord
+from store.values import HubRow, KnownPage, NewHub, SeenLink, VisitRecord
 
 MAX_TTL_SECONDS = DAY
 SURE_SCORE = 0.95
@@ -132,7 +133,14 @@ class HubVisits:
         row = self._store.read.page(hub.page_id) or {}
         news = row.get("state") == "pending"
         section = self.sections.section(page, hub.identity, site, now) if news else ()
-        return judge_topic_page(outcome, row.get("first_hub_id"), section, now, news=news)
+        return judge_topic_page(
+            outcome,
+            row.get("first_hub_id"),
+            section,
+            now,
+            news=news,
+            backfill=row.get("state") == "backfill",
+        )
 
     def _first_reading(self, outcome: Outcome, hub: HubRow, site: WatchedSite, now: float) -> float:
         """Return the probability that a page which only its address made a hub is one; 1 for others.
@@ -202,9 +210,16 @@ class HubVisits:
     def _told_as_well(self, judgement: Judgement, hub: HubRow) -> Judgement:
         """Tell a page of which it is not sure that it is a hub, if it came up as news, and watch it too."""
         row = self._store.read.page(hub.page_id) or {}
-        if row.get("state") != "pending" or LIST_WORDS.search(hub.url):
+        state = row.get("state")
+        if state not in ("pending", "backfill") or LIST_WORDS.search(hub.url):
             return judgement
-        record = replace(judgement.record, announce_page=True, first_hub_id=row.get("first_hub_id"))
+        record = replace(
+            judgement.record,
+            announce_page=state == "pending",
+            backfill_page=state == "backfill",
+            backfill_folder=folder_of([hub.url]) if state == "backfill" else "",
+            first_hub_id=row.get("first_hub_id"),
+        )
         return replace(judgement, record=record)
 
     def _view(self, found: Sequence[Target], hub: HubRow, site: WatchedSite, now: float) -> HubView:
@@ -242,6 +257,7 @@ class HubVisits:
             overflow_at=site.state.overflow_at,
             overflow_since=site.state.overflow_since,
             resumed_at=site.resumed_at,
+            sights=read.sights(hub.page_id) if _may_be_old(found, known, visible, hub) else (),
         )
 
     def _young(self, hub: HubRow) -> frozenset[int]:
@@ -303,6 +319,14 @@ class HubVisits:
         keep = frozenset({outcome.body_md5, hub.body_md5 or "", *named})
         self._store.cache.put(hub.url, outcome.response.body)
         self._store.cache.forget(hub.url, keep=keep)
+
+
+def _may_be_old(
+    found: Sequence[Target], known: Mapping[str, KnownPage], visible: set[int], hub: HubRow
+) -> bool:
+    """Tell whether a link that the hub did not show names a date: it may be old."""
+    here = {one for one, page in known.items() if page.id in visible}
+    return any(t.identity not in here and dated(t, hub) is not None for t in found)
 
 
 def _said(corrected: Mapping[str, str]) -> dict[str, float]:

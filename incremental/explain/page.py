@@ -11,6 +11,7 @@ from typing import Any
 from incremental.assembly import policy_maker
 from incremental.crawl.sites import watch
 from incremental.errors import InputError
+from incremental.explain.backfill import backfill_of
 from incremental.explain.hub import explain_hub
 from incremental.explain.topic import stored_verdicts
 from incremental.fetch.politeness import host_key
@@ -96,6 +97,7 @@ def _in_site(
         "first_seen_at": page["first_seen_at"],
         "announced_at": page["announced_at"],
         "page_state": page["state"],
+        "backfill": backfill_of(store, page["id"]),
         "shown_by": [sighting["hub_url"] for sighting in store.read.sightings(page["id"])][:5],
     }
     hub = store.read.hub(page["id"])
@@ -118,11 +120,15 @@ def _verdict(answer: dict[str, Any]) -> str:
     backdated = any(site.get("page_state") == "backdated" for site in seen)
     relaunched = any(site.get("page_state") == "relaunched" for site in seen)
     moved = bool(seen) and all(site.get("page_state") == "moved" for site in seen)
+    gained = next((site["backfill"]["says"] for site in seen if site.get("backfill")), "")
+    waits = any(site.get("page_state") == "backfill" for site in seen)
     denied = answer["robots"].startswith(("denied", "robots.txt", "not public"))
     tests: list[tuple[bool, str]] = [
         (any(site.get("announced_at") for site in seen), "told as new"),
         (any(site.get("hub") for site in seen), "a hub: visited for its links, not told itself"),
-        (backdated, "found, but dated long before its site was added"),
+        (bool(gained), f"an older page that a list gained, announced with one event: {gained}"),
+        (waits, "an older page that a list gained; announced when it was read"),
+        (backdated, "found, but dated long before its site was added, and no list gained it"),
         (relaunched, "found when all of its site's addresses changed: one event, and no news"),
         (moved, "leads on to another address, under which the page is known"),
         (bool(seen), "known: it was there when a hub that shows it was first read"),

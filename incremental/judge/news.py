@@ -5,7 +5,8 @@ The unit of news is the new page, never the difference between two texts (design
     first visit of a hub          baseline: its links are known, none is new
     unknown link, likely a hub    recorded as a hub, gets a baseline of its own
     unknown link, an error page or a page of thanks    recorded, not announced
-    unknown link, dated long ago  recorded, not told ("backdated")
+    unknown link, dated long ago  part of one backfill event if its list gained it (see judge.arrivals),
+                                  else recorded, not announced ("backdated")
     unknown link                  told as new
     unknown link on a new hub     told as new, if they are few: a section and its pages came together
     known link, never told, which appeared here and first became known elsewhere
@@ -47,6 +48,9 @@ class Standing(StrEnum):
     NEW = "new"
     KEPT_BACK = "kept back"
     BACKDATED = "backdated"
+    """Dated long ago: whether it arrived is asked of all links of the hub together."""
+    BACKFILL = "backfill"
+    """Dated long ago, and the hub gained it."""
     HUB = "hub"
 
 
@@ -80,8 +84,12 @@ def standing(  # noqa: PLR0913 - each bears on it
     *new_hub*: the hub itself came up after its site's baseline and is read for the first time; a new
     section's pages are new with it.
     """
+    date = (target.published_at if hub.kind == "feed" else None) or date_in_url(target.url)
+    old = date is not None and date < since.oldest_news and not new_hub
     if known is not None:
-        return Standing.NEW if _overlooked(known, hub, since) else Standing.KNOWN
+        if not _overlooked(known, hub, since, old=old):
+            return Standing.KNOWN
+        return Standing.BACKDATED if old else Standing.NEW
     # What stands in a feed is a page: ``/?p=3`` is an article of a blog there.
     if hub_like or (hub.kind != "feed" and page_number(target.url) is not None):
         return Standing.HUB
@@ -89,11 +97,7 @@ def standing(  # noqa: PLR0913 - each bears on it
         return Standing.NEW if _dated_since(target, hub, since) else Standing.KNOWN
     if furniture(target.url) is not None:
         return Standing.KEPT_BACK
-    dated = target.published_at if hub.kind == "feed" else None
-    dated = dated or date_in_url(target.url)
-    if dated is not None and dated < since.oldest_news and not new_hub:
-        return Standing.BACKDATED
-    return Standing.NEW
+    return Standing.BACKDATED if old else Standing.NEW
 
 
 def _is_baseline(hub: HubRow) -> bool:
@@ -115,7 +119,7 @@ def _dated_since(target: Target, hub: HubRow, since: Since) -> bool:
     return begun < target.published_at <= since.now
 
 
-def _overlooked(known: KnownPage, hub: HubRow, since: Since) -> bool:
+def _overlooked(known: KnownPage, hub: HubRow, since: Since, *, old: bool) -> bool:
     """Tell whether a known page became known only after this hub, which now shows it, was last read."""
     if known.announced_at is not None or hub.baseline_at is None or hub.visited_at is None:
         return False
@@ -127,21 +131,22 @@ def _overlooked(known: KnownPage, hub: HubRow, since: Since) -> bool:
         if hub.kind == "feed"
         else (known.state == "known" and not known.is_hub)
     )
+    # A widget may have been the first to show what a list now gained.
+    eligible = eligible or (old and known.state == "backdated" and not known.is_hub)
     return eligible and known.first_seen_at > hub.visited_at
 
 
 def date_in_url(url: str) -> float | None:
-    """Return the last moment of the day (or month) that a URL names, or None.
+    """Return the last moment of the day (or month) that a URL names, or None; of several the latest.
 
-    ``/2024/05/17/``, ``2024-05-17``, ``20240517``, ``202405/``; UTC.
+    ``/2024/05/17/``, ``2024-05-17``, ``20240517``, ``202405/``; UTC. In January people still write last
+    year: ``/2018/01/05/2017-01-05-x/`` is of 2018.
     """
-    matches = list(_URL_DATE.finditer(url.split("://", 1)[-1]))
-    if not matches:
-        return None
-    year, month, day = (int(part) if part else None for part in matches[-1].groups())
-    assert year is not None
-    assert month is not None
-    return _end_of(year, month, day)
+    named = (
+        _end_of(int(year), int(month), int(day) if day else None)
+        for year, month, day in _URL_DATE.findall(url.split("://", 1)[-1])
+    )
+    return max((date for date in named if date is not None), default=None)
 
 
 def _end_of(year: int, month: int, day: int | None) -> float | None:

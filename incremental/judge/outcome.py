@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from incremental.fetch.status import FetchStatus
+from incremental.judge.arrivals import Shelf, folder_of, gained_behind, gained_old, is_old_hub
 from incremental.judge.hubs import HubCounts, HubLimits, choose_hubs
 from incremental.judge.kept_back import furniture
 from incremental.judge.links import Target, links_digest
@@ -36,6 +37,7 @@ from store.values import (
     KnownPage,
     NewHub,
     SeenLink,
+    Sight,
     SiteChange,
     VisitRecord,
 )
@@ -89,6 +91,8 @@ class HubView:
     """Page ids by headline among the unknown links; given when a relaunch is possible."""
     guesses: Guesses | None = None
     """What topics expect of the unknown ones; None = there is no topic."""
+    sights: Sequence[Sight] = ()
+    """All that it ever showed; given when a link that it did not show names a date."""
     overflow_at: float = 0.0
     overflow_since: float = 0.0
     resumed_at: float = 0.0
@@ -208,10 +212,13 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
     assert outcome.page is not None
     hub, now = view.hub, view.since.now
     standings = _standings(view)
+    shelf = _shelf(view)
+    standings |= dict.fromkeys(gained_behind(shelf, standings), Standing.BACKFILL)
     event = _event(view, standings)
     chosen = _new_hubs(view, standings)
     verified = _to_verify(view, standings) if event is None else frozenset()
-    plan = _Plan(chosen, event, verified)
+    arrived = gained_old(shelf, standings) if event is None else frozenset()
+    plan = _Plan(chosen, event, verified, arrived)
     seen = tuple(_seen(target, standings[target.identity], view, plan) for target in view.found)
     news = sum(link.announce for link in seen) + len(verified)
     gap = event is None and overflowed(view.lists, view.found, standings)
@@ -226,6 +233,7 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
         hub_fields=fields,
         page_fields=_page_fields(outcome),
         site_change=SiteChange(event.kind, event.reason) if event else None,
+        backfill_folder=folder_of([link.url for link in seen if link.backfill]),
         site_fields={"relaunched_at": now} if event and event.kind == "relaunch" else {},
         page_change="back" if _is_back(hub) else None,
         rebaseline=event is not None and event.kind == "relaunch",
@@ -235,7 +243,8 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
     return Judgement(
         record,
         relevant=guesses.expected_among(novel) if view.guesses is not None else None,
-        novel=news,
+        # What a list gained of older pages is one announcement, and as much worth a visit.
+        novel=news + any(link.backfill for link in seen),
         shown=len(seen),
         all_new=gap and all_new(view.lists, view.found, standings),
         baseline=hub.baseline_at is None,
@@ -266,6 +275,15 @@ def _standings(view: HubView) -> dict[str, Standing]:
     }
 
 
+def _shelf(view: HubView) -> Shelf:
+    newborn = {
+        t.identity for t in view.found if view.new_hub or top_folder(t.identity) in view.new_folders
+    }
+    return Shelf(
+        view.hub, view.since, view.found, view.known, view.visible, view.sights, frozenset(newborn)
+    )
+
+
 def _event(view: HubView, standings: Mapping[str, Standing]) -> Relaunch | None:
     """Return what happened to the whole site, so that its new links are no news: a relaunch, a flood."""
     if view.hub.baseline_at is None:
@@ -274,7 +292,8 @@ def _event(view: HubView, standings: Mapping[str, Standing]) -> Relaunch | None:
     kept = sum(k.id in view.visible for k in view.known.values())
     if len(news) > view.quota:
         return Relaunch(f"{len(news)} new addresses at once on {view.hub.url}", {}, kind="flood")
-    return relaunch(news, view.lost_urls, kept, view.anchors)
+    came = [t for t in view.found if standings[t.identity] is Standing.BACKFILL]
+    return relaunch([*news, *came], view.lost_urls, kept, view.anchors)
 
 
 def _new_hubs(view: HubView, standings: Mapping[str, Standing]) -> dict[str, NewHub]:
@@ -320,6 +339,8 @@ class _Plan:
     hubs: Mapping[str, NewHub]
     event: Relaunch | None
     verified: frozenset[str]
+    arrived: frozenset[str] = frozenset()
+    """Old pages that the hub gained."""
 
 
 def _seen(target: Target, stand: Standing, view: HubView, plan: _Plan) -> SeenLink:
@@ -330,12 +351,19 @@ def _seen(target: Target, stand: Standing, view: HubView, plan: _Plan) -> SeenLi
     # After a relaunch it is an old section under a new address.
     came_up = view.new_hub or top_folder(target.identity) in view.new_folders
     news = (view.hub.baseline_at is not None or came_up) and plan.event is None
+    # An old page that only seems to be a hub is news of its kind, if the list gained it.
+    old_hub = not came_up and is_old_hub(target, stand, view.hub, view.since)
+    news = news and (target.identity in plan.arrived or not old_hub)
     # Over a limit of hubs it cannot be read as one; a look can tell whether it is there.
     over = stand is Standing.HUB and hub is None and page_number(target.url) is None and news
+    backfill = target.identity in plan.arrived and (stand is not Standing.HUB or over)
+    over = over and not backfill
     pending = (hub is not None and hub.role == "list" and news) or over
     pending = pending or target.identity in plan.verified
     state = "backdated" if stand is Standing.BACKDATED else "pending" if pending else "known"
-    if stand is Standing.NEW and plan.event is not None:
+    # With a hub it waits for its first reading: then it is one, or a page of the backfill.
+    state = "backfill" if backfill or (pending and old_hub) else state
+    if stand in (Standing.NEW, Standing.BACKFILL) and plan.event is not None:
         state = "relaunched"  # so that the next hub to show it does not tell it either
     waits = new or over
     guesses = view.guesses if waits else None
@@ -347,6 +375,7 @@ def _seen(target: Target, stand: Standing, view: HubView, plan: _Plan) -> SeenLi
         position=target.position,
         published_at=believable(target.published_at, view.since.now),
         announce=announce,
+        backfill=backfill,
         state=state,
         hub=hub,
         look_due_at=view.since.now if waits else None,
@@ -451,24 +480,27 @@ def _neighbour(url: str, hub: NewHub) -> SeenLink | None:
     return SeenLink(identity=identity(target), url=target, hub=hub)
 
 
-def judge_topic_page(
+def judge_topic_page(  # noqa: PLR0913 - each bears on it
     outcome: Outcome,
     first_hub_id: int | None,
     section: Sequence[Target],
     now: float,
     *,
     news: bool,
+    backfill: bool = False,
 ) -> Judgement:
     """Judge a page that was taken for a hub by its address and is none.
 
     If it came up as *news* it is told, and *section*, the unknown pages below its folder that it leads
-    to, are looked at: they came with it.
+    to, are looked at: they came with it. An old page that a list gained is part of its *backfill*.
     """
     record = replace(
         base_record(outcome, now),
         page_fields=_page_fields(outcome) | {"body_md5": outcome.body_md5, "looked_at": now},
         drop_hub=True,
         announce_page=news,
+        backfill_page=backfill,
+        backfill_folder=folder_of([outcome.task.url]) if backfill else "",
         first_hub_id=first_hub_id,
         more_pages=section_links(section, now) if news else (),
     )

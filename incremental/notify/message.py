@@ -37,6 +37,14 @@ and {{ count - pages|length }} more
 
 
 @dataclass(frozen=True, slots=True)
+class ListedPage:
+    """One page of an event, as a template sees it."""
+
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToldPage:
     """A page as a template sees it."""
 
@@ -48,6 +56,10 @@ class ToldPage:
     topic: str = ""
     verdict: str = ""
     score: float | None = None
+    older: int = 0
+    """How many older pages a list gained, when it is such an event; *url* is the list then."""
+    articles: tuple[ListedPage, ...] = ()
+    """The first of them, for templates that list them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +91,10 @@ def check_template(field: str, template: str) -> None:
     """
     if len(template) > MAX_TEMPLATE:
         raise SettingsError(field, template[:40] + "...", f"at most {MAX_TEMPLATE} characters")
-    sample = ToldPage("A title", "https://example.org/", "example.org", "2026-01-01T00:00:00Z")
+    listed = (ListedPage("A title", "https://example.org/"),)
+    sample = ToldPage(
+        "A title", "https://example.org/", "example.org", "2026-01-01T00:00:00Z", articles=listed
+    )
     _render(field, template, {"pages": [sample], "count": 1})
 
 
@@ -92,7 +107,14 @@ def _plain(page: ToldPage) -> ToldPage:
         topic=one_line(page.topic, MAX_TITLE),
         verdict=page.verdict,
         score=page.score,
+        older=page.older,
+        articles=tuple(map(_listed, page.articles[:MAX_PAGES])),
     )
+
+
+def _listed(one: ListedPage) -> ListedPage:
+    url = one_line(one.url, 2_000)
+    return ListedPage(one_line(one.title, MAX_TITLE) or url[:MAX_TITLE], url)
 
 
 def _render(field: str, template: str, values: Mapping[str, Any]) -> str:

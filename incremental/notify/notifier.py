@@ -23,14 +23,16 @@ from datetime import UTC, datetime
 from functools import partial
 
 from incremental.errors import SettingsError
+from incremental.explain.backfill import address, subject
 from incremental.fetch.libraries import LibraryGate
 from incremental.notify.delivery import Delivered, deliver
-from incremental.notify.message import ToldPage, compose
+from incremental.notify.message import MAX_PAGES, ListedPage, ToldPage, compose
 from incremental.notify.plan import Rhythm, message_key, plan, retry_at
 from incremental.settings.channels import ChannelSettings, clock, quiet_hours, zone
 from incremental.times import DAY, HOUR
 from store import Store
 from store.answers import NewQuery, NewsRow
+from store.backfills import BackfillQuery
 from store.outbox import OutboxRow
 
 logger = logging.getLogger("hubwatch.notify")
@@ -170,6 +172,20 @@ class Notifier:
             ids = [row.page_id for row in answer.rows if self._is_ripe(row, channel, now)]
             self._store.outbox.queue(channel.name, ids, now=now)
             query = _further(query, answer.cursor) if answer.more else None
+        if not channel.topic and not channel.search:
+            self._queue_backfills(channel, max(since, now - LOOK_BACK_SECONDS), now)
+
+    def _queue_backfills(self, channel: ChannelSettings, since: float, now: float) -> None:
+        """Queue the older pages that lists gained, one entry for each event.
+
+        Nobody has judged them, so a channel of a topic or a search does not hear of them.
+        """
+        events = self._store.backfills.events(
+            BackfillQuery(since=since, limit=MOST, order="oldest")
+        )
+        if events:
+            pairs = [(event.id, event.page_id) for event in events]
+            self._store.outbox.queue_backfills(channel.name, pairs, now=now)
 
     def _query(self, channel: ChannelSettings, since: float) -> NewQuery | None:
         """Return what a channel wants to hear of; None, and a word in the log, when that is gone."""
@@ -213,7 +229,26 @@ class Notifier:
         future = self._executor.submit(work)
         self._underway[channel.name] = _Underway(key, entries[0].attempts + 1, future)
 
+    def _gained(self, event: int) -> ToldPage | None:
+        """Return an event of older pages; None when it is not there any more."""
+        found = self._store.backfills.event(event)
+        if found is None:
+            return None
+        asked = BackfillQuery(event=event, limit=MAX_PAGES, order="oldest")
+        pages = self._store.backfills.pages(asked)
+        return ToldPage(
+            title=subject(found),
+            url=address(found),
+            site=found.site,
+            found_at=datetime.fromtimestamp(found.found_at, UTC).isoformat(timespec="seconds"),
+            older=found.pages,
+            articles=tuple(ListedPage(one.title or one.anchor, one.url) for one in pages),
+        )
+
     def _told(self, entry: OutboxRow, channel: ChannelSettings) -> ToldPage:
+        gained = self._gained(entry.backfill_id) if entry.backfill_id is not None else None
+        if gained is not None:
+            return gained
         detail = self._store.answers.page(entry.page_id, most=1)
         news = detail.news if detail is not None else None
         mark = (

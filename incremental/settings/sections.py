@@ -74,7 +74,8 @@ class NewsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is told as new."""
 
     backdated_days: _Positive = 30
-    """A page dated more than this before the site was added is no news when it turns up."""
+    """A page dated more than this before the site was added, or before the latest article of its list,
+    is old: part of a backfill when a list gained it, else no news."""
     max_per_day: _Count = 2_000
     """New pages of one site in a day; beyond it something makes addresses, and they are not told."""
     look_share: _Share = 0.25

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 import msgspec
 
+from incremental.searches import Filters
 from incremental.urls import identity
 from store import Store
 from store.answers import NewsRow, TopicMark
+from store.backfills import BackfillEvent, BackfillQuery
 
 _MOST_TERMS = 6
+_MOST_EVENTS = 200
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,47 @@ def terms_of(mark: TopicMark) -> str:
     return ", ".join(f"{term} {share:+.2f}" for term, share in terms[:_MOST_TERMS])
 
 
-def following(cursor: int, rows: Sequence[NewsRow]) -> int:
-    """Return the cursor behind which is what these rows do not show yet."""
-    return max([cursor, *(row.cursor for row in rows)])
+def following(cursor: int, rows: Sequence[NewsRow], events: Sequence[BackfillEvent] = ()) -> int:
+    """Return the cursor behind which is what these rows and events do not show yet."""
+    return max([cursor, *(row.cursor for row in rows), *(event.id for event in events)])
+
+
+@dataclass(frozen=True)
+class Between:
+    """The part of the list that is shown: above one cursor and below another, None = to its end."""
+
+    above: int | None = None
+    below: int | None = None
+
+
+def gained(store: Store, filters: Filters, part: Between, now: float) -> list[BackfillEvent]:
+    """Return what lists gained of older pages, in the same part of the list as the rows shown.
+
+    Events are of a site and a time; whatever else narrows the list asks what nobody has judged.
+    """
+    if filters.q or filters.topic or filters.verdict or filters.language:
+        return []
+    if filters.show == "starred":
+        return []
+    asked = filters.query(now)
+    return store.backfills.events(
+        BackfillQuery(
+            since=asked.since,
+            sites=asked.sites,
+            above=part.above,
+            after=part.below,
+            unread=filters.show == "unread",
+            limit=_MOST_EVENTS,
+        )
+    )
+
+
+def merged(
+    rows: Sequence[NewsRow], events: Sequence[BackfillEvent]
+) -> list[NewsRow | BackfillEvent]:
+    """Return rows and events as one list, the newest first."""
+    return sorted([*rows, *events], key=_cursor, reverse=True)
+
+
+def _cursor(one: NewsRow | BackfillEvent) -> int:
+    return one.id if isinstance(one, BackfillEvent) else one.cursor

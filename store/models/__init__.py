@@ -12,6 +12,7 @@ shows them escapes them. Ids are never given out twice.
     change: what happened to a page (or to a whole site), in the order it was recorded
     label: what a URL was said to be; a URL needs no page for it
     news: a told page, in a narrow row for lists; page_text: what a page says
+    backfill 1 ─── n backfill_page: older pages that a list gained, one event
     topic 1 ─── n topic_example · n topic_lead · n page_topic (what it makes of a page)
 """
 
@@ -27,7 +28,15 @@ from store.models.discovery import (
     SearchMeter,
 )
 from store.models.outbox import Channel, OutboxEntry
-from store.models.reading import News, PageBand, PageText, Recheck, SavedSearch
+from store.models.reading import (
+    Backfill,
+    BackfillPage,
+    News,
+    PageBand,
+    PageText,
+    Recheck,
+    SavedSearch,
+)
 from store.models.sites import Change, Host, Hub, Label, Page, Sighting, Site, Visit
 from store.models.topics import PageTopic, Topic, TopicBackground, TopicExample, TopicLead
 
@@ -41,6 +50,8 @@ ALL = (
     Change,
     Label,
     News,
+    Backfill,
+    BackfillPage,
     PageText,
     PageBand,
     Recheck,
@@ -64,6 +75,8 @@ ALL = (
 __all__ = [
     "ALL",
     "AccessToken",
+    "Backfill",
+    "BackfillPage",
     "Change",
     "Channel",
     "DiscoveryLink",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from peewee import (
     BigAutoField,
+    BigIntegerField,
     DoubleField,
     ForeignKeyField,
     IntegerField,
@@ -42,6 +43,8 @@ class OutboxEntry(Model):
     """Not before this; NULL = whenever its channel's rhythm allows."""
     sent_at = DoubleField(null=True)
     error = TextField(default="")
+    backfill_id = BigIntegerField(null=True)
+    """The event that it tells of: *page* is the first of its pages then. NULL = it tells of *page*."""
 
     class Meta:
         table_name = "outbox"

@@ -41,6 +41,43 @@ class News(Model):
         indexes = ((("site", "id"), False), (("hub_id", "id"), False), (("language", "id"), False))
 
 
+class Backfill(Model):
+    """Older pages that a list gained at one visit: one event, whatever their number.
+
+    Its id is that of the site's change that records it, so it has its place among the told pages.
+    """
+
+    id = BigIntegerField(primary_key=True)
+    site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
+    hub_id = BigIntegerField(null=True)
+    """Page id of the hub that gained them."""
+    found_at = DoubleField(index=True)
+    folder = TextField(default="")
+    """The path that the addresses of its pages begin with, such as ``/blog/2007/``."""
+    pages = IntegerField()
+    """How many there are."""
+    read_at = DoubleField(null=True)
+    """NULL = unread."""
+
+    class Meta:
+        table_name = "backfill"
+        legacy_table_names = False
+        indexes = ((("site", "id"), False),)
+
+
+class BackfillPage(Model):
+    """A page of such an event; in one at most. Its id is the cursor of the list."""
+
+    id = BigAutoField()
+    event = ForeignKeyField(Backfill, on_delete="CASCADE", lazy_load=False, index=False)
+    page = ForeignKeyField(Page, unique=True, on_delete="CASCADE", lazy_load=False)
+
+    class Meta:
+        table_name = "backfill_page"
+        legacy_table_names = False
+        indexes = ((("event", "id"), False),)
+
+
 class PageText(Model):
     """The text of a page as it was last read, without what surrounds it; or its title alone."""
 

@@ -87,7 +87,8 @@ class Page(Model):
     """When it was told as new; NULL = known from a baseline, or a hub."""
     state = TextField(default="known")
     """known, pending (announced when it is verified), missing (linked, not there yet), gone, moved,
-    alias (of an announced page), backdated, relaunched (first seen at a relaunch)."""
+    alias (of an announced page), backdated (old, and no list gained it), backfill (old, and a list
+    gained it), relaunched (first seen at a relaunch)."""
     moved_to = BigIntegerField(null=True)
     look_due_at = DoubleField(null=True)
     """When the page itself is to be fetched; NULL = not planned."""
@@ -206,7 +207,7 @@ class Change(Model):
     page = ForeignKeyField(Page, null=True, on_delete="CASCADE", lazy_load=False, index=True)
     """NULL for what happened to the whole site."""
     kind = TextField()
-    """added, changed, gone, back, moved, relaunch."""
+    """added, changed, gone, back, moved, relaunch, flood, backfill."""
     at = DoubleField(index=True)
     hub_id = BigIntegerField(null=True)
     """Page id of the hub that showed it."""

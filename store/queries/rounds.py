@@ -13,7 +13,7 @@ from store.models import Host, Hub, Label, Page, Sighting, Site, Topic
 from store.prepared import Prepared
 from store.queries.columns import LOOK_COLUMNS, SITE_COLUMNS, select_hubs
 from store.reader import Reader
-from store.values import ARTICLE, HostRow, HubClass, HubRow, KnownPage, LookRow, SiteRow
+from store.values import ARTICLE, HostRow, HubClass, HubRow, KnownPage, LookRow, Sight, SiteRow
 
 _READ = Hub.baseline_at.is_null(is_null=False)
 _SHARES = {
@@ -210,6 +210,13 @@ class RoundQueries(Reader):
     def first_shown(self, hub_id: int, at: float) -> set[int]:
         """Return the ids of the pages that the hub showed at its visit at *at*, and never before."""
         return {page for (page,) in self._asked(_FIRST_SHOWN, hub=hub_id, at=at)}
+
+    def sights(self, hub_id: int) -> list[Sight]:
+        """Return all that the hub ever showed, with the places at which it first did."""
+        columns = (Sighting.page, Sighting.anchor, Sighting.tag_path)
+        times = (Sighting.first_seen_at, Sighting.gone_at)
+        query = Sighting.select(*columns, *times).where(Sighting.hub == hub_id)
+        return [Sight(*row) for row in self._rows(query)]
 
     def shown_by(self, hub_id: int) -> set[str]:
         """Return the identities of the pages that the hub showed at its last visit."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from peewee import JOIN, Case, chunked, fn
 
-from store.models import Change, Hub, Page, Sighting
+from store.models import Backfill, BackfillPage, Change, Hub, Page, Sighting
 from store.reader import Reader
 from store.texts import storable
 from store.values import ARTICLE, ArticleCandidate, HubNews, MonitoredArticle
@@ -38,6 +38,23 @@ class SiteQueries(Reader):
             .where(as_hub.page.is_null() | (as_hub.role == ARTICLE))
         )
         return [(hub, page) for hub, page in self._rows(query)]
+
+    def gained_shown(
+        self, site_id: int, since: float, *, limit: int = 200
+    ) -> list[tuple[int, int, float, float]]:
+        """Return (hub, page, seen on it, announced) for older pages that a site's lists gained since then."""
+        last = (
+            BackfillPage.select(BackfillPage.page, Backfill.found_at)
+            .join(Backfill, on=Backfill.id == BackfillPage.event)
+            .where((Backfill.site == site_id) & (Backfill.found_at >= since))
+            .order_by(BackfillPage.id.desc())
+            .limit(limit)
+            .alias("last")
+        )
+        query = Sighting.select(
+            Sighting.hub, Sighting.page, Sighting.first_seen_at, last.c.found_at
+        ).join(last, on=last.c.page_id == Sighting.page)
+        return [(row[0], row[1], row[2], row[3]) for row in self._rows(query)]
 
     def told_shown(self, site_id: int, *, limit: int = 200) -> list[tuple[int, int, float, float]]:
         """Return (hub, page, seen on it, told) for the pages of a site told last, on every hub."""

@@ -141,3 +141,19 @@ def test_the_examples_of_the_documents_run(
 
 EVERY = {url: page(STORY) for url in ("https://example.org/", "https://example.org/news/")}
 EVERY |= {"https://example.org" + STORY: page(title="The harbour", text="A story. " * 99)}
+
+
+def test_older_pages_that_a_list_gained_are_given_on_demand(tmp_path: Path) -> None:
+    old = [f"/blog/2007/03/{day:02}/old.html" for day in range(1, 6)]
+    stories = [f"/story-{n}.html" for n in range(6)]
+    clock = SimulatedClock(START)
+    web = FakeWeb(clock, {HOME: [(0, page(*stories)), (START + DAY, page(*stories, *old))]})
+    with Crawler(tmp_path, clock=clock, adapter=web, executor=InlineExecutor()) as watching:
+        watching.add(HOME)
+        run_until(watching, clock, START + 2 * DAY)
+        assert list(watching.new_pages()) == []
+        found = list(watching.new_pages(backfill=True))
+        assert [one.url for one in found] == [HOME[:-1] + path for path in old]
+        assert found[0].hub_url == HOME
+        rest = watching.new_pages(backfill=True, after=found[1].cursor)
+        assert [one.url for one in rest] == [one.url for one in found[2:]]

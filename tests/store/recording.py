@@ -1,7 +1,7 @@
 """A process that records visits until it is killed. ``recording.py WHERE CACHE FIRST LAST``.
 
 Visit *n* shows the pages n*10 to n*10+29 and tells what it did not tell before, so that visits
-overlap. After each one that is committed, its number is printed.
+overlap; and as many old ones, which the list gained. After each one that is committed, its number is printed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ def record(store: Store, number: int) -> None:
     links = [
         seen(f"{HOME}{page}", announce=True) for page in range(number * STEP, number * STEP + SHOWN)
     ]
-    store.write.visit(visit_of(site, home, START + number, *links))
+    links += [
+        seen(f"{HOME}2007/{page}", state="backfill", backfill=True)
+        for page in range(number * STEP, number * STEP + SHOWN)
+    ]
+    store.write.visit(visit_of(site, home, START + number, *links, backfill_folder="/2007/"))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from recording import SHOWN, STEP, record
 from stories import HOME, START, news_site, seen, visit_of
 
 from store import Store, open_store
+from store.backfills import BackfillQuery
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -48,6 +49,11 @@ def check(store: Store, committed: int) -> int:
     assert last >= committed
     assert set(told.values()) == {1}
     assert set(told) == {f"{HOME}{page}" for page in range(last * STEP + SHOWN)}
+    older = Counter(page.url for page in store.backfills.all_pages(BackfillQuery()))
+    assert set(older.values()) == {1}
+    assert set(older) == {f"{HOME}2007/{page}" for page in range(last * STEP + SHOWN)}
+    events = store.backfills.events(BackfillQuery(limit=1_000))
+    assert len(events) == 1_000 or sum(event.pages for event in events) == len(older)
     return last
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from incremental.web.api import (
+    backfills,
     discovery,
     hubs,
     messages,
@@ -16,6 +17,7 @@ from incremental.web.api import (
 
 ROUTERS = (
     pages.router,
+    backfills.router,
     sites.router,
     hubs.router,
     topics.router,

@@ -54,6 +54,58 @@ class NewPages(Reply):
     """There is more behind the cursor now."""
 
 
+class Backfill(Reply):
+    """Older pages that a list gained at one visit, announced as one. Texts are as the site sent them."""
+
+    id: int
+    """Also its cursor, in one order with those of new pages."""
+    site: str
+    site_id: int
+    hub_id: int | None
+    hub_url: str | None
+    found_at: Moment
+    folder: str
+    pages: int
+    read_at: Moment
+    page_id: int
+    """The first of its pages."""
+    url: str
+    title: str
+
+
+class Backfills(Reply):
+    """Such events, and the cursor behind which is what comes after the latest of them."""
+
+    backfills: list[Backfill]
+    cursor: int | None
+
+
+class OlderPage(Reply):
+    """A page of such an event."""
+
+    cursor: int
+    event: int
+    page_id: int
+    url: str
+    title: str
+    anchor: str
+    site: str
+    site_id: int
+    found_at: Moment
+    published_at: Moment
+    hub_id: int | None
+    hub_url: str | None
+    language: str | None
+    state: str
+
+
+class BackfillPages(Reply):
+    """Pages of an event, and the cursor to go on from."""
+
+    pages: list[OlderPage]
+    cursor: int | None
+
+
 class Copy(Reply):
     """A page with nearly the same text."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from incremental.web.routes import (
+    backfills,
     discovery,
     entry,
     feeds,
@@ -19,6 +20,7 @@ from incremental.web.routes import (
 ROUTERS = (
     entry.router,
     news.router,
+    backfills.router,
     sites.router,
     pages.router,
     topics.router,

@@ -18,14 +18,19 @@ from incremental.web.conditional import ConditionalRoute, unless_known
 from incremental.web.context import web_of
 from incremental.web.facts import site_named
 from incremental.web.feeds import Entry, Feed, Outline, atom, json_feed, opml
+from incremental.web.language import Words
+from incremental.web.reading import Between, gained, merged
 from incremental.web.routes.news import search_filters
 from incremental.web.routes.topics import topic_of
 from incremental.web.views import page, query, words_of
 from store import Store
 from store.answers import NewsRow
+from store.backfills import BackfillEvent, BackfillQuery, BackfillRow
 
 router = APIRouter(include_in_schema=False, route_class=ConditionalRoute)
 _ENTRIES = 100
+_OLDER = 1_000
+"""Entries of the feed of older pages: a site takes in hundreds at once."""
 _FORMATS: dict[str, tuple[Callable[[Feed], bytes], str]] = {
     "atom": (atom, "application/atom+xml; charset=utf-8"),
     "json": (json_feed, "application/feed+json; charset=utf-8"),
@@ -47,6 +52,8 @@ def feeds_page(request: Request) -> Response:
     """Show the feeds that there are."""
     with web_of(request).store() as store:
         feeds = list(_all(store, request))
+    # Not in the list for feed readers: who imports all feeds does not want hundreds of old pages.
+    feeds.append(_Named("/feeds/backfill", words_of(request)("backfill.feed"), Filters()))
     return page(request, "feeds.html", {"feeds": feeds})
 
 
@@ -121,15 +128,65 @@ def _feed(request: Request, named: _Named, form: str) -> Response:
     with web.store() as store:
         asked = named.filters.query(web.now(), limit=_ENTRIES)
         rows = store.answers.new(asked).rows
+        events = gained(store, named.filters, Between(), web.now())
+        shown = merged(rows, events)[:_ENTRIES]
+        entries = [_told(row, words_of(request), base) for row in shown]
         feed = Feed(
             id=_urn(f"{base}{named.path}"),
             title=f"{named.title} · Hubwatch",
             home=base + _home(named.filters),
             address=f"{base}{named.path}.{form}",
-            entries=[_entry(row) for row in rows],
-            updated_at=max((row.found_at for row in rows), default=0.0),
+            entries=entries,
+            updated_at=max((one.found_at for one in entries), default=0.0),
         )
     return unless_known(request, Response(write(feed), media_type=kind))
+
+
+def _told(row: NewsRow | BackfillEvent, words: Words, base: str) -> Entry:
+    """Return a new page, or what a list gained of older ones as one entry."""
+    if isinstance(row, NewsRow):
+        return _entry(row)
+    headline = words("backfill.added", n=row.pages, folder=row.folder)
+    one = row.pages == 1
+    return Entry(
+        id=_urn(f"{row.hub_url}#backfill-{row.id}"),
+        url=row.url if one else f"{base}/backfills/{row.id}",
+        title=(row.title or row.url) if one else headline,
+        site=row.site,
+        found_at=row.found_at,
+        summary=headline,
+    )
+
+
+@router.get("/feeds/backfill.{form}")
+def backfill_feed(request: Request, form: _Format) -> Response:
+    """Return the feed of older pages that lists gained, one by one: for those who want them all."""
+    write, kind = _FORMATS[form]
+    base, path = _base(request), "/feeds/backfill"
+    with web_of(request).store() as store:
+        rows = store.backfills.pages(BackfillQuery(limit=_OLDER))
+    feed = Feed(
+        id=_urn(base + path),
+        title=f"{words_of(request)('backfill.feed')} · Hubwatch",
+        home=f"{base}/",
+        address=f"{base}{path}.{form}",
+        entries=[_older(row) for row in rows],
+        updated_at=max((row.found_at for row in rows), default=0.0),
+    )
+    return unless_known(request, Response(write(feed), media_type=kind))
+
+
+def _older(row: BackfillRow) -> Entry:
+    return Entry(
+        id=_urn(row.url),
+        url=row.url,
+        title=row.title or row.anchor,
+        site=row.site,
+        found_at=row.found_at,
+        published_at=row.published_at,
+        summary=row.anchor,
+        language=row.language,
+    )
 
 
 def _home(filters: Filters) -> str:

@@ -14,7 +14,7 @@ from incremental.errors import InputError, NotFoundError
 from incremental.learning.topics import teach
 from incremental.searches import SHOWN, Filters, from_json, to_json
 from incremental.web.context import web_of
-from incremental.web.reading import following, teaching, terms_of
+from incremental.web.reading import Between, following, gained, merged, teaching, terms_of
 from incremental.web.routes.forms import Back, RowId, see
 from incremental.web.views import page, query
 from store import Store
@@ -62,11 +62,14 @@ def reading_list(
     """Show what is new, the newest first, or what comes *before* a cursor."""
     web, filters = web_of(request), _filters(request.query_params)
     with web.store() as store:
-        latest = store.answers.latest_cursor()
+        latest = max(store.answers.latest_cursor(), store.backfills.latest_cursor())
         asked = filters.query(web.now(), after=_number(before), limit=_PER_PAGE)
         answer = store.answers.new(asked)
+        part = Between(answer.cursor if answer.more else None, _number(before))
+        events = gained(store, filters, part, web.now())
         values = {
-            "rows": answer.rows,
+            "rows": merged(answer.rows, events),
+            "events": events,
             "sites": store.read.sites(),
             "topics": store.topics.topics(),
             "counts": store.answers.totals(),
@@ -92,10 +95,15 @@ def fresh(request: Request, after: Annotated[int, Query(ge=0, le=2**62)]) -> Res
         asked = filters.query(web.now(), after=after, limit=_MOST_ARRIVED)
         answer = store.answers.new(replace(asked, order="oldest"))
         rows = answer.rows[::-1]
-        if not rows:
+        below = following(after, rows) + 1 if answer.more else None
+        events = gained(store, filters, Between(after, below), web.now())
+        if not rows and not events:
             return Response(status_code=204)
         values = item_values(store, rows, filters.topic)
-    values |= {"rows": rows, "fresh_url": _fresh_url(filters, following(after, rows))}
+    values |= {
+        "rows": merged(rows, events),
+        "fresh_url": _fresh_url(filters, following(after, rows, events)),
+    }
     return page(request, "_fresh.html", values)
 
 
@@ -148,12 +156,16 @@ def _teach(store: Store, page_id: int, topic: int | None, *, relevant: bool, now
 
 @router.post("/read")
 def mark_read(
-    request: Request, page: Annotated[list[RowId], Form(max_length=1_000)], back: Back = "/"
+    request: Request,
+    page: Annotated[list[RowId], Form(max_length=1_000)] = [],  # noqa: B006 - FastAPI copies it
+    event: Annotated[list[RowId], Form(max_length=1_000)] = [],  # noqa: B006 - likewise
+    back: Back = "/",
 ) -> Response:
-    """Mark the pages of a list as read."""
+    """Mark the pages and events of a list as read."""
     web = web_of(request)
     with web.store() as store:
         store.answers.mark(page, now=web.now(), read=True)
+        store.backfills.mark(event, now=web.now(), read=True)
     return see(back)
 
 

@@ -1,0 +1,44 @@
+"""A backfill in words: older pages that a list gained at one visit, and are announced as one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from incremental.plain_text import one_line
+from store import Store
+from store.backfills import BackfillEvent
+
+_MOST_CHARS = 120
+
+
+def headline(event: BackfillEvent) -> str:
+    """Return an event in one sentence: ``33 older articles were added under /blog/2007/``."""
+    folder = one_line(event.folder, _MOST_CHARS)
+    if event.pages == 1:
+        return f"1 older article was added under {folder}"
+    return f"{event.pages:,} older articles were added under {folder}"
+
+
+def subject(event: BackfillEvent) -> str:
+    """Return what a list or a message calls an event: a single page by its title."""
+    return event.title or event.url if event.pages == 1 else headline(event)
+
+
+def address(event: BackfillEvent) -> str:
+    """Return where a reader goes from there: the single page itself, or the list that gained many."""
+    return event.url if event.pages == 1 else event.hub_url or event.url
+
+
+def backfill_of(store: Store, page_id: int) -> dict[str, Any] | None:
+    """Return the event that a page came with, ready for JSON; None = it came with none."""
+    event = store.backfills.event_of(page_id)
+    if event is None:
+        return None
+    return {
+        "id": event.id,
+        "found_at": event.found_at,
+        "pages": event.pages,
+        "folder": event.folder,
+        "hub": event.hub_url,
+        "says": headline(event),
+    }

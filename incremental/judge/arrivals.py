@@ -1,0 +1,242 @@
+"""Which older pages a list gained. Pure decisions on values.
+
+An old date is no proof of an old page: weblogs take in their past, offices post last year's notice. What
+a list that we had read gains is an *arrival*, whatever its date; what a rotating widget (related, popular,
+random) shows is none. The evidence is at hand: the links at the same place in the markup, which of them
+stood there at the last visit, which have gone since, and how they are ordered by date::
+
+    hub not read before, patrol, first read after a relaunch    nothing arrived
+    headline of a page that went at the same time               it moved
+    fewer than three links at the place stayed (feeds: one)     another list, or a widget
+    below all that stayed, on a list that is cut off            it moved up when another went
+    a feed, a list in the order of dates                        arrived
+    twice as many came as went, or more                         arrived
+    above all that stayed, half of the place stayed             arrived: latest additions
+    else                                                        a widget swaps, addresses changed
+
+A list is cut off when it ever lost pages as it gained others, or goes on at another address. What an
+article shows is never asked: articles are no hubs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from posixpath import commonpath
+from urllib.parse import unquote, urlsplit
+
+from incremental.judge.links import Target
+from incremental.judge.news import MIN_TELLING_ANCHOR, Since, Standing, date_in_url
+from incremental.scope import page_number
+from incremental.times import DAY
+from store.values import HubRow, KnownPage, Sight
+
+MIN_KEPT = 3
+"""Links of a place that must have stayed: fewer are no list that we know."""
+MIN_DATED = 4
+"""Links with dates from which their order says something."""
+ORDERED_SHARE = 0.9
+"""Neighbours in the order of dates from which a list is one by date."""
+COMPLETE_SHARE = 0.1
+"""A list that lost no more than this of what it gained keeps everything."""
+LISTS = frozenset({"seed", "list", "page", "feed", "sitemap", "probe", "user"})
+"""Roles of hubs that list pages; a page of documentation that is patrolled links as an article does."""
+
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A hub as it is read now, with what it showed before."""
+
+    hub: HubRow
+    since: Since
+    found: Sequence[Target]
+    """All its links, in page order."""
+    known: Mapping[str, KnownPage]
+    visible: frozenset[int]
+    """Page ids that it showed at its last visit."""
+    sights: Sequence[Sight]
+    """All that it ever showed."""
+    newborn: frozenset[str] = frozenset()
+    """Identities of links into a section that came up as a whole: its pages are news."""
+
+
+def dated(target: Target, hub: HubRow) -> float | None:
+    """Return the date of a page as its link tells it: a feed's, or that in the address."""
+    stated = target.published_at if hub.kind == "feed" else None
+    return stated or date_in_url(target.url)
+
+
+def is_old(target: Target, hub: HubRow, since: Since) -> bool:
+    """Tell whether a link names a date long before its site was added."""
+    date = dated(target, hub)
+    return date is not None and date < since.oldest_news
+
+
+def is_old_hub(target: Target, stand: Standing, hub: HubRow, since: Since) -> bool:
+    """Tell whether a link looks like a hub, and is dated as an old article is."""
+    return stand is Standing.HUB and is_old(target, hub, since) and page_number(target.url) is None
+
+
+def gained_old(shelf: Shelf, standings: Mapping[str, Standing]) -> frozenset[str]:
+    """Return the old pages that the hub gained, those that look like hubs and those behind among them."""
+    hub, since = shelf.hub, shelf.since
+    old = {one for one, stand in standings.items() if stand is Standing.BACKDATED}
+    old |= {t.identity for t in shelf.found if is_old_hub(t, standings[t.identity], hub, since)}
+    found = {one for one, stand in standings.items() if stand is Standing.BACKFILL}
+    return arrivals(shelf, old - shelf.newborn) | found
+
+
+def gained_behind(shelf: Shelf, standings: Mapping[str, Standing]) -> frozenset[str]:
+    """Return what stands as new and is an old page that the hub gained, by what it showed already."""
+    fresh = {one for one, stand in standings.items() if stand is Standing.NEW} - shelf.newborn
+    return arrivals(shelf, behind(shelf, fresh))
+
+
+def behind(shelf: Shelf, fresh: Collection[str]) -> frozenset[str]:
+    """Return those of *fresh* (identities) that are dated long before what the hub showed already.
+
+    A site may take in what it published since we began to watch. What stands above all that was there is
+    news all the same.
+    """
+    newest = _newest_shown(shelf)
+    if newest is None or not fresh:
+        return frozenset()
+    limit = newest - shelf.since.backdated_days * DAY
+    below: set[str] = set()
+    kept_at: set[str] = set()
+    for target in shelf.found:
+        place = _place(target.tag_path)
+        if _is_kept(target, shelf):
+            kept_at.add(place)
+        elif target.identity in fresh and (place in kept_at or shelf.hub.kind == "sitemap"):
+            date = dated(target, shelf.hub)
+            if date is not None and date <= limit:
+                below.add(target.identity)
+    return frozenset(below)
+
+
+def _newest_shown(shelf: Shelf) -> float | None:
+    dates = [dated(t, shelf.hub) for t in shelf.found if _is_kept(t, shelf)]
+    # The addresses of events name days to come.
+    past = [date for date in dates if date is not None and date <= shelf.since.now + DAY]
+    return max(past, default=None)
+
+
+def arrivals(shelf: Shelf, old: Collection[str]) -> frozenset[str]:
+    """Return those of *old* (identities of links that were not there before) that the hub gained."""
+    if not old or not _was_read(shelf):
+        return frozenset()
+    gone = _gone(shelf)
+    moved = {sight.anchor for sight in gone if len(sight.anchor) >= MIN_TELLING_ANCHOR}
+    places: dict[str, list[Target]] = {}
+    for target in shelf.found:
+        places.setdefault(_place(target.tag_path), []).append(target)
+    came: set[str] = set()
+    for name, links in places.items():
+        asked = {t.identity for t in links if t.identity in old and t.anchor not in moved}
+        if asked:
+            came |= _gained(_Place.of(name, links, shelf, gone), asked, shelf)
+    return frozenset(came)
+
+
+def _was_read(shelf: Shelf) -> bool:
+    """Tell whether the hub is a list whose earlier state is known and stands for what it was."""
+    hub, relaunched_at = shelf.hub, shelf.since.relaunched_at
+    if hub.role not in LISTS or hub.baseline_at is None or hub.visited_at is None:
+        return False
+    return relaunched_at is None or hub.visited_at > relaunched_at
+
+
+def _gone(shelf: Shelf) -> list[Sight]:
+    """Return what the hub showed at its last visit and no longer shows."""
+    here = {page.id for page in shelf.known.values()}
+    return [one for one in shelf.sights if one.gone_at is None and one.page_id not in here]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The links at one place of the markup."""
+
+    links: Sequence[Target]
+    kept: Sequence[bool]
+    """For each link whether it stood on the hub at the last visit."""
+    lost: int
+    """How many went since."""
+    cut_off: bool
+    """It shows a part of a longer list."""
+
+    @classmethod
+    def of(cls, name: str, links: Sequence[Target], shelf: Shelf, gone: Sequence[Sight]) -> _Place:
+        """Sum up what is known of a place."""
+        lost = sum(_place(one.tag_path) == name for one in gone)
+        kept = [_is_kept(target, shelf) for target in links]
+        return cls(links, kept, lost, _is_cut_off(name, lost, shelf))
+
+    def tail(self) -> int:
+        """Return from which index on nothing was there before."""
+        return max((n + 1 for n, kept in enumerate(self.kept) if kept), default=0)
+
+    def head(self) -> int:
+        """Return up to which index nothing was there before."""
+        return next((n for n, kept in enumerate(self.kept) if kept), len(self.kept))
+
+
+def _is_cut_off(name: str, lost: int, shelf: Shelf) -> bool:
+    hub = shelf.hub
+    here = [one for one in shelf.sights if _place(one.tag_path) == name]
+    gained = sum(one.first_seen_at > (hub.baseline_at or 0.0) for one in here)
+    went = lost + sum(one.gone_at is not None for one in here)
+    if gained:
+        return went > COMPLETE_SHARE * gained
+    return bool(went or hub.next_url or page_number(hub.url) is not None)
+
+
+def _gained(place: _Place, asked: Collection[str], shelf: Shelf) -> set[str]:
+    """Return those of *asked* that the place gained."""
+    hub, kept = shelf.hub, sum(place.kept)
+    came = len(place.links) - kept
+    grows = place.lost * 2 <= came
+    if hub.kind == "sitemap":
+        return set(asked) if kept and grows else set()
+    if kept < (1 if hub.kind == "feed" else MIN_KEPT):
+        return set()
+    last = place.tail() if place.cut_off else len(place.links)
+    above = {t.identity for t in place.links[:last]} & set(asked)
+    if hub.kind == "feed" or _is_by_date(place.links, hub):
+        return above
+    if grows:
+        return above
+    head = {t.identity for t in place.links[: place.head()]}
+    return above & head if place.lost <= kept else set()
+
+
+def _is_by_date(links: Sequence[Target], hub: HubRow) -> bool:
+    """Tell whether links stand in the order of their dates, the newest or the oldest first."""
+    dates = [date for date in (dated(t, hub) for t in links) if date is not None]
+    if len(dates) < MIN_DATED or dates[0] == dates[-1]:
+        return False
+    pairs = list(pairwise(dates))
+    falling = sum(a >= b for a, b in pairs)
+    rising = sum(a <= b for a, b in pairs)
+    return max(falling, rising) >= ORDERED_SHARE * len(pairs)
+
+
+def _is_kept(target: Target, shelf: Shelf) -> bool:
+    page = shelf.known.get(target.identity)
+    return page is not None and page.id in shelf.visible
+
+
+def _place(tag_path: str) -> str:
+    return _DIGITS.sub("0", tag_path)
+
+
+def folder_of(urls: Sequence[str]) -> str:
+    """Return the folder in which all *urls* lie: ``/blog/2007/``; at worst ``/``. Readable, not escaped."""
+    if not urls:
+        return ""
+    shared = commonpath([urlsplit(url).path.rpartition("/")[0] + "/" for url in urls])
+    return unquote(shared.rstrip("/")) + "/"

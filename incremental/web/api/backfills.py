@@ -1,0 +1,61 @@
+"""Backfills: older pages that lists gained, an event for each visit, and their pages."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi import Path as InPath
+
+from incremental.searches import Filters
+from incremental.web.api.page_replies import Backfill, BackfillPages, Backfills, OlderPage
+from incremental.web.api.replies import REFUSED, RowId
+from incremental.web.conditional import ConditionalRoute
+from incremental.web.context import web_of
+from incremental.web.routes.backfills import event_numbered
+from store.backfills import BackfillQuery
+
+router = APIRouter(
+    prefix="/api/v1/backfills", tags=["pages"], route_class=ConditionalRoute, responses=REFUSED
+)
+_After = Annotated[int | None, Query(ge=0, le=2**62, description="Go on behind this cursor.")]
+
+
+@router.get("")
+def list_backfills(
+    request: Request,
+    after: _After = None,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    site: Annotated[RowId | None, Query(description="Id of a site.")] = None,
+    since: Annotated[str, Query(max_length=40, description="A span (`3h`) or a date.")] = "",
+) -> Backfills:
+    """List what lists gained of older pages: the newest first, oldest first with `after`."""
+    web = web_of(request)
+    asked = Filters(site=site, since=since).query(web.now())
+    query = BackfillQuery(
+        since=asked.since,
+        sites=asked.sites,
+        after=after,
+        limit=limit,
+        order="newest" if after is None else "oldest",
+    )
+    with web.store() as store:
+        rows = store.backfills.events(query)
+    cursor = max((row.id for row in rows), default=after)
+    return Backfills(backfills=[Backfill.model_validate(row) for row in rows], cursor=cursor)
+
+
+@router.get("/{event_id}/pages")
+def list_pages(
+    request: Request,
+    event_id: Annotated[RowId, InPath(description="As the list shows it.")],
+    after: _After = None,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+) -> BackfillPages:
+    """List the pages of an event, in the order of the list that gained them."""
+    query = BackfillQuery(event=event_id, after=after, limit=limit, order="oldest")
+    with web_of(request).store() as store:
+        event_numbered(store, event_id)
+        rows = store.backfills.pages(query)
+    cursor = rows[-1].cursor if rows else after
+    return BackfillPages(pages=[OlderPage.model_validate(row) for row in rows], cursor=cursor)

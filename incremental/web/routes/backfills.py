@@ -1,0 +1,59 @@
+"""Older pages that lists gained: one event, page by page."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import Response
+
+from incremental.errors import NotFoundError
+from incremental.web.context import web_of
+from incremental.web.routes.forms import Back, see
+from incremental.web.views import page, query
+from store import Store
+from store.backfills import BackfillEvent, BackfillQuery
+
+router = APIRouter(include_in_schema=False)
+_PER_PAGE = 200
+
+
+def event_numbered(store: Store, event_id: int) -> BackfillEvent:
+    """Return an event.
+
+    Raises:
+        NotFoundError: there is none of that number.
+    """
+    event = store.backfills.event(event_id)
+    if event is None:
+        raise NotFoundError("no list has gained older pages under that number")
+    return event
+
+
+@router.get("/backfills/{event_id}")
+def backfill_page(
+    request: Request, event_id: int, after: Annotated[int | None, Query(ge=0, le=2**62)] = None
+) -> Response:
+    """Show the pages of an event, in the order of the list that gained them."""
+    with web_of(request).store() as store:
+        event = event_numbered(store, event_id)
+        asked = BackfillQuery(event=event_id, after=after, limit=_PER_PAGE, order="oldest")
+        rows = store.backfills.pages(asked)
+    more = len(rows) == _PER_PAGE
+    address = query(f"/backfills/{event_id}", after=rows[-1].cursor) if more else ""
+    return page(request, "backfill.html", {"event": event, "rows": rows, "more_url": address})
+
+
+@router.post("/backfills/{event_id}/mark")
+def mark_backfill(
+    request: Request,
+    event_id: int,
+    mark: Annotated[str, Form(pattern="^(read|unread)$")],
+    back: Back = "/",
+) -> Response:
+    """Mark an event as read or unread."""
+    web = web_of(request)
+    with web.store() as store:
+        event_numbered(store, event_id)
+        store.backfills.mark([event_id], now=web.now(), read=mark == "read")
+    return see(back)

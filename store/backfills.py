@@ -1,0 +1,267 @@
+"""Backfills: older pages that a list gained. One event for each visit, its pages on demand.
+
+Written inside the transaction of the visit that found them (:mod:`store.record`). A page belongs to one
+event at most (a unique key) and is never told by itself, so no page comes twice, whatever dies between.
+
+::
+
+    put_backfill       the site's change, the event, its pages, a reading of each behind all else
+    Backfills.events   one row each, in the order of the told pages: they share their ids
+    Backfills.pages    page by page, of one event or of all
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import and_
+from typing import Any
+
+from peewee import JOIN, Database, chunked, fn
+
+from store.database import writing
+from store.models import Backfill, BackfillPage, Change, Page, Recheck, Site
+from store.reader import Reader
+from store.texts import storable
+from store.values import VisitRecord
+
+MAX_LIMIT = 1_000
+READ_LAST_SECONDS = 7 * 86_400.0
+"""How far back the first reading of such a page is dated: told pages of a week go before it."""
+JOIN_SECONDS = 86_400.0
+"""How long a page may still join the event of its list."""
+_ROWS = 90
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillEvent:
+    """Older pages that a list gained at one visit. Texts are as the site sent them."""
+
+    id: int
+    """Also its cursor, in one order with those of told pages."""
+    site_id: int
+    site: str
+    hub_id: int | None
+    hub_url: str | None
+    found_at: float
+    folder: str
+    pages: int
+    read_at: float | None
+    page_id: int
+    """The first of its pages, with address and title; the whole event when there is but one."""
+    url: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillRow:
+    """A page of an event. Texts are as the site sent them."""
+
+    cursor: int
+    event: int
+    page_id: int
+    url: str
+    title: str
+    """Empty when the page was not read; then show *anchor*."""
+    anchor: str
+    site: str
+    site_id: int
+    found_at: float
+    published_at: float | None
+    hub_id: int | None
+    hub_url: str | None
+    language: str | None
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillQuery:
+    """Which events, or pages of events, to list. What is None narrows nothing; all the rest must hold."""
+
+    since: float | None = None
+    """Found at this time or later; unix seconds, UTC."""
+    until: float | None = None
+    """Found before this time."""
+    after: int | None = None
+    """Cursor of the last row that was read: the answer goes on behind it, in the query's order."""
+    above: int | None = None
+    """Only events with a greater id."""
+    sites: tuple[int, ...] | None = None
+    event: int | None = None
+    """One event alone."""
+    unread: bool = False
+    limit: int = 100
+    """Rows at most; 1 to 1,000."""
+    order: str = "newest"
+    """``newest`` or ``oldest`` first."""
+
+
+# Writing.
+
+
+def put_backfill(database: Database, record: VisitRecord, page_ids: Sequence[int]) -> int | None:
+    """Record the pages that the visited list gained as one event; return its id, None for no page.
+
+    Pages that were told, or belong to an event already, are left out.
+    """
+    fresh = _fresh(database, page_ids)
+    if not fresh:
+        return None
+    event = _put_event(database, record, record.page_id, len(fresh))
+    _put_pages(database, record, event, fresh)
+    return event
+
+
+def join_backfill(database: Database, record: VisitRecord) -> None:
+    """Record the visited page itself as one that a list gained: taken for a hub, it turned out an article.
+
+    It joins the list's event if that is of the last day.
+    """
+    fresh, hub = _fresh(database, [record.page_id]), record.first_hub_id
+    if not fresh:
+        return
+    lately = (Backfill.hub_id == hub) & (Backfill.found_at > record.at - JOIN_SECONDS)
+    of_site = lately & (Backfill.site == record.site_id)
+    event = Backfill.select(fn.MAX(Backfill.id)).where(of_site).scalar(database)
+    if event is None:
+        event = _put_event(database, record, hub, 1)
+    else:
+        one = Backfill.id == event
+        Backfill.update(pages=Backfill.pages + 1).where(one).execute(database)
+    _put_pages(database, record, event, fresh)
+
+
+def _put_event(database: Database, record: VisitRecord, hub: int | None, pages: int) -> int:
+    """Record the event alone, as the site's change and as itself; return its id."""
+    folder = storable(record.backfill_folder)
+    common = {"site": record.site_id, "hub_id": hub}
+    detail = f"{pages} older under {folder}"
+    change = {"kind": "backfill", "at": record.at, "detail": detail}
+    event = int(Change.insert({**common, **change}).execute(database))
+    row = {"id": event, "found_at": record.at, "folder": folder, "pages": pages}
+    Backfill.insert({**common, **row}).execute(database)
+    return event
+
+
+def _put_pages(database: Database, record: VisitRecord, event: int, fresh: Sequence[int]) -> None:
+    """Record the pages of an event, and plan one reading of each."""
+    for batch in chunked([{"event": event, "page": page} for page in fresh], _ROWS):
+        BackfillPage.insert_many(batch).execute(database)
+    due_at = record.at - READ_LAST_SECONDS
+    for pages in chunked(fresh, _ROWS):
+        one = Page.id.in_(pages) & Page.state.in_(["known", "backdated"])
+        Page.update(state="backfill").where(one).execute(database)
+        plans = [{"page": page, "site_id": record.site_id, "due_at": due_at} for page in pages]
+        Recheck.insert_many(plans).on_conflict_ignore().execute(database)
+
+
+def _fresh(database: Database, page_ids: Sequence[int]) -> list[int]:
+    kept: set[int] = set()
+    for batch in chunked(dict.fromkeys(page_ids), 500):
+        query = (
+            Page.select(Page.id)
+            .join(BackfillPage, JOIN.LEFT_OUTER, on=BackfillPage.page == Page.id)
+            .where(Page.id.in_(batch) & Page.announced_at.is_null() & BackfillPage.id.is_null())
+        )
+        kept |= {page for (page,) in query.tuples().execute(database)}
+    return [page for page in dict.fromkeys(page_ids) if page in kept]
+
+
+def move_backfill(database: Database, old: int, new: int) -> None:
+    """Let what an event says of *old* be said of *new*, once."""
+    query = BackfillPage.select(BackfillPage.page).where(BackfillPage.page.in_([old, new]))
+    there = [page for (page,) in query.tuples().execute(database)]
+    if there == [old]:
+        BackfillPage.update(page=new).where(BackfillPage.page == old).execute(database)
+
+
+# Reading.
+
+
+class Backfills(Reader):
+    """The questions, on one database."""
+
+    def events(self, query: BackfillQuery) -> list[BackfillEvent]:
+        """Return events; see :class:`BackfillQuery`."""
+        lead = BackfillPage.alias()
+        first = lead.select(fn.MIN(lead.id)).where(lead.event == Backfill.id)
+        hub = Page.alias()
+        columns = (
+            *(Backfill.id, Backfill.site, Site.name, Backfill.hub_id, hub.url),
+            *(Backfill.found_at, Backfill.folder, Backfill.pages, Backfill.read_at),
+            *(Page.id, Page.url, Page.title, Page.anchor),
+        )
+        asked = (
+            Backfill.select(*columns)
+            .join(Site, on=Site.id == Backfill.site)
+            .join(BackfillPage, on=BackfillPage.id == first)
+            .join(Page, on=Page.id == BackfillPage.page)
+            .join(hub, JOIN.LEFT_OUTER, on=hub.id == Backfill.hub_id)
+        )
+        rows = self._rows(_narrowed(asked, query, Backfill.id))
+        return [BackfillEvent(*(*row[:-2], row[-2] or row[-1])) for row in rows]
+
+    def event(self, event: int) -> BackfillEvent | None:
+        """Return one event."""
+        return next(iter(self.events(BackfillQuery(event=event, limit=1))), None)
+
+    def event_of(self, page_id: int) -> BackfillEvent | None:
+        """Return the event that a page came with; None = it came with none."""
+        query = BackfillPage.select(BackfillPage.event).where(BackfillPage.page == page_id)
+        rows = self._rows(query)
+        return self.event(rows[0][0]) if rows else None
+
+    def pages(self, query: BackfillQuery) -> list[BackfillRow]:
+        """Return the pages of events; see :class:`BackfillQuery`."""
+        hub = Page.alias()
+        columns = (
+            *(BackfillPage.id, Backfill.id, Page.id, Page.url, Page.title, Page.anchor),
+            *(Site.name, Site.id, Backfill.found_at, Page.published_at),
+            *(Backfill.hub_id, hub.url, Page.language, Page.state),
+        )
+        asked = (
+            BackfillPage.select(*columns)
+            .join(Backfill, on=Backfill.id == BackfillPage.event)
+            .join(Page, on=Page.id == BackfillPage.page)
+            .join(Site, on=Site.id == Backfill.site)
+            .join(hub, JOIN.LEFT_OUTER, on=hub.id == Backfill.hub_id)
+        )
+        return [BackfillRow(*row) for row in self._rows(_narrowed(asked, query, BackfillPage.id))]
+
+    def all_pages(self, query: BackfillQuery) -> Iterable[BackfillRow]:
+        """Yield pages up to the end of the list, however many; *query*'s limit does not count."""
+        query = replace(query, limit=MAX_LIMIT)
+        while batch := self.pages(query):
+            yield from batch
+            query = replace(query, after=batch[-1].cursor)
+
+    def latest_cursor(self) -> int:
+        """Return the id of the latest event; 0 when there was none."""
+        return int(self._rows(Backfill.select(fn.MAX(Backfill.id)))[0][0] or 0)
+
+    def mark(self, events: Sequence[int], *, now: float, read: bool) -> list[int]:
+        """Mark events as read or unread; return those that there are."""
+        with writing(self._db, self._where):
+            change = Backfill.id.in_(list(events)) & Backfill.read_at.is_null(read)
+            Backfill.update(read_at=now if read else None).where(change).execute(self._db)
+            query = Backfill.select(Backfill.id).where(Backfill.id.in_(list(events)))
+            return [event for (event,) in query.tuples().execute(self._db)]
+
+
+def _narrowed(asked: Any, query: BackfillQuery, cursor: Any) -> Any:  # noqa: ANN401 - peewee queries
+    newest = query.order != "oldest"
+    conditions = [
+        *([Backfill.found_at >= query.since] if query.since is not None else []),
+        *([Backfill.found_at < query.until] if query.until is not None else []),
+        *([Backfill.id > query.above] if query.above is not None else []),
+        *([Backfill.site.in_(query.sites)] if query.sites is not None else []),
+        *([Backfill.id == query.event] if query.event is not None else []),
+        *([Backfill.read_at.is_null()] if query.unread else []),
+    ]
+    if query.after is not None:
+        conditions.append(cursor < query.after if newest else cursor > query.after)
+    if conditions:
+        asked = asked.where(reduce(and_, conditions))
+    limit = min(max(query.limit, 1), MAX_LIMIT)
+    return asked.order_by(cursor.desc() if newest else cursor).limit(limit)

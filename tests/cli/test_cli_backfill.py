@@ -1,0 +1,104 @@
+"""Older pages that lists gained, at the command line: a line with ``new``, all with ``--backfill``."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from cli_runner import Run
+from fake_web import DAY, FakeWeb, Watch, page
+
+from incremental.cli.running import Reporter
+from incremental.clock import SimulatedClock, SystemClock
+
+HOME = "https://news.example/"
+STORIES = [f"/story-{n}.html" for n in range(9)]
+PAST = [f"/blog/2007/03/{day:02}/old.html" for day in range(1, 13)]
+
+
+@pytest.fixture
+def gained(tmp_path: Path) -> list[str]:
+    """Have a list watched that gains twelve old posts; return their addresses in its order."""
+    start = SystemClock().now() - 2 * DAY
+    after = page(*STORIES[:3], *(f"{one}|Tale \x1b[31m{one[-11:-9]}" for one in PAST), *STORIES[3:])
+    web = FakeWeb(SimulatedClock(start), {HOME: [(0, page(*STORIES)), (start + DAY, after)]})
+    with Watch(tmp_path, web, HOME) as crawl:
+        crawl.run(2 * DAY)
+    return [HOME + one[1:] for one in PAST]
+
+
+def test_new_says_in_a_line_what_a_list_gained(hubwatch: Run, gained: list[str]) -> None:
+    done = hubwatch("new")
+    assert (done.code, done.out) == (0, "")
+    assert f"{len(gained)} older articles were added under /blog/2007/03/" in done.err
+    assert "hubwatch new --backfill" in done.err
+    assert hubwatch("new", "--json").json == []
+
+
+def test_new_backfill_lists_them_one_by_one(hubwatch: Run, gained: list[str]) -> None:
+    rows = hubwatch("new", "--backfill", "--json").json
+    assert [row["url"] for row in rows] == gained[::-1]
+    assert rows[-1]["title"].startswith("Tale")
+    assert "\x1b" not in rows[-1]["title"]
+    urls = hubwatch("new", "--backfill", "--format", "urls", "--limit", "3").out.split()
+    assert urls == gained[::-1][:3]
+    table = hubwatch("new", "--backfill")
+    assert "12 older pages" in table.out
+    text = hubwatch("new", "--backfill", "--format", "csv").out
+    assert [row["url"] for row in csv.DictReader(io.StringIO(text))] == gained[::-1]
+
+
+def test_a_cursor_neither_skips_nor_repeats(hubwatch: Run, gained: list[str]) -> None:
+    first = hubwatch("new", "--backfill", "--after", "0", "--limit", "5", "--json").json
+    rest = hubwatch("new", "--backfill", "--after", str(first[-1]["cursor"]), "--json").json
+    assert [row["url"] for row in first + rest] == gained
+
+
+def test_times_and_sites_narrow_them(hubwatch: Run, gained: list[str]) -> None:
+    assert len(hubwatch("new", "--backfill", "--since", "2d", "--json").json) == len(gained)
+    assert hubwatch("new", "--backfill", "--until", "47h", "--json").json == []
+    assert hubwatch("new", "--backfill", "--site", "nowhere.example").code == 4
+    nothing = hubwatch("new", "--backfill", "--since", "1m")
+    assert "no list has gained older pages" in nothing.err
+
+
+@pytest.mark.parametrize("option", [("--unread",), ("--starred",), ("--language", "en")])
+def test_what_nobody_judged_cannot_be_narrowed_by_it(
+    hubwatch: Run, gained: list[str], option: tuple[str, ...]
+) -> None:
+    assert gained
+    done = hubwatch("new", "--backfill", *option)
+    assert done.code == 2
+    assert option[0] in done.err
+
+
+def test_check_says_with_which_event_a_page_came(hubwatch: Run, gained: list[str]) -> None:
+    told = hubwatch("check", gained[4], "--json").json
+    assert "12 older articles were added under /blog/2007/03/" in told["verdict"]
+    (site,) = told["sites"]
+    assert (site["page_state"], site["backfill"]["pages"]) == ("backfill", 12)
+
+
+def test_status_names_the_event(hubwatch: Run, gained: list[str]) -> None:
+    (site,) = hubwatch("status", "--json").json["sites"]
+    assert [(e["kind"], e["detail"]) for e in site["events"]] == [
+        ("backfill", f"{len(gained)} older under /blog/2007/03/")
+    ]
+    assert site["new_pages"] == 0
+
+
+def test_a_run_says_it_as_it_happens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    start = SystemClock().now() - 2 * DAY
+    after = page(*STORIES[:3], *PAST, *STORIES[3:])
+    web = FakeWeb(SimulatedClock(start), {HOME: [(0, page(*STORIES)), (start + DAY, after)]})
+    with Watch(tmp_path, web, HOME) as crawl:
+        for as_json in (False, True):
+            reporter = Reporter(crawl.store, as_json=as_json)
+            crawl.crawler._told = reporter.told
+            crawl.run(DAY if as_json else 1.5 * DAY)
+            reporter.finish(once=False)
+    printed = capsys.readouterr().out
+    assert "older news.example: 12 older articles were added under /blog/2007/03/" in printed
+    assert '"backfills": []' in printed

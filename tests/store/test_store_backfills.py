@@ -1,0 +1,124 @@
+"""Events of older pages in the store: each page in one, none told by itself, on both databases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from stories import DAY, HOME, HOUR, START, news_site, seen, visit_of
+
+from store import Store, open_store
+from store.backfills import BackfillQuery
+from store.values import SeenLink
+
+
+def older(*names: str) -> list[SeenLink]:
+    return [seen(HOME + name, anchor=name, state="backfill", backfill=True) for name in names]
+
+
+def gain(store: Store, *names: str, at: float = START + HOUR) -> tuple[int, int]:
+    site, home = news_site(store)
+    record = visit_of(site, home, at, *older(*names), keep_missing=True, backfill_folder="/b/")
+    assert store.write.visit(record) == []
+    return site, home
+
+
+def names(store: Store, **query: Any) -> list[str]:
+    rows = store.backfills.pages(BackfillQuery(order="oldest", **query))
+    return [row.url.removeprefix(HOME) for row in rows]
+
+
+def test_a_page_is_of_one_event_and_never_told_by_itself(store: Store) -> None:
+    site, home = gain(store, "a", "b")
+    gain(store, "b", "c", at=START + 2 * HOUR)
+    gain(store, "a", "b", "c", at=START + 3 * HOUR)
+    events = store.backfills.events(BackfillQuery(order="oldest"))
+    assert [event.pages for event in events] == [2, 1]
+    assert names(store) == ["a", "b", "c"]
+    assert [row["kind"] for row in store.read.site_changes(site)] == ["backfill", "backfill"]
+    assert store.read.new_pages() == []
+    assert store.read.told_since(site, 0.0) == 0
+    assert store.read.site_totals()[site]["new_pages"] == 0
+    assert store.read.hub(home) is not None
+
+
+def test_told_pages_join_no_event(store: Store) -> None:
+    site, home = news_site(store)
+    store.write.visit(visit_of(site, home, START, seen(HOME + "a", announce=True)))
+    gain(store, "a", "b")
+    assert names(store) == ["b"]
+
+
+def test_what_was_known_as_old_becomes_a_page_of_the_event(store: Store) -> None:
+    site, home = news_site(store)
+    store.write.visit(visit_of(site, home, START, seen(HOME + "a", state="backdated")))
+    gain(store, "a")
+    (page,) = store.read.find_page(HOME + "a", "")
+    assert (page["state"], page["announced_at"]) == ("backfill", None)
+
+
+def test_an_article_that_was_taken_for_a_hub_joins_its_lists_event_for_a_day(store: Store) -> None:
+    site, home = gain(store, "a")
+    for name, at in (("x", START + 2 * HOUR), ("y", START + 3 * DAY)):
+        link = seen(HOME + name, state="backfill")
+        ids = store.write.add_pages(site, [link], now=at, hub_id=home)
+        for _ in range(2):
+            record = visit_of(site, ids[link.identity], at)
+            record = replace(record, links=None, backfill_page=True, backfill_folder="/b/")
+            store.write.visit(replace(record, first_hub_id=home))
+    events = store.backfills.events(BackfillQuery(order="oldest"))
+    assert [(event.pages, event.hub_id) for event in events] == [(2, home), (1, home)]
+    assert names(store, event=events[0].id) == ["a", "x"]
+
+
+def test_a_page_under_a_new_address_stays_of_its_event_once(store: Store) -> None:
+    site, home = gain(store, "m/a", "m/b", "b")
+    ids = {
+        page["url"]: page["id"]
+        for n in ("m/a", "m/b")
+        for page in store.read.find_page(HOME + n, "")
+    }
+    moves = [(ids[HOME + "m/a"], seen(HOME + "a")), (ids[HOME + "m/b"], seen(HOME + "b"))]
+    store.write.fold_mirror(site, moves, START + DAY)
+    assert home
+    assert set(names(store)) >= {"a", "b"}
+    gain(store, "a", at=START + 2 * DAY)
+    assert len(store.backfills.events(BackfillQuery())) == 1
+
+
+def test_removing_a_site_removes_its_events(store: Store) -> None:
+    site, home = gain(store, "a")
+    event = store.backfills.events(BackfillQuery())[0]
+    store.outbox.queue_backfills("mail", [(event.id, event.page_id)], now=START)
+    store.write.remove_site(site)
+    assert home
+    assert store.backfills.events(BackfillQuery()) == []
+    assert store.outbox.open("mail") == []
+
+
+def test_an_event_is_queued_once_for_each_channel(store: Store) -> None:
+    gain(store, "a", "b")
+    event = store.backfills.events(BackfillQuery())[0]
+    pair = [(event.id, event.page_id)]
+    queued = [store.outbox.queue_backfills(name, pair, now=START) for name in ("x", "x", "y")]
+    assert queued == [1, 0, 1]
+    assert [one.backfill_id for one in store.outbox.open("x")] == [event.id]
+
+
+def test_marks_of_events(store: Store) -> None:
+    gain(store, "a")
+    (event,) = store.backfills.events(BackfillQuery(unread=True))
+    assert store.backfills.mark([event.id, 999], now=START, read=True) == [event.id]
+    assert store.backfills.events(BackfillQuery(unread=True)) == []
+    store.backfills.mark([event.id], now=START, read=False)
+    assert len(store.backfills.events(BackfillQuery(unread=True))) == 1
+
+
+def test_a_store_that_was_opened_again_knows_them(where: str, tmp_path: Path) -> None:
+    with open_store(where, cache_folder=tmp_path) as store:
+        gain(store, "a", "b")
+    with open_store(where, cache_folder=tmp_path) as store:
+        assert names(store) == ["a", "b"]
+        gain(store, "a", "b", at=START + DAY)
+        assert names(store) == ["a", "b"]
