@@ -99,6 +99,14 @@ class Topics(Reader):
         """Return the JSON of a topic's model; empty = it has none."""
         return self._text(Topic.model, topic_id)
 
+    def put_model(self, topic_id: int, model: str, version: str, *, before: str) -> bool:
+        """Replace a model of version *before*; False = another one is there by now, and stays."""
+        with storage_errors(self._where):
+            query = Topic.update(model=storable(model, None), version=storable(version)).where(
+                (Topic.id == topic_id) & (Topic.version == before)
+            )
+            return bool(query.execute(self._db))
+
     def links(self, topic_id: int) -> str:
         """Return the JSON of what a topic learned of links; empty = nothing yet."""
         return self._text(Topic.links, topic_id)
@@ -242,6 +250,18 @@ class Topics(Reader):
     def kept_pages(self, *, limit: int) -> list[KeptPage]:
         """Return pages that were looked at last and whose bodies were kept, the latest first."""
         return self._kept(Page.looked_at.is_null(is_null=False), limit)
+
+    def judged_relevant(self, topic_id: int, *, limit: int) -> list[KeptPage]:
+        """Return the fetched pages that a topic found relevant by itself, the latest judged first."""
+        own = (PageTopic.topic == topic_id) & PageTopic.fetched & (PageTopic.method != YOU)
+        query = (
+            Page.select(*_KEPT_COLUMNS)
+            .join(PageTopic, on=PageTopic.page == Page.id)
+            .where(own & (PageTopic.verdict == "relevant") & Page.body_md5.is_null(is_null=False))
+            .order_by(PageTopic.at.desc(), Page.id.desc())
+            .limit(limit)
+        )
+        return [KeptPage(*row) for row in self._rows(query)]
 
     def _kept(self, which: Any, limit: int) -> list[KeptPage]:  # noqa: ANN401 - a peewee expression
         latest = (

@@ -130,9 +130,13 @@ class FusedCentre:
         centre, scale = own, Scale.measured(own.views(sample))
         weight = min(1.0, FEEDBACK_STRENGTH / len(chosen))
         rounds = FEEDBACK_ROUNDS if len(sample) >= _MIN_SAMPLE else 0
+        free = _not_rejected(examples, chosen, sample, wrong) if rounds else ()
         for _ in range(rounds):
             scores = scale.standardised(centre.views(sample)).sum(axis=0)
-            nearest = (-scores).argsort(kind="stable")[:FEEDBACK_PAGES]
+            nearest = [one for one in (-scores).argsort(kind="stable") if free[one]]
+            nearest = nearest[:FEEDBACK_PAGES]
+            if not nearest:
+                break
             centre = own.moved(Centre.of(sample, nearest), weight)
             scale = Scale.measured(centre.views(sample))
         return cls(centre, scale)
@@ -164,3 +168,16 @@ class FusedCentre:
                 "fused topic", str(error), "is damaged; learn it again"
             ) from error
         return cls(Centre(terms, places), scale)
+
+
+def _not_rejected(
+    examples: PageBatch, chosen: Sequence[int], sample: PageBatch, wrong: PageBatch
+) -> NDArray[np.bool_]:
+    """Tell which pages of the sample may move the centre: those more like an example than a rejected page."""
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    if not len(wrong):
+        return np.ones(len(sample), dtype=np.bool_)
+    right = sample.likeness([examples.vectors[index] for index in chosen]).max(axis=1)
+    free: NDArray[np.bool_] = right > sample.likeness(wrong.vectors).max(axis=1)
+    return free

@@ -140,10 +140,16 @@ class TopicWatch:
     def judged_again(self, record: VisitRecord, outcome: Outcome, site: WatchedSite) -> VisitRecord:
         """Judge a told page whose content changed."""
         row = self._store.read.look(record.page_id) if outcome.text is not None else None
-        return record if row is None else self.judged(record, outcome, row, site)
+        return record if row is None else self.judged(record, outcome, row, site, again=True)
 
     def judged(
-        self, record: VisitRecord, outcome: Outcome, row: LookRow, site: WatchedSite
+        self,
+        record: VisitRecord,
+        outcome: Outcome,
+        row: LookRow,
+        site: WatchedSite,
+        *,
+        again: bool = False,
     ) -> VisitRecord:
         """Add to a record what every topic makes of the page, and where its links lead."""
         text, page = outcome.text, outcome.page
@@ -156,7 +162,7 @@ class TopicWatch:
         outside = [link for link in seen.links if not site.scope.verdict(link.url).inside]
         scores, leads = [], {}
         for topic_id, voice in self._voices.items():
-            relevance = voice.model.judge(text)
+            relevance = voice.judge(text, again=again)
             scores.append(score_of(row.identity, topic_id, relevance))
             voice.learn_links(seen.text, seen.context, seen.links, relevance)
             if relevance.verdict is Verdict.RELEVANT and outside:
@@ -190,9 +196,10 @@ class TopicWatch:
         if text is None or is_empty(text):
             return False
         scores = [
-            score_of(page.identity, topic_id, voice.model.judge(text))
+            score_of(page.identity, topic_id, voice.judge(text))
             for topic_id, voice in self._voices.items()
         ]
+        self._learned_more = True
         self._store.topics.put_scores(page.site_id, scores, now=now)
         return True
 
@@ -259,7 +266,7 @@ class TopicWatch:
         if voice is None or is_empty(text):
             self._store.topics.close_lead(lead.id, "not judged")
             return False
-        relevance = voice.model.judge(text)
+        relevance = voice.judge(text)
         if relevance.verdict is not Verdict.RELEVANT:
             self._store.topics.close_lead(lead.id, "off topic")
             return False

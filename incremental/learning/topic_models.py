@@ -3,8 +3,10 @@
 ::
 
     examples + corrections ─┐
-    kept pages (negatives) ─┼─ learn ── topic.model (JSON) ── voices ── judge, expect
-    background, tree       ─┘                                    └ learn_links ── topic.links (JSON)
+    kept pages (negatives) ─┤
+    pages judged relevant  ─┼─ learn ── topic.model (JSON) ── voices ── judge ── adapt, as far as the
+    background, tree       ─┘                                    │               method does (paper 000)
+                                                                 └ expect, learn_links ── topic.links (JSON)
 
 A lesson takes all that was ever said, so that nothing counts twice and what is taken back is
 forgotten. Whoever changes what a topic learns from (a command, the daemon) lets it learn at once; the
@@ -16,12 +18,13 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicError, TopicModelError
+from classifier.topic.evidence import MAX_JUDGED
 from classifier.topic.links import LinkScorer
 from classifier.topic.model import TopicModel
 from classifier.topic.semantic_tree import SemanticTree, TreeError
@@ -77,6 +80,16 @@ class TopicVoice:
             self.hubs_read.add(page.url)
             self.links.observe(page, None, links, score, self.model)
         return score
+
+    def judge(self, page: PageText, *, again: bool = False) -> Relevance:
+        """Judge a fetched page; a relevant one moves the centre of a method that adapts.
+
+        *again*: a page that was judged before; it has moved what it can.
+        """
+        relevance = self.model.judge(page)
+        if not again:
+            self.model = self.model.adapted(page, relevance)
+        return relevance
 
     def expect(self, links: Sequence[LinkContext]) -> list[float]:
         """Return what is expected of each link, 0 to 1, before its page is fetched."""
@@ -161,6 +174,7 @@ class TopicShelf:
             background=self.background,
             negatives=self._negatives(row, examples),
             relevant=texts.get(RELEVANT, []),
+            judged=self._judged(row, examples),
             irrelevant=texts.get(IRRELEVANT, []),
             method=row.method,
             tree=self._semantic_tree(row.method),
@@ -176,6 +190,13 @@ class TopicShelf:
         texts = (self._text(page) for page in plain)
         found = (text for text in texts if text is not None and not is_empty(text))
         return list(islice(found, NEGATIVES))
+
+    def _judged(self, row: TopicRow, examples: Sequence[ExampleRow]) -> list[PageText]:
+        """Return the pages that the topic judged relevant, the oldest first, but those a user spoke of."""
+        taught = {one.identity for one in examples}
+        pages = self._store.topics.judged_relevant(row.id, limit=MAX_JUDGED)
+        texts = (self._text(page) for page in reversed(pages) if page.identity not in taught)
+        return [text for text in texts if text is not None and not is_empty(text)]
 
     def _text(self, page: KeptPage) -> PageText | None:
         """Return a page's text as it was kept beside its history: nothing is parsed again."""
@@ -277,10 +298,19 @@ class TopicShelf:
             return LinkScorer()
 
     def keep(self, voices: Iterable[TopicVoice], now: float) -> None:
-        """Write what was learned of links and of words."""
+        """Write what was learned of links and of words, and models that the pages moved."""
         self._store.topics.put_background(BACKGROUND, _json(self.background.to_json()), now=now)
         for voice in voices:
             self._store.topics.update(voice.row.id, links=_json(voice.links.to_json()))
+            self._keep_model(voice)
+
+    def _keep_model(self, voice: TopicVoice) -> None:
+        """Write a model that moved; what another process taught meanwhile outranks it."""
+        model, before = voice.model, voice.row.version
+        if model.version != before:
+            data = _json(model.to_json())
+            if self._store.topics.put_model(voice.row.id, data, model.version, before=before):
+                voice.row = replace(voice.row, version=model.version)
 
 
 def _columns(model: TopicModel, problems: Sequence[str]) -> dict[str, Any]:
