@@ -104,7 +104,7 @@ class Wanted:
 NO_TOPIC = Wanted()
 
 
-def simulate(
+def simulate(  # noqa: PLR0913 - what a replay may be given
     site: ReplaySite,
     settings: Settings,
     log: TextIO | None,
@@ -284,9 +284,7 @@ def main() -> int:
     with _log(arguments.log) as log:
         wanted = Wanted(arguments.topic_example, arguments.topic_keyword, arguments.method)
         until = site.first_ts + arguments.days * DAY
-        tally = simulate(
-            site, settings, log, quiet=arguments.json, wanted=wanted, until=until
-        )
+        tally = simulate(site, settings, log, quiet=arguments.json, wanted=wanted, until=until)
     result = score(tally, site, truth)
     result["wall_seconds"] = round(time.perf_counter() - started, 2)
     show(result)

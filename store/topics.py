@@ -20,8 +20,8 @@ from store.texts import MAX_ADDRESS, MAX_TEXT, storable
 from store.topic_values import ExampleRow, KeptPage, LeadRow, NewExample, PageScore, TopicRow
 from store.values import NewLead, TopicScore
 
-MAX_LEADS = 10_000
-"""Leads kept of one topic; the least promising give way."""
+MAX_LEADS = 100_000
+"""Leads kept of one topic, as many as the queue of paper 004; the least promising give way."""
 YOU = "you"
 """The method of a score that is a user's own word."""
 _RECENT_VISITS = 2_000
@@ -282,11 +282,21 @@ class Topics(Reader):
 
     # Leads.
 
-    def leads(self, *, limit: int = 20, state: str = "waiting") -> list[LeadRow]:
-        """Return the leads in a state, the most promising first."""
-        query = TopicLead.select(*_LEAD_COLUMNS).where(TopicLead.state == state)
-        query = query.order_by(TopicLead.score.desc(), TopicLead.id).limit(limit)
-        return [LeadRow(*row) for row in self._rows(query)]
+    def leads_after(self, lead_id: int, *, limit: int) -> list[tuple[int, str, float]]:
+        """Return id, URL and score of the waiting leads that came after one, in their order."""
+        later = (TopicLead.state == "waiting") & (TopicLead.id > lead_id)
+        columns = (TopicLead.id, TopicLead.url, TopicLead.score)
+        rows = self._rows(
+            TopicLead.select(*columns).where(later).order_by(TopicLead.id).limit(limit)
+        )
+        return [(int(number), str(url), float(score)) for number, url, score in rows]
+
+    def waiting_lead(self, url: str) -> LeadRow | None:
+        """Return the lead to an address if it still waits; of several topics', the most promising."""
+        same = (TopicLead.url == url) & (TopicLead.state == "waiting")
+        query = TopicLead.select(*_LEAD_COLUMNS).where(same).order_by(TopicLead.score.desc())
+        rows = self._rows(query.limit(1))
+        return LeadRow(*rows[0]) if rows else None
 
     def lead(self, lead_id: int) -> LeadRow | None:
         """Return one lead."""

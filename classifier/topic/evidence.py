@@ -44,10 +44,11 @@ class Evidence:
     """Of :attr:`examples`, in their order."""
 
     @classmethod
-    def gather(
+    def gather(  # noqa: PLR0913 - each is a kind of evidence, named where it is given
         cls,
         examples: Sequence[PageText],
         keywords: Sequence[str],
+        *,
         relevant: Sequence[PageText] = (),
         irrelevant: Sequence[PageText] = (),
         negatives: Sequence[PageText] = (),

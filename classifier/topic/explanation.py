@@ -11,10 +11,11 @@ from classifier.topic.evidence import Evidence
 from classifier.topic.fitting import Fit
 from classifier.topic.fused import FusedTopic
 from classifier.topic.fusion import Scale
-from classifier.topic.methods import METHODS, fit_method, topic_vector
+from classifier.topic.methods import METHODS, fit_method
 from classifier.topic.text import weighted_terms
 from classifier.topic.values import PageText, Verdict
 from classifier.topic.vectors import Vector, top
+from classifier.topic.vsm import topic_vector
 
 TERMS: Final = 15
 MISSING_TERMS: Final = 10

@@ -79,9 +79,7 @@ def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
     given = evidence.uncorrected()
     start = _fit_to(method, given, setting)
     left_out = _left_out(method, given, start, "examples" if given.examples else "relevant")
-    start = replace(
-        start, threshold=choose_threshold(left_out, start.by_method(setting.sample))
-    )
+    start = replace(start, threshold=choose_threshold(left_out, start.by_method(setting.sample)))
     if given == evidence:
         return start
     fit = _fit_to(method, evidence, setting)

@@ -33,8 +33,8 @@ from classifier.topic.rankers import (
 )
 from classifier.topic.semantic import SemanticSimilarity
 from classifier.topic.semantic_tree import SemanticTree
-from classifier.topic.vectors import Vector, mean, truncated, unit
-from classifier.topic.vsm import MAX_TOPIC_TERMS, Similarity, VsmSimilarity
+from classifier.topic.vectors import truncated
+from classifier.topic.vsm import Similarity, VsmSimilarity, topic_vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -177,12 +177,6 @@ def _adaptive(*, guarded: bool) -> Callable[[Evidence, Setting], Fitted]:
         return AdaptiveTopic.fit(positives_of(evidence), evidence, guarded=guarded)
 
     return fit
-
-
-def topic_vector(evidence: Evidence, background: Background) -> Vector:
-    """Return the topic as one vector of length 1 over its weightiest terms (paper 002)."""
-    vectors = [background.vector(page) for page in positives_of(evidence)]
-    return unit(truncated(mean(vectors), MAX_TOPIC_TERMS))
 
 
 def _fit_keyword(evidence: Evidence, setting: Setting) -> Fitted:

@@ -84,7 +84,14 @@ class TopicModel:
         """
         if method not in METHODS:
             raise TopicError("method", method, f"is unknown; choose one of {', '.join(METHODS)}")
-        evidence = Evidence.gather(examples, keywords, relevant, irrelevant, negatives, judged)
+        evidence = Evidence.gather(
+            examples,
+            keywords,
+            relevant=relevant,
+            irrelevant=irrelevant,
+            negatives=negatives,
+            judged=judged,
+        )
         evidence = evidence.with_negatives_of(background.sample)
         return cls._fitted(method, evidence, background, tree)
 

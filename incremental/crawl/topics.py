@@ -93,7 +93,8 @@ class TopicWatch:
             # The models' libraries take a second to load; only who has a topic needs them.
             from incremental.learning.topic_models import TopicShelf  # noqa: PLC0415
 
-            self._shelf = TopicShelf(self._store, self._settings.topics.trees)
+            wanted = self._settings.topics
+            self._shelf = TopicShelf(self._store, wanted.trees, link_order=wanted.link_order.value)
         if self._shelf is not None:
             ready = [row for row in self._learned(rows) if row.state == "ready"]
             self._voices = self._shelf.voices(ready)
@@ -169,6 +170,7 @@ class TopicWatch:
                 links = [replace(link, parent_score=relevance.score) for link in outside]
                 leads[topic_id] = list(zip(links, voice.expect(links), strict=True))
         found = leads_of(leads, found_on=row.url, follows=lambda url: _follows(site, url))
+        self.errands.offer(found)
         fields = record.page_fields | {"link_context": None}
         return replace(record, page_fields=fields, topic_scores=tuple(scores), leads=found)
 

@@ -25,7 +25,7 @@ from typing import Any
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicError, TopicModelError
 from classifier.topic.evidence import MAX_JUDGED
-from classifier.topic.links import LinkScorer
+from classifier.topic.link_order import LINK_ORDERS, LinkOrder, from_kept, new_order, to_kept
 from classifier.topic.model import TopicModel
 from classifier.topic.semantic_tree import SemanticTree, TreeError
 from classifier.topic.text import weighted_terms
@@ -62,7 +62,7 @@ class TopicVoice:
 
     row: TopicRow
     model: TopicModel
-    links: LinkScorer
+    links: LinkOrder
     caught_up: bool = False
     """Whether the pages that were told before it was ready have been judged."""
     unreadable: int = 0
@@ -74,11 +74,10 @@ class TopicVoice:
         """Return the relevance of a page that leads to others; what it leads to will speak for it."""
         score = self.model.judge(page).score
         if page.url in self.hubs_read:
-            told = self.links.told([weighted_terms(page)], self.model)[0]
-            self.links.revalue({page.url: score}, {page.url: told})
+            self.links.renew(page, links, score, self.model)
         else:
             self.hubs_read.add(page.url)
-            self.links.observe(page, None, links, score, self.model)
+            self.links.observe(page, (), links, score, self.model)
         return score
 
     def judge(self, page: PageText, *, again: bool = False) -> Relevance:
@@ -97,7 +96,7 @@ class TopicVoice:
 
     def usual(self) -> float:
         """Return what is expected of a link that nothing speaks for or against; above 0."""
-        return self.expect([LinkContext("")])[0]
+        return self.links.usual(self.model)
 
     def learn_links(
         self,
@@ -107,7 +106,8 @@ class TopicVoice:
         relevance: Relevance,
     ) -> None:
         """Let a fetched page teach what links like the one that led to it are worth."""
-        self.links.observe(page, led_here, links, relevance, self.model)
+        parents = () if led_here is None else (led_here,)
+        self.links.observe(page, parents, links, relevance, self.model)
 
     def guess(self, key: str, score: float) -> TopicScore:
         """Return what it expects of a link, as the store keeps it. A guess never rejects."""
@@ -126,9 +126,12 @@ class TopicVoice:
 class TopicShelf:
     """Learns models and reads them back. One instance for a process."""
 
-    def __init__(self, store: Store, trees: Sequence[str]) -> None:
+    def __init__(
+        self, store: Store, trees: Sequence[str], *, link_order: str = LINK_ORDERS[0]
+    ) -> None:
         self._store = store
         self._trees = trees
+        self._link_order = link_order
         self._tree: SemanticTree | None = None
         self._tree_problems: list[str] | None = None
         self._background: Background | None = None
@@ -289,19 +292,20 @@ class TopicShelf:
         tree = self._semantic_tree(row.method)
         return TopicModel.from_json(data, background=self.background, tree=tree)
 
-    def _links(self, row: TopicRow) -> LinkScorer:
+    def _links(self, row: TopicRow) -> LinkOrder:
         kept = self._store.topics.links(row.id)
+        name = self._link_order
         try:
-            return LinkScorer.from_json(json.loads(kept)) if kept else LinkScorer()
+            return from_kept(json.loads(kept), name) if kept else new_order(name)
         except (TopicError, ValueError) as error:
             logger.warning("what topic %s learned of links is lost: %s", row.name, error)
-            return LinkScorer()
+            return new_order(name)
 
     def keep(self, voices: Iterable[TopicVoice], now: float) -> None:
         """Write what was learned of links and of words, and models that the pages moved."""
         self._store.topics.put_background(BACKGROUND, _json(self.background.to_json()), now=now)
         for voice in voices:
-            self._store.topics.update(voice.row.id, links=_json(voice.links.to_json()))
+            self._store.topics.update(voice.row.id, links=_json(to_kept(voice.links)))
             self._keep_model(voice)
 
     def _keep_model(self, voice: TopicVoice) -> None:

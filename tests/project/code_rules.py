@@ -206,7 +206,9 @@ def ranges_as_escapes(sources: Sources) -> list[str]:
     Typed as characters it may be composed into another one by the tools that a file passes through.
     """
     typed = re.compile(r"[^\x00-\x7f]-[^\x00-\x7f]")
-    return [f"{module}: {found}" for module, text in sources.items() for found in typed.findall(text)]
+    return [
+        f"{module}: {found}" for module, text in sources.items() for found in typed.findall(text)
+    ]
 
 
 RULES = (

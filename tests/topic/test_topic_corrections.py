@@ -102,9 +102,9 @@ def test_each_further_correction_moves_pages_its_way_only(
     batch = PageBatch([page], Background())
     few = Corrections(Evidence(relevant=tuple(known)), Background()).shifts(batch)[0]
     many = Corrections(Evidence(relevant=(*known, more)), Background()).shifts(batch)[0]
-    against = Corrections(
-        Evidence(relevant=tuple(known), irrelevant=(more,)), Background()
-    ).shifts(batch)[0]
+    against = Corrections(Evidence(relevant=tuple(known), irrelevant=(more,)), Background()).shifts(
+        batch
+    )[0]
     assert against <= few + 1e-9
     assert few <= many + 1e-9
     assert many <= STRENGTH + 1e-9
@@ -113,9 +113,8 @@ def test_each_further_correction_moves_pages_its_way_only(
 # --- Paper 000 at work ------------------------------------------------------------------------
 
 
-def relevant(page: PageText) -> Relevance:
-    """What a topic says that found the page relevant."""
-    return Relevance(0.9, Verdict.RELEVANT, "adaptive", "1")
+FOUND = Relevance(0.9, Verdict.RELEVANT, "adaptive", "1")
+"""What a topic says of a page that it found relevant."""
 
 
 def centre(model: TopicModel) -> dict[str, float]:
@@ -151,14 +150,14 @@ def test_a_page_that_is_not_relevant_moves_nothing(method: str) -> None:
 @pytest.mark.parametrize("method", sorted(set(METHODS) - {"adaptive", "adaptive_guarded"}))
 def test_methods_that_do_not_adapt_stay_as_they_are(method: str) -> None:
     model, page = learned(method), text_page("football", 50)
-    assert model.adapted(page, relevant(page)) is model
+    assert model.adapted(page, FOUND) is model
 
 
 @pytest.mark.parametrize("method", ["adaptive", "adaptive_guarded"])
 def test_a_page_counts_once(method: str) -> None:
     model, page = learned(method), text_page("football", 50)
-    moved = model.adapted(page, relevant(page))
-    assert moved.adapted(page, relevant(page)) is moved
+    moved = model.adapted(page, FOUND)
+    assert moved.adapted(page, FOUND) is moved
 
 
 @pytest.mark.parametrize("method", ["adaptive", "adaptive_guarded"])
@@ -167,11 +166,11 @@ def test_a_rejected_page_takes_back_what_it_moved_and_what_is_like_it_moves_noth
 ) -> None:
     model, page = learned(method), text_page("football", 50)
     own = unit(weighted_terms(page))
-    moved = model.adapted(page, relevant(page))
+    moved = model.adapted(page, FOUND)
     taken_back = moved.taught(page, relevant=False)
     assert cosine(centre(taken_back), own) <= cosine(centre(model), own) + 1e-9
     copied = PageText("https://site.example/copy", title=page.title, body=page.body + " copy")
-    assert taken_back.adapted(copied, relevant(copied)) is taken_back
+    assert taken_back.adapted(copied, FOUND) is taken_back
 
 
 @pytest.mark.parametrize("method", ["adaptive", "adaptive_guarded"])
@@ -182,8 +181,8 @@ def test_a_stored_centre_goes_on_where_it_was(method: str) -> None:
     read = TopicModel.from_json(json.loads(json.dumps(model.to_json())), background=background())
     assert read.version == model.version
     one, other = text_page("football", 60), text_page("football", 61)
-    assert read.adapted(one, relevant(one)).judge(other).score == pytest.approx(
-        model.adapted(one, relevant(one)).judge(other).score
+    assert read.adapted(one, FOUND).judge(other).score == pytest.approx(
+        model.adapted(one, FOUND).judge(other).score
     )
 
 
@@ -191,7 +190,7 @@ def test_a_lesson_lets_pages_judged_relevant_pass_in_their_order() -> None:
     pages = pages_of("football", 3, start=50)
     online = learned("adaptive")
     for page in pages:
-        online = online.adapted(page, relevant(page))
+        online = online.adapted(page, FOUND)
     again = TopicModel.learn(
         pages_of("football", 5), background=background(), method="adaptive", judged=pages
     )
