@@ -8,13 +8,15 @@
 The methods of the papers know no page that is off topic (000, 002), or take it for one of many (004):
 by themselves most would judge a rejected page as before. So a shift is added to each method's score, in
 the sample's standard deviations. The corrected page itself moves by nearly all of it, a page that shares
-nothing with it by nothing, and each further correction like a page moves it further.
+nothing with it by nothing, and each further correction like a page moves it further. ``fused`` moves its
+centre away from rejected pages by itself; with the shift on top, six rejected pages that had stood highest
+cost it a fifth of its average precision (labelled abstracts, eight fields).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from classifier.topic.background import Background
 from classifier.topic.batch import PageBatch, Terms
@@ -34,6 +36,11 @@ NEAR: Final = 0.05
 
 class Corrections:
     """The corrected pages of one topic as vectors; immutable."""
+
+    @classmethod
+    def of_method(cls, method: str, evidence: Evidence, background: Background) -> Self:
+        """Return what a method is to be shifted by; nothing for one that learns of corrections itself."""
+        return cls(Evidence() if method == "fused" else evidence, background)
 
     def __init__(self, evidence: Evidence, background: Background) -> None:
         self._relevant = [background.vector(page) for page in evidence.relevant]

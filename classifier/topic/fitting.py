@@ -98,7 +98,7 @@ def _fit_to(method: str, evidence: Evidence, setting: Setting) -> Fit:
     """Fit a method to all of the evidence; its threshold is still to be chosen."""
     scorer = _fit(method, evidence, setting)
     scale = Scale.measured(scorer.scores(setting.sample)[None, :])
-    corrections = Corrections(evidence, setting.background)
+    corrections = Corrections.of_method(method, evidence, setting.background)
     return Fit(scorer, scale, Threshold(0.0, "usual"), setting, corrections)
 
 
@@ -128,7 +128,7 @@ def refit_topic(
         scorer = AdaptiveTopic.from_json(adaptive)
     else:
         scorer = fit_method(method, evidence, setting)
-    corrections = Corrections(evidence, setting.background)
+    corrections = Corrections.of_method(method, evidence, setting.background)
     return Fit(scorer, scale, threshold, setting, corrections)
 
 
@@ -159,6 +159,6 @@ def _with(evidence: Evidence, kind: str, pages: Sequence[Vector]) -> Evidence:
 def _score_of(page: Vector, method: str, evidence: Evidence, fit: Fit) -> float:
     setting = fit.setting
     scorer = _fit(method, evidence, setting, fit.scorer)
-    corrections = Corrections(evidence, setting.background)
+    corrections = Corrections.of_method(method, evidence, setting.background)
     batch = PageBatch([page], setting.background, setting.sample)
     return float(replace(fit, scorer=scorer, corrections=corrections).scores(batch)[0])

@@ -38,8 +38,7 @@ FEEDBACK_ROUNDS: Final = 2
 _WRONG_WEIGHT: Final = 0.5
 """What the irrelevant examples' mean weighs against the relevant ones' (Rocchio)."""
 _SAME: Final = 0.9
-"""Cosine from which on a page of the sample is the rejected one, whose kept text may be shorter. Leaving out
-all that is more like a rejected page than like an example costs a fifth of the average precision."""
+"""Cosine from which on a page of the sample is the rejected one, whose kept text may be shorter."""
 _MIN_SAMPLE: Final = 30
 _USUAL_MEAN: Final = 0.03
 _USUAL_DEVIATION: Final = 0.05

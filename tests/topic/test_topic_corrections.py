@@ -84,7 +84,7 @@ def test_a_rejected_page_among_those_fetched_lowers_itself_and_its_like(method: 
     assert max(np.subtract(scores(taught, *odd), scores(model, *odd))) < 0
 
 
-@pytest.mark.parametrize("method", ["fused", "vsm"])
+@pytest.mark.parametrize("method", ["adaptive", "vsm"])
 def test_an_explanation_says_what_corrections_add(method: str) -> None:
     page = text_page("football", 60)
     told = learned(method).taught(page, relevant=False).explain(page)
