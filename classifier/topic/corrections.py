@@ -9,8 +9,8 @@ The methods of the papers know no page that is off topic (000, 002), or take it 
 by themselves most would judge a rejected page as before. So a shift is added to each method's score, in
 the sample's standard deviations. The corrected page itself moves by nearly all of it, a page that shares
 nothing with it by nothing, and each further correction like a page moves it further. ``fused`` moves its
-centre away from rejected pages by itself; with the shift on top, six rejected pages that had stood highest
-cost it a fifth of its average precision (labelled abstracts, eight fields).
+centre away from rejected pages by itself; the shift on top gained it nothing (average precision on labelled
+abstracts, eight fields, six pages rejected that had stood highest: .270 with it, .278 without).
 """
 
 from __future__ import annotations
