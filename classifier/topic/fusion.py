@@ -35,8 +35,10 @@ FEEDBACK_PAGES: Final = 20
 FEEDBACK_STRENGTH: Final = 2.5
 """In examples: the feedback weighs at most 1, and this by the number of examples."""
 FEEDBACK_ROUNDS: Final = 2
-_WRONG_WEIGHT: Final = 0.5
-"""What the irrelevant examples' mean weighs against the relevant ones' (Rocchio)."""
+_WRONG_WEIGHT: Final = 0.25
+"""What the irrelevant examples' mean weighs against the relevant ones' (Rocchio). On labelled abstracts,
+eight fields, with six rejected pages that had stood highest and three confirmed ones: average precision
+.354, F1 .245; with a half .312 and .182."""
 _SAME: Final = 0.9
 """Cosine from which on a page of the sample is the rejected one, whose kept text may be shorter."""
 _MIN_SAMPLE: Final = 30
