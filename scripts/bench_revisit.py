@@ -30,15 +30,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from lab import bounds, rivals, simulation, synthetic
+from lab.simulation import Crowd, Fetch, Score
+from lab.world import Row, World
 from rich import box
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from incremental.revisit import rivals
-from incremental.revisit.benchmark import bounds, simulation, synthetic
-from incremental.revisit.benchmark.simulation import Crowd, Fetch, Score
-from incremental.revisit.benchmark.world import Row, World
 from incremental.revisit.fixed import FixedPolicy
 from incremental.revisit.price import PricePolicy
 

@@ -34,10 +34,11 @@ from rich.progress import track
 from sklearn.metrics import average_precision_score, precision_recall_curve
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
 
+from classifier.topic.adaptive_topic import AdaptiveTopic
 from classifier.topic.background import Background
 from classifier.topic.batch import PageBatch, sample_of
 from classifier.topic.evidence import Evidence
-from classifier.topic.fitting import fit_topic
+from classifier.topic.fitting import Fit, fit_topic
 from classifier.topic.language import language_of
 from classifier.topic.methods import METHODS, Setting
 from classifier.topic.semantic_tree import SemanticTree
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 
 RIVALS = ("keyword", "bm25", "tfidf_centroid", "one_class_svm")
 DEFAULT_METHODS = (*RIVALS, "adaptive", "bayes_kernel", "fused")
+PASSING = 200
+"""Texts that come by an adapting centre before it is measured."""
 PRECISION = 0.95
 Figures = dict[str, float]
 
@@ -210,6 +213,15 @@ def _topics(world: World, options: argparse.Namespace) -> list[str]:
     return [known[int(index * step)] for index in range(options.max_topics)]
 
 
+def _adapted(world: World, fit: Fit) -> Fit:
+    """Let some texts come by, as a crawl's pages do: those judged relevant move paper 000's centre."""
+    relevant = fit.scores(world.batch) >= fit.threshold.value
+    for index in random.Random(0).sample(range(len(world.texts)), min(PASSING, len(world.texts))):
+        if relevant[index]:
+            fit = fit.moved_by(world.batch.pages[index]) or fit
+    return fit
+
+
 def _figures(world: World, topic: str, chosen: list[int], method: str) -> Figures:
     """Learn from the chosen texts, rank all others, and score the ranking."""
     pages = tuple(dict(world.batch.pages[index]) for index in chosen)
@@ -217,6 +229,8 @@ def _figures(world: World, topic: str, chosen: list[int], method: str) -> Figure
     evidence = evidence.with_negatives_of(world.background.sample)
     setting = Setting(world.background, sample_of(world.background), world.tree)
     fit = fit_topic(method, evidence, setting)
+    if isinstance(fit.scorer, AdaptiveTopic):
+        fit = _adapted(world, fit)
     ranked = world.judged.copy()
     ranked[chosen] = False
     scores = fit.scores(world.batch)[ranked]

@@ -6,13 +6,13 @@
     best_first, _anchor         cosine of the best known parent to the seeds' mean (+ the anchor's)
     best_first_trained          the same with a classifier that was trained on labels
     keyword                     the topic's words in link and parent
-    adaptive                    paper 000: the adapting centre's cosine to the best known parent
-    vsm, semantic, bayes_*, pagerank   classifier.topic.scorers: papers 002 and 004
-    fused                       the product: TopicModel judges pages, LinkScorer orders links
+    adaptive, adaptive_guarded  paper 000: the adapting centre's cosine to the best known parent
+    vsm, semantic, bayes_*, pagerank   papers 002 and 004, as ``[topics] link_order`` gives them
+    fused                       the product as it stands: what was learned orders links
     oracle                      reads the labels
 
-``vsm`` to ``fused`` run the very code of the crawler, ``adaptive`` its centre; what is written out here
-are the plain rivals.
+``adaptive`` to ``fused`` run the very code of the crawler (``TopicModel``, ``classifier.topic.link_order``);
+what is written out here are the plain rivals, and plain vectors in the place of paper 002's similarity.
 """
 
 from __future__ import annotations
@@ -23,15 +23,17 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from classifier.topic.adaptive import AdaptiveCentre
 from classifier.topic.background import Background
+from classifier.topic.bayes import Density
+from classifier.topic.bayes_order import BayesOrder
+from classifier.topic.keywords import Keywords
+from classifier.topic.link_order import LinkOrder, new_order
 from classifier.topic.links import LinkScorer
 from classifier.topic.model import TopicModel
-from classifier.topic.scorers import METHODS as ONLINE_METHODS
-from classifier.topic.scorers import online_scorer
-from classifier.topic.scoring import OnlineScorer, TopicStart
+from classifier.topic.similarity_order import SimilarityOrder
 from classifier.topic.text import language_of_page, link_terms, tokens, weighted_terms
 from classifier.topic.vectors import Vector, dot, mean, tf_idf, top, unit
+from classifier.topic.vsm import VsmSimilarity, topic_vector
 
 if TYPE_CHECKING:
     from harvest_crawl import Ordering, Waiting
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
     from classifier.topic.semantic_tree import SemanticTree
     from classifier.topic.values import LinkContext, PageText
+    from classifier.topic.vsm import Similarity
 
 METHODS: Final = (
     "bfs",
@@ -49,6 +52,7 @@ METHODS: Final = (
     "keyword",
     "pagerank",
     "adaptive",
+    "adaptive_guarded",
     "vsm",
     "semantic",
     "bayes_normal",
@@ -68,7 +72,8 @@ _FIRST_LESSON: Final = 20
 class Task:
     """What a method is told of the topic: the seeds' pages or their words, never a label."""
 
-    start: TopicStart
+    examples: tuple[PageText, ...]
+    keywords: tuple[str, ...]
     seeds: frozenset[str]
     """URLs of the pages that the crawl starts from."""
     tree: SemanticTree | None = None
@@ -96,11 +101,11 @@ def task_of(examples: list[Fetched], *, by_keywords: bool, tree: SemanticTree | 
     pages = tuple(example.text for example in examples)
     urls = frozenset(page.url for page in pages)
     if not by_keywords:
-        return Task(TopicStart(examples=pages), urls, tree)
+        return Task(pages, (), urls, tree)
     background = Background()
     centre = mean([unit(tf_idf(weighted_terms(page), background)) for page in pages])
     words = tuple(word for word, _ in top(centre, KEYWORDS))
-    return Task(TopicStart(keywords=words, language=language_of_page(pages[0])), urls, tree)
+    return Task((), words, urls, tree)
 
 
 def ordering(name: str, task: Task, labels: Labels) -> Ordering:
@@ -109,16 +114,20 @@ def ordering(name: str, task: Task, labels: Labels) -> Ordering:
     Raises:
         KeyError: an unknown name.
     """
-    if name in ONLINE_METHODS:
-        return Online(task, name)
     made: dict[str, Callable[[], Ordering]] = {
         "bfs": BreadthFirst,
         "best_first": lambda: BestFirst(task, use_anchor=False),
         "best_first_anchor": lambda: BestFirst(task, use_anchor=True),
         "best_first_trained": lambda: ByParent(labels.trained()),
         "keyword": lambda: KeywordOrdering(task),
-        "adaptive": lambda: Adaptive(task),
-        "fused": lambda: Fused(task),
+        "adaptive": lambda: Adaptive(task, name),
+        "adaptive_guarded": lambda: Adaptive(task, name),
+        "vsm": lambda: Product(task, SimilarityOrder(_plain_vectors)),
+        "semantic": lambda: Product(task, new_order("semantic")),
+        "bayes_normal": lambda: Product(task, BayesOrder(Density.NORMAL)),
+        "bayes_kernel": lambda: Product(task, new_order("bayes")),
+        "pagerank": lambda: Product(task, new_order("pagerank")),
+        "fused": lambda: Product(task, new_order("learned")),
         "oracle": lambda: Oracle(labels.graph, labels.topic),
     }
     return made[name]()
@@ -215,12 +224,10 @@ def _anchor_terms(anchor: str, language: str) -> tuple[str, ...]:
 
 def _centre(task: Task, background: Background) -> Vector:
     """Return the mean of the seeds' unit vectors; of a topic of key words, these words."""
-    if task.start.examples:
-        pages = (weighted_terms(page) for page in task.start.examples)
+    if task.examples:
+        pages = (weighted_terms(page) for page in task.examples)
         return mean([unit(tf_idf(terms, background)) for terms in pages])
-    words = " ".join(task.start.keywords)
-    terms = dict.fromkeys(tokens(words, task.start.language or "en"), 1.0)
-    return unit(tf_idf(terms, background))
+    return Keywords(task.keywords).vector(background)
 
 
 class ByParent:
@@ -247,18 +254,18 @@ class ByParent:
 
 
 class Adaptive(ByParent):
-    """Paper 000 as it stands: term frequencies, an adapting centre, no guard."""
+    """Paper 000 as the product has it: a model that judges each page, and moves when it is relevant."""
 
-    def __init__(self, task: Task) -> None:
-        examples = [weighted_terms(page) for page in task.start.examples]
-        words = tokens(" ".join(task.start.keywords), task.start.language or "en")
-        centre = AdaptiveCentre(examples or [dict.fromkeys(words, 1.0)])
+    def __init__(self, task: Task, method: str) -> None:
+        self.model = TopicModel.learn(
+            task.examples, task.keywords, background=Background(), method=method
+        )
 
         def score(fetched: Fetched) -> float:
-            terms = weighted_terms(fetched.text)
             if fetched.text.url not in task.seeds:
-                centre.observe(terms)
-            return centre.similarity(terms)
+                judged = self.model.judge(fetched.text)
+                self.model = self.model.adapted(fetched.text, judged)
+            return self.model.judge(fetched.text).score
 
         super().__init__(score)
 
@@ -289,60 +296,31 @@ def _share(words: set[str], terms: Mapping[str, float]) -> float:
     return len(words & terms.keys()) / len(words) if words else 0.0
 
 
-class Online:
-    """Any ``OnlineScorer``: the best context of a URL counts; ranked again when it learned."""
-
-    def __init__(self, task: Task, name: str) -> None:
-        self._task = task
-        self._background = Background()
-        self._scorer: OnlineScorer = online_scorer(name, task.start, self._background, task.tree)
-        self._version = self._scorer.version
-        self._best: dict[str, float] = {}
-        self._ranking = Ranking()
-
-    def observe(
-        self, fetched: Fetched, led_here: list[LinkContext], waiting: Waiting
-    ) -> Mapping[str, float]:
-        """Teach the scorer, then ask it."""
-        page = fetched.text
-        self._background.observe(dict(weighted_terms(page)))
-        self._scorer.observe(page, led_here, fetched.links, _told(self._task, page.url))
-        if self._ranking.is_due() and self._scorer.version != self._version:
-            self._version = self._scorer.version
-            self._best = {}
-            links = [link for shown in waiting.values() for link in shown]
-        else:
-            links = [link for link in fetched.links if link.url in waiting]
-        changed = {}
-        for link, score in zip(links, self._scorer.score_links(links).tolist(), strict=True):
-            best = max(score, self._best.get(link.url, 0.0))
-            changed[link.url] = self._best[link.url] = best
-        return changed
-
-
 def _told(task: Task, url: str) -> float | None:
-    return 1.0 if url in task.seeds and task.start.examples else None
+    return 1.0 if url in task.seeds and task.examples else None
 
 
 @dataclass
-class Fused:
-    """The product: the topic's model judges each page, the link scorer learns from it and orders."""
+class Product:
+    """The product: the topic's model judges each page, an order of links learns from it and promises."""
 
     task: Task
+    links: LinkOrder
     background: Background = field(default_factory=Background)
-    links: LinkScorer = field(default_factory=LinkScorer)
     ranking: Ranking = field(default_factory=Ranking)
     lesson: int = _FIRST_LESSON
     pages: dict[str, Fetched] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for page in self.task.start.examples:
+        for page in self.task.examples:
             self.background.observe(dict(weighted_terms(page)))
         self.model = self._learned()
 
     def _learned(self) -> TopicModel:
-        start = self.task.start
-        return TopicModel.learn(start.examples, start.keywords, background=self.background)
+        task = self.task
+        return TopicModel.learn(
+            task.examples, task.keywords, background=self.background, tree=task.tree
+        )
 
     def observe(
         self, fetched: Fetched, led_here: list[LinkContext], waiting: Waiting
@@ -350,7 +328,7 @@ class Fused:
         """Judge the page, teach, and order what waits."""
         page = fetched.text
         self.pages[page.url] = fetched
-        if page not in self.task.start.examples:
+        if page not in self.task.examples:
             self.background.observe(dict(weighted_terms(page)))
         told = _told(self.task, page.url)
         relevance = self.model.judge(page).score if told is None else told
@@ -369,27 +347,38 @@ class Fused:
         self.lesson = 2 * len(self.pages)
         self.background.learn_concepts()
         self.model = self._learned()
+        if isinstance(self.links, LinkScorer):
+            self._judge_anew(self.links)
+
+    def _judge_anew(self, links: LinkScorer) -> None:
         others = [url for url in self.pages if _told(self.task, url) is None]
         judged = self.model.judge_many([self.pages[url].text for url in others])
         terms = [weighted_terms(page.text) for page in self.pages.values()]
-        self.links.revalue(
+        opinions = zip(self.pages, links.told(terms, self.model), strict=True)
+        links.revalue(
             {url: one.score for url, one in zip(others, judged, strict=True)},
-            {
-                url: (opinion, math.nan)
-                for url, (opinion, _) in zip(
-                    self.pages, self.links.told(terms, self.model), strict=True
-                )
-            },
+            {url: (opinion, math.nan) for url, (opinion, _) in opinions},
         )
 
     def _promises(self, urls: list[str], waiting: Waiting) -> dict[str, float]:
+        """Return the best promise of each URL; the learned order knows all its parents by itself."""
+        alike = isinstance(self.links, LinkScorer)
         links = [
-            link for url in urls for link in {one.anchor: one for one in waiting[url]}.values()
+            link
+            for url in urls
+            for link in (
+                {one.anchor: one for one in waiting[url]}.values() if alike else waiting[url]
+            )
         ]
         best: dict[str, float] = {}
         for link, promise in zip(links, self.links.order(links, self.model), strict=True):
             best[link.url] = max(promise, best.get(link.url, promise))
         return best
+
+
+def _plain_vectors(model: TopicModel) -> Similarity:
+    """Return the cosine alone, in the place of paper 002's similarity."""
+    return VsmSimilarity(topic_vector(model.evidence, model.background))
 
 
 class Oracle:

@@ -4,6 +4,7 @@
     scripts/replay.py FILE.sqlite --truth FILE.tsv
     scripts/replay.py FILE.sqlite --truth FILE.tsv --requests-per-day 12 --log out.tsv --json
     scripts/replay.py FILE.sqlite --topic-example URL --topic-example URL   with a topic at work
+    scripts/replay.py FILE.sqlite --topic-example URL --method adaptive --days 3   its first three days
 
 Everything is real - fetcher, parser, store, policy - but the network below requests, which answers
 from the file at the simulated time, and the clock, which jumps to whatever is due next. The only
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import math
 import statistics
 import sys
 import tempfile
@@ -38,7 +40,7 @@ from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
 from incremental.crawl.engine import InlineExecutor
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.learning.topics import begin, find_topic
+from incremental.learning.topics import METHODS, begin, find_topic
 from incremental.seeds import add_seed
 from incremental.settings import PolicyName, Settings
 from store import Store, open_store
@@ -102,6 +104,7 @@ class Wanted:
 
     examples: Sequence[str] = ()
     keywords: Sequence[str] = ()
+    method: str = METHODS[0]
 
     def __bool__(self) -> bool:
         return bool(self.examples or self.keywords)
@@ -110,16 +113,18 @@ class Wanted:
 NO_TOPIC = Wanted()
 
 
-def simulate(
+def simulate(  # noqa: PLR0913 - what a replay may be given
     site: ReplaySite,
     settings: Settings,
     log: TextIO | None,
     *,
     quiet: bool,
     wanted: Wanted = NO_TOPIC,
+    until: float = math.inf,
 ) -> Tally:
-    """Crawl the whole recording."""
+    """Crawl the recording to its end, or to *until* (unix seconds) if that is earlier."""
     clock = SimulatedClock(site.first_ts)
+    end = min(until, site.last_ts)
     t0 = site.first_ts + BASELINE_SHARE * (site.last_ts - site.first_ts)
     tally = Tally(clock, t0, log)
     fetcher = make_fetcher(settings, clock, adapter=ReplayAdapter(site, clock))
@@ -139,6 +144,7 @@ def simulate(
                     TOPIC,
                     examples=wanted.examples,
                     keywords=wanted.keywords,
+                    method=wanted.method,
                     now=site.first_ts,
                 )
             crawler = make_crawler(
@@ -149,10 +155,10 @@ def simulate(
                 told=lambda record, pages: _tell(store, tally, record, pages),
             )
             crawler.load(clock.now())
-            while clock.now() < site.last_ts:
+            while clock.now() < end:
                 wake_at = crawler.step(clock.now())
-                clock.advance_to(min(wake_at, site.last_ts))
-                bar((clock.now() - site.first_ts) / (site.last_ts - site.first_ts))
+                clock.advance_to(min(wake_at, end))
+                bar((clock.now() - site.first_ts) / (end - site.first_ts))
             if wanted:
                 tally.topic = _judged(store)
     return tally
@@ -204,13 +210,14 @@ def score(tally: Tally, site: ReplaySite, truth_file: Path) -> dict[str, Any]:
     """Compare what was announced after t0 with what there was to find."""
     with truth_file.open(encoding="utf-8", newline="") as file:
         truth = {page_key(row["url"]): row for row in csv.DictReader(file, delimiter="\t")}
-    wanted = {key: float(row["linked"]) for key, row in truth.items() if row["scored"] == "1"}
+    scored = {key: float(row["linked"]) for key, row in truth.items() if row["scored"] == "1"}
+    wanted = {key: linked for key, linked in scored.items() if linked < tally.clock.now()}
     announced = [(at, page_key(url)) for at, url in tally.announced if at >= tally.scored_from]
     first: dict[str, float] = {}
     for at, key in announced:
         first.setdefault(key, at)
     delays = sorted((first[key] - linked) / 60 for key, linked in wanted.items() if key in first)
-    days = (site.last_ts - site.first_ts) / DAY
+    days = (tally.clock.now() - site.first_ts) / DAY
     gained = [page_key(url) for at, url in tally.backfilled if at >= tally.scored_from]
     return {
         "site": Path(truth_file).stem,
@@ -273,6 +280,8 @@ def main() -> int:
         "--topic-example", action="append", default=[], metavar="URL", help="a page on a topic"
     )
     parser.add_argument("--topic-keyword", action="append", default=[], metavar="WORD")
+    parser.add_argument("--method", choices=METHODS, default=METHODS[0], help="of the topic")
+    parser.add_argument("--days", type=float, default=math.inf, metavar="N", help="stop after N")
     parser.add_argument("--log", type=Path, metavar="FILE", help="TSV: time event url detail")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     arguments = parser.parse_args()
@@ -290,8 +299,9 @@ def main() -> int:
     site = ReplaySite(arguments.file)
     started = time.perf_counter()
     with _log(arguments.log) as log:
-        wanted = Wanted(arguments.topic_example, arguments.topic_keyword)
-        tally = simulate(site, settings, log, quiet=arguments.json, wanted=wanted)
+        wanted = Wanted(arguments.topic_example, arguments.topic_keyword, arguments.method)
+        until = site.first_ts + arguments.days * DAY
+        tally = simulate(site, settings, log, quiet=arguments.json, wanted=wanted, until=until)
     result = score(tally, site, truth)
     result["wall_seconds"] = round(time.perf_counter() - started, 2)
     show(result)

@@ -20,8 +20,8 @@ from store.texts import MAX_ADDRESS, MAX_TEXT, storable
 from store.topic_values import ExampleRow, KeptPage, LeadRow, NewExample, PageScore, TopicRow
 from store.values import NewLead, TopicScore
 
-MAX_LEADS = 10_000
-"""Leads kept of one topic; the least promising give way."""
+MAX_LEADS = 100_000
+"""Leads kept of one topic, as many as the queue of paper 004; the least promising give way."""
 YOU = "you"
 """The method of a score that is a user's own word."""
 _RECENT_VISITS = 2_000
@@ -98,6 +98,14 @@ class Topics(Reader):
     def model(self, topic_id: int) -> str:
         """Return the JSON of a topic's model; empty = it has none."""
         return self._text(Topic.model, topic_id)
+
+    def put_model(self, topic_id: int, model: str, version: str, *, before: str) -> bool:
+        """Replace a model of version *before*; False = another one is there by now, and stays."""
+        with storage_errors(self._where):
+            query = Topic.update(model=storable(model, None), version=storable(version)).where(
+                (Topic.id == topic_id) & (Topic.version == before)
+            )
+            return bool(query.execute(self._db))
 
     def links(self, topic_id: int) -> str:
         """Return the JSON of what a topic learned of links; empty = nothing yet."""
@@ -243,6 +251,18 @@ class Topics(Reader):
         """Return pages that were looked at last and whose bodies were kept, the latest first."""
         return self._kept(Page.looked_at.is_null(is_null=False), limit)
 
+    def judged_relevant(self, topic_id: int, *, limit: int) -> list[KeptPage]:
+        """Return the fetched pages that a topic found relevant by itself, the latest judged first."""
+        own = (PageTopic.topic == topic_id) & PageTopic.fetched & (PageTopic.method != YOU)
+        query = (
+            Page.select(*_KEPT_COLUMNS)
+            .join(PageTopic, on=PageTopic.page == Page.id)
+            .where(own & (PageTopic.verdict == "relevant") & Page.body_md5.is_null(is_null=False))
+            .order_by(PageTopic.at.desc(), Page.id.desc())
+            .limit(limit)
+        )
+        return [KeptPage(*row) for row in self._rows(query)]
+
     def _kept(self, which: Any, limit: int) -> list[KeptPage]:  # noqa: ANN401 - a peewee expression
         latest = (
             Visit.select(Visit.page, Visit.at)
@@ -262,11 +282,21 @@ class Topics(Reader):
 
     # Leads.
 
-    def leads(self, *, limit: int = 20, state: str = "waiting") -> list[LeadRow]:
-        """Return the leads in a state, the most promising first."""
-        query = TopicLead.select(*_LEAD_COLUMNS).where(TopicLead.state == state)
-        query = query.order_by(TopicLead.score.desc(), TopicLead.id).limit(limit)
-        return [LeadRow(*row) for row in self._rows(query)]
+    def leads_after(self, lead_id: int, *, limit: int) -> list[tuple[int, str, float]]:
+        """Return id, URL and score of the waiting leads that came after one, in their order."""
+        later = (TopicLead.state == "waiting") & (TopicLead.id > lead_id)
+        columns = (TopicLead.id, TopicLead.url, TopicLead.score)
+        rows = self._rows(
+            TopicLead.select(*columns).where(later).order_by(TopicLead.id).limit(limit)
+        )
+        return [(int(number), str(url), float(score)) for number, url, score in rows]
+
+    def waiting_lead(self, url: str) -> LeadRow | None:
+        """Return the lead to an address if it still waits; of several topics', the most promising."""
+        same = (TopicLead.url == url) & (TopicLead.state == "waiting")
+        query = TopicLead.select(*_LEAD_COLUMNS).where(same).order_by(TopicLead.score.desc())
+        rows = self._rows(query.limit(1))
+        return LeadRow(*rows[0]) if rows else None
 
     def lead(self, lead_id: int) -> LeadRow | None:
         """Return one lead."""

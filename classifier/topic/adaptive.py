@@ -1,4 +1,4 @@
-"""Paper 000: a topic's centre from a few pages, moved by every page that is near enough to one of them.
+"""Paper 000: a topic's centre from a few pages, moved by every relevant page near enough to one of them.
 
 ::
 
@@ -9,12 +9,14 @@
 Weights are plain term frequencies: with a handful of pages there is no document frequency to speak
 of (the paper's own argument). As in the paper nothing guards against drift; ``guarded`` counts a
 page only when it is near the present centre as well, counts it by half, and keeps the seeds at
-half of the centre for ever.
+half of the centre for ever. The paper knows no corrections: a page that a user rejected moves
+neither centre, nor does one that is more like a rejected page than like any seed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, Final, Self
 
 from classifier.topic.errors import TopicModelError
@@ -39,10 +41,12 @@ class AdaptiveCentre:
         *,
         threshold: float = UPDATE_THRESHOLD,
         guarded: bool = False,
+        rejected: Sequence[Mapping[str, float]] = (),
     ) -> None:
         self.threshold = threshold
         self.guarded = guarded
         self.seeds = [unit(truncated(seed, MAX_FEATURES)) for seed in seeds]
+        self.rejected = [unit(truncated(page, MAX_FEATURES)) for page in rejected]
         self.updates = 0.0
         """k: pages that moved the centre; guarded, each is half a page."""
         self.centre = truncated(mean(self.seeds), MAX_FEATURES)
@@ -52,9 +56,13 @@ class AdaptiveCentre:
         return cosine(terms, self.centre)
 
     def observe(self, terms: Mapping[str, float]) -> bool:
-        """Move the centre when the page is near enough to a seed; returns whether it did."""
+        """Move the centre when the page is near enough to a seed; returns whether it did.
+
+        Show it what was judged relevant, each page once.
+        """
         page = unit(terms)
-        if max((cosine(page, seed) for seed in self.seeds), default=0.0) <= self.threshold:
+        nearest = _nearest(page, self.seeds)
+        if nearest <= max(self.threshold, _nearest(page, self.rejected)):
             return False
         weight = 1.0
         if self.guarded:
@@ -77,6 +85,11 @@ class AdaptiveCentre:
         self.centre = truncated(moved, MAX_FEATURES)
         self.updates += weight
 
+    def moved_by(self, terms: Mapping[str, float]) -> Self | None:
+        """Return the centre that a page makes of this one, which stays as it is; None = the same."""
+        moved = copy(self)
+        return moved if moved.observe(terms) else None
+
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""
         return {
@@ -84,6 +97,7 @@ class AdaptiveCentre:
             "threshold": self.threshold,
             "guarded": self.guarded,
             "seeds": self.seeds,
+            "rejected": self.rejected,
             "updates": self.updates,
             "centre": self.centre,
         }
@@ -94,9 +108,18 @@ class AdaptiveCentre:
         if not isinstance(data, dict) or data.get("format") != _FORMAT:
             raise TopicModelError("adaptive centre", str(data)[:80], "is none of this version")
         try:
-            read = cls(data["seeds"], threshold=data["threshold"], guarded=data["guarded"])
+            read = cls(
+                data["seeds"],
+                threshold=data["threshold"],
+                guarded=data["guarded"],
+                rejected=data["rejected"],
+            )
             read.updates = float(data["updates"])
             read.centre = {str(term): float(value) for term, value in data["centre"].items()}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise TopicModelError("adaptive centre", str(error), "is damaged") from error
         return read
+
+
+def _nearest(page: Vector, others: Sequence[Vector]) -> float:
+    return max((cosine(page, other) for other in others), default=0.0)

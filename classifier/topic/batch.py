@@ -67,6 +67,15 @@ class PageBatch:
 
         return np.asarray(self.rows @ self.vocabulary.dense(centre), dtype=np.float64)
 
+    def likeness(self, vectors: Sequence[Terms]) -> NDArray[np.float64]:
+        """Return each page's inner product with each of some vectors, shape (pages, vectors)."""
+        import numpy as np  # noqa: PLC0415 - heavy
+
+        if not vectors or not len(self.vocabulary):
+            return np.zeros((len(self), len(vectors)))
+        others = self.vocabulary.rows(vectors)
+        return np.asarray((self.rows @ others.T).todense(), dtype=np.float64)
+
 
 SAMPLE_PAGES: Final = 5_000
 """Pages of the background's sample that a topic is measured on."""

@@ -1,4 +1,4 @@
-"""What the Bayes scorer remembers of fetched pages, and its form as JSON."""
+"""What the order by Bayes remembers of fetched pages, and its form as JSON."""
 
 from __future__ import annotations
 
@@ -17,17 +17,15 @@ MAX_LESSONS: Final = 400
 CONTEXTS_PER_PAGE: Final = 3
 """Of the links that led to a page: as many teach."""
 _DIGITS: Final = 4
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A fetched page: how like the topic it was, or what the user said, and what led to it."""
+    """A fetched page: how like the topic it was, and what led to it."""
 
     likeness: float
     """Cosine to the topic, 0 to 1."""
-    told: bool | None
-    """What the user said; None = nothing."""
     page: Example
     contexts: tuple[Example, ...]
 
@@ -48,7 +46,6 @@ def lessons_to_json(lessons: Sequence[Lesson], terms: Sequence[str]) -> dict[str
         "lessons": [
             [
                 round(lesson.likeness, _DIGITS),
-                lesson.told,
                 [_packed(text, places) for text in (lesson.page, *lesson.contexts)],
             ]
             for lesson in lessons
@@ -77,21 +74,21 @@ _Text = tuple[
     ],
     list[_Share],
 ]
-_StoredLesson = tuple[_Share, bool | None, Annotated[list[_Text], msgspec.Meta(min_length=1)]]
+_StoredLesson = tuple[_Share, Annotated[list[_Text], msgspec.Meta(min_length=1)]]
 
 
 class _Stored(msgspec.Struct):
     """The form on disk."""
 
-    format: Literal[1]
+    format: Literal[2]
     terms: list[str]
     lessons: Annotated[list[_StoredLesson], msgspec.Meta(max_length=MAX_LESSONS)]
 
 
 def _lesson(stored: _StoredLesson, terms: Sequence[str], numbers: TermNumbers) -> Lesson:
-    likeness, told, texts = stored
+    likeness, texts = stored
     page, *contexts = (_example(text, terms, numbers) for text in texts)
-    return Lesson(likeness, told, page, tuple(contexts[:CONTEXTS_PER_PAGE]))
+    return Lesson(likeness, page, tuple(contexts[:CONTEXTS_PER_PAGE]))
 
 
 def _example(stored: _Text, terms: Sequence[str], numbers: TermNumbers) -> Example:

@@ -109,11 +109,6 @@ class Concepts:
         terms = self.vocabulary.terms
         return [(terms[index], float(values[index])) for index in best]
 
-    @property
-    def memory_bytes(self) -> int:
-        """What the vectors take; the words take about as much again."""
-        return int(self.vectors.nbytes)
-
     def to_json(self) -> dict[str, Any]:
         """Return words, and vectors as half-precision numbers in base 64."""
         packed = base64.b64encode(self.vectors.astype("<f2").tobytes()).decode()

@@ -19,6 +19,8 @@ MAX_EXAMPLES: Final = 50
 MAX_CORRECTIONS: Final = 300
 """Of each kind; the latest stay."""
 MAX_NEGATIVES: Final = 200
+MAX_JUDGED: Final = 200
+"""Pages that the topic itself judged relevant; the latest stay."""
 _MAX_NEGATIVE_TERMS: Final = 100
 _MAX_WORD_CHARS: Final = 100
 
@@ -34,19 +36,23 @@ class Evidence:
     irrelevant: tuple[Vector, ...] = ()
     negatives: tuple[Vector, ...] = ()
     """Pages of no topic in particular."""
+    judged: tuple[Vector, ...] = ()
+    """Pages that the topic itself judged relevant, the oldest first: paper 000 learns from them."""
     empty_examples: tuple[str, ...] = ()
     """URLs of example pages that hold no word."""
     example_urls: tuple[str, ...] = ()
     """Of :attr:`examples`, in their order."""
 
     @classmethod
-    def gather(
+    def gather(  # noqa: PLR0913 - each is a kind of evidence, named where it is given
         cls,
         examples: Sequence[PageText],
         keywords: Sequence[str],
+        *,
         relevant: Sequence[PageText] = (),
         irrelevant: Sequence[PageText] = (),
         negatives: Sequence[PageText] = (),
+        judged: Sequence[PageText] = (),
     ) -> Self:
         """Read pages into terms; raises TopicError when there is nothing to learn a topic from."""
         read = [(page.url, _terms(page)) for page in examples[:MAX_EXAMPLES]]
@@ -61,6 +67,7 @@ class Evidence:
                 for page in negatives[:MAX_NEGATIVES]
                 if (terms := truncated(_terms(page), _MAX_NEGATIVE_TERMS))
             ),
+            judged=_latest(judged, MAX_JUDGED),
             empty_examples=tuple(url for url, terms in read if not terms),
             example_urls=tuple(url for url, terms in read if terms),
         )
@@ -71,6 +78,11 @@ class Evidence:
     def positives(self) -> tuple[Vector, ...]:
         """Examples, then pages called relevant."""
         return self.examples + self.relevant
+
+    def uncorrected(self) -> Evidence:
+        """Return this without corrections; relevant pages stay where there is nothing else to learn from."""
+        given = bool(self.examples or Keywords(self.keywords))
+        return replace(self, relevant=() if given else self.relevant, irrelevant=())
 
     def with_negatives_of(self, sample: PageSample) -> Evidence:
         """Return this with pages of a sample as negatives where none were given."""
@@ -108,7 +120,15 @@ class Evidence:
             self,
             relevant=tuple(right[-MAX_CORRECTIONS:]),
             irrelevant=tuple(wrong[-MAX_CORRECTIONS:]),
+            judged=tuple(one for one in self.judged if one != terms),
         )
+
+    def with_judged(self, page: PageText) -> Evidence:
+        """Return this with one more page that was judged relevant; one that is known changes nothing."""
+        terms = _terms(page)
+        if not terms or terms in (*self.positives, *self.irrelevant, *self.judged):
+            return self
+        return replace(self, judged=(*self.judged, terms)[-MAX_JUDGED:])
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""
@@ -118,6 +138,7 @@ class Evidence:
             "relevant": list(self.relevant),
             "irrelevant": list(self.irrelevant),
             "negatives": list(self.negatives),
+            "judged": list(self.judged),
             "empty_examples": list(self.empty_examples),
             "example_urls": list(self.example_urls),
         }
@@ -132,6 +153,7 @@ class Evidence:
                 relevant=_vectors(data["relevant"], MAX_CORRECTIONS),
                 irrelevant=_vectors(data["irrelevant"], MAX_CORRECTIONS),
                 negatives=_vectors(data["negatives"], MAX_NEGATIVES),
+                judged=_vectors(data.get("judged", ()), MAX_JUDGED),
                 empty_examples=tuple(str(url) for url in data["empty_examples"]),
                 example_urls=tuple(str(url) for url in data["example_urls"]),
             )
@@ -143,8 +165,8 @@ def _terms(page: PageText) -> Vector:
     return truncated(weighted_terms(page), MAX_TERMS)
 
 
-def _latest(pages: Sequence[PageText]) -> tuple[Vector, ...]:
-    return tuple(terms for page in pages[-MAX_CORRECTIONS:] if (terms := _terms(page)))
+def _latest(pages: Sequence[PageText], limit: int = MAX_CORRECTIONS) -> tuple[Vector, ...]:
+    return tuple(terms for page in pages[-limit:] if (terms := _terms(page)))
 
 
 def _vectors(data: Iterable[Mapping[str, Any]], limit: int) -> tuple[Vector, ...]:

@@ -11,10 +11,11 @@ from classifier.topic.evidence import Evidence
 from classifier.topic.fitting import Fit
 from classifier.topic.fused import FusedTopic
 from classifier.topic.fusion import Scale
-from classifier.topic.methods import METHODS, fit_method, topic_vector
+from classifier.topic.methods import METHODS, fit_method
 from classifier.topic.text import weighted_terms
 from classifier.topic.values import PageText, Verdict
 from classifier.topic.vectors import Vector, top
+from classifier.topic.vsm import topic_vector
 
 TERMS: Final = 15
 MISSING_TERMS: Final = 10
@@ -50,7 +51,8 @@ class Explanation:
     """``examples``, ``corrections`` or ``usual``: what the threshold was chosen from."""
     terms: tuple[tuple[str, float], ...]
     views: tuple[tuple[str, float], ...]
-    """Of the fused method: the part of each view in its score, before it is standardised."""
+    """Of the fused method: the part of each view in its score, before it is standardised. Of every
+    method, where there are any: what the user's corrections add to the standing."""
     methods: tuple[MethodPart, ...]
     """What every other method says."""
     missing: tuple[tuple[str, float], ...]
@@ -80,10 +82,17 @@ def explain_page(
         threshold=fit.threshold.value,
         threshold_source=fit.threshold.source,
         terms=tuple(scorer.terms(terms, TERMS)),
-        views=tuple(scorer.view_scores(terms)) if isinstance(scorer, FusedTopic) else (),
+        views=tuple(_views(terms, batch, fit)),
         methods=tuple(_parts(batch, method, evidence, fit)),
         missing=_missing(terms, evidence, fit),
     )
+
+
+def _views(terms: Vector, batch: PageBatch, fit: Fit) -> list[tuple[str, float]]:
+    views = fit.scorer.view_scores(terms) if isinstance(fit.scorer, FusedTopic) else []
+    if fit.corrections:
+        views.append(("corrections", float(fit.corrections.shifts(batch)[0])))
+    return views
 
 
 def _parts(batch: PageBatch, own: str, evidence: Evidence, fit: Fit) -> Sequence[MethodPart]:

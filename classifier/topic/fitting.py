@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from classifier.topic.batch import PageBatch
+from classifier.topic.adaptive_topic import AdaptiveTopic
+from classifier.topic.batch import PageBatch, Terms
+from classifier.topic.corrections import Corrections
 from classifier.topic.errors import TopicModelError
 from classifier.topic.evidence import Evidence
 from classifier.topic.fused import FusedTopic
 from classifier.topic.fusion import Scale, np_array
 from classifier.topic.methods import Fitted, Setting, fit_method
-from classifier.topic.thresholds import Threshold, choose_threshold
+from classifier.topic.thresholds import Threshold, choose_threshold, corrected
 from classifier.topic.vectors import Vector
 
 if TYPE_CHECKING:
@@ -34,11 +36,27 @@ class Fit:
     """Of the method's scores on the sample."""
     threshold: Threshold
     setting: Setting
+    corrections: Corrections
 
     def scores(self, batch: PageBatch) -> Scores:
-        """Return standardised scores: 0 is the sample's mean, its deviation the unit."""
+        """Return standardised scores: 0 is the sample's mean, its deviation the unit.
+
+        What a user said of pages like these counts in them.
+        """
+        return np_array(self.by_method(batch) + self.corrections.shifts(batch))
+
+    def by_method(self, batch: PageBatch) -> Scores:
+        """Return what the method alone says, on the same scale."""
         raw = self.scorer.scores(batch)
         return np_array(self.scale.standardised(raw[None, :])[0])
+
+    def moved_by(self, page: Terms) -> Fit | None:
+        """Return the fit that a page judged relevant makes of this one; None = it changes nothing.
+
+        Scale and threshold stay until the next lesson.
+        """
+        moved = self.scorer.moved_by(page) if isinstance(self.scorer, AdaptiveTopic) else None
+        return None if moved is None else replace(self, scorer=moved)
 
     def to_json(self) -> dict[str, Any]:
         """Return what cannot be fitted again from the evidence alone."""
@@ -48,22 +66,40 @@ class Fit:
             "deviations": self.scale.deviations.tolist(),
             "concepts": concepts.mark if concepts else None,
             "fused": self.scorer.to_json() if isinstance(self.scorer, FusedTopic) else None,
+            "adaptive": self.scorer.to_json() if isinstance(self.scorer, AdaptiveTopic) else None,
         }
 
 
 def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
-    """Fit a method and choose its threshold; as many fits as pages are left out."""
-    scorer = _fit(method, evidence, setting)
-    sample = scorer.scores(setting.sample)
-    scale = Scale.measured(sample[None, :])
-    fit = Fit(scorer, scale, Threshold(0.0, "usual"), setting)
-    threshold = choose_threshold(
-        _left_out(method, evidence, fit, "examples"),
-        np_array(scale.standardised(sample[None, :])[0]),
-        relevant=_left_out(method, evidence, fit, "relevant"),
-        irrelevant=_left_out(method, evidence, fit, "irrelevant"),
+    """Fit a method and choose its threshold; as many fits as pages are left out.
+
+    The threshold is that of the examples, moved by the corrections: what a user calls relevant never
+    raises it, and what he calls irrelevant never lowers it.
+    """
+    given = evidence.uncorrected()
+    start = _fit_to(method, given, setting)
+    left_out = _left_out(method, given, start, "examples" if given.examples else "relevant")
+    start = replace(start, threshold=choose_threshold(left_out, start.by_method(setting.sample)))
+    if given == evidence:
+        return start
+    fit = _fit_to(method, evidence, setting)
+    return replace(
+        fit,
+        threshold=corrected(
+            start.threshold,
+            examples=_left_out(method, evidence, fit, "examples"),
+            relevant=_left_out(method, evidence, fit, "relevant"),
+            irrelevant=_left_out(method, evidence, fit, "irrelevant"),
+        ),
     )
-    return replace(fit, threshold=threshold)
+
+
+def _fit_to(method: str, evidence: Evidence, setting: Setting) -> Fit:
+    """Fit a method to all of the evidence; its threshold is still to be chosen."""
+    scorer = _fit(method, evidence, setting)
+    scale = Scale.measured(scorer.scores(setting.sample)[None, :])
+    corrections = Corrections.of_method(method, evidence, setting.background)
+    return Fit(scorer, scale, Threshold(0.0, "usual"), setting, corrections)
 
 
 def refit_topic(
@@ -82,12 +118,18 @@ def refit_topic(
         if data["concepts"] != (concepts.mark if concepts else None):
             return None
         scale = Scale(np_array(data["means"]), np_array(data["deviations"]))
-        fused = data["fused"]
+        fused, adaptive = data["fused"], data.get("adaptive")
     except (KeyError, TypeError, ValueError) as error:
         raise TopicModelError("topic", str(error)[:80], "its fit is damaged") from error
-    if method != "fused":
-        return Fit(fit_method(method, evidence, setting), scale, threshold, setting)
-    return Fit(FusedTopic.from_json(fused, evidence, setting), scale, threshold, setting)
+    scorer: Fitted
+    if method == "fused":
+        scorer = FusedTopic.from_json(fused, evidence, setting)
+    elif adaptive is not None:
+        scorer = AdaptiveTopic.from_json(adaptive)
+    else:
+        scorer = fit_method(method, evidence, setting)
+    corrections = Corrections.of_method(method, evidence, setting.background)
+    return Fit(scorer, scale, threshold, setting, corrections)
 
 
 def _fit(method: str, evidence: Evidence, setting: Setting, like: Fitted | None = None) -> Fitted:
@@ -117,5 +159,6 @@ def _with(evidence: Evidence, kind: str, pages: Sequence[Vector]) -> Evidence:
 def _score_of(page: Vector, method: str, evidence: Evidence, fit: Fit) -> float:
     setting = fit.setting
     scorer = _fit(method, evidence, setting, fit.scorer)
+    corrections = Corrections.of_method(method, evidence, setting.background)
     batch = PageBatch([page], setting.background, setting.sample)
-    return float(fit.scale.standardised(scorer.scores(batch)[None, :])[0, 0])
+    return float(replace(fit, scorer=scorer, corrections=corrections).scores(batch)[0])

@@ -4,7 +4,7 @@
 
     examples, key words -> centre (terms; concepts at four widths)
         the sample's pages that are nearest -> move the centre, the less the more examples there are
-        what the user called irrelevant     -> moves it away
+        what the user called irrelevant     -> moves it away, and is none of the sample's
     page -> cosine in each view -> standardised by the sample's mean and deviation -> weighted sum
             (further methods, trained apart, join as views of their own: key words, Bayes, the tree)
 
@@ -35,8 +35,12 @@ FEEDBACK_PAGES: Final = 20
 FEEDBACK_STRENGTH: Final = 2.5
 """In examples: the feedback weighs at most 1, and this by the number of examples."""
 FEEDBACK_ROUNDS: Final = 2
-_WRONG_WEIGHT: Final = 0.5
-"""What the irrelevant examples' mean weighs against the relevant ones' (Rocchio)."""
+_WRONG_WEIGHT: Final = 0.25
+"""What the irrelevant examples' mean weighs against the relevant ones' (Rocchio). On labelled abstracts,
+eight fields, with six rejected pages that had stood highest and three confirmed ones: average precision
+.354, F1 .245; with a half .312 and .182."""
+_SAME: Final = 0.9
+"""Cosine from which on a page of the sample is the rejected one, whose kept text may be shorter."""
 _MIN_SAMPLE: Final = 30
 _USUAL_MEAN: Final = 0.03
 _USUAL_DEVIATION: Final = 0.05
@@ -130,9 +134,13 @@ class FusedCentre:
         centre, scale = own, Scale.measured(own.views(sample))
         weight = min(1.0, FEEDBACK_STRENGTH / len(chosen))
         rounds = FEEDBACK_ROUNDS if len(sample) >= _MIN_SAMPLE else 0
+        free = _not_rejected(sample, wrong) if rounds else ()
         for _ in range(rounds):
             scores = scale.standardised(centre.views(sample)).sum(axis=0)
-            nearest = (-scores).argsort(kind="stable")[:FEEDBACK_PAGES]
+            nearest = [one for one in (-scores).argsort(kind="stable") if free[one]]
+            nearest = nearest[:FEEDBACK_PAGES]
+            if not nearest:
+                break
             centre = own.moved(Centre.of(sample, nearest), weight)
             scale = Scale.measured(centre.views(sample))
         return cls(centre, scale)
@@ -164,3 +172,13 @@ class FusedCentre:
                 "fused topic", str(error), "is damaged; learn it again"
             ) from error
         return cls(Centre(terms, places), scale)
+
+
+def _not_rejected(sample: PageBatch, wrong: PageBatch) -> NDArray[np.bool_]:
+    """Tell which pages of the sample may move the centre: all but those that were rejected."""
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    if not len(wrong):
+        return np.ones(len(sample), dtype=np.bool_)
+    free: NDArray[np.bool_] = sample.likeness(wrong.vectors).max(axis=1) < _SAME
+    return free

@@ -16,17 +16,24 @@ SAMPLE_CHARS: Final = 4_000
 FALLBACK_LANGUAGE: Final = "en"
 """Of texts that show nothing: numbers, one unknown word."""
 
+# As escapes: a compatibility ideograph typed as itself is normalised by editors and tools into another
+# character, and the range that begins with it swallows Hangul.
+HAN: Final = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""Chinese characters, with the compatibility ideographs, for a character class."""
+KANA: Final = r"\u3041-\u3096\u30a1-\u30fa\u30fc"
+HANGUL: Final = r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
+THAI: Final = r"\u0e00-\u0e7f"
 _CLASSES: Final = {
-    "han": "㐀-䶿一-鿿豈-﫿",
-    "kana": "ぁ-ゖァ-ヺー",
-    "hangul": "가-힣",
-    "cyrillic": "Ѐ-ӿ",
-    "greek": "Ͱ-Ͽ",
-    "arabic": "؀-ۿ",
-    "hebrew": "֐-׿",
-    "thai": "฀-๿",
-    "devanagari": "ऀ-ॿ",
-    "latin": "A-Za-zÀ-ɏ",
+    "han": HAN,
+    "kana": KANA,
+    "hangul": HANGUL,
+    "cyrillic": r"\u0400-\u04ff",
+    "greek": r"\u0370-\u03ff",
+    "arabic": r"\u0600-\u06ff",
+    "hebrew": r"\u0590-\u05ff",
+    "thai": THAI,
+    "devanagari": r"\u0900-\u097f",
+    "latin": r"A-Za-z\u00c0-\u024f",
 }
 _SCRIPTS: Final = {name: re.compile(f"[{chars}]") for name, chars in _CLASSES.items()}
 _LANGUAGES_OF_SCRIPT: Final = {
@@ -43,7 +50,7 @@ _LANGUAGES_OF_SCRIPT: Final = {
 """The first is the one that a text gets when its page names none of them."""
 _LATIN: Final = "en de fr es it pt nl sv da no fi pl cs sk hu ro hr sl tr id vi".split()  # noqa: SIM905 - read at a glance
 _HAN_WEIGHT: Final = 2.5
-"""A Chinese character says about as much as two or three letters."""
+"""A Chinese character or a Korean syllable says about as much as two or three letters."""
 _KANA_SHARE: Final = 0.1
 """Japanese has far more kana than this beside its Chinese characters."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
@@ -88,8 +95,8 @@ def _script_of(sample: str) -> str | None:
     if counts["kana"] > _KANA_SHARE * (counts["han"] + counts["kana"]):
         counts["kana"] += counts["han"]
         counts["han"] = 0.0
-    counts["han"] *= _HAN_WEIGHT
-    counts["kana"] *= _HAN_WEIGHT
+    for dense in ("han", "kana", "hangul"):
+        counts[dense] *= _HAN_WEIGHT
     best = max(counts, key=lambda name: counts[name])
     return best if counts[best] else None
 

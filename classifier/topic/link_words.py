@@ -6,7 +6,7 @@
     pages judged, by their relevance ───┴─> centre ── cosine ── anchor's terms
 
 The centre's own part keeps at least a quarter of the weight, so that a run of wrong pages cannot
-carry the topic away.
+carry the topic away. Pages that a user rejected move it away from their words, whatever they taught before.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from classifier.topic.errors import TopicModelError
 from classifier.topic.keywords import Keywords
 from classifier.topic.language import language_of
 from classifier.topic.text import tokens
-from classifier.topic.vectors import Vector, dot, norm, tf_idf, truncated, unit
+from classifier.topic.vectors import Vector, dot, mean, norm, tf_idf, truncated, unit
 
 if TYPE_CHECKING:
     from classifier.topic.model import TopicModel
@@ -29,6 +29,8 @@ MAX_TERMS: Final = 2_000
 CENTRE_TERMS: Final = 400
 PAGE_TERMS: Final = 150
 MAX_LEARNED_SHARE: Final = 0.75
+REJECTED_SHARE: Final = 0.5
+"""What the mean of the rejected pages weighs against the centre, as in the fused method (Rocchio)."""
 _MAX_ANCHORS: Final = 20_000
 _FORMAT: Final = 1
 
@@ -88,7 +90,7 @@ class LinkWords:
             mixed = {term: (1 - share) * weight for term, weight in own.items()}
             for term, weight in learned.items():
                 mixed[term] = mixed.get(term, 0.0) + share * weight
-            self._centre, self._centre_of = unit(mixed), state
+            self._centre, self._centre_of = unit(_away_from_rejected(mixed, model)), state
             self._cosines.clear()
         return self._centre
 
@@ -121,6 +123,17 @@ class LinkWords:
             raise TopicModelError("link words", str(error)[:80], "are damaged") from error
         read._learned = truncated(terms, MAX_TERMS)
         return read
+
+
+def _away_from_rejected(centre: Vector, model: TopicModel) -> Vector:
+    rejected = mean([model.background.vector(page) for page in model.evidence.irrelevant])
+    if not rejected:
+        return centre
+    moved = {
+        term: weight - REJECTED_SHARE * rejected.get(term, 0.0)
+        for term, weight in unit(centre).items()
+    }
+    return {term: weight for term, weight in moved.items() if weight > 0}
 
 
 def _own_centre(model: TopicModel) -> Vector:

@@ -1,4 +1,4 @@
-"""Which links first: ordered before a fetch, taught by every page that is fetched.
+"""The learned order of links: set before a fetch, taught by every page that is fetched.
 
 ::
 
@@ -39,7 +39,9 @@ _FORMAT: Final = 2
 
 
 class LinkScorer:
-    """What one topic learned of links. Small enough to be kept with it; not thread-safe."""
+    """A ``LinkOrder``: what one topic learned of links. Small enough to be kept with it."""
+
+    name = "learned"
 
     def __init__(self) -> None:
         self._memory = LinkMemory()
@@ -85,6 +87,17 @@ class LinkScorer:
         self._weights.learn(page.url, key_of(page.url), self._memory)
         self._words.learn(terms, max(self._memory.value_of(page.url) - 0.5, 0.0) * 2)
 
+    def renew(
+        self,
+        page: PageText,
+        links: Sequence[LinkContext],  # noqa: ARG002 - a page keeps those of its first reading
+        relevance: float,
+        model: TopicModel,
+    ) -> None:
+        """Judge a page again that was observed: what it leads to will speak for it as before."""
+        told = self.told([weighted_terms(page)], model)[0]
+        self.revalue({page.url: relevance}, {page.url: told})
+
     def revalue(
         self, relevances: Mapping[str, float], told: Mapping[str, Told] | None = None
     ) -> None:
@@ -114,6 +127,10 @@ class LinkScorer:
         The order is that of :meth:`order`.
         """
         return [self._memory.expected(promise) for promise in self.order(links, model)]
+
+    def usual(self, model: TopicModel) -> float:
+        """Return what is expected of a link that nothing speaks for or against."""
+        return self.expect([LinkContext("")], model)[0]
 
     def _promise(self, link: LinkContext, model: TopicModel) -> float:
         lift = self._memory.lift(link.url, link.parent_url, link.parent_score)

@@ -2,7 +2,7 @@
 
 ::
 
-    paper 000   adaptive, adaptive_guarded     classifier/topic/adaptive.py
+    paper 000   adaptive, adaptive_guarded     classifier/topic/adaptive.py, adaptive_topic.py
     paper 002   vsm, semantic                  classifier/topic/vsm.py, semantic.py
     paper 004   bayes_normal, bayes_kernel     classifier/topic/bayes.py
     plain       keyword, bm25, tfidf_centroid, one_class_svm, logistic
@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
+from classifier.topic.adaptive_topic import AdaptiveTopic
 from classifier.topic.background import Background
 from classifier.topic.batch import PageBatch, Terms
 from classifier.topic.bayes import Density
@@ -22,7 +23,6 @@ from classifier.topic.evidence import Evidence
 from classifier.topic.fusion import np_array
 from classifier.topic.keywords import Keywords
 from classifier.topic.rankers import (
-    AdaptiveRanker,
     BayesRanker,
     Bm25Ranker,
     CentroidRanker,
@@ -33,8 +33,8 @@ from classifier.topic.rankers import (
 )
 from classifier.topic.semantic import SemanticSimilarity
 from classifier.topic.semantic_tree import SemanticTree
-from classifier.topic.vectors import Vector, mean, truncated, unit
-from classifier.topic.vsm import MAX_TOPIC_TERMS, Similarity, VsmSimilarity
+from classifier.topic.vectors import truncated
+from classifier.topic.vsm import Similarity, VsmSimilarity, topic_vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -172,10 +172,11 @@ def _ranked(make: Callable[[Setting], Ranker]) -> Callable[[Evidence, Setting], 
     return fit
 
 
-def topic_vector(evidence: Evidence, background: Background) -> Vector:
-    """Return the topic as one vector of length 1 over its weightiest terms (paper 002)."""
-    vectors = [background.vector(page) for page in positives_of(evidence)]
-    return unit(truncated(mean(vectors), MAX_TOPIC_TERMS))
+def _adaptive(*, guarded: bool) -> Callable[[Evidence, Setting], Fitted]:
+    def fit(evidence: Evidence, setting: Setting) -> Fitted:  # noqa: ARG001 - it weighs by frequency alone
+        return AdaptiveTopic.fit(positives_of(evidence), evidence, guarded=guarded)
+
+    return fit
 
 
 def _fit_keyword(evidence: Evidence, setting: Setting) -> Fitted:
@@ -206,8 +207,8 @@ KEYWORDS_OF_EXAMPLES: Final = 10
 """Terms that stand for key words where none are given."""
 
 _FITTERS: Final[dict[str, Callable[[Evidence, Setting], Fitted]]] = {
-    "adaptive": _ranked(lambda _: AdaptiveRanker()),
-    "adaptive_guarded": _ranked(lambda _: AdaptiveRanker(guarded=True)),
+    "adaptive": _adaptive(guarded=False),
+    "adaptive_guarded": _adaptive(guarded=True),
     "vsm": _fit_vsm,
     "semantic": _fit_semantic,
     "bayes_normal": _ranked(lambda _: BayesRanker(Density.NORMAL)),

@@ -5,6 +5,7 @@
     examples, key words, corrections --+
     the crawler's background ----------+-> learn -> TopicModel -> judge(page)  -> Relevance
                                                                -> taught(page) -> another TopicModel
+                                                               -> adapted(page), likewise
                                                                -> explain(page)
 
 A model never changes. It is stored as JSON: the evidence, the fitted centre and the threshold; what
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Final, Self
 
@@ -32,7 +33,7 @@ from classifier.topic.methods import METHODS, Setting
 from classifier.topic.semantic_tree import SemanticTree
 from classifier.topic.text import weighted_terms
 from classifier.topic.thresholds import Threshold
-from classifier.topic.values import PageText, Relevance
+from classifier.topic.values import PageText, Relevance, Verdict
 from classifier.topic.vectors import Vector
 
 KIND: Final = "hubwatch topic"
@@ -68,20 +69,29 @@ class TopicModel:
         negatives: Sequence[PageText] = (),
         relevant: Sequence[PageText] = (),
         irrelevant: Sequence[PageText] = (),
+        judged: Sequence[PageText] = (),
         method: str = "fused",
         tree: SemanticTree | None = None,
     ) -> Self:
         """Learn a topic from 1 to 50 example pages, from key words, or both.
 
         *negatives* are pages of no topic in particular; without them some of the background's sample
-        serve. *relevant* and *irrelevant* are pages that a user corrected. *tree* is for ``semantic``.
+        serve. *relevant* and *irrelevant* are pages that a user corrected, *judged* those that the topic
+        found relevant itself, the oldest first. *tree* is for ``semantic``.
 
         Raises:
             TopicError: nothing to learn from, or an unknown method.
         """
         if method not in METHODS:
             raise TopicError("method", method, f"is unknown; choose one of {', '.join(METHODS)}")
-        evidence = Evidence.gather(examples, keywords, relevant, irrelevant, negatives)
+        evidence = Evidence.gather(
+            examples,
+            keywords,
+            relevant=relevant,
+            irrelevant=irrelevant,
+            negatives=negatives,
+            judged=judged,
+        )
         evidence = evidence.with_negatives_of(background.sample)
         return cls._fitted(method, evidence, background, tree)
 
@@ -126,16 +136,23 @@ class TopicModel:
         evidence = self.evidence.with_page(page, relevant=relevant)
         return TopicModel._fitted(self.method, evidence, self.background, self.tree)
 
+    def adapted(self, page: PageText, relevance: Relevance) -> TopicModel:
+        """Return the model that a page makes of this one which it has just judged (paper 000).
+
+        Only relevant pages count, each once, and only methods that adapt; else it is this model.
+        """
+        if relevance.verdict is not Verdict.RELEVANT:
+            return self
+        evidence = self.evidence.with_judged(page)
+        fit = None if evidence is self.evidence else self.fit.moved_by(evidence.judged[-1])
+        if fit is None:
+            return self
+        version = _digest(_state(self.method, evidence, fit))[:12]
+        return replace(self, evidence=evidence, fit=fit, version=version)
+
     def explain(self, page: PageText) -> Explanation:
         """Say what spoke for and against a page, by every method, and what it lacked to pass."""
         return explain_page(page, self.method, self.version, self.evidence, self.fit)
-
-    @property
-    def memory_bytes(self) -> int:
-        """About what the topic takes in memory, without the background that all topics share."""
-        pages = (*self.evidence.positives, *self.evidence.irrelevant, *self.evidence.negatives)
-        # A dict entry with its string and float: tracemalloc measures 60 to 110.
-        return _BYTES_PER_TERM * sum(map(len, pages)) + _BYTES_OF_CENTRE
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data with a checksum; needs :meth:`from_json`'s *background* to be of use."""
@@ -172,8 +189,6 @@ class TopicModel:
 
 
 _ENOUGH_PAGES: Final = 200
-_BYTES_PER_TERM: Final = 100
-_BYTES_OF_CENTRE: Final = 60_000
 
 
 def _state(method: str, evidence: Evidence, fit: Fit) -> dict[str, Any]:

@@ -6,10 +6,15 @@ pages alike, so the ranks always sum to 1: one page has 1, pages without any lin
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
+
+from classifier.topic.errors import TopicModelError
+from classifier.topic.link_places import key_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,9 +23,10 @@ DAMPING: Final = 0.85
 TOLERANCE: Final = 1e-9
 """Change of all ranks together at which the iteration ends."""
 MAX_ITERATIONS: Final = 200
-MAX_NODES: Final = 300_000
-"""URLs of one graph; later ones are not taken in."""
+MAX_LINKS: Final = 200_000
+"""Of all pages together; when there are more, the older half of the pages is forgotten."""
 MAX_LINKS_PER_PAGE: Final = 2_000
+_FORMAT: Final = 1
 
 
 def pagerank(
@@ -29,11 +35,8 @@ def pagerank(
     count: int,
     *,
     damping: float = DAMPING,
-    start: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the rank of each of ``count`` nodes, summing to 1; a link given twice counts twice.
-
-    ``start``: ranks to begin with, the last result say: it only saves iterations.
 
     Raises:
         ValueError: damping outside 0 to 1 (1 itself may never settle), or an end outside the nodes.
@@ -43,7 +46,7 @@ def pagerank(
     if not count:
         return np.zeros(0)
     matrix, dangling = _transition(np.asarray(sources), np.asarray(targets), count)
-    ranks = np.full(count, 1.0 / count) if start is None else start / start.sum()
+    ranks = np.full(count, 1.0 / count)
     for _ in range(MAX_ITERATIONS):
         lent = damping * float(ranks[dangling].sum()) + 1.0 - damping
         following: NDArray[np.float64] = damping * (matrix @ ranks) + lent / count
@@ -75,46 +78,94 @@ def _transition(
 
 
 class LinkGraph:
-    """The pages fetched so far and what they link to; grows, and is bounded."""
+    """The pages fetched so far and what they link to, by the keys of their URLs; grows, and is bounded."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self._sources: list[int] = []
-        self._targets: list[int] = []
-        self._read: set[int] = set()
+        self._targets: dict[int, array[int]] = {}
+        """Key of a fetched page -> keys of what it links to, in the order in which it was read."""
+        self._links = 0
+        self._nodes: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        """Keys at the last ranking, in order, with their ranks in parts of the highest."""
         self._ranks: NDArray[np.float64] = np.zeros(0)
+        self._base = 0.0
+        """What every page has without any link, likewise."""
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        """Return the number of pages whose links are known."""
+        return len(self._targets)
+
+    @property
+    def mean_rank(self) -> float:
+        """The mean of the last ranks, in parts of the highest; 0 before there are any."""
+        return float(self._ranks.mean()) if len(self._ranks) else 0.0
 
     def add(self, url: str, links: Iterable[str]) -> None:
-        """Take in a page; its links count once each, those to itself not, a second time nothing."""
-        source = self._number(url)
-        if source is None or source in self._read:
-            return
-        self._read.add(source)
-        for link in list(dict.fromkeys(links))[:MAX_LINKS_PER_PAGE]:
-            target = self._number(link)
-            if target is not None and target != source:
-                self._sources.append(source)
-                self._targets.append(target)
+        """Take in a page; its links count once each, those to itself not.
+
+        A page that is known gets these links instead of those it had. When there are too many links,
+        the older half of the pages is forgotten.
+        """
+        source = key_of(url)
+        keys = dict.fromkeys(key_of(link) for link in links)
+        keys.pop(source, None)
+        self._put(source, list(keys)[:MAX_LINKS_PER_PAGE])
+        if self._links > MAX_LINKS:
+            for old in list(self._targets)[: len(self._targets) // 2]:
+                self._links -= len(self._targets.pop(old))
+
+    def _put(self, source: int, targets: Iterable[int]) -> None:
+        self._links -= len(self._targets.pop(source, ()))
+        self._targets[source] = array("q", targets)
+        self._links += len(self._targets[source])
 
     def rank(self) -> None:
-        """Compute the ranks anew, from the last ones on."""
-        count = len(self._numbers)
-        start = np.full(count, 1.0 / count) if count else np.zeros(0)
-        start[: len(self._ranks)] = self._ranks
-        self._ranks = pagerank(self._sources, self._targets, count, start=start)
+        """Compute the ranks anew."""
+        if not self._targets:
+            return
+        sources = np.fromiter(self._targets, dtype=np.int64, count=len(self._targets))
+        lengths = [len(targets) for targets in self._targets.values()]
+        targets = np.fromiter(chain.from_iterable(self._targets.values()), np.int64, sum(lengths))
+        self._nodes = np.unique(np.concatenate([sources, targets]))
+        begins = np.searchsorted(self._nodes, np.repeat(sources, lengths)).astype(np.int32)
+        ends = np.searchsorted(self._nodes, targets).astype(np.int32)
+        ranks = pagerank(begins, ends, len(self._nodes))
+        self._ranks = ranks / float(ranks.max())
+        self._base = (1.0 - DAMPING) / len(ranks) / float(ranks.max())
 
-    def ranks_of(self, urls: Sequence[str]) -> NDArray[np.float64]:
-        """Return each URL's last computed rank, 0 for one that came later, in parts of the highest."""
-        if not len(self._ranks):
-            return np.zeros(len(urls))
-        numbers = (self._numbers.get(url, len(self._ranks)) for url in urls)
-        ranks = [self._ranks[one] if one < len(self._ranks) else 0.0 for one in numbers]
-        return np.asarray(ranks, dtype=np.float64) / float(self._ranks.max())
+    def ranks_of(self, links: Sequence[tuple[str, str]]) -> list[float]:
+        """Return the rank of each (URL, URL of a page that links to it), in parts of the highest.
 
-    def _number(self, url: str) -> int | None:
-        if url not in self._numbers and len(self._numbers) >= MAX_NODES:
-            return None
-        return self._numbers.setdefault(url, len(self._numbers))
+        One that came after the last ranking has what that page would hand on to it; 0 before any.
+        """
+        return [self._rank_of(key_of(url), key_of(parent)) for url, parent in links]
+
+    def _rank_of(self, key: int, parent: int) -> float:
+        rank = self._known(key)
+        if rank is not None:
+            return rank
+        links = len(self._targets.get(parent, ()))
+        handed = DAMPING * (self._known(parent) or 0.0) / links if links else 0.0
+        return min(self._base + handed, 1.0)
+
+    def _known(self, key: int) -> float | None:
+        place = int(np.searchsorted(self._nodes, key))
+        known = place < len(self._nodes) and int(self._nodes[place]) == key
+        return float(self._ranks[place]) if known else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the pages with what they link to, the latest read last."""
+        pages = [[source, list(targets)] for source, targets in self._targets.items()]
+        return {"format": _FORMAT, "pages": pages}
+
+    @classmethod
+    def from_json(cls, data: object) -> Self:
+        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        if not isinstance(data, dict) or data.get("format") != _FORMAT:
+            raise TopicModelError("link graph", str(data)[:80], "is none of this version")
+        read = cls()
+        try:
+            for source, targets in data["pages"]:
+                read._put(int(source), (int(target) for target in targets))
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise TopicModelError("link graph", str(error)[:80], "is damaged") from error
+        return read

@@ -1,4 +1,4 @@
-"""Rankers that learn from a few pages, and pages of no topic in particular (papers 000, 001, 004).
+"""Rankers that learn from a few pages, and pages of no topic in particular (papers 001 and 004).
 
 Each is ``fit(positives, negatives)`` once, then ``scores(pages)``: higher is nearer to the topic,
 comparable within one fit only. Pages are weighted terms. All are deterministic, none fails on
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
-from classifier.topic.adaptive import AdaptiveCentre
 from classifier.topic.background import Background
 from classifier.topic.batch import PageBatch, Terms
 from classifier.topic.bayes import BayesModel, Density, TermNumbers
@@ -67,9 +66,10 @@ def array_of(values: Sequence[float]) -> Scores:
     return np.array(values, dtype=np.float64)
 
 
-def _parts(
+def shared_terms(
     page: Mapping[str, float], weights: Mapping[str, float], count: int
 ) -> list[tuple[str, float]]:
+    """Return the terms that add most to the product of two vectors, with what they add."""
     parts = {term: value * weights[term] for term, value in page.items() if term in weights}
     return [(term, part) for term, part in top(parts, count) if part > 0]
 
@@ -88,7 +88,7 @@ class CosineRanker(_OnTerms):
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         """Return the shared terms."""
-        return _parts(unit(page), unit(self._centre), count)
+        return shared_terms(unit(page), unit(self._centre), count)
 
 
 class JaccardRanker(_OnTerms):
@@ -111,7 +111,7 @@ class JaccardRanker(_OnTerms):
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         """Return the terms that most examples share."""
         share = 1 / max(len(self._sets), 1)
-        return _parts(
+        return shared_terms(
             dict.fromkeys(page, 1.0),
             {t: share * sum(t in one for one in self._sets) for t in page},
             count,
@@ -178,29 +178,7 @@ class CentroidRanker:
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         """Return the shared terms."""
-        return _parts(self._background.vector(page), self._centre, count)
-
-
-class AdaptiveRanker(_OnTerms):
-    """Paper 000's centre, without or with the guard against drift; see :mod:`.adaptive`."""
-
-    def __init__(self, *, guarded: bool = False) -> None:
-        self._guarded = guarded
-
-    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
-        """Start from the positives, then let every other page pass by once, in the given order."""
-        self.centre = AdaptiveCentre(positives, guarded=self._guarded)
-        for page in negatives:
-            self.centre.observe(page)
-        return self
-
-    def scores(self, pages: Sequence[Terms]) -> Scores:
-        """Return cosines to the centre."""
-        return array_of([self.centre.similarity(page) for page in pages])
-
-    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        """Return the shared terms."""
-        return _parts(unit(page), unit(self.centre.centre), count)
+        return shared_terms(self._background.vector(page), self._centre, count)
 
 
 class LinearRanker:
@@ -220,7 +198,7 @@ class LinearRanker:
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         """Return the terms with the largest parts of the decision value."""
-        return _parts(self._background.vector(page), self.weights, count)
+        return shared_terms(self._background.vector(page), self.weights, count)
 
     def _learn(self, pages: Sequence[Terms], train: Callable[[Any], Any]) -> None:
         batch = PageBatch(pages, self._background)

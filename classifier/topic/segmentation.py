@@ -3,6 +3,7 @@
 ::
 
     text -> runs of Chinese characters        -> jieba's words            (Japanese, Thai: bigrams)
+            Korean words                      -> bigrams, for their endings
             other words, in lower case        -> Snowball stem of the text's language
          -> without stop words, numbers and what is too long to be a word
 
@@ -15,11 +16,12 @@ from __future__ import annotations
 import logging
 import re
 import threading
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-from classifier.topic.language import stop_words
+from classifier.topic.language import HAN, HANGUL, KANA, THAI, stop_words
 
 MAX_CHARS: Final = 100_000
 """Characters of a text that are read; the topic of a page shows long before."""
@@ -30,11 +32,14 @@ MAX_USER_WORDS: Final = 10_000
 _MAX_HAN_RUN: Final = 400
 """jieba's time for one run grows with its square when it holds no known word."""
 
-_UNSPACED: Final = "㐀-䶿一-鿿豈-﫿ぁ-ゖァ-ヺー฀-๿"
-_HAN: Final = re.compile("[㐀-䶿一-鿿豈-﫿]")
+_UNSPACED: Final = HAN + KANA + THAI
+_HAN: Final = re.compile(f"[{HAN}]")
+_IS_UNSPACED: Final = re.compile(f"[{_UNSPACED}]")
+_IS_HANGUL: Final = re.compile(f"[{HANGUL}]")
 # A word may end in + or #: c++, c#.
 _RUN: Final = re.compile(
-    rf"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])[^\W_])+(?:['’][^\W\d_]+)?[+#]{{0,2}}"
+    rf"[{_UNSPACED}]+|[{HANGUL}]+"
+    rf"|(?:(?![{_UNSPACED}{HANGUL}])[^\W_])+(?:['’][^\W\d_]+)?[+#]{{0,2}}"
 )
 _STEMMERS: Final = {
     "ar": "arabic",
@@ -106,19 +111,20 @@ def _terms(text: str, tag: str, *, unspaced: bool = True) -> Iterator[tuple[str,
     latin_language = _SECOND_LANGUAGE if language in _UNSPACED_LANGUAGES else language
     stops = stop_words(language) | stop_words(latin_language)
     han_stops = stops if language == "zh" else stop_words("zh")
+    korean_stops = stops if language == "ko" else stop_words("ko")
     cut = _bigrams if language in {"ja", "th"} else _chinese_words
-    for run in _RUN.findall(text[:MAX_CHARS].lower()):
-        if run[0] >= "฀" and _is_unspaced(run[0]):
+    # Composed: a decomposed syllable is the same word, and so is a compatibility ideograph.
+    for run in _RUN.findall(unicodedata.normalize("NFC", text[:MAX_CHARS]).lower()):
+        if _IS_UNSPACED.match(run):
             if unspaced:
                 yield from ((word, word) for word in cut(run) if word not in han_stops)
+        elif _IS_HANGUL.match(run):
+            if unspaced and run not in korean_stops:
+                yield from ((pair, pair) for pair in _bigrams(run))
         elif len(run) <= MAX_TERM_CHARS and not run.isdecimal():
             word = run.replace("’", "'")
             if word not in stops and len(word) > 1:
                 yield _stem(word, latin_language), word
-
-
-def _is_unspaced(character: str) -> bool:
-    return re.match(f"[{_UNSPACED}]", character) is not None
 
 
 def _chinese_words(run: str) -> Iterator[str]:

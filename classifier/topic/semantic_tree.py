@@ -145,13 +145,6 @@ class CompactTree:
         """How many distinct words it knows, stems included."""
         return len(self._keys)
 
-    @property
-    def memory_bytes(self) -> int:
-        """What the arrays take."""
-        rows = (self._parents, self._children, self._senses)
-        packed = sum(one.starts.nbytes + one.values.nbytes for one in rows)
-        return packed + self._depths.nbytes + self._keys.nbytes
-
 
 @dataclass(slots=True)
 class TreeBuilder:

@@ -63,24 +63,31 @@ class Threshold:
         return Verdict.GREY if raw >= self.value - GREY_WIDTH else Verdict.IRRELEVANT
 
 
-def choose_threshold(
-    left_out: Sequence[float],
-    sample: Scores,
-    *,
-    relevant: Sequence[float] = (),
-    irrelevant: Sequence[float] = (),
-) -> Threshold:
+def choose_threshold(left_out: Sequence[float], sample: Scores) -> Threshold:
     """Choose by expected F1 from leave-one-out scores of the examples and the sample's scores.
 
-    Either may be empty. *relevant* and *irrelevant* are leave-one-out scores of corrected pages.
+    Either may be empty.
     """
-    mean, deviation = _topic_scores([*left_out, *relevant])
+    mean, deviation = _topic_scores(left_out)
     known = len(sample) >= _MIN_SAMPLE
     expected = _best_expected(mean, deviation, sample) if known else mean - deviation
-    source = "examples" if left_out else "usual"
-    if not irrelevant and not relevant:
-        return Threshold(expected, source)
-    return Threshold(_parting(expected, [*left_out, *relevant], irrelevant), "corrections")
+    return Threshold(expected, "examples" if left_out else "usual")
+
+
+def corrected(
+    start: Threshold,
+    *,
+    examples: Sequence[float],
+    relevant: Sequence[float],
+    irrelevant: Sequence[float],
+) -> Threshold:
+    """Return the threshold that parts corrected pages and is not far from *start*.
+
+    All are leave-one-out scores. Without irrelevant pages it never rises, without relevant ones it
+    never falls; it leaves no example behind that had passed unless it gains a page by that.
+    """
+    passed = [score for score in examples if score >= start.value]
+    return Threshold(_parting(start.value, [*passed, *relevant], irrelevant), "corrections")
 
 
 def _topic_scores(scores: Sequence[float]) -> tuple[float, float]:
@@ -108,7 +115,7 @@ def _best_expected(mean: float, deviation: float, sample: Scores) -> float:
 
 def _parting(start: float, right: Sequence[float], wrong: Sequence[float]) -> float:
     """Return the threshold that misjudges few corrected pages and is not far from *start*."""
-    marks = sorted({*right, *wrong})
+    marks = sorted({start, *right, *wrong})
     between = [(low + high) / 2 for low, high in pairwise(marks)]
     beyond = [marks[-1] + 0.1, marks[0] - 0.1]
     return min(

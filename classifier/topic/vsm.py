@@ -6,14 +6,14 @@ Weighted term frequencies by position (formula 3), times how rare a term is, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from classifier.topic.scoring import TopicStart
-from classifier.topic.text import language_of, tokens, weighted_terms
-from classifier.topic.values import PageText
-from classifier.topic.vectors import KnowsIdf, Vector, dot, mean, norm, tf_idf, truncated, unit
+from classifier.topic.background import Background
+from classifier.topic.evidence import Evidence
+from classifier.topic.keywords import Keywords
+from classifier.topic.vectors import Vector, dot, mean, norm, truncated, unit
 
 MAX_TOPIC_TERMS: Final = 100
 """Terms of a topic's vector; the rest of an example is its own, not the topic's."""
@@ -64,28 +64,19 @@ class VsmSimilarity:
         return sorted(parts.items(), key=lambda part: (-part[1], part[0]))[:count]
 
 
-def topic_vector(start: TopicStart, idf: KnowsIdf, max_terms: int = MAX_TOPIC_TERMS) -> Vector:
-    """Return the topic as a vector of length 1: its examples' mean, and its key words.
+def topic_vector(
+    evidence: Evidence, background: Background, max_terms: int = MAX_TOPIC_TERMS
+) -> Vector:
+    """Return the topic as a vector of length 1: the mean of what is on it, and its key words.
 
     Empty when neither holds a word. Paper 002 allows both ways, by hand or from first pages.
     """
-    from_pages = truncated(example_vector(start.examples, idf), max_terms)
-    from_words = keyword_vector(start, idf)
+    pages = [background.vector(page) for page in evidence.positives]
+    from_pages = truncated(mean(pages), max_terms)
+    from_words = Keywords(evidence.keywords).vector(background)
     if not from_pages or not from_words:
         return unit(from_pages or from_words)
     shared = {term: (1 - KEYWORD_SHARE) * weight for term, weight in unit(from_pages).items()}
     for term, weight in from_words.items():
         shared[term] = shared.get(term, 0.0) + KEYWORD_SHARE * weight
     return unit(shared)
-
-
-def example_vector(examples: Sequence[PageText], idf: KnowsIdf) -> Vector:
-    """Return the mean of the examples' tf-idf vectors, each of length 1."""
-    return mean([unit(tf_idf(weighted_terms(page), idf)) for page in examples])
-
-
-def keyword_vector(start: TopicStart, idf: KnowsIdf) -> Vector:
-    """Return the key words' terms, each weighing how rare it is; of length 1."""
-    text = " ".join(start.keywords)
-    terms = tokens(text, start.language or language_of(text))
-    return unit(tf_idf(dict.fromkeys(terms, 1.0), idf))

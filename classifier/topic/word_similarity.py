@@ -27,46 +27,11 @@ MAX_SENSES_PER_WORD: Final = 8
 """Further senses of a word are rare ones."""
 MAX_ANCESTORS: Final = 500
 """Of one sense; WordNet's have at most some forty."""
-_CACHED_PAIRS: Final = 50_000
 _CACHED_WORDS: Final = 100_000
 _CACHED_SENSES: Final = 4_000
 """Of one topic; each takes about a kilobyte."""
 _UNRELATED: Final = 30_000
 """A number of edges that no tree has: no path. Depths are bounded, see ``semantic_tree``."""
-
-
-class WordSimilarity:
-    """Similarities of single pairs of words, cached; for whole pages see ``TopicAffinity``."""
-
-    def __init__(self, tree: SemanticTree, alpha: float = ALPHA) -> None:
-        self._tree = tree
-        self._alpha = alpha
-        self._cached = lru_cache(maxsize=_CACHED_PAIRS)(self._compute)
-
-    def __call__(self, left: str, right: str) -> float:
-        """Return the similarity, 0 to 1; symmetric."""
-        return 1.0 if left == right else self._cached(*sorted((left, right)))
-
-    def distance(self, left: int, right: int) -> int | None:
-        """Return the distance of two senses; None = they have no common ancestor."""
-        above = ancestors(self._tree, left)
-        shared = [
-            steps + above[sense]
-            for sense, steps in ancestors(self._tree, right).items()
-            if sense in above
-        ]
-        if not shared:
-            return None
-        return min(shared) + abs(self._tree.depth(left) - self._tree.depth(right))
-
-    def _compute(self, left: str, right: str) -> float:
-        distances = [
-            distance
-            for one in _senses(self._tree, left)
-            for other in _senses(self._tree, right)
-            if (distance := self.distance(one, other)) is not None
-        ]
-        return self._alpha / (self._alpha + min(distances)) if distances else 0.0
 
 
 def ancestors(tree: SemanticTree, sense: int) -> dict[int, int]:

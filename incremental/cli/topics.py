@@ -37,7 +37,10 @@ def add(  # noqa: PLR0913 - each is an option of the command
         list[str], typer.Option(metavar="WORD", help="A word or phrase; may be repeated.")
     ] = [],  # noqa: B006
     method: Annotated[
-        str, typer.Option(help="fused, adaptive, vsm, semantic, bayes_normal or bayes_kernel.")
+        str,
+        typer.Option(
+            help="fused, adaptive, adaptive_guarded, vsm, semantic, bayes_normal or bayes_kernel."
+        ),
     ] = "fused",
     as_json: Json = False,
 ) -> None:

@@ -6,15 +6,15 @@
                              the least promising fall out when full     k in a row from k hosts
 
 Breadth first is the special case in which all promises are equal. A value in memory: no clock, no
-store; the caller says what it fetched. In the product the order of looks is a column of the store, and
-what was fetched on which way stands in its visits and sightings; this queue is for crawls in memory.
+store; the caller says what it fetched. In the product it orders the leads out of every watched site
+(:mod:`.topic_errands`): a watched site's own pages wait in the store, in the order of a column, and its
+hosts take turns already. The benchmark's crawls run on it alone.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import urlsplit
 
 QUEUE_LIMIT = 100_000
@@ -52,10 +52,6 @@ class BestFirstQueue:
     def __contains__(self, url: object) -> bool:
         return url in self._ranks
 
-    def __iter__(self) -> Iterator[str]:
-        """Walk over the waiting URLs, in no promised order."""
-        return iter(self._ranks)
-
     def offer(self, url: str, promise: float) -> bool:
         """Let *url* wait, or give one that waits a new promise; False when it found no room.
 
@@ -73,14 +69,10 @@ class BestFirstQueue:
             return True
         return self._drop_worst() != url
 
-    def reorder(self, promises: Mapping[str, float] | Iterable[tuple[str, float]]) -> None:
-        """Give URLs that wait new promises at once; the others in *promises* are passed over."""
-        items = promises.items() if isinstance(promises, Mapping) else promises
-        for url, promise in items:
-            known = self._ranks.get(url)
-            if known is not None:
-                self._ranks[url] = (-promise, known[1])
-        self._rebuild()
+    def promise(self, url: str) -> float | None:
+        """Return what a URL promises; None = it does not wait."""
+        known = self._ranks.get(url)
+        return None if known is None else -known[0]
 
     def discard(self, url: str) -> None:
         """Take *url* out, if it waits."""

@@ -2,12 +2,12 @@
 
 ::
 
-    store: examples to fetch ──┐
-    store: leads, best first ──┴─ due(now) ── frontier ── visit ── TopicWatch.settle_errand
-                                     └ put off while the host is busy or left alone
+    store: examples to fetch ─────────────────┐
+    store: leads ── queue, best first, ───────┴─ due(now) ── frontier ── visit ── TopicWatch.settle_errand
+                    hosts in turn (paper 004)       └ put off while the host is busy or left alone
 
 Leads are taken only while exploring, one at a time, as many a day as the settings allow. What must
-outlive the process is in the store; here is only who waits for which host.
+outlive the process is in the store; here is only who waits for which host, and the leads' order.
 """
 
 from __future__ import annotations
@@ -17,15 +17,19 @@ import math
 from collections import deque
 from collections.abc import Sequence
 
+from incremental.crawl.best_first import QUEUE_LIMIT, BestFirstQueue
 from incremental.learning.proposals import BY_DISCOVERY
 from incremental.times import DAY
 from incremental.urls import host_of, registered_domain
 from incremental.visit import Purpose, VisitTask
 from store import Store
 from store.topic_values import LeadRow
+from store.values import NewLead
 
 AT_ONCE = 50
 """Examples that are looked up together."""
+DISTINCT_HOSTS = 5
+"""Leads in a row that are of as many hosts, if so many wait: k of paper 004, which names no number."""
 TRIES_PER_SITE = 20
 """Leads that are read at most for each new site that may be found."""
 
@@ -48,6 +52,11 @@ class TopicErrands:
         kept = store.discovery.meter(_METER) if explore else ""
         self._tried: deque[float] = deque(json.loads(kept or "[]"))
         self._tries_left = TRIES_PER_SITE * explore
+        self._queue = BestFirstQueue(distinct_hosts=DISTINCT_HOSTS)
+        self._read_to = 0
+        """Id of the last lead that was put in the queue."""
+        self._next: LeadRow | None = None
+        """Taken from the queue, and not fetched yet."""
 
     def load(self, now: float) -> None:
         """Read again what is to be fetched; whoever waits for a host goes on waiting."""
@@ -84,12 +93,20 @@ class TopicErrands:
         """Count a fetch that ended, and look up what is next."""
         self._pending.pop(_key(task), None)
         if task.purpose is Purpose.LEAD:
+            self._next = None
             self._tried.append(now)
             self._store.discovery.put_meter(_METER, json.dumps(list(self._tried)))
             self._tries_left -= 1
         self.load(now)
 
     # Leads.
+
+    def offer(self, leads: Sequence[NewLead]) -> None:
+        """Let leads take part in the queue that are just being recorded, some with better scores."""
+        for lead in leads if self._explore else ():
+            promise = self._queue.promise(lead.url)
+            if promise is None or promise < lead.score:
+                self._queue.offer(lead.url, lead.score)
 
     def room(self) -> int:
         """Return how many more sites may be found: those that leads found at earlier runs count."""
@@ -99,16 +116,31 @@ class TopicErrands:
         return self._explore - len(by_leads)
 
     def _next_lead(self, now: float) -> LeadRow | None:
-        """Return the best lead to a site that is not watched yet."""
+        """Return the lead that is next among those to sites that are not watched yet."""
         if self._tries_left <= 0 or math.isinf(self._lead_open_at(now)) or self.room() <= 0:
             return None
         watched = {registered_domain(host_of(site.seed_url)) for site in self._store.read.sites()}
-        while found := self._store.topics.leads(limit=20):
-            for lead in found:
-                if lead.domain not in watched:
-                    return lead
-            for domain in {lead.domain for lead in found}:
-                self._store.topics.close_leads_to(domain, "watched")
+        for number, url, score in self._store.topics.leads_after(self._read_to, limit=QUEUE_LIMIT):
+            self._queue.offer(url, score)
+            self._read_to = number
+        lead = self._still_waiting() or self._take()
+        while lead is not None and lead.domain in watched:
+            self._store.topics.close_leads_to(lead.domain, "watched")
+            lead = self._take()
+        self._next = lead
+        return lead
+
+    def _still_waiting(self) -> LeadRow | None:
+        """Return the lead that was taken, as it stands now; None if it was dropped meanwhile."""
+        lead = self._store.topics.lead(self._next.id) if self._next is not None else None
+        return lead if lead is not None and lead.state == "waiting" else None
+
+    def _take(self) -> LeadRow | None:
+        """Return the best lead of a host whose turn it is; None when none waits."""
+        while (url := self._queue.take()) is not None:
+            lead = self._store.topics.waiting_lead(url)
+            if lead is not None:
+                return lead
         return None
 
     def _lead_open_at(self, now: float) -> float:

@@ -93,7 +93,8 @@ class TopicWatch:
             # The models' libraries take a second to load; only who has a topic needs them.
             from incremental.learning.topic_models import TopicShelf  # noqa: PLC0415
 
-            self._shelf = TopicShelf(self._store, self._settings.topics.trees)
+            wanted = self._settings.topics
+            self._shelf = TopicShelf(self._store, wanted.trees, link_order=wanted.link_order.value)
         if self._shelf is not None:
             ready = [row for row in self._learned(rows) if row.state == "ready"]
             self._voices = self._shelf.voices(ready)
@@ -140,10 +141,16 @@ class TopicWatch:
     def judged_again(self, record: VisitRecord, outcome: Outcome, site: WatchedSite) -> VisitRecord:
         """Judge a told page whose content changed."""
         row = self._store.read.look(record.page_id) if outcome.text is not None else None
-        return record if row is None else self.judged(record, outcome, row, site)
+        return record if row is None else self.judged(record, outcome, row, site, again=True)
 
     def judged(
-        self, record: VisitRecord, outcome: Outcome, row: LookRow, site: WatchedSite
+        self,
+        record: VisitRecord,
+        outcome: Outcome,
+        row: LookRow,
+        site: WatchedSite,
+        *,
+        again: bool = False,
     ) -> VisitRecord:
         """Add to a record what every topic makes of the page, and where its links lead."""
         text, page = outcome.text, outcome.page
@@ -156,13 +163,14 @@ class TopicWatch:
         outside = [link for link in seen.links if not site.scope.verdict(link.url).inside]
         scores, leads = [], {}
         for topic_id, voice in self._voices.items():
-            relevance = voice.model.judge(text)
+            relevance = voice.judge(text, again=again)
             scores.append(score_of(row.identity, topic_id, relevance))
             voice.learn_links(seen.text, seen.context, seen.links, relevance)
             if relevance.verdict is Verdict.RELEVANT and outside:
                 links = [replace(link, parent_score=relevance.score) for link in outside]
                 leads[topic_id] = list(zip(links, voice.expect(links), strict=True))
         found = leads_of(leads, found_on=row.url, follows=lambda url: _follows(site, url))
+        self.errands.offer(found)
         fields = record.page_fields | {"link_context": None}
         return replace(record, page_fields=fields, topic_scores=tuple(scores), leads=found)
 
@@ -190,9 +198,10 @@ class TopicWatch:
         if text is None or is_empty(text):
             return False
         scores = [
-            score_of(page.identity, topic_id, voice.model.judge(text))
+            score_of(page.identity, topic_id, voice.judge(text))
             for topic_id, voice in self._voices.items()
         ]
+        self._learned_more = True
         self._store.topics.put_scores(page.site_id, scores, now=now)
         return True
 
@@ -259,7 +268,7 @@ class TopicWatch:
         if voice is None or is_empty(text):
             self._store.topics.close_lead(lead.id, "not judged")
             return False
-        relevance = voice.model.judge(text)
+        relevance = voice.judge(text)
         if relevance.verdict is not Verdict.RELEVANT:
             self._store.topics.close_lead(lead.id, "off topic")
             return False

@@ -3,8 +3,10 @@
 ::
 
     examples + corrections ─┐
-    kept pages (negatives) ─┼─ learn ── topic.model (JSON) ── voices ── judge, expect
-    background, tree       ─┘                                    └ learn_links ── topic.links (JSON)
+    kept pages (negatives) ─┤
+    pages judged relevant  ─┼─ learn ── topic.model (JSON) ── voices ── judge ── adapt, as far as the
+    background, tree       ─┘                                    │               method does (paper 000)
+                                                                 └ expect, learn_links ── topic.links (JSON)
 
 A lesson takes all that was ever said, so that nothing counts twice and what is taken back is
 forgotten. Whoever changes what a topic learns from (a command, the daemon) lets it learn at once; the
@@ -16,13 +18,14 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicError, TopicModelError
-from classifier.topic.links import LinkScorer
+from classifier.topic.evidence import MAX_JUDGED
+from classifier.topic.link_order import LINK_ORDERS, LinkOrder, from_kept, new_order, to_kept
 from classifier.topic.model import TopicModel
 from classifier.topic.semantic_tree import SemanticTree, TreeError
 from classifier.topic.text import weighted_terms
@@ -59,7 +62,7 @@ class TopicVoice:
 
     row: TopicRow
     model: TopicModel
-    links: LinkScorer
+    links: LinkOrder
     caught_up: bool = False
     """Whether the pages that were told before it was ready have been judged."""
     unreadable: int = 0
@@ -71,12 +74,21 @@ class TopicVoice:
         """Return the relevance of a page that leads to others; what it leads to will speak for it."""
         score = self.model.judge(page).score
         if page.url in self.hubs_read:
-            told = self.links.told([weighted_terms(page)], self.model)[0]
-            self.links.revalue({page.url: score}, {page.url: told})
+            self.links.renew(page, links, score, self.model)
         else:
             self.hubs_read.add(page.url)
-            self.links.observe(page, None, links, score, self.model)
+            self.links.observe(page, (), links, score, self.model)
         return score
+
+    def judge(self, page: PageText, *, again: bool = False) -> Relevance:
+        """Judge a fetched page; a relevant one moves the centre of a method that adapts.
+
+        *again*: a page that was judged before; it has moved what it can.
+        """
+        relevance = self.model.judge(page)
+        if not again:
+            self.model = self.model.adapted(page, relevance)
+        return relevance
 
     def expect(self, links: Sequence[LinkContext]) -> list[float]:
         """Return what is expected of each link, 0 to 1, before its page is fetched."""
@@ -84,7 +96,7 @@ class TopicVoice:
 
     def usual(self) -> float:
         """Return what is expected of a link that nothing speaks for or against; above 0."""
-        return self.expect([LinkContext("")])[0]
+        return self.links.usual(self.model)
 
     def learn_links(
         self,
@@ -94,7 +106,8 @@ class TopicVoice:
         relevance: Relevance,
     ) -> None:
         """Let a fetched page teach what links like the one that led to it are worth."""
-        self.links.observe(page, led_here, links, relevance, self.model)
+        parents = () if led_here is None else (led_here,)
+        self.links.observe(page, parents, links, relevance, self.model)
 
     def guess(self, key: str, score: float) -> TopicScore:
         """Return what it expects of a link, as the store keeps it. A guess never rejects."""
@@ -113,9 +126,12 @@ class TopicVoice:
 class TopicShelf:
     """Learns models and reads them back. One instance for a process."""
 
-    def __init__(self, store: Store, trees: Sequence[str]) -> None:
+    def __init__(
+        self, store: Store, trees: Sequence[str], *, link_order: str = LINK_ORDERS[0]
+    ) -> None:
         self._store = store
         self._trees = trees
+        self._link_order = link_order
         self._tree: SemanticTree | None = None
         self._tree_problems: list[str] | None = None
         self._background: Background | None = None
@@ -161,6 +177,7 @@ class TopicShelf:
             background=self.background,
             negatives=self._negatives(row, examples),
             relevant=texts.get(RELEVANT, []),
+            judged=self._judged(row, examples),
             irrelevant=texts.get(IRRELEVANT, []),
             method=row.method,
             tree=self._semantic_tree(row.method),
@@ -176,6 +193,13 @@ class TopicShelf:
         texts = (self._text(page) for page in plain)
         found = (text for text in texts if text is not None and not is_empty(text))
         return list(islice(found, NEGATIVES))
+
+    def _judged(self, row: TopicRow, examples: Sequence[ExampleRow]) -> list[PageText]:
+        """Return the pages that the topic judged relevant, the oldest first, but those a user spoke of."""
+        taught = {one.identity for one in examples}
+        pages = self._store.topics.judged_relevant(row.id, limit=MAX_JUDGED)
+        texts = (self._text(page) for page in reversed(pages) if page.identity not in taught)
+        return [text for text in texts if text is not None and not is_empty(text)]
 
     def _text(self, page: KeptPage) -> PageText | None:
         """Return a page's text as it was kept beside its history: nothing is parsed again."""
@@ -268,19 +292,29 @@ class TopicShelf:
         tree = self._semantic_tree(row.method)
         return TopicModel.from_json(data, background=self.background, tree=tree)
 
-    def _links(self, row: TopicRow) -> LinkScorer:
+    def _links(self, row: TopicRow) -> LinkOrder:
         kept = self._store.topics.links(row.id)
+        name = self._link_order
         try:
-            return LinkScorer.from_json(json.loads(kept)) if kept else LinkScorer()
+            return from_kept(json.loads(kept), name) if kept else new_order(name)
         except (TopicError, ValueError) as error:
             logger.warning("what topic %s learned of links is lost: %s", row.name, error)
-            return LinkScorer()
+            return new_order(name)
 
     def keep(self, voices: Iterable[TopicVoice], now: float) -> None:
-        """Write what was learned of links and of words."""
+        """Write what was learned of links and of words, and models that the pages moved."""
         self._store.topics.put_background(BACKGROUND, _json(self.background.to_json()), now=now)
         for voice in voices:
-            self._store.topics.update(voice.row.id, links=_json(voice.links.to_json()))
+            self._store.topics.update(voice.row.id, links=_json(to_kept(voice.links)))
+            self._keep_model(voice)
+
+    def _keep_model(self, voice: TopicVoice) -> None:
+        """Write a model that moved; what another process taught meanwhile outranks it."""
+        model, before = voice.model, voice.row.version
+        if model.version != before:
+            data = _json(model.to_json())
+            if self._store.topics.put_model(voice.row.id, data, model.version, before=before):
+                voice.row = replace(voice.row, version=model.version)
 
 
 def _columns(model: TopicModel, problems: Sequence[str]) -> dict[str, Any]:

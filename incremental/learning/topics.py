@@ -26,7 +26,15 @@ from store.topic_values import ExampleRow, NewExample, TopicRow
 from store.topics import YOU
 from store.values import TopicScore
 
-METHODS = ("fused", "adaptive", "vsm", "semantic", "bayes_normal", "bayes_kernel")
+METHODS = (
+    "fused",
+    "adaptive",
+    "adaptive_guarded",
+    "vsm",
+    "semantic",
+    "bayes_normal",
+    "bayes_kernel",
+)
 """As the benchmarks call them; the first is what a topic gets that names none."""
 MAX_NAME = 80
 MAX_EXAMPLES = 50

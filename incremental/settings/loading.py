@@ -17,7 +17,7 @@ from incremental.errors import SettingsError
 from incremental.scope import Reach
 from incremental.settings.channels import check_channel
 from incremental.settings.checks import check_callback, check_interval, check_site
-from incremental.settings.sections import LISTS, PolicyName, Settings
+from incremental.settings.sections import LISTS, LinkOrderName, PolicyName, Settings
 
 ENVIRONMENT_PREFIX = "HUBWATCH_"
 FILE_NAME = "hubwatch.toml"
@@ -100,8 +100,15 @@ def _refuse_names(given: object, names: list[str], where: str) -> None:
 def _way_out(message: str, field: str) -> str:
     if "enum" not in message:
         return message
-    allowed: type[StrEnum] = PolicyName if field.endswith("policy") else Reach
+    allowed = _ENUMS[field.rpartition(".")[2]]
     return f"{message}; allowed are: {', '.join(allowed)}"
+
+
+_ENUMS: dict[str, type[StrEnum]] = {
+    "policy": PolicyName,
+    "reach": Reach,
+    "link_order": LinkOrderName,
+}
 
 
 def _with_section(field: str) -> str:

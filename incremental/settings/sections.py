@@ -130,12 +130,24 @@ class WebSubSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How long a subscription is asked for; it is renewed a day before it ends."""
 
 
+class LinkOrderName(StrEnum):
+    """In which order links to unknown pages are followed for a topic."""
+
+    LEARNED = "learned"
+    SEMANTIC = "semantic"
+    BAYES = "bayes"
+    PAGERANK = "pagerank"
+
+
 class TopicSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How topics are judged, and how far they may lead."""
 
     trees: tuple[str, ...] = ()
     """Semantic trees, for the methods ``semantic`` and ``fused``: files or folders (WordNet, Cilin, SKOS,
     a table), relative to the settings file, or ``wn:LEXICON`` of the package wn. None is shipped."""
+    link_order: LinkOrderName = LinkOrderName.LEARNED
+    """Which links come first: by what came of such links here, by likeness (paper 002), by naive Bayes on
+    their context (paper 004), or by the rank of their targets."""
     explore_requests_per_day: _NotNegative = 100
     """Requests for pages out of every watched site, when ``hubwatch run --explore`` follows links."""
 

@@ -52,3 +52,42 @@ def test_sites_that_were_accepted_are_not_sites_that_leads_found(sqlite_store: S
     errands.load(START)
     assert errands.room() == 1
     assert not math.isinf(errands.next_at())
+
+
+def test_leads_take_turns_by_host_the_best_of_each_first(sqlite_store: Store) -> None:
+    """Paper 004: pages in a row are of different hosts, as far as others wait."""
+    topic = sqlite_store.topics.add("bridges", ["bridge"], "fused", now=START)
+    leads = [
+        NewLead(topic, url, identity(url), url.split("/")[2], score, "http://known.example/")
+        for url, score in (
+            ("http://a.example/1", 0.9),
+            ("http://a.example/2", 0.8),
+            ("http://a.example/3", 0.7),
+            ("http://b.example/1", 0.2),
+        )
+    ]
+    sqlite_store.topics.put_leads(leads, now=START)
+    errands = TopicErrands(sqlite_store, explore=9, requests_per_day=9)
+    errands.load(START)
+    followed = []
+    for _ in range(4):
+        (task,) = errands.due(START)
+        followed.append(task.url)
+        follow(sqlite_store, errands, START)
+    assert followed == [
+        f"http://{path}" for path in ("a.example/1", "b.example/1", "a.example/2", "a.example/3")
+    ]
+    assert errands.due(START) == []
+
+
+def test_a_lead_that_turns_out_better_comes_before_others(sqlite_store: Store) -> None:
+    topic = lead_to(sqlite_store, "a.example", "b.example", "c.example")
+    errands = TopicErrands(sqlite_store, explore=9, requests_per_day=9)
+    errands.load(START)
+    url = "http://c.example/bridge"
+    better = NewLead(topic, url, identity(url), "c.example", 0.95, "http://known.example/")
+    errands.offer([better])
+    sqlite_store.topics.put_leads([better], now=START)
+    follow(sqlite_store, errands, START)
+    (task,) = errands.due(START)
+    assert task.url == url

@@ -47,6 +47,12 @@ def site(**fields: Any) -> dict[str, Any]:
             99,
             "must not be above max_interval_hours",
         ),
+        (
+            {"topics": {"link_order": "best"}},
+            "topics.link_order",
+            "best",
+            "allowed are: learned, semantic, bayes, pagerank",
+        ),
         ({"site": [{}]}, "site[0].url", None, "is missing"),
         (site(nonsense=1), "site[0].nonsense", "...", "there are: url, reach"),
         (site(url="news"), "site[0].url", "news", "like https://example.org/news/"),

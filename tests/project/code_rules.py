@@ -7,6 +7,7 @@ that breaks it. Imports inside functions count; those for type checking alone do
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -199,6 +200,17 @@ def no_pickles(sources: Sources) -> list[str]:
     )
 
 
+def ranges_as_escapes(sources: Sources) -> list[str]:
+    """A range of characters is written as escapes.
+
+    Typed as characters it may be composed into another one by the tools that a file passes through.
+    """
+    typed = re.compile(r"[^\x00-\x7f]-[^\x00-\x7f]")
+    return [
+        f"{module}: {found}" for module, text in sources.items() for found in typed.findall(text)
+    ]
+
+
 RULES = (
     independent_packages,
     pure_rooms,
@@ -209,4 +221,5 @@ RULES = (
     one_database,
     no_cycles,
     no_pickles,
+    ranges_as_escapes,
 )

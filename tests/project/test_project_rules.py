@@ -44,6 +44,7 @@ BREACHES: list[tuple[Rule, dict[str, str]]] = [
         {"store.a": "import store.b", "store.b": "import store.c", "store.c": "import store.a"},
     ),
     (code_rules.no_pickles, {"classifier.x": "from joblib import load"}),
+    (code_rules.ranges_as_escapes, {"store.x": 'HAN = "\u4e00-\u9fff\u8c48-\ufaff"'}),
 ]
 
 

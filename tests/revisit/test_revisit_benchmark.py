@@ -11,14 +11,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from lab import bounds, rivals
+from lab.due_queue import DueQueue
+from lab.simulation import Crowd, Score, decision_seconds, run, score
+from lab.synthetic import draw
+from lab.world import Row, World
 
-from incremental.revisit import PricePolicy, rivals
-from incremental.revisit.benchmark import bounds
-from incremental.revisit.benchmark.simulation import Crowd, Score, decision_seconds, run, score
-from incremental.revisit.benchmark.synthetic import draw
-from incremental.revisit.benchmark.world import Row, World
+from incremental.revisit import PricePolicy
 from incremental.revisit.profile import FLAT
-from incremental.revisit.queue import DueQueue
 from incremental.revisit.state import HubState, SiteState, Visit
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -72,7 +72,7 @@ def test_a_removed_topic_takes_all_that_is_its_own(store: Store) -> None:
     store.topics.remove(one)
     left: list[object] = [
         *store.topics.topics(),
-        *store.topics.leads(),
+        *store.topics.leads_after(0, limit=9),
         *store.topics.scores([page]),
     ]
     assert left == []
@@ -199,19 +199,21 @@ def lead(topic_id: int, number: int, value: float = 0.5) -> NewLead:
     return NewLead(topic_id, url, identity(url), f"other{number}.example", value, STORY)
 
 
-def test_leads_come_best_first_and_keep_their_better_score(store: Store) -> None:
+def test_leads_keep_their_better_score_until_they_are_closed(store: Store) -> None:
     one = topic(store)
     store.topics.put_leads([lead(one, 1, 0.4), lead(one, 2, 0.6)], now=START)
     store.topics.put_leads([lead(one, 1, 0.9), lead(one, 2, 0.1)], now=START + 1)
-    found = store.topics.leads()
-    assert [(row.domain, row.score) for row in found] == [
-        ("other1.example", 0.9),
-        ("other2.example", 0.6),
-    ]
-    store.topics.close_lead(found[0].id, "followed")
+    found = store.topics.leads_after(0, limit=9)
+    assert [score for _, _, score in found] == [0.9, 0.6]
+    assert store.topics.leads_after(found[0][0], limit=9) == found[1:]
+    waiting = store.topics.waiting_lead("https://other1.example/x")
+    assert waiting is not None
+    assert (waiting.id, waiting.score) == (found[0][0], 0.9)
+    store.topics.close_lead(waiting.id, "followed")
     store.topics.close_leads_to("other2.example", "known")
-    assert store.topics.leads() == []
-    closed = store.topics.lead(found[0].id)
+    assert store.topics.leads_after(0, limit=9) == []
+    assert store.topics.waiting_lead("https://other1.example/x") is None
+    closed = store.topics.lead(waiting.id)
     assert closed is not None
     assert closed.state == "followed"
 
@@ -221,7 +223,18 @@ def test_the_least_promising_leads_give_way(store: Store, monkeypatch: pytest.Mo
     monkeypatch.setattr("store.topics.MAX_LEADS", 3)
     one = topic(store)
     store.topics.put_leads([lead(one, n, n / 10) for n in range(6)], now=START)
-    assert [row.score for row in store.topics.leads()] == [0.5, 0.4, 0.3]
+    assert {score for _, _, score in store.topics.leads_after(0, limit=9)} == {0.5, 0.4, 0.3}
+
+
+def test_a_model_that_was_replaced_meanwhile_stays(store: Store) -> None:
+    """The daemon's model moved, while a command taught the topic."""
+    one = topic(store)
+    store.topics.update(one, model="{}", version="taught")
+    assert not store.topics.put_model(one, "[1]", "moved", before="old")
+    assert store.topics.model(one) == "{}"
+    assert store.topics.put_model(one, "[1]", "moved", before="taught")
+    assert store.topics.model(one) == "[1]"
+    assert store.topics.topics()[0].version == "moved"
 
 
 def test_what_all_topics_compare_with_is_kept_by_name(store: Store) -> None:

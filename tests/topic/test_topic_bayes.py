@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,9 +15,9 @@ from hypothesis import strategies as st
 from classifier.topic.background import Background
 from classifier.topic.bayes import BayesModel, Density, Example, TermNumbers
 from classifier.topic.bayes_lessons import MAX_LESSONS
-from classifier.topic.bayes_scorer import FIRST_LESSON, BayesScorer
+from classifier.topic.bayes_order import FIRST_LESSON, BayesOrder
 from classifier.topic.errors import TopicModelError
-from classifier.topic.scoring import TopicStart
+from classifier.topic.model import TopicModel
 from classifier.topic.values import LinkContext, PageText
 
 TEXTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 9), min_size=1, max_size=6)
@@ -116,15 +117,21 @@ def led_by(words: str, number: int) -> list[LinkContext]:
     return [LinkContext(f"https://s.example/{number}", words, parent_url="https://s.example/0")]
 
 
-def taught(pages: int, *, background: tuple[PageText, ...] = ()) -> BayesScorer:
-    """A scorer after a crawl that met law and sport in turn."""
-    start = TopicStart((page(0, LAW),), background=background)
-    scorer = BayesScorer(start, Background(), Density.KERNEL)
-    scorer.observe(page(0, LAW), [], [], 1.0)
+@cache
+def law() -> TopicModel:
+    """A topic of one example."""
+    return TopicModel.learn([page(0, LAW)], background=Background())
+
+
+def taught(pages: int) -> BayesOrder:
+    """An order after a crawl that met law and sport in turn."""
+    order = BayesOrder()
+    order.observe(page(0, LAW), [], [], 1.0, law())
     for number in range(1, pages + 1):
         words = LAW if number % 2 else SPORT
-        scorer.observe(page(number, words), led_by(words.split()[number % 8], number), [])
-    return scorer
+        led_here = led_by(words.split()[number % 8], number)
+        order.observe(page(number, words), led_here, [], 0.5, law())
+    return order
 
 
 QUESTIONS = [
@@ -134,73 +141,68 @@ QUESTIONS = [
 
 
 def test_before_its_first_lesson_all_links_are_alike() -> None:
-    scorer = taught(FIRST_LESSON - 1)
-    assert scorer.score_links(QUESTIONS).tolist() == [0.5, 0.5]
-    assert "no model yet" in scorer.notes[0]
+    assert taught(FIRST_LESSON - 1).order(QUESTIONS, law()) == [0.5, 0.5]
 
 
-def test_fetched_pages_teach_which_links_to_follow() -> None:
-    scorer = taught(FIRST_LESSON)
-    on_topic, off_topic = scorer.score_links(QUESTIONS)
-    assert on_topic > 0.5 > off_topic
-    assert scorer.version == 1
-    assert not scorer.notes
-
-
-def test_background_pages_are_negative_examples_from_the_start() -> None:
-    scorer = taught(0, background=(page(90, SPORT), page(91, SPORT)))
-    on_topic, off_topic = scorer.score_pages([page(5, LAW), page(6, SPORT)])
+@pytest.mark.parametrize("density", Density)
+def test_fetched_pages_teach_which_links_to_follow(density: Density) -> None:
+    order = BayesOrder(density)
+    for number in range(1, FIRST_LESSON + 1):
+        words = LAW if number % 2 else SPORT
+        order.observe(
+            page(number, words), led_by(words.split()[number % 8], number), [], 0.5, law()
+        )
+    on_topic, off_topic = order.order(QUESTIONS, law())
     assert on_topic > 0.5 > off_topic
 
 
-def test_a_users_word_teaches_at_once() -> None:
+def test_a_link_takes_after_the_page_that_shows_it() -> None:
+    order = taught(FIRST_LESSON)
+    shown = [
+        LinkContext("https://s.example/x", "x", parent_url=f"https://s.example/{number}")
+        for number in (1, 2)
+    ]
+    by_law, by_sport = order.order(shown, law())
+    assert by_law > by_sport
+
+
+def test_a_users_word_teaches_at_once_and_outranks_the_cosine() -> None:
     """Pages about law are off topic for this user after all."""
-    scorer = taught(FIRST_LESSON)
-    before = scorer.score_links(QUESTIONS)[0]
-    for number in range(50, 56):
-        scorer.observe(page(number, LAW), led_by("judge", number), [], 0.0)
-    assert scorer.score_links(QUESTIONS)[0] < before
+    order = taught(FIRST_LESSON)
+    before = order.order(QUESTIONS, law())[0]
+    corrected = law().taught(page(1, LAW), relevant=False)
+    assert order.order(QUESTIONS, corrected)[0] < before
 
 
 def test_lessons_are_bounded() -> None:
-    scorer = taught(MAX_LESSONS + 30)
-    assert len(scorer.to_json()["lessons"]) == MAX_LESSONS
+    assert len(taught(MAX_LESSONS + 30).to_json()["lessons"]) == MAX_LESSONS
 
 
-def test_a_restored_scorer_scores_as_before() -> None:
-    scorer = taught(30)
-    restored = BayesScorer(TopicStart((page(0, LAW),)), Background(), Density.KERNEL)
-    restored.restore(json.loads(json.dumps(scorer.to_json())))
-    again = BayesScorer(TopicStart((page(0, LAW),)), Background(), Density.KERNEL)
-    again.restore(json.loads(json.dumps(restored.to_json())))
-    assert restored.score_links(QUESTIONS).tolist() == again.score_links(QUESTIONS).tolist()
-    assert restored.score_links(QUESTIONS)[0] > 0.5 > restored.score_links(QUESTIONS)[1]
+def test_a_page_that_is_read_again_gives_no_second_lesson() -> None:
+    order = taught(FIRST_LESSON)
+    order.renew(page(1, LAW), [], 0.5, law())
+    assert len(order.to_json()["lessons"]) == FIRST_LESSON
+
+
+def test_a_restored_order_promises_as_before() -> None:
+    order = taught(30)
+    restored = BayesOrder.from_json(json.loads(json.dumps(order.to_json())))
+    again = BayesOrder.from_json(json.loads(json.dumps(restored.to_json())))
+    assert restored.order(QUESTIONS, law()) == again.order(QUESTIONS, law())
+    assert restored.order(QUESTIONS, law())[0] > 0.5 > restored.order(QUESTIONS, law())[1]
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        {"format": 2},
-        {"lessons": [[0.5, None, []]]},
-        {"lessons": [[2.0, None, [[[0], [1.0]]]]]},
-        {"lessons": [[0.5, None, [[[99], [1.0]]]]]},
-        {"lessons": [[0.5, None, [[[0], [1.0, 0.5]]]]]},
+        {"format": 1},
+        {"lessons": [[0.5, []]]},
+        {"lessons": [[2.0, [[[0], [1.0]]]]]},
+        {"lessons": [[0.5, [[[99], [1.0]]]]]},
+        {"lessons": [[0.5, [[[0], [1.0, 0.5]]]]]},
         {"terms": "law"},
     ],
 )
-def test_a_damaged_state_is_refused_and_nothing_changes(damage: dict[str, object]) -> None:
-    scorer = taught(FIRST_LESSON)
-    before = scorer.score_links(QUESTIONS).tolist()
+def test_damaged_lessons_are_refused(damage: dict[str, object]) -> None:
     with pytest.raises(TopicModelError, match="damaged or of another version"):
-        scorer.restore({"format": 1, "terms": ["law"], "lessons": [], **damage})
-    assert scorer.score_links(QUESTIONS).tolist() == before
-
-
-@pytest.mark.parametrize(
-    "odd", [PageText(""), PageText("x", "one"), PageText("x", body="\x00 ∑ 1 2")]
-)
-def test_odd_pages_have_a_score(odd: PageText) -> None:
-    scorer = taught(FIRST_LESSON)
-    scorer.observe(odd, [LinkContext("")], [])
-    assert 0.0 <= scorer.score_pages([odd])[0] <= 1.0
-    assert scorer.score_links([]).tolist() == []
+        BayesOrder.from_json({"format": 2, "terms": ["law"], "lessons": [], **damage})

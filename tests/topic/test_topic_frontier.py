@@ -65,15 +65,14 @@ def test_with_too_few_hosts_the_one_left_alone_longest_is_next() -> None:
     assert hosts == ["a", "b", "a", "b"]
 
 
-def test_reordering_and_discarding_act_on_what_waits_only() -> None:
+def test_a_url_that_was_discarded_waits_no_more() -> None:
     queue = BestFirstQueue()
-    for url in ("http://a/1", "http://a/2", "http://a/3"):
+    for url in ("http://a/1", "http://a/2"):
         queue.offer(url, 0.5)
     queue.discard("http://a/1")
-    queue.reorder({"http://a/3": 0.9, "http://a/1": 1.0, "http://other/": 1.0})
-    assert len(queue) == 2
-    assert "http://a/1" not in queue
-    assert _drained(queue) == ["http://a/3", "http://a/2"]
+    assert (len(queue), "http://a/1" in queue) == (1, False)
+    assert (queue.promise("http://a/1"), queue.promise("http://a/2")) == (None, 0.5)
+    assert _drained(queue) == ["http://a/2"]
 
 
 def test_limits_below_one_are_refused() -> None:

@@ -148,6 +148,17 @@ def test_the_words_of_relevant_pages_are_learned(model: TopicModel) -> None:
     assert scorer.order([link], model)[0] > before
 
 
+def test_the_words_of_a_rejected_page_count_less_though_it_taught_them(model: TopicModel) -> None:
+    scorer = LinkScorer()
+    page = _page("v", "A viaduct is a long bridge. Viaduct arches.")
+    for number in range(6):
+        scorer.observe(_page(f"v{number}", page.body), None, [], 0.9)
+        scorer.observe(_page(f"c{number}", "Recipes for soup and bread."), None, [], 0.1)
+    link = _link("x", anchor="Viaduct")
+    before = scorer.order([link], model)[0]
+    assert scorer.order([link], model.taught(page, relevant=False))[0] < before
+
+
 def test_a_parent_that_was_never_observed_counts_by_what_is_told(model: TopicModel) -> None:
     scorer = _taught({"good": 0.9, "bad": 0.1, "mid": 0.5}, {})
     told = [_link("x", "new", score=0.9), _link("y", "new", score=0.1), _link("z", "new")]

@@ -270,10 +270,6 @@ def test_an_empty_page_is_explained_too() -> None:
     assert explained.terms == ()
 
 
-def test_a_topic_says_what_memory_it_takes() -> None:
-    assert 10_000 < learned(1).memory_bytes < learned(5).memory_bytes < 20_000_000
-
-
 def test_evidence_is_bounded() -> None:
     huge = PageText("u", body=" ".join(f"word{number}" for number in range(5_000)))
     evidence = Evidence.gather(pages_of("football", 70), ["cup"] * 200)

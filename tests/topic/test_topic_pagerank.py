@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from classifier.topic import pagerank as pagerank_module
+from classifier.topic.background import Background
+from classifier.topic.errors import TopicModelError
+from classifier.topic.model import TopicModel
 from classifier.topic.pagerank import LinkGraph, pagerank
-from classifier.topic.pagerank_scorer import PageRankScorer
+from classifier.topic.pagerank_order import PageRankOrder
 from classifier.topic.values import LinkContext, PageText
+
+
+@pytest.fixture(scope="module")
+def model() -> TopicModel:
+    return TopicModel.learn([], ["wolf"], background=Background())
 
 
 def test_one_page_has_all_the_rank() -> None:
@@ -58,35 +68,73 @@ def test_ranks_are_the_fixed_point_and_sum_to_one(links: list[tuple[int, int]]) 
     assert (0.85 * matrix @ ranks + 0.015).tolist() == pytest.approx(ranks.tolist(), abs=1e-6)
 
 
-def test_a_graph_counts_a_page_once_and_no_link_to_itself() -> None:
+def ranks(graph: LinkGraph, *urls: str) -> list[float]:
+    return graph.ranks_of([(url, "") for url in urls])
+
+
+def test_a_graph_counts_a_link_once_and_none_of_a_page_to_itself() -> None:
     graph = LinkGraph()
     graph.add("a", ["b", "b", "a"])
+    graph.rank()
+    assert ranks(graph, "b", "a") == pytest.approx([1.0, 1 / 1.85])
+    assert graph.mean_rank == pytest.approx((1.0 + 1 / 1.85) / 2)
+
+
+def test_a_page_that_is_read_again_has_the_links_it_shows_now() -> None:
+    graph = LinkGraph()
+    graph.add("a", ["b"])
     graph.add("a", ["c"])
     graph.rank()
-    assert graph.ranks_of(["b", "a", "c"]).tolist() == pytest.approx([1.0, 1 / 1.85, 0.0])
+    assert len(graph) == 1
+    assert ranks(graph, "c", "a") == pytest.approx([1.0, 1 / 1.85])
 
 
-def test_a_full_graph_takes_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pagerank_module, "MAX_NODES", 2)
+def test_a_link_that_came_later_has_what_its_page_would_hand_on() -> None:
+    graph = LinkGraph()
+    graph.add("a", ["b"])
+    graph.rank()
+    graph.add("b", ["new", "other"])
+    known = graph.ranks_of([("b", "a")])[0]
+    early = graph.ranks_of([("new", "b")])[0]
+    assert ranks(graph, "unheard")[0] < early < known
+
+
+def test_a_full_graph_forgets_the_pages_read_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pagerank_module, "MAX_LINKS", 4)
+    graph = LinkGraph()
+    for number in range(6):
+        graph.add(f"page {number}", [f"target {number}"])
+    graph.rank()
+    assert len(graph) <= 4
+    assert ranks(graph, "target 0")[0] < ranks(graph, "target 5")[0]
+
+
+def test_a_graph_survives_json() -> None:
     graph = LinkGraph()
     graph.add("a", ["b", "c"])
-    graph.add("d", ["a"])
-    assert len(graph) == 2
+    graph.add("b", ["c"])
+    read = LinkGraph.from_json(json.loads(json.dumps(graph.to_json())))
+    for one in (graph, read):
+        one.rank()
+    assert ranks(read, "a", "b", "c") == ranks(graph, "a", "b", "c")
 
 
-def test_the_crawler_prefers_what_many_pages_name() -> None:
-    scorer = PageRankScorer()
+@pytest.mark.parametrize(
+    "data", [None, {"format": 9}, {"format": 1}, {"format": 1, "pages": [[1, ["x"]]]}]
+)
+def test_what_is_no_graph_of_links_is_refused(data: object) -> None:
+    with pytest.raises(TopicModelError):
+        LinkGraph.from_json(data)
+
+
+def test_the_order_prefers_what_many_pages_name(model: TopicModel) -> None:
+    order = PageRankOrder()
     for number in range(5):
         url = f"https://s.example/{number}"
         shown = [LinkContext("https://s.example/known", parent_url=url)]
         shown.append(LinkContext(f"https://s.example/only/{number}", parent_url=url))
-        scorer.observe(PageText(url), [], shown)
-    known, once, never = scorer.score_links(
-        [LinkContext(f"https://s.example/{path}") for path in ("known", "only/0", "never")]
+        order.observe(PageText(url), [], shown, 0.0, model)
+    known, once, never = order.order(
+        [LinkContext(f"https://s.example/{path}") for path in ("known", "only/0", "never")], model
     )
-    assert 1.0 == known > once > never == 0.0
-    assert scorer.version == 5
-
-
-def test_an_untaught_crawler_scores_all_alike() -> None:
-    assert PageRankScorer().score_links([LinkContext("a"), LinkContext("b")]).tolist() == [0, 0]
+    assert 1.0 == known > once > never

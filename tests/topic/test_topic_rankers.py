@@ -14,7 +14,6 @@ from classifier.topic.background import Background
 from classifier.topic.bayes import Density
 from classifier.topic.keywords import Keywords
 from classifier.topic.rankers import (
-    AdaptiveRanker,
     BayesRanker,
     Bm25Ranker,
     CentroidRanker,
@@ -25,7 +24,7 @@ from classifier.topic.rankers import (
     Ranker,
 )
 from classifier.topic.text import weighted_terms
-from classifier.topic.thresholds import choose_threshold
+from classifier.topic.thresholds import Threshold, choose_threshold, corrected
 from classifier.topic.values import Verdict
 
 RANKERS: dict[str, Callable[[Background], Ranker]] = {
@@ -33,7 +32,6 @@ RANKERS: dict[str, Callable[[Background], Ranker]] = {
     "jaccard": lambda _: JaccardRanker(),
     "bm25": Bm25Ranker,
     "centroid": CentroidRanker,
-    "adaptive": lambda _: AdaptiveRanker(guarded=True),
     "logistic": LogisticRanker,
     "one-class": OneClassSvmRanker,
     "normal": lambda _: BayesRanker(Density.NORMAL),
@@ -99,19 +97,29 @@ def test_words_that_everybody_uses_are_no_key_words() -> None:
     assert Keywords(["the match"]).phrases == {"the match": ("match",)}
 
 
-@given(
-    st.lists(st.floats(-5, 20), max_size=20),
-    st.lists(st.floats(-3, 3), max_size=100),
-    st.lists(st.floats(-5, 20), max_size=5),
-    st.lists(st.floats(-5, 20), max_size=5),
-)
+SCORES = st.lists(st.floats(-5, 20), max_size=5)
+
+
+@given(SCORES, st.lists(st.floats(-3, 3), max_size=100))
 def test_any_scores_give_a_threshold_at_which_the_score_is_a_half(
-    left_out: list[float], sample: list[float], right: list[float], wrong: list[float]
+    left_out: list[float], sample: list[float]
 ) -> None:
-    threshold = choose_threshold(left_out, np.array(sample), relevant=right, irrelevant=wrong)
+    threshold = choose_threshold(left_out, np.array(sample))
     assert threshold.score(threshold.value) == 0.5
     assert threshold.verdict(threshold.value) is Verdict.RELEVANT
     assert threshold.score(threshold.value - 1) < 0.5 < threshold.score(threshold.value + 1)
+
+
+@given(st.floats(-2, 6), SCORES, SCORES, SCORES)
+def test_relevant_pages_only_open_the_gate_and_irrelevant_ones_only_close_it(
+    start: float, examples: list[float], right: list[float], wrong: list[float]
+) -> None:
+    before = Threshold(start, "examples")
+    opened = corrected(before, examples=examples, relevant=right, irrelevant=[])
+    closed = corrected(before, examples=examples, relevant=[], irrelevant=wrong)
+    both = corrected(before, examples=examples, relevant=right, irrelevant=wrong)
+    assert opened.value <= start <= closed.value
+    assert opened.value - 1e-9 <= both.value <= closed.value + 1e-9
 
 
 def test_below_the_threshold_is_grey_then_irrelevant() -> None:
@@ -124,7 +132,8 @@ def test_below_the_threshold_is_grey_then_irrelevant() -> None:
 def test_corrections_part_the_pages() -> None:
     sample = np.random.default_rng(0).normal(size=500)
     free = choose_threshold([3.0, 4.0], sample)
-    taught = choose_threshold([3.0, 4.0], sample, irrelevant=[2.4, 2.5, 2.6, 2.7], relevant=[3.5])
+    wrong = [2.4, 2.5, 2.6, 2.7]
+    taught = corrected(free, examples=[3.0, 4.0], relevant=[3.5], irrelevant=wrong)
     assert taught.source == "corrections"
     assert free.source == "examples"
     assert 2.7 < taught.value <= 3.0

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from classifier.topic.background import Background
+from classifier.topic.evidence import Evidence
 from classifier.topic.link_score import link_score
-from classifier.topic.scorers import METHODS, online_scorer
-from classifier.topic.scoring import TopicStart
+from classifier.topic.model import TopicModel
 from classifier.topic.semantic import NO_TREE, SemanticSimilarity
 from classifier.topic.semantic_tree import CompactTree, TreeBuilder
+from classifier.topic.similarity_order import SimilarityOrder
 from classifier.topic.values import LinkContext, PageText
 from classifier.topic.vectors import unit
 from classifier.topic.vsm import VsmSimilarity, topic_vector
@@ -74,19 +78,19 @@ def test_similarities_stay_within_bounds(vector: dict[str, float]) -> None:
 
 
 def test_a_topic_may_be_key_words_alone() -> None:
-    vector = topic_vector(TopicStart(keywords=("wolf", "Wolf", "")), Background())
+    vector = topic_vector(Evidence(keywords=("wolf", "Wolf", "")), Background())
     assert vector == {"wolf": pytest.approx(1.0)}
 
 
 def test_a_topic_of_nothing_scores_nothing() -> None:
-    vector = topic_vector(TopicStart((PageText(HOME),)), Background())
+    vector = topic_vector(Evidence(examples=({},)), Background())
     assert vector == {}
     assert SemanticSimilarity(vector, animals()).of({"dog": 1.0}) == 0.0
 
 
 def test_examples_and_key_words_both_shape_the_topic() -> None:
-    example = PageText(HOME, "dog", body="a dog is a dog", language="en")
-    assert set(topic_vector(TopicStart((example,), ("wolf",)), Background())) == {"dog", "wolf"}
+    evidence = Evidence(examples=({"dog": 2.0},), keywords=("wolf",))
+    assert set(topic_vector(evidence, Background())) == {"dog", "wolf"}
 
 
 @pytest.mark.parametrize(
@@ -111,52 +115,50 @@ def test_a_link_score_lies_between_the_page_and_its_children(
     assert min([own, *children]) - 1e-9 <= score <= max([own, *children]) + 1e-9
 
 
-def link(word: str, parent: str = HOME) -> LinkContext:
-    return LinkContext(f"https://s.example/{word}", word, parent_url=parent)
+def link(word: str, parent: str = HOME, **more: Any) -> LinkContext:
+    return LinkContext(f"https://s.example/{word}", word, parent_url=parent, **more)
+
+
+@cache
+def wolves() -> TopicModel:
+    return TopicModel.learn([], ["wolf"], background=Background(), tree=animals())
 
 
 def test_links_of_a_page_on_topic_are_worth_more() -> None:
-    scorer = online_scorer("vsm", TopicStart(keywords=("wolf",)), Background())
+    order = SimilarityOrder()
     other = "https://s.example/other"
-    scorer.observe(PageText(HOME, "wolf", body="wolf"), [], [])
-    scorer.observe(PageText(other, "car", body="car"), [], [])
-    from_topic, from_other = scorer.score_links([link("unknown"), link("unknown", other)])
+    order.observe(PageText(HOME, "wolf", body="wolf"), [], [], 0.0, wolves())
+    order.observe(PageText(other, "car", body="car"), [], [], 0.0, wolves())
+    from_topic, from_other = order.order([link("unknown"), link("unknown", other)], wolves())
     assert from_topic > from_other
 
 
+def test_a_link_in_words_that_are_near_in_the_tree_is_worth_more() -> None:
+    near, far = SimilarityOrder().order([link("dog"), link("car")], wolves())
+    assert near > far > 0
+
+
 def test_a_parent_that_was_never_seen_is_worth_what_others_say_of_it() -> None:
-    scorer = online_scorer("vsm", TopicStart(keywords=("wolf",)), Background())
-    told = LinkContext(
-        "https://s.example/x", "x", parent_url="https://s.example/?", parent_score=0.9
-    )
-    assert scorer.score_links([told, link("x")]).tolist() == pytest.approx([0.45, 0.0])
+    told, silent = SimilarityOrder().order([link("x", "?", parent_score=0.9), link("x")], wolves())
+    assert told - silent == pytest.approx(0.45)
 
 
 def test_a_fetched_child_counts_with_its_page() -> None:
     """Seen alone the anchor says nothing; the page behind it is all about the topic."""
     scores = []
     for child_first in (False, True):
-        scorer = online_scorer("vsm", TopicStart(keywords=("wolf",)), Background())
+        order = SimilarityOrder()
         if child_first:
-            scorer.observe(PageText("https://s.example/more", "wolf", body="wolf"), [], [])
-        scorer.observe(PageText(HOME, "index", body="index"), [], [link("more")])
-        scores.append(scorer.score_links([link("next")])[0])
+            page = PageText("https://s.example/more", "wolf", body="wolf")
+            order.observe(page, [], [], 0.0, wolves())
+        order.observe(PageText(HOME, "index", body="index"), [], [link("more")], 0.0, wolves())
+        scores.append(order.order([link("next")], wolves())[0])
     assert scores[1] > scores[0]
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_scores_odd_input_within_bounds(method: str) -> None:
-    start = TopicStart((PageText(HOME, "wolf"), PageText("")), ("nowhere occurring",))
-    scorer = online_scorer(method, start, Background(), animals())
-    odd = [PageText(""), PageText("x", "\ufffd\x00"), PageText("y", body="wolf " * 30_000)]
-    for page in odd:
-        scorer.observe(page, [], [link("wolf"), LinkContext("")], None)
-    scores = [*scorer.score_pages(odd), *scorer.score_links([link("wolf"), LinkContext("")])]
-    assert all(0.0 <= score <= 1.0 for score in scores)
-    assert len(scores) == 5
-    assert scorer.name == method
-
-
-def test_an_unknown_method_is_refused() -> None:
-    with pytest.raises(ValueError, match="must be one of vsm, semantic"):
-        online_scorer("magic", TopicStart(), Background())
+def test_what_a_user_calls_relevant_is_part_of_the_likeness() -> None:
+    order = SimilarityOrder()
+    before = order.order([link("car")], wolves())[0]
+    page = PageText("https://s.example/c", "car", body="car", language="en")
+    taught = wolves().taught(page, relevant=True)
+    assert order.order([link("car")], taught)[0] > before

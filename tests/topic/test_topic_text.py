@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +28,9 @@ from classifier.topic.values import LinkContext, PageText
         ("Die Stadt hat neue Regeln für die Müllabfuhr beschlossen", "de"),
         ("El ayuntamiento de la ciudad ha publicado las nuevas reglas", "es"),
         ("東京都の新しい発表について", "ja"),
+        ("서울시는 오늘 새로운 다리를 열었다고 발표했다", "ko"),
+        ("서울시 Kubernetes 도입 계획을 발표", "ko"),
+        ("\uf900\uf901\uf902 \uf9b4\uf97e\uf967", "zh"),
         ("Новые правила для города", "ru"),
         ("2024 / 17", "en"),
     ],
@@ -44,6 +49,31 @@ def test_what_a_page_tells_stands_unless_its_script_contradicts() -> None:
 
 def test_chinese_is_cut_by_words_and_loses_its_stop_words() -> None:
     assert tokens("我们发布了关于人工智能的通知", "zh") == ["发布", "人工智能", "通知"]
+
+
+def test_korean_is_no_chinese_and_its_words_meet_whatever_their_endings() -> None:
+    """A bridge as subject, as object, and in Unicode's decomposed form is one word."""
+    subject, topic = tokens("다리가 놓였다", "ko"), tokens("다리를 건넌다", "ko")
+    assert "다리" in subject
+    assert "다리" in topic
+    assert tokens(unicodedata.normalize("NFD", "다리가 놓였다"), "ko") == subject
+    assert "다리" not in tokens("중국어로 된 기사", "ko")
+
+
+def test_the_scripts_of_east_asia_are_cut_each_by_its_own_rule() -> None:
+    assert tokens("北京大桥 서울대교 東京タワー", "zh") == [
+        "北京",
+        "大桥",
+        "서울",
+        "울대",
+        "대교",
+        *tokens("東京タワー", "zh"),
+    ]
+    assert tokens("東京タワー", "ja") == ["東京", "京タ", "タワ", "ワー"]
+
+
+def test_a_compatibility_ideograph_is_the_character_that_it_stands_for() -> None:
+    assert tokens("\uf9b4土", "zh") == tokens("\u9818土", "zh")
 
 
 def test_english_is_stemmed_and_loses_its_stop_words() -> None:

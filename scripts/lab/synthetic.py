@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incremental.revisit.benchmark.world import Row, World
 from incremental.revisit.profile import BINS, WEEK, Shape
+from lab.world import Row, World
 
 HUBS = 200
 HOSTS = 60

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from itertools import cycle, islice
 from typing import TYPE_CHECKING
 
-from incremental.revisit.benchmark.world import DAY, World
 from incremental.revisit.budget import BudgetState
 from incremental.revisit.price import PricePolicy
 from incremental.revisit.protocol import Policy, Terms
-from incremental.revisit.queue import DueQueue
 from incremental.revisit.state import HubState, SiteState, Visit
+from lab.due_queue import DueQueue
+from lab.world import DAY, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

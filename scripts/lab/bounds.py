@@ -19,8 +19,8 @@ from incremental.revisit.profile import BINS, HOUR, WEEK, Shape
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from incremental.revisit.benchmark.simulation import Fetch
-    from incremental.revisit.benchmark.world import World
+    from lab.simulation import Fetch
+    from lab.world import World
 
 _WINDOW = 200
 """Batches of links among which the last visit before is looked for."""

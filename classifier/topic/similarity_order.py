@@ -1,0 +1,178 @@
+"""Paper 002's order of links: their likeness to the topic, and what the page that shows them hands on.
+
+::
+
+    observe(page, links)   Sim(T, page), Sim(T, each link) -> link_score: what the page hands on
+    expect(links)          (1 - INHERITED) * Sim(T, link) + INHERITED * what its page hands on
+
+A link's vector is its anchor, the text around it, the heading above and its URL's words. A child
+that was fetched counts with its page; of others the link stands in. Formula 10 scores a page whose
+links are known; a link before its fetch takes over that of the page that shows it (paper 002
+speaks of parent and child both, and leaves open how they meet).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from classifier.topic.errors import TopicModelError
+from classifier.topic.language import FALLBACK_LANGUAGE
+from classifier.topic.link_places import key_of
+from classifier.topic.link_score import link_score
+from classifier.topic.semantic import SemanticSimilarity
+from classifier.topic.text import language_of_page, link_terms, weighted_terms
+from classifier.topic.vectors import tf_idf
+from classifier.topic.vsm import topic_vector
+
+if TYPE_CHECKING:
+    from classifier.topic.model import TopicModel
+    from classifier.topic.values import LinkContext, PageText, Relevance
+    from classifier.topic.vsm import Similarity
+
+INHERITED: Final = 0.5
+"""What of a link's score its page hands on; chosen on topics apart from those reported."""
+MAX_PAGES: Final = 50_000
+"""Pages whose scores are remembered."""
+MAX_KEPT: Final = 20_000
+"""Of these, the last ones, that are kept over a restart: about a megabyte."""
+_MAX_LINKS: Final = 20_000
+"""Links whose similarities are remembered: those of the last pages."""
+_LEAST_USUAL: Final = 0.001
+_DIGITS: Final = 4
+_FORMAT: Final = 1
+
+
+def semantic_similarity(model: TopicModel) -> Similarity:
+    """Return paper 002's similarity to a topic; without a semantic tree exact terms count."""
+    topic = topic_vector(model.evidence, model.background)
+    return SemanticSimilarity(topic, model.tree)
+
+
+class SimilarityOrder:
+    """A ``LinkOrder`` around one similarity to the topic; it learns nothing but the usual likeness."""
+
+    name = "semantic"
+
+    def __init__(
+        self, similarity: Callable[[TopicModel], Similarity] = semantic_similarity
+    ) -> None:
+        self._make = similarity
+        self._similarity: tuple[object, Similarity] | None = None
+        """With what it was made of."""
+        self._pages: OrderedDict[int, tuple[float, float, str]] = OrderedDict()
+        """Key of a URL -> its similarity, what it hands on, its language."""
+        self._links: OrderedDict[tuple[str, str, str, str, str], float] = OrderedDict()
+        self._sum = 0.0
+        self._count = 0
+
+    def observe(
+        self,
+        page: PageText,
+        led_here: Sequence[LinkContext],  # noqa: ARG002 - part of the interface
+        links: Sequence[LinkContext],
+        relevance: Relevance | float,  # noqa: ARG002 - it goes by likeness alone
+        model: TopicModel,
+    ) -> None:
+        """Remember what the page hands on to its links, and how alike its links are."""
+        shown = self._shown(page, links, model)
+        self._sum += sum(shown)
+        self._count += len(shown)
+        self._hand_on(page, links, shown, model)
+
+    def renew(
+        self,
+        page: PageText,
+        links: Sequence[LinkContext],
+        relevance: float,  # noqa: ARG002 - it goes by likeness alone
+        model: TopicModel,
+    ) -> None:
+        """Remember what the page hands on now."""
+        self._hand_on(page, links, self._shown(page, links, model), model)
+
+    def order(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
+        """Return each link's share of its own similarity and of what its page hands on."""
+        return [self._of_link(link, model) for link in links]
+
+    def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
+        """Return the same: it lies between 0 and 1."""
+        return self.order(links, model)
+
+    def usual(self, model: TopicModel) -> float:  # noqa: ARG002 - part of the interface
+        """Return what a link of the usual likeness has whose page hands on as much."""
+        return max(self._usual(), _LEAST_USUAL)
+
+    def _shown(
+        self, page: PageText, links: Sequence[LinkContext], model: TopicModel
+    ) -> list[float]:
+        language = language_of_page(page)
+        return [self._likeness(link, language, model) for link in links]
+
+    def _hand_on(
+        self,
+        page: PageText,
+        links: Sequence[LinkContext],
+        shown: Sequence[float],
+        model: TopicModel,
+    ) -> None:
+        terms = tf_idf(weighted_terms(page), model.background)
+        own = self._similarity_to(model).of(terms)
+        children = [
+            self._pages[key][0] if (key := key_of(link.url)) in self._pages else near
+            for link, near in zip(links, shown, strict=True)
+        ]
+        handed_on = link_score(own, children, self._usual())
+        self._pages[key_of(page.url)] = own, handed_on, language_of_page(page)
+        if len(self._pages) > MAX_PAGES:
+            self._pages.popitem(last=False)
+
+    def _usual(self) -> float:
+        """Return the mean similarity of all links so far: from there on a link is valid."""
+        return self._sum / self._count if self._count else 0.0
+
+    def _of_link(self, link: LinkContext, model: TopicModel) -> float:
+        unknown = (0.0, link.parent_score or 0.0, FALLBACK_LANGUAGE)
+        _, handed_on, language = self._pages.get(key_of(link.parent_url), unknown)
+        near = self._likeness(link, language, model)
+        return (1.0 - INHERITED) * near + INHERITED * handed_on
+
+    def _likeness(self, link: LinkContext, language: str, model: TopicModel) -> float:
+        similarity = self._similarity_to(model)
+        key = (link.url, link.anchor, link.around, link.heading, language)
+        if key not in self._links:
+            self._links[key] = similarity.of(tf_idf(link_terms(link, language), model.background))
+            if len(self._links) > _MAX_LINKS:
+                self._links.popitem(last=False)
+        return self._links[key]
+
+    def _similarity_to(self, model: TopicModel) -> Similarity:
+        """Return the similarity to the topic, made anew when it was taught."""
+        made_of = model.evidence.positives, model.evidence.keywords, id(model.tree)
+        if self._similarity is None or self._similarity[0] != made_of:
+            self._similarity = made_of, self._make(model)
+            self._links.clear()
+        return self._similarity[1]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data; URLs are kept as numbers."""
+        kept = list(self._pages.items())[-MAX_KEPT:]
+        pages = [
+            [key, round(own, _DIGITS), round(handed_on, _DIGITS), language]
+            for key, (own, handed_on, language) in kept
+        ]
+        return {"format": _FORMAT, "sum": self._sum, "count": self._count, "pages": pages}
+
+    @classmethod
+    def from_json(cls, data: object) -> Self:
+        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        if not isinstance(data, dict) or data.get("format") != _FORMAT:
+            raise TopicModelError("links", str(data)[:80], "are none of this version")
+        read = cls()
+        try:
+            read._sum, read._count = float(data["sum"]), int(data["count"])
+            for key, own, handed_on, language in data["pages"][-MAX_KEPT:]:
+                read._pages[int(key)] = float(own), float(handed_on), str(language)
+        except (KeyError, TypeError, ValueError) as error:
+            raise TopicModelError("links", str(error)[:80], "are damaged") from error
+        return read

@@ -1,0 +1,90 @@
+"""The orders of links and the adapting centre in the running product."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from fake_web import HOUR, SPARING, FakeWeb, Watch
+from topic_web import EXAMPLES, NEW, address, correct, judged, topic_of, two_subjects, watch_topic
+
+from classifier.topic.link_order import new_order
+from incremental.settings import LinkOrderName, Settings
+
+BRIDGES = {address(*one) for one in NEW if one[0] == "bridge"}
+ALL_NEW = {address(*one) for one in NEW}
+
+
+def settings(order: LinkOrderName, look_share: float) -> Settings:
+    return msgspec.structs.replace(
+        SPARING,
+        news=msgspec.structs.replace(SPARING.news, look_share=look_share),
+        topics=msgspec.structs.replace(SPARING.topics, link_order=order),
+    )
+
+
+def kept_links(crawl: Watch) -> dict[str, Any]:
+    crawl.crawler.drain(crawl.clock.now())
+    found: dict[str, Any] = json.loads(crawl.store.topics.links(topic_of(crawl).id))
+    return found
+
+
+def sizes(data: Any) -> Any:
+    """How much there is of everything that was remembered."""
+    if isinstance(data, dict):
+        return {key: sizes(one) for key, one in data.items() if isinstance(one, dict | list)}
+    return len(data)
+
+
+@pytest.mark.parametrize("order", LinkOrderName)
+def test_the_chosen_order_guesses_of_links_and_outlives_the_process(
+    tmp_path: Path, order: LinkOrderName
+) -> None:
+    """Few looks are granted; the first one goes where the order expects most."""
+    chosen = settings(order, 0.03)
+    with watch_topic(tmp_path, two_subjects(), settings=chosen) as crawl:
+        crawl.run(8 * HOUR)
+        guesses = {url: judged(crawl, url) for url in ALL_NEW}
+        assert all(guess is not None and 0 <= guess.score <= 1 for guess in guesses.values())
+        looked = [url for url in crawl.web.urls() if url in ALL_NEW]
+        assert 0 < len(looked) < len(ALL_NEW)
+        if order in {LinkOrderName.LEARNED, LinkOrderName.SEMANTIC}:
+            assert looked[0] in BRIDGES
+        kept, web = kept_links(crawl), crawl.web
+        assert kept["order"] == order
+    with Watch(tmp_path, FakeWeb(web.clock, two_subjects()), settings=chosen) as crawl:
+        (voice,) = crawl.crawler.topics._voices.values()
+        assert voice.links.name == order
+        # Not the very same: terms may be numbered anew.
+        assert sizes(voice.links.to_json()) == sizes(kept["learned"])
+        assert sizes(voice.links.to_json()) != sizes(new_order(order).to_json())
+
+
+@pytest.mark.parametrize("method", ["adaptive", "adaptive_guarded"])
+def test_the_centre_adapts_as_pages_come_and_a_rejected_page_moves_it_no_more(
+    tmp_path: Path, method: str
+) -> None:
+    chosen = settings(LinkOrderName.LEARNED, 0.9)
+    with watch_topic(tmp_path, two_subjects(), settings=chosen, method=method) as crawl:
+        crawl.run(12 * HOUR)
+        crawl.crawler.drain(crawl.clock.now())
+        moved = centre(crawl)
+        relevant = [url for url in BRIDGES if (score := judged(crawl, url)) and score.fetched]
+        assert moved["updates"] > 0
+        assert len(moved["seeds"]) == len(EXAMPLES)
+        rejected = max(relevant, key=lambda url: getattr(judged(crawl, url), "score", 0.0))
+        before = crawl.crawler.topics._voices[topic_of(crawl).id].model.version
+        assert before == topic_of(crawl).version
+        correct(crawl, rejected, relevant=False)
+        assert centre(crawl)["updates"] < moved["updates"]
+        assert topic_of(crawl).version != before
+
+
+def centre(crawl: Watch) -> dict[str, Any]:
+    """Paper 000's centre as it is kept."""
+    model = json.loads(crawl.store.topics.model(topic_of(crawl).id))
+    found: dict[str, Any] = model["fit"]["adaptive"]
+    return found
