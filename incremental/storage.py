@@ -10,9 +10,12 @@ from pathlib import Path
 from incremental.errors import SettingsError
 from incremental.settings import Settings
 from store import Store, open_store
+from store.belongings import DATABASE
 from store.errors import StoreLockedError
+from store.workplace import BACKING_UP, RESTORING, remove_abandoned
 
 MEGABYTE = 1_000_000
+CRAWLER_LOCK = "crawler.lock"
 
 
 def open_configured_store(settings: Settings, folder: Path) -> Store:
@@ -22,7 +25,7 @@ def open_configured_store(settings: Settings, folder: Path) -> Store:
         way_out = "must be empty (SQLite) or begin with postgresql://"
         raise SettingsError("store.database", database.split("://")[0] + "://...", way_out)
     home = folder / settings.store.folder
-    where = settings.store.database or str(home / "hubwatch.sqlite")
+    where = settings.store.database or str(home / DATABASE)
     quota = int(settings.store.cache_quota_mb * MEGABYTE)
     return open_store(where, cache_folder=home / "pages", cache_quota_bytes=quota)
 
@@ -31,6 +34,8 @@ def open_configured_store(settings: Settings, folder: Path) -> Store:
 def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
     """Hold the embedded store for one crawler: two would fetch everything twice.
 
+    What backups and restores that were killed have left in its folder is removed.
+
     The lock is the operating system's, so it goes with the process, however that ends. PostgreSQL is
     not locked: who shares a server knows who runs what.
 
@@ -38,7 +43,9 @@ def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
         StoreLockedError: another crawler holds it.
     """
     home = folder / settings.store.folder
-    with _alone(home / "crawler.lock", f"another crawler is at work on {home}"):
+    with _alone(home / CRAWLER_LOCK, f"another crawler is at work on {home}"):
+        for prefix in (RESTORING, BACKING_UP) if (home / DATABASE).exists() else ():
+            remove_abandoned(home, prefix)
         yield
 
 

@@ -16,12 +16,21 @@ from urllib.parse import quote
 import peewee
 from peewee import Database, DatabaseError, OperationalError, SqliteDatabase
 
-from store.errors import StoreDamagedError, StoreError, StoreLockedError, StoreTooNewError
+from store.errors import (
+    StoreDamagedError,
+    StoreError,
+    StoreLockedError,
+    StorePlaceError,
+    StoreTooNewError,
+)
+from store.private import make_file, make_folder
+from store.workplace import was_cut_off
 
 BUSY_TIMEOUT_SECONDS = 30
 APPLICATION_ID = 0x48554257
 """``HUBW`` in the header of a SQLite file: a foreign database is refused."""
 _MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 _PRAGMAS = {
@@ -58,8 +67,11 @@ def open_database(where: str) -> Database:
 def _sqlite(path: Path) -> Database:
     with storage_errors(str(path)):
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
+            if not path.exists() and was_cut_off(path.parent):
+                raise StorePlaceError(f"a restore to {path.parent} was cut off; repeat it")
             ours = path.exists() and _check_sqlite(path)
+            make_file(path)  # SQLite gives its log and its index of it the mode of the file itself
         except OSError as error:
             raise StoreError(f"{path} cannot be opened for writing: {error}") from error
         database = SqliteDatabase(str(path), pragmas=_PRAGMAS, timeout=BUSY_TIMEOUT_SECONDS)
@@ -71,14 +83,13 @@ def _sqlite(path: Path) -> Database:
 def _check_sqlite(path: Path) -> bool:
     """Refuse a foreign or damaged file; tell whether it is ours already and not just empty.
 
-    Read-only: our own connection switches the journal mode, which writes to the file.
+    Read-only where it can be: our own connection switches the journal mode, which writes to the file.
     """
     with path.open("rb") as file:
-        start = file.read(len(_MAGIC))
-    if start and start != _MAGIC:
+        start = file.read(_HEADER_BYTES)
+    if start and not start.startswith(_MAGIC):
         raise StoreDamagedError(f"{path} is no database; choose another path, or move it away")
-    address = f"file:{quote(str(path.resolve()))}?mode=ro"
-    connection = sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_SECONDS)
+    connection = sqlite3.connect(read_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)
     with contextlib.closing(connection):
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
@@ -91,6 +102,34 @@ def _check_sqlite(path: Path) -> bool:
     if verdict != "ok":
         raise StoreDamagedError(f"{path} is damaged ({verdict}); restore a backup or move it away")
     return bool(application == APPLICATION_ID)
+
+
+def read_address(path: Path) -> str:
+    """Return the URI by which the SQLite file *path* is read, and not written but for its own sake.
+
+    A transaction that was cut off in rollback mode leaves a journal that the next reader must play
+    back, which a read-only connection cannot: it fails with "readonly database". So a file of ours
+    with such a journal is opened for writing; another program's never is.
+    """
+    mode = "rw" if _has_journal(path) and _is_ours(path) else "ro"
+    return f"file:{quote(str(path.resolve()))}?mode={mode}"
+
+
+def _has_journal(path: Path) -> bool:
+    try:
+        return path.with_name(path.name + "-journal").stat().st_size > 0
+    except OSError:
+        return False
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell by the header alone whether the file is ours, or has no content yet.
+
+    Source: https://www.sqlite.org/fileformat2.html, section 1.3: four bytes at 68, the highest first.
+    """
+    with path.open("rb") as file:
+        header = file.read(_HEADER_BYTES)
+    return not header or int.from_bytes(header[68:72]) == APPLICATION_ID
 
 
 def _postgres(url: str) -> Database:
