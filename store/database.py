@@ -6,7 +6,6 @@ No database object is global. Queries are run on the one that :func:`open_databa
 from __future__ import annotations
 
 import contextlib
-import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from urllib.parse import quote
 import peewee
 from peewee import Database, DatabaseError, OperationalError, SqliteDatabase
 
+from store.addresses import without_password, without_secrets
 from store.errors import (
     StoreDamagedError,
     StoreError,
@@ -142,8 +142,12 @@ def _postgres(url: str) -> Database:
     address = url.replace("postgres://", "postgresql://", 1)
     try:
         database: Database = connect(address, prefer_psycopg3=True)
-    except ValueError as error:
-        raise StoreError(f"{without_password(url)} is no address of a database: {error}") from None
+    except ValueError:
+        # Not what it says of it: it quotes the piece that it took for a port.
+        way_out = "write special characters of the password as %40 (@), %2F (/), %3A (:)"
+        raise StoreError(
+            f"{without_password(url)} is no address of a database; {way_out}"
+        ) from None
     return database
 
 
@@ -173,31 +177,29 @@ def _applied(database: Database) -> set[str]:
 @contextlib.contextmanager
 def storage_errors(where: str) -> Iterator[None]:
     """Turn what the user can mend into a :class:`StoreError`; let bugs through as they are."""
-    where = without_password(where)
+    shown = without_password(where)
     try:
         yield
     except (OperationalError, sqlite3.OperationalError) as error:
-        if "locked" in str(error) or "busy" in str(error):
+        told = without_secrets(str(error), where)
+        if "locked" in told or "busy" in told:
             raise StoreLockedError(
-                f"{where} is held by another process; is another Hubwatch running on it?"
+                f"{shown} is held by another process; is another Hubwatch running on it?"
             ) from error
-        if "unable to open" in str(error) or "readonly" in str(error):
-            raise StoreError(f"{where} cannot be opened for writing: {error}") from error
-        raise StoreError(f"{where}: {error}") from error
+        if "unable to open" in told or "readonly" in told:
+            raise StoreError(f"{shown} cannot be opened for writing: {told}") from error
+        raise StoreError(f"{shown}: {told}") from (error if told == str(error) else None)
     # sqlite3 decodes its messages strictly, and they quote what a damaged file holds.
     except (DatabaseError, sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        if "invalid connection option" in str(error):
+            raise StoreError(f"{shown} names an option that PostgreSQL does not know") from None
         # These are bugs: a constraint, a type or a statement of ours is wrong.
         if isinstance(error, peewee.IntegrityError | peewee.ProgrammingError | peewee.DataError):
             raise
         raise StoreDamagedError(
-            f"{where} is damaged or no database ({error}); restore a backup or move it away"
+            f"{shown} is damaged or no database ({without_secrets(str(error), where)}); "
+            "restore a backup or move it away"
         ) from error
-
-
-def without_password(where: str) -> str:
-    """Return the address of a database as it may be shown."""
-    shown = re.sub(r"^(postgres\w*://[^:/@]*):.*@", r"\1:...@", where)
-    return re.sub(r"(?<=[?&]password=)[^&]*", "...", shown)
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ Services that were not seen to connect through the guard are refused (:mod:`incr
 
 from __future__ import annotations
 
+import base64
 import logging
 import re
 from dataclasses import dataclass
@@ -88,8 +89,8 @@ def _service(url: str, field: str) -> Any:  # noqa: ANN401 - Apprise has no type
     if name_of(type(service)) not in GUARDED:
         scheme = url.partition("://")[0]
         way_out = (
-            f"{service.service_name} is not among the services that are known to ask over HTTP or mail; "
-            "one with connections of its own would go round the address guard"
+            f"{service.service_name} may open connections of its own; only services over HTTP or mail "
+            "are supported, of which it is known that they keep to the address guard"
         )
         raise SettingsError(field, f"{scheme}://...", way_out)
     return service
@@ -109,9 +110,17 @@ class _Words(logging.Handler):
 
 def without_secrets(text: str, url: str) -> str:
     """Return an error without any part of the address that may be a key."""
-    parts = _BETWEEN_PARTS.split(url.partition("://")[2])
+    rest = url.partition("://")[2]
+    credentials = rest.rpartition("@")[0]
+    # What is sent as a password is sent in base64 (RFC 7617).
+    coded = base64.b64encode(unquote(credentials).encode("utf-8", "replace")).decode()
+    parts = {*_BETWEEN_PARTS.split(rest), credentials, coded}
+    parts |= {decode(part) for part in parts for decode in (unquote_plus, unquote)}
     # The longest first: a part of another would leave the rest of that one standing.
-    for part in sorted({*parts, *map(unquote_plus, parts), *map(unquote, parts)}, key=len)[::-1]:
+    for part in sorted(parts, key=len)[::-1]:
         if len(part) > 3:  # noqa: PLR2004 - shorter parts are words and ports
             text = text.replace(part, "...")
+    # But one that stands where a password stands is none, however short.
+    for part in filter(None, credentials.split(":")):
+        text = re.sub(rf"(?<!\w){re.escape(unquote(part))}(?!\w)", "...", text)
     return one_line(text, MAX_ERROR)

@@ -155,10 +155,14 @@ def _value_at(tree: Any, field: str) -> object:  # noqa: ANN401 - whatever the T
     """Return what stands at ``section.name`` or ``site[0].url``, for the message; no secret."""
     if _SECRET.search(field):
         return "..."
+    whole = "." not in field
     value = tree
     for part in field.replace("[", ".").replace("]", "").split("."):
         if isinstance(value, Mapping):
             value = value.get(part, value)
         elif isinstance(value, list | tuple) and part.isdigit():
             value = value[int(part)]
-    return "..." if isinstance(value, Mapping) else value
+    # In the place of a whole section stands what was meant for one of its fields: perhaps a secret.
+    if isinstance(value, Mapping) or (whole and not isinstance(value, int | float)):
+        return "..."
+    return value

@@ -130,6 +130,48 @@ def test_passwords_are_not_shown_in_errors(hubwatch: Run, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    "toml",
+    [
+        "[web]\npassword = ['SECRET']",
+        "web = 'SECRET'",
+        "notify = 'mailto://me:SECRET@example.org'",
+        "notify = ['json://hooks.example/SECRET']",
+        "[[notify]]\nname = 'x'\nurl = ['json://hooks.example/SECRET']",
+        "[[notify]]\nname = 'x'\nurl = 'SECRET'",
+        "[[notify]]\nname = 'x'\nurl = 'nosuch://me:SECRET@example.org/SECRET'\n",
+        "site = 'https://me:SECRET@a.example/'",
+        "site = ['https://me:SECRET@a.example/']",
+        "[[site]]\nurl = 'https://me:SECRET@a b/'",
+        "[[site]]\nurl = 'ftp://me:SEC/RET@a.example/'",
+        "[[site]]\nurl = 'https://a.example/'\nproxy = 'nonsense://me:SECRET@proxy.example'",
+        "[[site]]\nurl = 'https://a.example/'\nheaders = { Cookie = ['SECRET'] }",
+        "[[site]]\nurl = 'https://a.example/'\ncookies = 'SECRET'",
+        "[websub]\ncallback_url = 'ftp://me:SECRET@a.example/'",
+        "store = 'postgresql://me:SECRET@127.0.0.1/news'",
+        "[store]\ndatabase = 'mysql://me:SECRET@127.0.0.1/news'",
+        "[store]\ndatabase = 'postgresql://me:SECRET/x@127.0.0.1/news'",
+        "[store]\ndatabase = 'postgresql://127.0.0.1:1/news?sslpassword=SECRET'",
+        "[store]\ndatabase = ['postgresql://me:SECRET@127.0.0.1/news']",
+    ],
+)
+def test_no_secret_of_the_settings_is_in_any_error(
+    hubwatch: Run, tmp_path: Path, toml: str
+) -> None:
+    """Wherever it stands, and whatever is wrong about it or around it."""
+    (tmp_path / "hubwatch.toml").write_text(toml + "\n")
+    for command in (
+        ["list"],
+        ["notify", "list"],
+        ["notify", "test", "x"],
+        ["add", "https://b.example"],
+    ):
+        done = hubwatch(*command)
+        told = done.out + done.err
+        assert not any(part in told for part in ("SECRET", "SEC/RET")), told
+        assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
     "wrong", [["nonsense"], ["new", "--limit", "0"], ["new", "--format", "xml"], ["add"]]
 )
 def test_wrong_usage(hubwatch: Run, wrong: list[str]) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,8 @@ from hypothesis import strategies as st
 from stories import HOME, START, news_site, seen, visit_of
 
 from store import Store, open_store
-from store.database import open_database, without_password
+from store.addresses import without_password, without_secrets
+from store.database import open_database
 from store.errors import StoreDamagedError, StoreError, StoreTooNewError
 from store.models import ALL
 
@@ -148,6 +151,15 @@ def test_a_place_that_cannot_be_written_is_named(path: str) -> None:
         "postgresql://reader:hush@127.0.0.1:1/news",
         "postgres://reader:hush@127.0.0.1:port/news",
         "postgresql://127.0.0.1:1/news?password=hush",
+        "postgresql://127.0.0.1:1/news?sslpassword=hush",
+        "postgresql://127.0.0.1:1/news?application_name=x&SSLPass%77ord=hush",
+        "postgresql://127.0.0.1:1/news?no_such_option=1&password=hush",
+        "postgresql://reader:hush/x@127.0.0.1:1/news",
+        "postgresql://reader:hush#x@127.0.0.1:1/news",
+        "postgresql://reader:hush?x@127.0.0.1:1/news",
+        "postgresql://reader:x@hush:y@127.0.0.1:1/news",
+        "postgresql://reader:x:hush@127.0.0.1:1/news",
+        "postgresql://[reader:hush@127.0.0.1:1/news",
     ],
 )
 def test_a_server_that_is_not_there_is_named_without_its_password(address: str) -> None:
@@ -157,10 +169,27 @@ def test_a_server_that_is_not_there_is_named_without_its_password(address: str) 
     assert "hush" not in str(caught.value)
 
 
+@given(st.text("abcXYZ0123456789!$%&'()*+,-./:;<=>?@[]^_{|}~# ", min_size=4, max_size=12))
+def test_no_password_is_in_what_a_driver_says(password: str) -> None:
+    """However it was escaped, and however it was cut to pieces by what misread it."""
+    for where in (
+        f"postgresql://reader:{password}@127.0.0.1/news",
+        f"postgresql://reader:{quote(password, safe='')}@127.0.0.1/news",
+        f"postgresql://127.0.0.1/news?sslpassword={quote(password, safe='')}",
+    ):
+        with contextlib.suppress(ValueError):
+            pieces = [password, quote(password, safe=""), *re.split(r"[/?#@:]", password)]
+            for piece in (one for one in pieces if len(one) > 3):
+                assert piece not in without_secrets(f"cannot read '{piece}'", where).replace(
+                    "...", ""
+                )
+
+
 def test_an_address_is_shown_without_its_password() -> None:
     assert without_password("postgresql://a:b:c@h/d") == "postgresql://a:...@h/d"
     assert without_password("postgresql://a:p/w@h/d") == "postgresql://a:...@h/d"
     assert (
         without_password("postgresql://h/d?password=x&b=1") == "postgresql://h/d?password=...&b=1"
     )
+    assert without_password("postgresql://h/d?sslpassword=x") == "postgresql://h/d?sslpassword=..."
     assert without_password("/var/lib/x:y@z.sqlite") == "/var/lib/x:y@z.sqlite"
