@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
 from incremental.errors import SettingsError
 from incremental.settings import Settings
 from store import Store, open_store
-from store.belongings import DATABASE
+from store.belongings import DATABASE, SIDE_FILES, TREES
 from store.errors import StoreLockedError
+from store.private import is_open_to_others, make_file, make_folder, tighten
 from store.workplace import BACKING_UP, RESTORING, remove_abandoned
 
 MEGABYTE = 1_000_000
 CRAWLER_LOCK = "crawler.lock"
+_MOST_NAMED = 10
+logger = logging.getLogger("hubwatch.storage")
 
 
 def open_configured_store(settings: Settings, folder: Path) -> Store:
@@ -49,6 +53,30 @@ def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
         yield
 
 
+def keep_private(settings: Settings, folder: Path, file: Path | None) -> None:
+    """Take the rights of others from the store in its folder, and from the settings in *file*.
+
+    They hold passwords, digests of tokens and what was read behind a login, and versions before 0.2 left
+    them to the umask. What was changed is logged, and what cannot be (another user's file) is too.
+    """
+    home = folder / settings.store.folder
+    # A store in the folder of the settings shares it with who knows what.
+    own = [] if home.resolve() == folder.resolve() else [home]
+    changed = tighten([*own, *filter(None, [file])])
+    names = (DATABASE, *SIDE_FILES, CRAWLER_LOCK, *TREES)
+    trees = [path for path in map(home.joinpath, names) if is_open_to_others(path)]
+    # A folder for its owner alone closes all below it, so a tree is gone through once, and not each time.
+    folders = [path for path in trees if path.is_dir() and not path.is_symlink()]
+    inside = [below for path in folders for below in path.rglob("*")]
+    changed += tighten([*trees, *inside])
+    for path in changed[:_MOST_NAMED]:
+        logger.warning("%s was open to other users of this machine; it is no longer", path)
+    if len(changed) > _MOST_NAMED:
+        logger.warning("... and %d more files below %s", len(changed) - _MOST_NAMED, home)
+    if file is not None and is_open_to_others(file):
+        logger.warning("%s can be read by other users of this machine: chmod 600 it", file)
+
+
 @contextlib.contextmanager
 def only_discoverer(settings: Settings, folder: Path, topic_id: int) -> Iterator[None]:
     """Hold a topic's discovery for one run: two would take up the same one where it was cut off.
@@ -63,7 +91,8 @@ def only_discoverer(settings: Settings, folder: Path, topic_id: int) -> Iterator
 
 @contextlib.contextmanager
 def _alone(path: Path, problem: str) -> Iterator[None]:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
+    make_file(path)
     with path.open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

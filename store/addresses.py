@@ -14,7 +14,8 @@ HIDDEN = "..."
 _SERVER = re.compile(r"(?P<before>postgres\w*://[^:/@]*):(?P<secret>.*)@", re.DOTALL)
 _PARAMETER = re.compile(r"(?<=[?&])(?P<name>[^=&]*)=(?P<secret>[^&]*)")
 _SECRET_NAME = re.compile(r"pass|secret|token|key", re.IGNORECASE)
-_PIECES = re.compile(r"[/?#@:&=\[\]]")
+_CUTS = (re.compile(r"[/?#@:]"), re.compile(r"[/?#@:&=\[\]]"))
+"""Where an address is cut by who misreads it."""
 _SHORTEST = 4
 """A secret of fewer characters cannot be told from the words around it."""
 
@@ -42,10 +43,11 @@ def without_secrets(text: str, where: str) -> str:
         for one in secrets
         for form in (one, unquote(one), unquote_plus(one), quote(one, safe=""))
     }
-    pieces = {piece for form in forms for piece in _PIECES.split(form) if len(piece) >= _SHORTEST}
+    pieces = {piece for form in forms for cut in _CUTS for piece in cut.split(form)}
     # The longest first: a part of another would leave the rest of that one standing.
     for secret in sorted(forms | pieces, key=len, reverse=True):
-        text = text.replace(secret, HIDDEN)
+        if len(secret) >= _SHORTEST:
+            text = text.replace(secret, HIDDEN)
     return text
 
 

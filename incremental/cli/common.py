@@ -19,7 +19,7 @@ from rich.text import Text
 from incremental.clock import SystemClock
 from incremental.errors import NotFoundError
 from incremental.plain_text import cell, one_line
-from incremental.settings import Settings, load_settings
+from incremental.settings import Settings, load_settings, settings_path
 from incremental.urls import identity, normalize
 
 if TYPE_CHECKING:
@@ -40,6 +40,11 @@ class State:
     def settings(self) -> tuple[Settings, Path]:
         """Read the settings; return them with their folder."""
         return load_settings(self.config)
+
+    def file(self) -> Path | None:
+        """Return the settings file; None when there is none and the defaults hold."""
+        path = settings_path(self.config)
+        return path if path.is_file() else None
 
     def open(self) -> Store:
         """Open the store of the settings."""
