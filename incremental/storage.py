@@ -19,6 +19,7 @@ from store.workplace import BACKING_UP, RESTORING, remove_abandoned
 MEGABYTE = 1_000_000
 CRAWLER_LOCK = "crawler.lock"
 _MOST_NAMED = 10
+_SETTINGS_NOTE = "settings.name"
 logger = logging.getLogger("hubwatch.storage")
 
 
@@ -75,6 +76,28 @@ def keep_private(settings: Settings, folder: Path, file: Path | None) -> None:
         logger.warning("... and %d more files below %s", len(changed) - _MOST_NAMED, home)
     if file is not None and is_open_to_others(file):
         logger.warning("%s can be read by other users of this machine: chmod 600 it", file)
+
+
+def same_settings(settings: Settings, folder: Path, file: Path | None) -> None:
+    """Refuse to go on with the defaults where a settings file was used before and is gone.
+
+    Budgets, scopes, channels and the password would be others from one start to the next, without a
+    word. Which file it was is kept beside the store.
+
+    Raises:
+        SettingsError: names the file and the ways out.
+    """
+    note = folder / settings.store.folder / _SETTINGS_NOTE
+    if file is None and note.exists():
+        way_out = (
+            "was this store's settings file and is not there; bring it back, name it with --config, "
+            f"or delete {note} to go on with the defaults"
+        )
+        raise SettingsError("config", note.read_text(encoding="utf-8").strip(), way_out)
+    if file is not None:
+        make_folder(note.parent)
+        make_file(note)
+        note.write_text(f"{file.resolve()}\n", encoding="utf-8")
 
 
 @contextlib.contextmanager

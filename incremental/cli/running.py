@@ -61,6 +61,7 @@ def run(
         models_folder,
         only_writer,
         open_configured_store,
+        same_settings,
     )
 
     state: State = context.obj
@@ -73,6 +74,7 @@ def run(
     models = models_folder(settings, folder)
     with contextlib.ExitStack() as stack:
         stack.enter_context(only_writer(settings, folder))
+        same_settings(settings, folder, state.file())
         keep_private(settings, folder, state.file())
         store = stack.enter_context(open_configured_store(settings, folder))
         _add_sites(store, settings, urls or [])

@@ -129,6 +129,18 @@ def test_passwords_are_not_shown_in_errors(hubwatch: Run, tmp_path: Path) -> Non
     assert "hunter2" not in done.err
 
 
+def test_settings_that_were_there_before_are_missed(hubwatch: Run, tmp_path: Path) -> None:
+    """Watching on with the defaults would forget budgets, scopes and channels without a word."""
+    (tmp_path / "hubwatch.toml").write_text("[daemon]\nworkers = 1\n[web]\nenabled = false\n")
+    assert hubwatch("run", "--once", "http://127.0.0.1:9/").code != 2
+    (tmp_path / "hubwatch.toml").rename(tmp_path / "moved.toml")
+    gone = hubwatch("run", "--once")
+    assert (gone.code, "hubwatch.toml" in gone.err, "--config" in gone.err) == (2, True, True)
+    assert hubwatch("--config", "moved.toml", "run", "--once").code != 2
+    (tmp_path / "hubwatch-data" / "settings.name").unlink()
+    assert hubwatch("run", "--once").code != 2
+
+
 @pytest.mark.parametrize(
     "toml",
     [

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import re
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,6 +17,7 @@ from stories import HOME, START, news_site, seen, visit_of
 
 from store import Store, open_store
 from store.addresses import without_password, without_secrets
+from store.backup import back_up
 from store.database import open_database
 from store.errors import StoreDamagedError, StoreError, StoreTooNewError
 from store.models import ALL
@@ -137,6 +140,46 @@ def test_damage_anywhere_is_a_store_error_or_no_matter(
     path.write_bytes(content[:start] + junk + content[start + len(junk) :])
     with contextlib.suppress(StoreError):
         open_store(str(path), cache_folder=path.parent).close()
+
+
+CUT_OFF = """
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA journal_mode = delete")
+connection.execute("PRAGMA cache_size = 1")
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("UPDATE page SET anchor = 'half done'")
+os._exit(9)
+"""
+
+
+def test_a_transaction_that_was_cut_off_is_rolled_back_at_the_next_start(tmp_path: Path) -> None:
+    """A hot journal: whoever opens the file first must play it back, and so may not only read."""
+    path = tmp_path / "hubwatch.sqlite"
+    write_store(path)
+    subprocess.run([sys.executable, "-c", CUT_OFF, str(path)], check=False)
+    assert path.with_name("hubwatch.sqlite-journal").stat().st_size > 0
+    open_store(str(path), cache_folder=tmp_path).close()
+    with contextlib.closing(sqlite3.connect(path)) as reader:
+        half_done = reader.execute("SELECT COUNT(*) FROM page WHERE anchor = 'half done'")
+        assert half_done.fetchone() == (0,)
+        assert reader.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    back_up(tmp_path, tmp_path / "b.tar.gz")
+
+
+def test_the_journal_of_another_program_is_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "hubwatch.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE page (anchor TEXT)")
+    connection.executemany("INSERT INTO page VALUES (?)", [("x" * 900,)] * 300)
+    connection.commit()
+    connection.close()
+    subprocess.run([sys.executable, "-c", CUT_OFF, str(path)], check=False)
+    journal = path.with_name("hubwatch.sqlite-journal")
+    before = journal.read_bytes()
+    assert before
+    refusal(path)
+    assert journal.read_bytes() == before
 
 
 @pytest.mark.parametrize("path", ["/proc/hubwatch/x.sqlite", "/dev/null/x.sqlite", "/tmp"])
