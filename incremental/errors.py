@@ -14,6 +14,18 @@ A site that cannot be fetched or parsed is not an error: it is a value with a
 
 from __future__ import annotations
 
+import re
+
+_CREDENTIALS = re.compile(r"(?<=://)\S*@")
+
+
+def without_credentials(value: object) -> object:
+    """Return a value as a message may show it: of an address, not what stands before the ``@``.
+
+    Up to the last one: a password may hold any character, escaped or not.
+    """
+    return _CREDENTIALS.sub("...@", value) if isinstance(value, str) else value
+
 
 class HubwatchError(Exception):
     """The root of all errors that a user can mend."""
@@ -23,6 +35,7 @@ class SettingsError(HubwatchError):
     """A setting is missing or wrong."""
 
     def __init__(self, field: str, value: object, way_out: str) -> None:
+        value = without_credentials(value)
         self.field = field
         self.value = value
         self.way_out = way_out
@@ -33,6 +46,7 @@ class InputError(HubwatchError):
     """Something given by hand cannot be used as it is; an empty *value* is not shown."""
 
     def __init__(self, what: str, value: object, way_out: str) -> None:
+        value = without_credentials(value)
         self.what = what
         self.value = value
         self.way_out = way_out

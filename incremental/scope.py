@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from incremental.errors import InputError
@@ -19,6 +22,8 @@ from incremental.urls import host_of, registered_domain
 MAX_DEPTH = 16
 MAX_QUERY_PARAMETERS = 12
 MAX_SEGMENT_REPEATS = 3
+_MOST_PATTERN_BYTES = 1 << 20
+"""What one compiled regular expression may take: 1 MB holds any that a person writes."""
 
 # What no reader of news wants as a page of its own. Documents (pdf, doc, xls, zip of a tender) stay in.
 _ASSET = re.compile(
@@ -39,6 +44,13 @@ _ACTION = re.compile(
     r"|cdn-cgi|print|mailto:|share(?=[^/]*$))(?:[/.?]|$)",
     re.IGNORECASE,
 )
+
+
+class Pattern(Protocol):
+    """What a compiled pattern is asked."""
+
+    def search(self, text: str, /) -> object | None:
+        """Return something if the pattern matches anywhere in *text*, None if not."""
 
 
 class Reach(StrEnum):
@@ -75,7 +87,7 @@ class Scope:
     exclude: tuple[str, ...] = ()
     open_feeds: tuple[str, ...] = ()
     """Identities of feeds that the user gave and whose entries count wherever they lie."""
-    _compiled: dict[str, re.Pattern[str]] = field(
+    _compiled: dict[str, Pattern] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -129,20 +141,62 @@ def _bare(host: str) -> str:
     return host.removeprefix("www.")
 
 
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a glob or ``re:`` pattern.
+def compile_pattern(pattern: str) -> Pattern:
+    """Compile a glob or ``re:`` pattern; both take time in proportion to the length of a URL.
 
-    A glob matches the whole URL, scheme included; ``*`` crosses slashes.
+    A glob matches the whole URL, scheme included; ``*`` crosses slashes. Regular expressions are those
+    of RE2: Python's own needs exponential time for some, and the links they are tried on are a
+    stranger's. RE2 has no back-references and does not look around, because those cannot be linear.
 
     Raises:
-        InputError: the regular expression is not one.
+        InputError: the regular expression is not one, or RE2 cannot do it.
     """
     if not pattern.startswith("re:"):
+        # As fnmatch writes it, no star is tried again once what stands behind it was found.
         return re.compile(r"\A" + fnmatch.translate(pattern))
+    import re2  # noqa: PLC0415 - few have such patterns
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MOST_PATTERN_BYTES
     try:
-        return re.compile(pattern[3:])
-    except (re.error, OverflowError, RecursionError) as error:
-        raise InputError("pattern", pattern, f"not a regular expression: {error}") from error
+        _refuse_huge_count(pattern)
+        compiled: Pattern = re2.compile(pattern[3:].encode(), options)
+    except (re2.error, UnicodeEncodeError, OverflowError) as error:
+        why = error.args[0] if error.args else error
+        text = why.decode("utf-8", "replace") if isinstance(why, bytes) else str(why)
+        raise InputError("pattern", pattern, f"{_not_linear(pattern)}: {text}") from None
+    return _OnBytes(pattern, compiled)
+
+
+def _refuse_huge_count(pattern: str) -> None:
+    """Raise OverflowError at ``a{99999999999}``, which RE2 takes for the text that it is written as."""
+    with contextlib.suppress(re.error, RecursionError):
+        re.compile(pattern[3:])
+
+
+def _not_linear(pattern: str) -> str:
+    try:
+        re.compile(pattern[3:])
+    except (re.error, OverflowError, RecursionError):
+        return "not a regular expression"
+    return "a regular expression that could take for ever (looking around, going back); write it without"
+
+
+class _OnBytes:
+    """A pattern of RE2 that is asked about text: URLs are ASCII, and bytes need no table of places."""
+
+    def __init__(self, pattern: str, compiled: Pattern) -> None:
+        self._pattern = pattern
+        self._compiled = compiled
+
+    def __reduce__(self) -> tuple[Callable[[str], Pattern], tuple[str]]:
+        """Travel to another process as the text: what RE2 made of it cannot."""
+        return compile_pattern, (self._pattern,)
+
+    def search(self, text: str) -> object | None:
+        """Return something if the pattern matches anywhere in *text*, None if not."""
+        return self._compiled.search(text.encode("utf-8", "replace"))  # type: ignore[arg-type]  # as it was compiled
 
 
 def trap(url: str) -> str | None:

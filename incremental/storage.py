@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
 from incremental.errors import SettingsError
 from incremental.settings import Settings
 from store import Store, open_store
+from store.belongings import DATABASE, SIDE_FILES, TREES
 from store.errors import StoreLockedError
+from store.private import is_open_to_others, make_file, make_folder, tighten
+from store.workplace import BACKING_UP, RESTORING, remove_abandoned
 
 MEGABYTE = 1_000_000
+CRAWLER_LOCK = "crawler.lock"
+_MOST_NAMED = 10
+_SETTINGS_NOTE = "settings.name"
+logger = logging.getLogger("hubwatch.storage")
 
 
 def open_configured_store(settings: Settings, folder: Path) -> Store:
@@ -22,7 +30,7 @@ def open_configured_store(settings: Settings, folder: Path) -> Store:
         way_out = "must be empty (SQLite) or begin with postgresql://"
         raise SettingsError("store.database", database.split("://")[0] + "://...", way_out)
     home = folder / settings.store.folder
-    where = settings.store.database or str(home / "hubwatch.sqlite")
+    where = settings.store.database or str(home / DATABASE)
     quota = int(settings.store.cache_quota_mb * MEGABYTE)
     return open_store(where, cache_folder=home / "pages", cache_quota_bytes=quota)
 
@@ -31,6 +39,8 @@ def open_configured_store(settings: Settings, folder: Path) -> Store:
 def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
     """Hold the embedded store for one crawler: two would fetch everything twice.
 
+    What backups and restores that were killed have left in its folder is removed.
+
     The lock is the operating system's, so it goes with the process, however that ends. PostgreSQL is
     not locked: who shares a server knows who runs what.
 
@@ -38,7 +48,9 @@ def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
         StoreLockedError: another crawler holds it.
     """
     home = folder / settings.store.folder
-    with _alone(home / "crawler.lock", f"another crawler is at work on {home}"):
+    with _alone(home / CRAWLER_LOCK, f"another crawler is at work on {home}"):
+        for prefix in (RESTORING, BACKING_UP) if (home / DATABASE).exists() else ():
+            remove_abandoned(home, prefix)
         yield
 
 
@@ -60,6 +72,52 @@ def crawler_at_work(settings: Settings, folder: Path) -> bool | None:
     return False
 
 
+def keep_private(settings: Settings, folder: Path, file: Path | None) -> None:
+    """Take the rights of others from the store in its folder, and from the settings in *file*.
+
+    They hold passwords, digests of tokens and what was read behind a login, and versions before 0.2 left
+    them to the umask. What was changed is logged, and what cannot be (another user's file) is too.
+    """
+    home = folder / settings.store.folder
+    # A store in the folder of the settings shares it with who knows what.
+    own = [] if home.resolve() == folder.resolve() else [home]
+    changed = tighten([*own, *filter(None, [file])])
+    names = (DATABASE, *SIDE_FILES, CRAWLER_LOCK, *TREES)
+    trees = [path for path in map(home.joinpath, names) if is_open_to_others(path)]
+    # A folder for its owner alone closes all below it, so a tree is gone through once, and not each time.
+    folders = [path for path in trees if path.is_dir() and not path.is_symlink()]
+    inside = [below for path in folders for below in path.rglob("*")]
+    changed += tighten([*trees, *inside])
+    for path in changed[:_MOST_NAMED]:
+        logger.warning("%s was open to other users of this machine; it is no longer", path)
+    if len(changed) > _MOST_NAMED:
+        logger.warning("... and %d more files below %s", len(changed) - _MOST_NAMED, home)
+    if file is not None and is_open_to_others(file):
+        logger.warning("%s can be read by other users of this machine: chmod 600 it", file)
+
+
+def same_settings(settings: Settings, folder: Path, file: Path | None) -> None:
+    """Refuse to go on with the defaults where a settings file was used before and is gone.
+
+    Budgets, scopes, channels and the password would be others from one start to the next, without a
+    word. Which file it was is kept beside the store.
+
+    Raises:
+        SettingsError: names the file and the ways out.
+    """
+    note = folder / settings.store.folder / _SETTINGS_NOTE
+    if file is None and note.exists():
+        way_out = (
+            "was this store's settings file and is not there; bring it back, name it with --config, "
+            f"or delete {note} to go on with the defaults"
+        )
+        raise SettingsError("config", note.read_text(encoding="utf-8").strip(), way_out)
+    if file is not None:
+        make_folder(note.parent)
+        make_file(note)
+        note.write_text(f"{file.resolve()}\n", encoding="utf-8")
+
+
 @contextlib.contextmanager
 def only_discoverer(settings: Settings, folder: Path, topic_id: int) -> Iterator[None]:
     """Hold a topic's discovery for one run: two would take up the same one where it was cut off.
@@ -74,7 +132,8 @@ def only_discoverer(settings: Settings, folder: Path, topic_id: int) -> Iterator
 
 @contextlib.contextmanager
 def _alone(path: Path, problem: str) -> Iterator[None]:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
+    make_file(path)
     with path.open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -10,6 +10,7 @@
 
 Restoring reads nothing but what the manifest names, into a new folder, with every size and sum checked
 before anything is put in place; a member that points outside, a bomb, or a later version is refused.
+It replaces nothing but what a store wrote (:mod:`store.belongings`), and that only when it is told to.
 """
 
 from __future__ import annotations
@@ -19,10 +20,8 @@ import io
 import json
 import os
 import re
-import shutil
 import sqlite3
 import tarfile
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -30,11 +29,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from store.database import MIGRATIONS
-from store.errors import StoreDamagedError, StoreError, StoreTooNewError
+from store.belongings import DATABASE, SIDE_FILES, TREES, foreign_entry, remains
+from store.database import MIGRATIONS, read_address
+from store.errors import (
+    StoreDamagedError,
+    StoreError,
+    StorePlaceError,
+    StoreRemainsError,
+    StoreTooNewError,
+)
+from store.private import FILE_MODE, make_file, make_folder
+from store.workplace import BACKING_UP, PUTTING, RESTORING, remove_abandoned, was_cut_off, workplace
 
 FORMAT = 1
-DATABASE = "hubwatch.sqlite"
 MANIFEST = "manifest.json"
 MAX_RESTORED_BYTES = 200_000_000_000
 MAX_MANIFEST_BYTES = 200_000_000
@@ -60,33 +67,39 @@ def back_up(
     """Write the store in the folder *home* to *target*. Nothing half-written stays under that name.
 
     Raises:
-        StoreError: there is no embedded store, or *target* cannot be written.
+        StoreError: there is no embedded store.
+        StoreDamagedError: it cannot be read.
+        StorePlaceError: *target* cannot be written.
     """
     source = home / DATABASE
     if not source.exists():
         raise StoreError(f"{source} is not there; a PostgreSQL store is backed up with pg_dump")
     try:
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix="~backup-") as folder:
-            copy = Path(folder) / DATABASE
+        remove_abandoned(target.parent, BACKING_UP)
+        with workplace(target.parent, BACKING_UP) as folder:
+            copy = folder / DATABASE
+            make_file(copy)
             _copy_database(source, copy)
-            half = Path(folder) / "half"
-            half.touch(mode=0o600)  # it holds digests of tokens, and what was read behind passwords
+            half = folder / "half"
+            make_file(half)  # it holds digests of tokens, and what was read behind passwords
             report = _write(half, copy, home, pages=pages, progress=progress)
             os.replace(half, target)  # noqa: PTH105 - the rename that is atomic by contract
     except OSError as error:
-        raise StoreError(f"{target} cannot be written: {error}") from error
+        raise StorePlaceError(f"{target} cannot be written: {error}") from error
     return report
 
 
 def _copy_database(source: Path, target: Path) -> None:
     try:
         with (
-            closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as reading,
+            closing(sqlite3.connect(read_address(source), uri=True)) as reading,
             closing(sqlite3.connect(target)) as writing,
         ):
             reading.backup(writing)
             writing.execute("PRAGMA journal_mode = delete")
     except sqlite3.Error as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
+            raise StorePlaceError(f"{target.parent.parent} has no space: {error}") from error
         raise StoreDamagedError(f"{source} cannot be read: {error}") from error
 
 
@@ -151,29 +164,74 @@ def _migrations(database: Path) -> list[str]:
     return [str(name) for (name,) in rows]
 
 
-def restore(source: Path, home: Path, *, progress: Progress | None = None) -> BackupReport:
+def restore(
+    source: Path, home: Path, *, replace: bool = False, progress: Progress | None = None
+) -> BackupReport:
     """Put the store of a backup into the folder *home*, which must not hold one yet.
 
+    Trees and side files that an earlier store left there without its database go when *replace* says
+    so, and what a restore that was killed has put there goes in any case. Nothing else is touched.
+
     Raises:
-        StoreError: *home* holds a store, or cannot be written.
+        StoreError: *home* holds a store.
+        StoreRemainsError: *home* holds what is left of one, and *replace* was not given.
+        StorePlaceError: *home* holds anything else, or cannot be written; *source* cannot be read.
         StoreDamagedError: the file is no backup, or damaged; nothing was put in place.
         StoreTooNewError: a later version wrote it.
     """
-    if (home / DATABASE).exists():
-        raise StoreError(
-            f"{home} holds a store already; move it away, or restore to another folder"
-        )
+    check_target(home, replace=replace)
+    was_there = home.exists()
     try:
-        home.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=home.parent, prefix="~restore-") as folder:
-            fresh = Path(folder) / "store"
-            report = _unpack(source, fresh, progress)
-            _put(fresh, home)
+        make_folder(home)
+        with workplace(home, RESTORING) as folder:
+            if was_cut_off(home):
+                (folder / PUTTING).touch()  # before the folder that says so goes
+            for parent in (home, home.parent):  # earlier versions worked beside it
+                remove_abandoned(parent, RESTORING)
+            report = _unpack(source, folder / "store", progress)
+            _in_wal_mode(folder / "store" / DATABASE)
+            (folder / PUTTING).touch()
+            _put(folder, home)
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise StoreDamagedError(f"{source} is no backup, or damaged: {error}") from error
     except OSError as error:
-        raise StoreError(f"cannot restore {source} to {home}: {error}") from error
+        raise StorePlaceError(f"cannot restore {source} to {home}: {error}") from error
+    finally:
+        if not was_there and home.is_dir() and not any(home.iterdir()):
+            home.rmdir()
     return report
+
+
+def check_target(home: Path, *, replace: bool = False) -> None:
+    """Refuse a folder that a store cannot be restored to; :func:`restore` does so itself.
+
+    Raises:
+        StoreError: see :func:`restore`.
+    """
+    try:
+        if (home / DATABASE).exists():
+            raise StoreError(
+                f"{home} holds a store already; move it away, or restore to another folder"
+            )
+        if foreign := foreign_entry(home):
+            raise StorePlaceError(
+                f"{foreign} is not the store's; move it away, or restore to another folder"
+            )
+        left = [] if replace or not home.exists() or was_cut_off(home) else remains(home)
+    except OSError as error:
+        raise StorePlaceError(f"{home} cannot be looked into: {error}") from error
+    if left:
+        names = ", ".join(path.name for path in left)
+        raise StoreRemainsError(f"{home} holds what is left of a store: {names}")
+
+
+def _in_wal_mode(database: Path) -> None:
+    """Give a restored database the journal mode it runs in, before anything can be killed in it."""
+    try:
+        with closing(sqlite3.connect(database)) as connection:
+            connection.execute("PRAGMA journal_mode = wal")
+    except sqlite3.Error as error:
+        raise StoreDamagedError(f"the backup's database is damaged: {error}") from error
 
 
 def _unpack(source: Path, fresh: Path, progress: Progress | None) -> BackupReport:
@@ -218,19 +276,29 @@ def _manifest(archive: tarfile.TarFile, info: tarfile.TarInfo, source: Path) -> 
 def _extract(archive: tarfile.TarFile, info: tarfile.TarInfo, target: Path) -> dict[str, object]:
     file = archive.extractfile(info)
     digest = hashlib.md5()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open("xb") as out:
+    make_folder(target.parent)
+    handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
+    with os.fdopen(handle, "wb") as out:
         while file is not None and (chunk := file.read(_CHUNK)):
             digest.update(chunk)
             out.write(chunk)
+        out.flush()
+        if target.name == DATABASE:
+            os.fsync(out.fileno())
     return {"size": target.stat().st_size, "md5": digest.hexdigest()}
 
 
-def _put(fresh: Path, home: Path) -> None:
-    """Move the members into place, the database last: without it there is no store."""
-    home.mkdir(parents=True, exist_ok=True)
-    for top in ("models", "pages"):
-        if (fresh / top).exists():
-            shutil.rmtree(home / top, ignore_errors=True)
-            os.replace(fresh / top, home / top)  # noqa: PTH105 - atomic by contract
-    os.replace(fresh / DATABASE, home / DATABASE)  # noqa: PTH105 - likewise
+def _put(folder: Path, home: Path) -> None:
+    """Move the members into place, the database last: without it there is no store.
+
+    Everything that is in the way was found to be the store's, and goes with the work folder. A log of
+    another database would be played into the new one, so it must not stay beside it.
+    """
+    replaced, fresh = folder / "replaced", folder / "store"
+    make_folder(replaced)
+    for name in (*TREES, *SIDE_FILES):
+        if (home / name).exists():
+            os.replace(home / name, replaced / name)  # noqa: PTH105 - atomic by contract
+    for name in (*TREES, DATABASE):
+        if (fresh / name).exists():
+            os.replace(fresh / name, home / name)  # noqa: PTH105 - likewise

@@ -6,7 +6,6 @@ No database object is global. Queries are run on the one that :func:`open_databa
 from __future__ import annotations
 
 import contextlib
-import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,12 +15,22 @@ from urllib.parse import quote
 import peewee
 from peewee import Database, DatabaseError, OperationalError, SqliteDatabase
 
-from store.errors import StoreDamagedError, StoreError, StoreLockedError, StoreTooNewError
+from store.addresses import without_password, without_secrets
+from store.errors import (
+    StoreDamagedError,
+    StoreError,
+    StoreLockedError,
+    StorePlaceError,
+    StoreTooNewError,
+)
+from store.private import make_file, make_folder
+from store.workplace import was_cut_off
 
 BUSY_TIMEOUT_SECONDS = 30
 APPLICATION_ID = 0x48554257
 """``HUBW`` in the header of a SQLite file: a foreign database is refused."""
 _MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 _PRAGMAS = {
@@ -58,8 +67,11 @@ def open_database(where: str) -> Database:
 def _sqlite(path: Path) -> Database:
     with storage_errors(str(path)):
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
+            if not path.exists() and was_cut_off(path.parent):
+                raise StorePlaceError(f"a restore to {path.parent} was cut off; repeat it")
             ours = path.exists() and _check_sqlite(path)
+            make_file(path)  # SQLite gives its log and its index of it the mode of the file itself
         except OSError as error:
             raise StoreError(f"{path} cannot be opened for writing: {error}") from error
         database = SqliteDatabase(str(path), pragmas=_PRAGMAS, timeout=BUSY_TIMEOUT_SECONDS)
@@ -71,14 +83,13 @@ def _sqlite(path: Path) -> Database:
 def _check_sqlite(path: Path) -> bool:
     """Refuse a foreign or damaged file; tell whether it is ours already and not just empty.
 
-    Read-only: our own connection switches the journal mode, which writes to the file.
+    Read-only where it can be: our own connection switches the journal mode, which writes to the file.
     """
     with path.open("rb") as file:
-        start = file.read(len(_MAGIC))
-    if start and start != _MAGIC:
+        start = file.read(_HEADER_BYTES)
+    if start and not start.startswith(_MAGIC):
         raise StoreDamagedError(f"{path} is no database; choose another path, or move it away")
-    address = f"file:{quote(str(path.resolve()))}?mode=ro"
-    connection = sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_SECONDS)
+    connection = sqlite3.connect(read_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)
     with contextlib.closing(connection):
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
@@ -93,6 +104,34 @@ def _check_sqlite(path: Path) -> bool:
     return bool(application == APPLICATION_ID)
 
 
+def read_address(path: Path) -> str:
+    """Return the URI by which the SQLite file *path* is read, and not written but for its own sake.
+
+    A transaction that was cut off in rollback mode leaves a journal that the next reader must play
+    back, which a read-only connection cannot: it fails with "readonly database". So a file of ours
+    with such a journal is opened for writing; another program's never is.
+    """
+    mode = "rw" if _has_journal(path) and _is_ours(path) else "ro"
+    return f"file:{quote(str(path.resolve()))}?mode={mode}"
+
+
+def _has_journal(path: Path) -> bool:
+    try:
+        return path.with_name(path.name + "-journal").stat().st_size > 0
+    except OSError:
+        return False
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell by the header alone whether the file is ours, or has no content yet.
+
+    Source: https://www.sqlite.org/fileformat2.html, section 1.3: four bytes at 68, the highest first.
+    """
+    with path.open("rb") as file:
+        header = file.read(_HEADER_BYTES)
+    return not header or int.from_bytes(header[68:72]) == APPLICATION_ID
+
+
 def _postgres(url: str) -> Database:
     try:
         import psycopg  # noqa: F401, PLC0415 - an extra, loaded only by those who use it
@@ -103,8 +142,12 @@ def _postgres(url: str) -> Database:
     address = url.replace("postgres://", "postgresql://", 1)
     try:
         database: Database = connect(address, prefer_psycopg3=True)
-    except ValueError as error:
-        raise StoreError(f"{without_password(url)} is no address of a database: {error}") from None
+    except ValueError:
+        # Not what it says of it: it quotes the piece that it took for a port.
+        way_out = "write special characters of the password as %40 (@), %2F (/), %3A (:)"
+        raise StoreError(
+            f"{without_password(url)} is no address of a database; {way_out}"
+        ) from None
     return database
 
 
@@ -134,31 +177,29 @@ def _applied(database: Database) -> set[str]:
 @contextlib.contextmanager
 def storage_errors(where: str) -> Iterator[None]:
     """Turn what the user can mend into a :class:`StoreError`; let bugs through as they are."""
-    where = without_password(where)
+    shown = without_password(where)
     try:
         yield
     except (OperationalError, sqlite3.OperationalError) as error:
-        if "locked" in str(error) or "busy" in str(error):
+        told = without_secrets(str(error), where)
+        if "locked" in told or "busy" in told:
             raise StoreLockedError(
-                f"{where} is held by another process; is another Hubwatch running on it?"
+                f"{shown} is held by another process; is another Hubwatch running on it?"
             ) from error
-        if "unable to open" in str(error) or "readonly" in str(error):
-            raise StoreError(f"{where} cannot be opened for writing: {error}") from error
-        raise StoreError(f"{where}: {error}") from error
+        if "unable to open" in told or "readonly" in told:
+            raise StoreError(f"{shown} cannot be opened for writing: {told}") from error
+        raise StoreError(f"{shown}: {told}") from (error if told == str(error) else None)
     # sqlite3 decodes its messages strictly, and they quote what a damaged file holds.
     except (DatabaseError, sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        if "invalid connection option" in str(error):
+            raise StoreError(f"{shown} names an option that PostgreSQL does not know") from None
         # These are bugs: a constraint, a type or a statement of ours is wrong.
         if isinstance(error, peewee.IntegrityError | peewee.ProgrammingError | peewee.DataError):
             raise
         raise StoreDamagedError(
-            f"{where} is damaged or no database ({error}); restore a backup or move it away"
+            f"{shown} is damaged or no database ({without_secrets(str(error), where)}); "
+            "restore a backup or move it away"
         ) from error
-
-
-def without_password(where: str) -> str:
-    """Return the address of a database as it may be shown."""
-    shown = re.sub(r"^(postgres\w*://[^:/@]*):.*@", r"\1:...@", where)
-    return re.sub(r"(?<=[?&]password=)[^&]*", "...", shown)
 
 
 @contextlib.contextmanager

@@ -5,7 +5,9 @@
     StoreError
     ├── StoreLockedError         another process holds the database for too long
     ├── StoreDamagedError        the file is not a sound Hubwatch database; it is never re-created
-    └── StoreTooNewError         the file was written by a later version
+    ├── StoreTooNewError         the file was written by a later version
+    └── StorePlaceError          a file or folder that was named cannot be used; nothing was done
+        └── StoreRemainsError    it can, if what is left of an earlier store may be replaced
 """
 
 from __future__ import annotations
@@ -25,3 +27,11 @@ class StoreDamagedError(StoreError):
 
 class StoreTooNewError(StoreError):
     """The database was migrated by a later version of Hubwatch; upgrade, or use another file."""
+
+
+class StorePlaceError(StoreError):
+    """The file or folder that was named cannot be used for this; name another one."""
+
+
+class StoreRemainsError(StorePlaceError):
+    """The folder holds what is left of a store; it is replaced only when that is asked for."""

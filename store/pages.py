@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from store.errors import StoreError
+from store.private import make_folder
 
 _LEVELS = 2
 
@@ -100,7 +101,7 @@ class PageCache:
 
     @staticmethod
     def _write(path: Path, content: bytes) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix="~", delete=False) as file:
             try:
                 # Level 1: a body is written once and read seldom, and level 6 costs three times as much.

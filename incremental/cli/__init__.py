@@ -4,7 +4,7 @@ Exit codes, the same for every command::
 
     0    done
     1    done in part: something that was asked for failed, and was said on stderr
-    2    wrong usage, wrong settings, or a file or model that cannot be used; nothing was done
+    2    wrong usage, wrong settings, or a file, folder or model that cannot be used; nothing was done
     3    the store is locked, damaged or from a later version
     4    nothing is known by that name
     130  ended at once by a second signal
@@ -33,13 +33,13 @@ def main() -> None:
     """Run the command line and leave with its exit code."""
     from classifier.hub.errors import HubClassifierError  # noqa: PLC0415 - as below
     from incremental.cli.app import app  # noqa: PLC0415 - Typer and Rich are the slow part of a help page
-    from store.errors import StoreError  # noqa: PLC0415
+    from store.errors import StoreError, StorePlaceError  # noqa: PLC0415
 
     try:
         _run(app)
     except NotFoundError as error:
         _leave(error, EXIT_NOT_FOUND)
-    except (HubwatchError, HubClassifierError) as error:
+    except (HubwatchError, HubClassifierError, StorePlaceError) as error:
         _leave(error, EXIT_USAGE)
     except StoreError as error:
         _leave(error, EXIT_STORE)

@@ -20,7 +20,7 @@ from rich.text import Text
 from incremental.clock import SystemClock
 from incremental.errors import InputError, NotFoundError
 from incremental.plain_text import cell, one_line
-from incremental.settings import Settings, load_settings
+from incremental.settings import Settings, load_settings, settings_path
 from incremental.urls import host_of, identity, normalize
 
 if TYPE_CHECKING:
@@ -41,6 +41,11 @@ class State:
     def settings(self) -> tuple[Settings, Path]:
         """Read the settings; return them with their folder."""
         return load_settings(self.config)
+
+    def file(self) -> Path | None:
+        """Return the settings file; None when there is none and the defaults hold."""
+        path = settings_path(self.config)
+        return path if path.is_file() else None
 
     def open(self) -> Store:
         """Open the store of the settings."""

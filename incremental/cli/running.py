@@ -56,7 +56,13 @@ def run(
     from incremental.clock import SystemClock  # noqa: PLC0415
     from incremental.daemon import Daemon  # noqa: PLC0415
     from incremental.learning.nightly import Learner  # noqa: PLC0415
-    from incremental.storage import models_folder, only_writer, open_configured_store  # noqa: PLC0415
+    from incremental.storage import (  # noqa: PLC0415
+        keep_private,
+        models_folder,
+        only_writer,
+        open_configured_store,
+        same_settings,
+    )
 
     state: State = context.obj
     settings, folder = state.settings()
@@ -68,6 +74,8 @@ def run(
     models = models_folder(settings, folder)
     with contextlib.ExitStack() as stack:
         stack.enter_context(only_writer(settings, folder))
+        same_settings(settings, folder, state.file())
+        keep_private(settings, folder, state.file())
         store = stack.enter_context(open_configured_store(settings, folder))
         _add_sites(store, settings, urls or [])
         serves = settings.web.enabled and not once

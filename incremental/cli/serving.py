@@ -42,10 +42,16 @@ def serve(context: typer.Context, *, as_json: Json = False) -> None:
     process of its own beside one whose settings say `enabled = false` under *web*.
     """
     from incremental.clock import SystemClock  # noqa: PLC0415 - quick --help
-    from incremental.storage import open_configured_store  # noqa: PLC0415
+    from incremental.storage import (  # noqa: PLC0415
+        keep_private,
+        open_configured_store,
+        same_settings,
+    )
 
     state: State = context.obj
     settings, folder = state.settings()
+    same_settings(settings, folder, state.file())
+    keep_private(settings, folder, state.file())
     try:
         from incremental.web.context import Web  # noqa: PLC0415 - an extra, and half a second
         from incremental.web.server import Listener  # noqa: PLC0415

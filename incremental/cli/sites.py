@@ -21,6 +21,7 @@ from incremental.cli.common import (
 )
 from incremental.errors import InputError
 from incremental.scope import Reach
+from store.private import make_file
 
 if TYPE_CHECKING:
     from incremental.settings import Settings
@@ -41,6 +42,8 @@ def init(
 
     if path.exists() and not force:
         raise InputError("file", str(path), "is there already; --force replaces it")
+    path.unlink(missing_ok=True)
+    make_file(path)  # passwords will stand in it
     path.write_text(settings_template(), encoding="utf-8")
     if as_json:
         print_json({"written": str(path)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from incremental.cli.common import Json, State, find_sites, now, print_json, pro
 from incremental.errors import InputError, NotFoundError
 from incremental.readable_urls import readable
 from incremental.times import moment
+from store.errors import StoreRemainsError
 
 if TYPE_CHECKING:
     from incremental.transfer.adding import AddedEntry
@@ -167,15 +169,55 @@ def backup(
     _tell(report, file, as_json=as_json)
 
 
-def restore(context: typer.Context, file: FileIn, *, as_json: Json = False) -> None:
-    """Put a backed-up store into the folder of the settings, which must not hold one yet."""
-    from store.backup import restore as put_back  # noqa: PLC0415 - quick --help
+def restore(
+    context: typer.Context,
+    file: FileIn,
+    *,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Replace what is left of a store without asking.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Put a backed-up store into the folder of the settings, which must not hold one yet.
+
+    Pages and models that are left there of a store whose database is gone are replaced, if you agree.
+    """
+    from store.backup import check_target  # noqa: PLC0415 - quick --help
+    from store.backup import restore as put_back  # noqa: PLC0415
 
     home = _embedded(context.obj)
-    with progress_bar() as bar:
+    try:
+        check_target(home, replace=yes)
+    except StoreRemainsError as error:
+        _ask(error)
+        yes = True
+    with progress_bar() as bar, _no_crawler(context.obj, home):
         task = bar.add_task("files", total=None)
-        report = put_back(file, home, progress=lambda n, _: bar.update(task, completed=n))
+        report = put_back(
+            file, home, replace=yes, progress=lambda n, _: bar.update(task, completed=n)
+        )
     _tell(report, home, as_json=as_json)
+
+
+def _ask(error: StoreRemainsError) -> None:
+    """Let the user agree to what will be replaced.
+
+    Raises:
+        InputError: there is nobody to ask, or the answer is no.
+    """
+    if not sys.stdin.isatty():
+        raise InputError(str(error), "", "it is replaced only with --yes") from None
+    if not typer.confirm(f"{error}. Replace it?", err=True):
+        raise InputError(str(error), "", "it was left as it is") from None
+
+
+def _no_crawler(state: State, home: Path) -> contextlib.AbstractContextManager[None]:
+    """Hold the folder against a crawler, if one was ever at work there."""
+    from incremental.storage import CRAWLER_LOCK, only_writer  # noqa: PLC0415 - quick --help
+
+    if (home / CRAWLER_LOCK).exists():
+        return only_writer(*state.settings())
+    return contextlib.nullcontext()
 
 
 def _tell(report: BackupReport, where: Path, *, as_json: bool) -> None:

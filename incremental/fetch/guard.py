@@ -36,25 +36,51 @@ class Endpoint:
 Resolver = Callable[[str, int], "list[Endpoint]"]
 """From host name and port to addresses; raises ``socket.gaierror`` when there are none."""
 
-# ``is_global`` of Python 3.11 lets pass what only carries or translates to another address.
-_NEVER_PUBLIC: tuple[IPNetwork, ...] = tuple(
+# What ``is_global`` says differs between versions of Python, so nothing here leaves it to that. Ranges that
+# the registries call globally reachable (AS112, AMT, NAT64) are here too: no page is served from them.
+SPECIAL_PURPOSE: tuple[IPNetwork, ...] = tuple(
     ipaddress.ip_network(network)
     for network in (
+        "0.0.0.0/8",  # this network, RFC 791
+        "10.0.0.0/8",  # private, RFC 1918
         "100.64.0.0/10",  # carrier-grade NAT, RFC 6598
+        "127.0.0.0/8",  # loopback, RFC 1122
+        "169.254.0.0/16",  # link-local, RFC 3927
+        "172.16.0.0/12",  # private, RFC 1918
         "192.0.0.0/24",  # protocol assignments, RFC 6890
+        "192.0.2.0/24",  # documentation, RFC 5737
+        "192.31.196.0/24",  # AS112, RFC 7535
+        "192.52.193.0/24",  # multicast tunnels, RFC 7450
         "192.88.99.0/24",  # 6to4 relays, RFC 7526
-        "::/96",  # IPv4-compatible, RFC 4291
+        "192.168.0.0/16",  # private, RFC 1918
+        "192.175.48.0/24",  # AS112, RFC 7534
+        "198.18.0.0/15",  # benchmarks, RFC 2544
+        "198.51.100.0/24",  # documentation, RFC 5737
+        "203.0.113.0/24",  # documentation, RFC 5737
+        "224.0.0.0/4",  # multicast, RFC 5771
+        "240.0.0.0/4",  # reserved and broadcast, RFC 1112
+        "::/96",  # unspecified, loopback and IPv4-compatible, RFC 4291
         "::ffff:0:0/96",  # IPv4-mapped
         "::ffff:0:0:0/96",  # IPv4-translated, RFC 2765
         "64:ff9b::/96",  # NAT64, RFC 6052
         "64:ff9b:1::/48",  # local NAT64, RFC 8215
         "100::/64",  # discard, RFC 6666
+        "100:0:0:1::/64",  # dummy prefix, RFC 9780
         "2001::/23",  # protocol assignments, Teredo (2001::/32) among them
-        "2002::/16",  # 6to4
+        "2001:db8::/32",  # documentation, RFC 3849
+        "2002::/16",  # 6to4, RFC 3056
+        "2620:4f:8000::/48",  # AS112, RFC 7534
+        "3fff::/20",  # documentation, RFC 9637
         "5f00::/16",  # segment routing, RFC 9602
+        "fc00::/7",  # unique local, RFC 4193
+        "fe80::/10",  # link-local, RFC 4291
         "fec0::/10",  # site-local, RFC 3879
+        "ff00::/8",  # multicast, RFC 4291
     )
 )
+"""What IANA's special-purpose registries of IPv4 and IPv6 list, and what only carries another address."""
+_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
+"""All that IANA has given out of IPv6 (RFC 4291, section 2.4)."""
 _NUMERIC_HOST = re.compile(r"[0-9a-fx.]+", re.IGNORECASE)
 
 
@@ -119,7 +145,8 @@ def is_public(address: IPAddress) -> bool:
         address.is_global
         and not address.is_multicast
         and not address.is_reserved
-        and not any(address in network for network in _NEVER_PUBLIC)
+        and (address.version == 4 or address in _GLOBAL_UNICAST)  # noqa: PLR2004 - IPv4 and IPv6
+        and not any(address in network for network in SPECIAL_PURPOSE)
     )
 
 

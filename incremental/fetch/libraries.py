@@ -2,7 +2,8 @@
 
 A message service is reached by a library that knows a hundred of them, and calls ``requests.post`` or
 ``smtplib.SMTP`` itself. Inside :meth:`LibraryGate.opened` both connect as the fetcher does: to addresses
-that were checked, within a time and an allowance of bytes. There is no second way out::
+that were checked, within a time and an allowance of bytes. There is no second way out: a socket that
+the library opens in any other way is refused (:mod:`incremental.fetch.egress`)::
 
     library -> requests.Session -> HTTPAdapter   = guarded, metered
             -> smtplib.SMTP     -> _get_socket   = the first checked address that answers
@@ -20,6 +21,7 @@ import requests
 import requests.sessions
 
 from incremental.clock import Clock
+from incremental.fetch.egress import Watch, ours, watched
 from incremental.fetch.guard import AddressGuard, Resolver
 from incremental.fetch.options import MEGABYTE, FetchSettings
 from incremental.fetch.transport import Allowance, GuardedAdapter
@@ -61,17 +63,19 @@ class LibraryGate:
         self._adapter = _GatedAdapter(self._guard, clock, settings)
 
     @contextlib.contextmanager
-    def opened(self) -> Iterator[None]:
+    def opened(self) -> Iterator[Watch]:
         """Run the block with requests and smtplib behind the guard, for the whole process.
 
-        The fetcher makes no sessions, so nothing else of ours notices.
+        The fetcher makes no sessions, so nothing else of ours notices. Gives the watch that refuses
+        and counts connections which the block opens in any other way.
         """
         adapter, get_socket = requests.sessions.HTTPAdapter, smtplib.SMTP._get_socket  # type: ignore[attr-defined]  # noqa: SLF001 - the one place where smtplib connects
         with _patching:
             requests.sessions.HTTPAdapter = lambda: self._adapter  # type: ignore[assignment,misc]  # made once
             smtplib.SMTP._get_socket = self._smtp_socket()  # type: ignore[attr-defined]  # noqa: SLF001 - likewise
             try:
-                yield
+                with watched() as watch:
+                    yield watch
             finally:
                 requests.sessions.HTTPAdapter = adapter  # as it was
                 smtplib.SMTP._get_socket = get_socket  # type: ignore[attr-defined]  # noqa: SLF001 - likewise
@@ -81,9 +85,12 @@ class LibraryGate:
 
         def get_socket(_smtp: smtplib.SMTP, host: str, port: int, timeout: float) -> socket.socket:
             failure: OSError = OSError("no address")
-            for endpoint in guard.endpoints(host, port):
+            with ours():
+                found = guard.endpoints(host, port)
+            for endpoint in found:
                 try:
-                    return socket.create_connection(endpoint.address[:2], timeout)
+                    with ours():
+                        return socket.create_connection(endpoint.address[:2], timeout)
                 except OSError as error:
                     failure = error
             raise failure

@@ -32,6 +32,7 @@ from urllib3.exceptions import (
 from urllib3.util.ssl_ import create_urllib3_context
 
 from incremental.errors import SettingsError
+from incremental.fetch.egress import ours
 from incremental.fetch.failures import TooLargeError
 from incremental.fetch.guard import literal_address
 
@@ -130,7 +131,7 @@ class _Connector:
             raise NewConnectionError(connection, "the connection failed") from error
 
     def _first_answer(self, host: str, port: int, timeout: float) -> socket.socket:
-        lookup = partial(self.guard.endpoints, host, port)
+        lookup = partial(self._lookup, host, port)
         failure = OSError("no address")
         remaining = self.allowance.remaining_seconds()
         found = lookup() if literal_address(host) else _within(min(timeout, remaining), lookup)
@@ -141,13 +142,18 @@ class _Connector:
                 failure = error
         raise failure
 
+    def _lookup(self, host: str, port: int) -> list[Endpoint]:
+        with ours():
+            return self.guard.endpoints(host, port)
+
     def _open(self, endpoint: Endpoint, timeout: float) -> socket.socket:
         sock = _MeteredSocket(endpoint.family, socket.SOCK_STREAM)
         try:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.settimeout(timeout)
             self.allowance.bound(sock)
-            sock.connect(endpoint.address)
+            with ours():
+                sock.connect(endpoint.address)
             # The time-out that is left also bounds the TLS handshake.
             self.allowance.bound(sock)
         except OSError:

@@ -1,26 +1,23 @@
 """Handing a message over: Apprise, behind the address guard, and never a secret in what it says.
 
-Services that do not speak HTTP or SMTP (the desktop, the system's log, chat protocols with a connection
-of their own) are refused: they could not be guarded.
+Services that were not seen to connect through the guard are refused (:mod:`incremental.notify.services`).
 """
 
 from __future__ import annotations
 
+import base64
 import logging
 import re
-import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, unquote_plus
 
 from incremental.errors import SettingsError
 from incremental.fetch.guard import ForbiddenAddressError
 from incremental.fetch.libraries import LibraryGate
 from incremental.notify.message import Message
+from incremental.notify.services import GUARDED, name_of
 from incremental.plain_text import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_ERROR = 300
 _BETWEEN_PARTS = re.compile(r"[/@:?&=;,#]")
@@ -60,7 +57,7 @@ def deliver(gate: LibraryGate, url: str, message: Message, key: str) -> Delivere
     logger = logging.getLogger("apprise")
     logger.addHandler(words)
     try:
-        with gate.opened():
+        with gate.opened() as watch:
             taken = service.notify(title=message.title, body=message.body, body_format="text")
     except ForbiddenAddressError:
         return Delivered(
@@ -70,6 +67,9 @@ def deliver(gate: LibraryGate, url: str, message: Message, key: str) -> Delivere
         return Delivered(ok=False, error=without_secrets(f"{type(error).__name__}: {error}", url))
     finally:
         logger.removeHandler(words)
+    if watch.refused:
+        scheme = url.partition("://")[0]
+        return Delivered(ok=False, error=f"{scheme}:// tried to open a connection of its own")
     return Delivered(
         bool(taken), "" if taken else without_secrets(words.last or "it was not taken", url)
     )
@@ -86,32 +86,14 @@ def _service(url: str, field: str) -> Any:  # noqa: ANN401 - Apprise has no type
     service = apprise.Apprise.instantiate(url)
     if service is None:
         raise SettingsError(field, "...", "is no address that Apprise understands")
-    if not any(
-        hasattr(module, "requests") or hasattr(module, "smtplib") for module in _code(service)
-    ):
+    if name_of(type(service)) not in GUARDED:
         scheme = url.partition("://")[0]
-        raise SettingsError(
-            field, f"{scheme}://...", "only services over HTTP or mail are supported"
+        way_out = (
+            f"{service.service_name} may open connections of its own; only services over HTTP or mail "
+            "are supported, of which it is known that they keep to the address guard"
         )
+        raise SettingsError(field, f"{scheme}://...", way_out)
     return service
-
-
-def _code(service: object) -> Iterator[Any]:
-    """Yield the modules that a service's class is made of."""
-    for kind in type(service).__mro__:
-        module = sys.modules.get(kind.__module__)
-        # The common base of all services loads requests for attachments.
-        if (
-            module is not None
-            and ".plugins." in kind.__module__
-            and not module.__name__.endswith("plugins.base")
-        ):
-            yield module
-            yield from (
-                value
-                for value in vars(module).values()
-                if getattr(value, "__name__", "").startswith("apprise.plugins.email.")
-            )
 
 
 class _Words(logging.Handler):
@@ -128,9 +110,17 @@ class _Words(logging.Handler):
 
 def without_secrets(text: str, url: str) -> str:
     """Return an error without any part of the address that may be a key."""
-    parts = _BETWEEN_PARTS.split(url.partition("://")[2])
+    rest = url.partition("://")[2]
+    credentials = rest.rpartition("@")[0]
+    # What is sent as a password is sent in base64 (RFC 7617).
+    coded = base64.b64encode(unquote(credentials).encode("utf-8", "replace")).decode()
+    parts = {*_BETWEEN_PARTS.split(rest), credentials, coded}
+    parts |= {decode(part) for part in parts for decode in (unquote_plus, unquote)}
     # The longest first: a part of another would leave the rest of that one standing.
-    for part in sorted({*parts, *map(unquote_plus, parts), *map(unquote, parts)}, key=len)[::-1]:
+    for part in sorted(parts, key=len)[::-1]:
         if len(part) > 3:  # noqa: PLR2004 - shorter parts are words and ports
             text = text.replace(part, "...")
+    # But one that stands where a password stands is none, however short.
+    for part in filter(None, credentials.split(":")):
+        text = re.sub(rf"(?<!\w){re.escape(unquote(part))}(?!\w)", "...", text)
     return one_line(text, MAX_ERROR)

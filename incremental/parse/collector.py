@@ -137,7 +137,8 @@ class Collector:
 
     def _count_element(self) -> None:
         self._elements += 1
-        if self._elements > self._limits.max_elements:
+        too_deep = len(self._open) >= self._limits.max_depth
+        if too_deep or self._elements > self._limits.max_elements:
             raise LimitReachedError
 
     def _path_to(self, tag: str, attributes: Mapping[str, str]) -> str:

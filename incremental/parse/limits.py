@@ -15,6 +15,8 @@ class ParseLimits:
     """Of an HTML page."""
     max_elements: int = 1_000_000
     """Start tags of an HTML page: stands in for a time limit, about 3 s on a slow machine."""
+    max_depth: int = 150_000
+    """Open elements of an HTML page: each keeps its path, so a million of them take half a gigabyte."""
     max_nesting_work: int = 500_000_000
     """End tags times depth: for an unmatched one libxml2 searches all open elements, 2 ns each."""
     max_text_chars: int = 200_000
@@ -26,7 +28,9 @@ class ParseLimits:
     max_sitemap_bytes: int = 50_000_000
     """Decompressed; sitemaps.org allows 50 MiB."""
     max_sitemap_urls: int = 50_000
-    """As sitemaps.org; hreflang alternates count."""
+    """As sitemaps.org; hreflang alternates count. Of entries, not of different ones: each costs the same."""
+    max_sitemap_tags: int = 1_500_000
+    """Start tags of any kind: thirty for each entry of a full sitemap."""
     max_url_chars: int = 4_096
     """A longer link is dropped."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,8 @@ class _Target:
         self.alternates: dict[str, Link] = {}
         self._resolver = Resolver(url, max_chars=limits.max_url_chars)
         self._max_urls = limits.max_sitemap_urls
+        self._tags_left = limits.max_sitemap_tags
+        self._entries_left = limits.max_sitemap_urls
         self._open: list[str] = []
         self._entry: _Entry | None = None
         self._field = ""
@@ -58,8 +61,12 @@ class _Target:
         parent = self._open[-1] if self._open else ""
         self._open.append(name)
         self.root = self.root or name
+        self._tags_left -= 1
         if name in _ENTRIES:
+            self._entries_left -= 1
             self._entry = _Entry()
+        if min(self._tags_left, self._entries_left) < 0:
+            raise LimitReachedError
         if self._entry is None:
             return
         if name == "link" and attributes.get("rel") == "alternate" and attributes.get("href"):
@@ -163,14 +170,16 @@ def parse_url_list(text: str, url: str, *, limits: ParseLimits) -> Page:
     resolver = Resolver(url, max_chars=limits.max_url_chars)
     found: dict[str, Link] = {}
     truncated = False
-    for line in text.splitlines():
-        target = resolver.resolve(line) if line.lstrip()[:4].lower() == "http" else None
-        if target is None:
-            continue
-        if len(found) >= limits.max_sitemap_urls:
+    entries = 0
+    for number, line in enumerate(io.StringIO(text)):
+        if entries >= limits.max_sitemap_urls or number >= limits.max_sitemap_tags:
             truncated = True
             break
-        found.setdefault(target, Link(url=target))
+        if line.lstrip()[:4].lower() != "http":
+            continue
+        entries += 1
+        if (target := resolver.resolve(line.rstrip("\r\n"))) is not None:
+            found.setdefault(target, Link(url=target))
     return Page(
         url=url,
         kind=PageKind.SITEMAP,

@@ -14,7 +14,7 @@ way out. Reading settings touches no network and no store.
 from __future__ import annotations
 
 from incremental.settings.checks import windows
-from incremental.settings.loading import build_settings, load_settings
+from incremental.settings.loading import build_settings, load_settings, settings_path
 from incremental.settings.sections import (
     DaemonSettings,
     HistorySettings,
@@ -47,5 +47,6 @@ __all__ = [
     "WebSubSettings",
     "build_settings",
     "load_settings",
+    "settings_path",
     "windows",
 ]

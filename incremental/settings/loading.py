@@ -37,7 +37,7 @@ def load_settings(
         SettingsError: a file that is missing or no TOML, an unknown name, a wrong value.
     """
     environment = os.environ if environment is None else environment
-    chosen = path or Path(environment.get(ENVIRONMENT_PREFIX + "CONFIG", FILE_NAME))
+    chosen = settings_path(path, environment)
     required = path is not None or ENVIRONMENT_PREFIX + "CONFIG" in environment
     tree = _read(chosen, required=required)
     _overlay(tree, environment)
@@ -45,6 +45,12 @@ def load_settings(
     trees = tuple(one if ":" in one else str(folder / one) for one in settings.topics.trees)
     topics = msgspec.structs.replace(settings.topics, trees=trees)
     return msgspec.structs.replace(settings, topics=topics), folder
+
+
+def settings_path(path: Path | None, environment: Mapping[str, str] | None = None) -> Path:
+    """Return where the settings are looked for; see :func:`load_settings`."""
+    environment = os.environ if environment is None else environment
+    return path or Path(environment.get(ENVIRONMENT_PREFIX + "CONFIG", FILE_NAME))
 
 
 def build_settings(tree: Mapping[str, Any]) -> Settings:
@@ -162,10 +168,14 @@ def _value_at(tree: Any, field: str) -> object:  # noqa: ANN401 - whatever the T
     """Return what stands at ``section.name`` or ``site[0].url``, for the message; no secret."""
     if _SECRET.search(field):
         return "..."
+    whole = "." not in field
     value = tree
     for part in field.replace("[", ".").replace("]", "").split("."):
         if isinstance(value, Mapping):
             value = value.get(part, value)
         elif isinstance(value, list | tuple) and part.isdigit():
             value = value[int(part)]
-    return "..." if isinstance(value, Mapping) else value
+    # In the place of a whole section stands what was meant for one of its fields: perhaps a secret.
+    if isinstance(value, Mapping) or (whole and not isinstance(value, int | float)):
+        return "..."
+    return value

@@ -177,16 +177,14 @@ def _changedetection(text: str, name: str) -> _Found:
 
 
 def _urlwatch(text: str, name: str) -> _Found:
-    import yaml  # noqa: PLC0415 - seldom used
+    from incremental.transfer.jobs import JobsError, read_jobs  # noqa: PLC0415 - seldom used
 
     try:
-        for number, job in enumerate(yaml.safe_load_all(text), 1):
-            address = (job.get("url") or job.get("navigate")) if isinstance(job, Mapping) else None
-            if isinstance(address, str):
+        for number, job in enumerate(read_jobs(text), 1):
+            if address := job.get("url") or job.get("navigate"):
                 yield f"job {number}", address, False, ""
-    except (yaml.YAMLError, RecursionError) as error:
-        why = " ".join(str(error).split())[:200]
-        raise InputError(name, text[:40], f"cannot be read as YAML: {why}") from None
+    except JobsError as error:
+        raise InputError(name, text[:40], f"cannot be read as YAML: {error}") from None
 
 
 _READERS: dict[str, Callable[[str, str], _Found]] = {

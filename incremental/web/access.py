@@ -10,7 +10,7 @@
                                          the server refuses on any address but loopback
 
 Tokens hold 256 random bits, so their SHA-256 is kept and guessing is hopeless; the password is
-compared in constant time, and guesses are slowed down. A session ends with the token that began
+compared in constant time, and guesses of it alone are slowed down. A session ends with the token that began
 it, and with any change of the password.
 """
 
@@ -114,7 +114,7 @@ class Gate:
             store.access.remove(row.id)
 
     def wait_seconds(self, client: str, now: float) -> float:
-        """Return how long *client* has to wait before it may try a secret."""
+        """Return how long *client* has to wait before it may try the password."""
         return self._throttle.wait_seconds(client, now)
 
     def _token(self, store: Store, secret: str, now: float) -> Caller | None:
@@ -135,17 +135,20 @@ class Gate:
         return caller and replace(caller, by="basic")
 
     def _by_secret(self, store: Store, secret: str, client: str, now: float) -> Caller | None:
-        """Return whom a token or the password means; no answer while *client* has to wait."""
+        """Return whom a token or the password means; for the password no answer while *client* has to wait.
+
+        Wrong guesses of strangers keep nobody with a token out.
+        """
+        caller = self._token(store, secret, now)
+        if caller is not None or not self._password:
+            return caller
         if self._throttle.wait_seconds(client, now) > 0:
             return None
-        caller = self._token(store, secret, now)
-        if caller is None and self._password and same_secret(secret, self._password):
-            caller = Caller(WRITE, "password")
-        if caller is None:
+        if not same_secret(secret, self._password):
             self._throttle.failed(client, now)
-        else:
-            self._throttle.succeeded(client)
-        return caller
+            return None
+        self._throttle.succeeded(client)
+        return Caller(WRITE, "password")
 
     def _session_digest(self, secret: str) -> str:
         # With the password in it, all sessions end when the password changes.

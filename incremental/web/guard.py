@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from urllib.parse import parse_qs, quote, urlsplit
@@ -46,6 +47,7 @@ FORM_COOKIE = "hubwatch_form"
 MOST_BODY_BYTES = 2_000_000
 BODY_SECONDS = 30.0
 _SAFE = ("GET", "HEAD")
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/\\@\[\]?#,]+))(?::[0-9]{0,5})?")
 _LOOPBACK = frozenset(("localhost", "127.0.0.1", "::1"))
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -127,8 +129,8 @@ class Guard:
         A site that rebinds its name to our address is refused, because its name is none of ours. An
         address is no name that could be rebound.
         """
-        name = _bare(host)
-        return name in self._hosts or _is_address(name)
+        name = _host_of(host)
+        return name is not None and (name in self._hosts or _is_address(name))
 
     def _believe_proxy(self, scope: Scope) -> None:
         """Take client and scheme from a trusted proxy's headers; from nobody else's."""
@@ -182,8 +184,22 @@ def _own_names(web: Web) -> Iterable[str]:
     return (web.settings.web.host, *web.settings.web.allowed_hosts, *filter(None, [callback]))
 
 
+def _host_of(header: str) -> str | None:
+    """Return the name in a Host header in lower case; None for what is none (RFC 9110, section 7.2).
+
+    Strict: what a lenient reader passes over, ``localhost:evil.example``, is a name for another one.
+    """
+    found = _HOST.fullmatch(header)
+    if found is None:
+        return None
+    address, name = found[1], found[2]
+    if address is not None:
+        return str(address).lower() if ":" in address and _is_address(address) else None
+    return str(name).lower().rstrip(".")
+
+
 def _bare(host: str) -> str:
-    """Return a Host header or setting without port and brackets, in lower case."""
+    """Return a name of the settings without port and brackets, in lower case."""
     name = host.strip().lower().rstrip(".")
     if name.startswith("["):
         return name[1:].partition("]")[0]

@@ -15,10 +15,10 @@ import uvicorn
 
 from incremental.errors import SettingsError
 from incremental.web.app import make_app
+from incremental.web.connections import CONNECTIONS, HEADER_BYTES, protocol_for
 from incremental.web.context import Web
 from incremental.web.guard import names_for_others
 
-_CONNECTIONS = 200
 _IDLE_SECONDS = 10
 
 
@@ -39,7 +39,7 @@ class Listener:
         self._socket = _bind(web.settings.web.host, web.settings.web.port)
         config = uvicorn.Config(
             make_app(web, warm=True),
-            http="h11",
+            http=protocol_for(web.settings.web.trusted_proxies),
             ws="none",
             loop="asyncio",
             lifespan="off",
@@ -49,7 +49,8 @@ class Listener:
             server_header=False,
             # Who may say who asks is decided in the guard.
             proxy_headers=False,
-            limit_concurrency=_CONNECTIONS,
+            limit_concurrency=CONNECTIONS,
+            h11_max_incomplete_event_size=HEADER_BYTES,
             timeout_keep_alive=_IDLE_SECONDS,
             timeout_graceful_shutdown=1,
         )

@@ -1,11 +1,14 @@
 """Slowing down who guesses passwords: each wrong guess makes the next wait longer.
 
 Kept in memory and bounded: a flood of addresses pushes out the oldest entries, but the guesses of all
-addresses together are counted as well, so that it does not help to have many.
+addresses together are counted as well, so that it does not help to have many. Whoever has given the
+password before, from the same address, waits for nobody else's guesses: otherwise strangers could lock
+the owner out. Tokens and sessions are not throttled at all: nobody guesses 256 bits.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -16,6 +19,7 @@ FORGET_SECONDS = 3_600.0
 EVERYBODY = "*"
 """The entry of all clients together; it has twenty times the free guesses of one."""
 _MOST_CLIENTS = 2_000
+_SUBSCRIBER_BITS = 64
 
 
 @dataclass
@@ -29,18 +33,22 @@ class Throttle:
 
     def __init__(self) -> None:
         self._records: OrderedDict[str, _Record] = OrderedDict()
+        self._welcome: OrderedDict[str, None] = OrderedDict()
         self._lock = threading.Lock()
 
     def wait_seconds(self, client: str, now: float) -> float:
         """Return how long *client* has to wait before it may guess; 0 = not at all."""
         with self._lock:
+            client = network_of(client)
             one = self._wait(client, FREE_GUESSES, now)
+            if client in self._welcome:
+                return one
             return max(one, self._wait(EVERYBODY, FREE_GUESSES * 20, now))
 
     def failed(self, client: str, now: float) -> None:
         """Note a wrong guess."""
         with self._lock:
-            for name in (client, EVERYBODY):
+            for name in (network_of(client), EVERYBODY):
                 record = self._records.setdefault(name, _Record())
                 if now - record.last_at > FORGET_SECONDS:
                     record.failures = 0
@@ -50,9 +58,14 @@ class Throttle:
                 self._records.popitem(last=False)
 
     def succeeded(self, client: str) -> None:
-        """Forget the wrong guesses of *client*."""
+        """Forget the wrong guesses of *client*, which knows the password."""
         with self._lock:
+            client = network_of(client)
             self._records.pop(client, None)
+            self._welcome[client] = None
+            self._welcome.move_to_end(client)
+            while len(self._welcome) > _MOST_CLIENTS:
+                self._welcome.popitem(last=False)
 
     def _wait(self, name: str, free: int, now: float) -> float:
         record = self._records.get(name)
@@ -61,3 +74,13 @@ class Throttle:
         # The exponent is bounded, because a float is.
         wait = min(2.0 ** min(record.failures - free, 20), LONGEST_WAIT_SECONDS)
         return max(record.last_at + wait - now, 0.0)
+
+
+def network_of(client: str) -> str:
+    """Return what counts as one client: an IPv4 address, or the /64 that one IPv6 subscriber has whole."""
+    try:
+        address = ipaddress.IPv6Address(client)
+    except ValueError:
+        return client
+    mapped = address.ipv4_mapped
+    return str(mapped or ipaddress.IPv6Network((address, _SUBSCRIBER_BITS), strict=False))

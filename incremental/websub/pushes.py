@@ -29,6 +29,7 @@ from incremental.websub.callback import (
 )
 from incremental.websub.subscription import Keys, Subscription
 from store import Store
+from store.private import make_folder
 from store.values import HubRow
 
 logger = logging.getLogger("hubwatch.websub")
@@ -159,7 +160,7 @@ def load_keys(folder: Path) -> Keys:
     """Read the key beside the store; made at the first call, readable for its owner alone."""
     path = folder / _KEY_FILE
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
             file.write(secrets.token_bytes(_KEY_BYTES))

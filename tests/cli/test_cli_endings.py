@@ -129,6 +129,60 @@ def test_passwords_are_not_shown_in_errors(hubwatch: Run, tmp_path: Path) -> Non
     assert "hunter2" not in done.err
 
 
+def test_settings_that_were_there_before_are_missed(hubwatch: Run, tmp_path: Path) -> None:
+    """Watching on with the defaults would forget budgets, scopes and channels without a word."""
+    (tmp_path / "hubwatch.toml").write_text("[daemon]\nworkers = 1\n[web]\nenabled = false\n")
+    assert hubwatch("run", "--once", "http://127.0.0.1:9/").code != 2
+    (tmp_path / "hubwatch.toml").rename(tmp_path / "moved.toml")
+    gone = hubwatch("run", "--once")
+    assert (gone.code, "hubwatch.toml" in gone.err, "--config" in gone.err) == (2, True, True)
+    assert hubwatch("--config", "moved.toml", "run", "--once").code != 2
+    (tmp_path / "hubwatch-data" / "settings.name").unlink()
+    assert hubwatch("run", "--once").code != 2
+
+
+@pytest.mark.parametrize(
+    "toml",
+    [
+        "[web]\npassword = ['SECRET']",
+        "web = 'SECRET'",
+        "notify = 'mailto://me:SECRET@example.org'",
+        "notify = ['json://hooks.example/SECRET']",
+        "[[notify]]\nname = 'x'\nurl = ['json://hooks.example/SECRET']",
+        "[[notify]]\nname = 'x'\nurl = 'SECRET'",
+        "[[notify]]\nname = 'x'\nurl = 'nosuch://me:SECRET@example.org/SECRET'\n",
+        "site = 'https://me:SECRET@a.example/'",
+        "site = ['https://me:SECRET@a.example/']",
+        "[[site]]\nurl = 'https://me:SECRET@a b/'",
+        "[[site]]\nurl = 'ftp://me:SEC/RET@a.example/'",
+        "[[site]]\nurl = 'https://a.example/'\nproxy = 'nonsense://me:SECRET@proxy.example'",
+        "[[site]]\nurl = 'https://a.example/'\nheaders = { Cookie = ['SECRET'] }",
+        "[[site]]\nurl = 'https://a.example/'\ncookies = 'SECRET'",
+        "[websub]\ncallback_url = 'ftp://me:SECRET@a.example/'",
+        "store = 'postgresql://me:SECRET@127.0.0.1/news'",
+        "[store]\ndatabase = 'mysql://me:SECRET@127.0.0.1/news'",
+        "[store]\ndatabase = 'postgresql://me:SECRET/x@127.0.0.1/news'",
+        "[store]\ndatabase = 'postgresql://127.0.0.1:1/news?sslpassword=SECRET'",
+        "[store]\ndatabase = ['postgresql://me:SECRET@127.0.0.1/news']",
+    ],
+)
+def test_no_secret_of_the_settings_is_in_any_error(
+    hubwatch: Run, tmp_path: Path, toml: str
+) -> None:
+    """Wherever it stands, and whatever is wrong about it or around it."""
+    (tmp_path / "hubwatch.toml").write_text(toml + "\n")
+    for command in (
+        ["list"],
+        ["notify", "list"],
+        ["notify", "test", "x"],
+        ["add", "https://b.example"],
+    ):
+        done = hubwatch(*command)
+        told = done.out + done.err
+        assert not any(part in told for part in ("SECRET", "SEC/RET")), told
+        assert "Traceback" not in told
+
+
 @pytest.mark.parametrize(
     "wrong", [["nonsense"], ["new", "--limit", "0"], ["new", "--format", "xml"], ["add"]]
 )

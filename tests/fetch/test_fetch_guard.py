@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+from collections.abc import Iterable
 
 import pytest
 from fetch_server import LOCAL, LocalServer, answer, fetcher, names, redirect
@@ -11,7 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incremental.errors import SettingsError
-from incremental.fetch.guard import AddressGuard, ForbiddenAddressError, is_public, literal_address
+from incremental.fetch.guard import (
+    SPECIAL_PURPOSE,
+    AddressGuard,
+    ForbiddenAddressError,
+    is_public,
+    literal_address,
+)
 from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.status import FetchStatus, Request
 
@@ -176,6 +183,57 @@ def test_the_second_address_is_tried_when_the_first_does_not_answer() -> None:
     with LocalServer({"/": answer(b"second")}) as server:
         asking = fetcher(resolver=names(news="127.0.0.2,127.0.0.1"))
         assert asking.fetch(Request(server.url(host="news.example"))).body == b"second"
+
+
+# https://www.iana.org/assignments/iana-ipv4-special-registry and iana-ipv6-special-registry, every block, and
+# the blocks that RFC 4291 keeps for other uses.
+REGISTERED = [
+    *("0.0.0.0/8", "0.0.0.0/32", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"),
+    *("172.16.0.0/12", "192.0.0.0/24", "192.0.0.0/29", "192.0.0.8/32", "192.0.0.9/32"),
+    *("192.0.0.10/32", "192.0.0.170/32", "192.0.0.171/32", "192.0.2.0/24", "192.31.196.0/24"),
+    *("192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15"),
+    *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "255.255.255.255/32"),
+    *("::1/128", "::/128", "::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96"),
+    *("64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/23", "2001::/32", "2001:1::1/128"),
+    *("2001:1::2/128", "2001:1::3/128", "2001:2::/48", "2001:3::/32", "2001:4:112::/48"),
+    *("2001:10::/28", "2001:20::/28", "2001:30::/28", "2001:db8::/32", "2002::/16"),
+    *("2620:4f:8000::/48", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10"),
+    "ff00::/8",
+]
+
+
+def covered(networks: Iterable[ipaddress.IPv4Network | ipaddress.IPv6Network]) -> set[str]:
+    return {
+        text
+        for text in REGISTERED
+        for network in networks
+        if network.version == (listed := ipaddress.ip_network(text)).version
+        and listed.subnet_of(network)  # type: ignore[arg-type]  # both of one version
+    }
+
+
+@pytest.mark.parametrize("block", REGISTERED)
+def test_no_registered_block_is_public(block: str) -> None:
+    network = ipaddress.ip_network(block)
+    assert not is_public(network[0])
+    assert not is_public(network[-1])
+
+
+def test_the_table_needs_no_help_of_the_language() -> None:
+    """What Python calls global or reserved changes with its version; the table alone is enough."""
+    assert covered(SPECIAL_PURPOSE) == set(REGISTERED)
+
+
+@pytest.mark.parametrize("gone", SPECIAL_PURPOSE, ids=str)
+def test_no_line_of_the_table_can_go(
+    gone: ipaddress.IPv4Network | ipaddress.IPv6Network,
+) -> None:
+    assert covered(one for one in SPECIAL_PURPOSE if one != gone) != set(REGISTERED)
+
+
+@given(st.ip_addresses(v=6))
+def test_what_was_never_given_out_is_not_public(address: ipaddress.IPv6Address) -> None:
+    assert not is_public(address) or address in ipaddress.ip_network("2000::/3")
 
 
 def test_ordinary_addresses_are_public() -> None:

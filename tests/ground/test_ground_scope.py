@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import pickle
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -194,3 +197,44 @@ def test_every_url_has_a_form_and_a_verdict(url: str) -> None:
     assert Scope("https://a.org/").verdict(url).inside
     assert (page_number(url) or 0) <= 99_999
     assert trap(url) is None or trap(url.rstrip("/")) == trap(url)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "url"),
+    [
+        (r"re:^http://a\.b/([a-z]+-?)+\.html$", "http://a.b/" + "a" * 2_000),
+        (r"re:(a*)*Z", "http://a.b/" + "a" * 2_000),
+        (r"re:(x+x+)+y", "http://a.b/" + "x" * 2_000),
+        ("*a*a*a*a*a*a*a*a*a*a*b", "http://a.b/" + "a" * 2_000),
+    ],
+)
+def test_no_pattern_takes_long_on_any_link(pattern: str, url: str) -> None:
+    """Python's own engine needs 2^2000 steps for some of these: the test would never end."""
+    assert compile_pattern(pattern).search(url) is None
+
+
+@pytest.mark.parametrize("pattern", [r"re:(?!x)", r"re:(?<=a)b", r"re:(a)\1"])
+def test_what_cannot_be_linear_is_refused_with_its_reason(pattern: str) -> None:
+    with pytest.raises(InputError, match="could take for ever"):
+        compile_pattern(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["re:(", "re:[z-a]", "re:a{9999999}", "re:((a{1000}){1000}){1000}", "re:\ud800"]
+)
+def test_what_is_no_expression_or_too_large_is_refused(pattern: str) -> None:
+    with pytest.raises(InputError, match="pattern"):
+        compile_pattern(pattern)
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_any_text_is_a_pattern_or_an_error(pattern: str, url: str) -> None:
+    for kind in ("", "re:"):
+        with contextlib.suppress(InputError):
+            compile_pattern(kind + pattern).search(url)
+
+
+def test_a_scope_travels_to_another_process() -> None:
+    scope = pickle.loads(pickle.dumps(Scope(SEED, include=(r"re:/\d+$",))))
+    assert scope.verdict("https://example.org/7").inside
+    assert not scope.verdict("https://example.org/x").inside

@@ -97,6 +97,12 @@ def test_no_part_of_an_address_is_in_an_error(said: str) -> None:
     assert told in {"refused: ... is wrong", "refused: ... ... is wrong"}
 
 
+@pytest.mark.parametrize("said", ["pw", "user:pw", "dXNlcjpwdw=="])
+def test_a_short_password_is_in_no_error_either(said: str) -> None:
+    told = without_secrets(f"refused: {said} is wrong", "json://user:pw@hooks.example/x")
+    assert told in {"refused: ... is wrong", "refused: ...:... is wrong"}
+
+
 def test_an_address_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
     """Its path holds the key of most services."""
     caplog.set_level(logging.DEBUG)

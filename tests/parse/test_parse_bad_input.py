@@ -196,3 +196,17 @@ def test_a_feed_of_the_same_is_harmless(piece: bytes) -> None:
     page = parse(head + piece * 100_000, URL, limits=limits)
     assert page.kind is PageKind.FEED
     assert page.links[0].url == "https://example.org/1"
+
+
+@pytest.mark.parametrize("opening", ["<div>", "<ul><li>", "<span><b>"])
+def test_millions_of_nested_tags_are_cut(opening: str) -> None:
+    """Ten megabytes took 12 s and half a gigabyte: each open element keeps its path."""
+    page = read((opening * (10_000_000 // len(opening))).encode())
+    assert page.truncated
+
+
+def test_the_depth_of_a_page_is_bounded() -> None:
+    limits = ParseLimits(max_depth=50)
+    deep = "<div>" * 60
+    page = parse(f"<a href=/1>a</a>{deep}<a href=/2>b</a>".encode(), URL, limits=limits)
+    assert [link.url for link in page.links] == ["https://example.org/1"]

@@ -177,7 +177,9 @@ def test_every_script_with_a_main_can_be_run() -> None:
     assert {"run", "test"} <= {path.name for path in RUNNABLE}
 
 
-@pytest.mark.parametrize("name", ["run", "test", "environment.sh", "../.ci/run"])
+@pytest.mark.parametrize(
+    "name", ["run", "test", "lock", "audit_dependencies", "environment.sh", "../.ci/run"]
+)
 def test_shell_scripts_are_sound(name: str) -> None:
     done = subprocess.run(
         ["bash", "-n", str(ROOT / "scripts" / name)], capture_output=True, check=False

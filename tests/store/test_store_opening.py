@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +17,9 @@ from playhouse.migrations import Runner
 from stories import HOME, START, news_site, seen, visit_of
 
 from store import Store, open_store
-from store.database import MIGRATIONS, open_database, without_password
+from store.addresses import without_password, without_secrets
+from store.backup import back_up
+from store.database import MIGRATIONS, open_database
 from store.errors import StoreDamagedError, StoreError, StoreTooNewError
 from store.models import ALL, Site
 
@@ -165,6 +171,46 @@ def test_damage_anywhere_is_a_store_error_or_no_matter(
         open_store(str(path), cache_folder=path.parent).close()
 
 
+CUT_OFF = """
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA journal_mode = delete")
+connection.execute("PRAGMA cache_size = 1")
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("UPDATE page SET anchor = 'half done'")
+os._exit(9)
+"""
+
+
+def test_a_transaction_that_was_cut_off_is_rolled_back_at_the_next_start(tmp_path: Path) -> None:
+    """A hot journal: whoever opens the file first must play it back, and so may not only read."""
+    path = tmp_path / "hubwatch.sqlite"
+    write_store(path)
+    subprocess.run([sys.executable, "-c", CUT_OFF, str(path)], check=False)
+    assert path.with_name("hubwatch.sqlite-journal").stat().st_size > 0
+    open_store(str(path), cache_folder=tmp_path).close()
+    with contextlib.closing(sqlite3.connect(path)) as reader:
+        half_done = reader.execute("SELECT COUNT(*) FROM page WHERE anchor = 'half done'")
+        assert half_done.fetchone() == (0,)
+        assert reader.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    back_up(tmp_path, tmp_path / "b.tar.gz")
+
+
+def test_the_journal_of_another_program_is_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "hubwatch.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE page (anchor TEXT)")
+    connection.executemany("INSERT INTO page VALUES (?)", [("x" * 900,)] * 300)
+    connection.commit()
+    connection.close()
+    subprocess.run([sys.executable, "-c", CUT_OFF, str(path)], check=False)
+    journal = path.with_name("hubwatch.sqlite-journal")
+    before = journal.read_bytes()
+    assert before
+    refusal(path)
+    assert journal.read_bytes() == before
+
+
 @pytest.mark.parametrize("path", ["/proc/hubwatch/x.sqlite", "/dev/null/x.sqlite", "/tmp"])
 def test_a_place_that_cannot_be_written_is_named(path: str) -> None:
     with pytest.raises(StoreError, match=path):
@@ -177,6 +223,15 @@ def test_a_place_that_cannot_be_written_is_named(path: str) -> None:
         "postgresql://reader:hush@127.0.0.1:1/news",
         "postgres://reader:hush@127.0.0.1:port/news",
         "postgresql://127.0.0.1:1/news?password=hush",
+        "postgresql://127.0.0.1:1/news?sslpassword=hush",
+        "postgresql://127.0.0.1:1/news?application_name=x&SSLPass%77ord=hush",
+        "postgresql://127.0.0.1:1/news?no_such_option=1&password=hush",
+        "postgresql://reader:hush/x@127.0.0.1:1/news",
+        "postgresql://reader:hush#x@127.0.0.1:1/news",
+        "postgresql://reader:hush?x@127.0.0.1:1/news",
+        "postgresql://reader:x@hush:y@127.0.0.1:1/news",
+        "postgresql://reader:x:hush@127.0.0.1:1/news",
+        "postgresql://[reader:hush@127.0.0.1:1/news",
     ],
 )
 def test_a_server_that_is_not_there_is_named_without_its_password(address: str) -> None:
@@ -186,10 +241,27 @@ def test_a_server_that_is_not_there_is_named_without_its_password(address: str) 
     assert "hush" not in str(caught.value)
 
 
+@given(st.text("abcXYZ0123456789!$%&'()*+,-./:;<=>?@[]^_{|}~# ", min_size=4, max_size=12))
+def test_no_password_is_in_what_a_driver_says(password: str) -> None:
+    """However it was escaped, and however it was cut to pieces by what misread it."""
+    for where in (
+        f"postgresql://reader:{password}@127.0.0.1/news",
+        f"postgresql://reader:{quote(password, safe='')}@127.0.0.1/news",
+        f"postgresql://127.0.0.1/news?sslpassword={quote(password, safe='')}",
+    ):
+        with contextlib.suppress(ValueError):
+            pieces = [password, quote(password, safe=""), *re.split(r"[/?#@:]", password)]
+            for piece in (one for one in pieces if len(one) > 3):
+                assert piece not in without_secrets(f"cannot read '{piece}'", where).replace(
+                    "...", ""
+                )
+
+
 def test_an_address_is_shown_without_its_password() -> None:
     assert without_password("postgresql://a:b:c@h/d") == "postgresql://a:...@h/d"
     assert without_password("postgresql://a:p/w@h/d") == "postgresql://a:...@h/d"
     assert (
         without_password("postgresql://h/d?password=x&b=1") == "postgresql://h/d?password=...&b=1"
     )
+    assert without_password("postgresql://h/d?sslpassword=x") == "postgresql://h/d?sslpassword=..."
     assert without_password("/var/lib/x:y@z.sqlite") == "/var/lib/x:y@z.sqlite"

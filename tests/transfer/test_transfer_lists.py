@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from incremental.errors import InputError
 from incremental.fetch.options import FetchSettings
 from incremental.transfer.adding import add_all
+from incremental.transfer.jobs import MAX_BYTES
 from incremental.transfer.lists import FORMATS, Wanted, read_list
 from incremental.transfer.writing import write_sites
 from store import Store
@@ -178,3 +179,47 @@ def test_pages_become_sites_and_feeds_their_hubs(sqlite_store: Store) -> None:
         *("https://a.example/news/", "https://b.example/atom")
     }
     assert add_all(sqlite_store, wanted, now=2.0).sites == 0
+
+
+DOUBLING = "a0: &a0 {k: v}\n" + "".join(
+    f"a{n + 1}: &a{n + 1} {{<<: [*a{n}, *a{n}], x{n}: 1}}\n" for n in range(40)
+)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        DOUBLING,
+        "a: &a [x]\nb: &b [*a, *a]\n" + "".join(f"c{n}: &c{n} [*b, *b]\n" for n in range(40)),
+        "loop: &l [*l]\n",
+        f"number: {'9' * 1_000_000}\n",
+        f"base60: {'59:' * 100_000}59\n",
+        "when: 99999-99-99T99:99:99Z\n",
+        "deep: " + "[" * 400 + "]" * 400 + "\n",
+        "? {a: b}\n: c\n",
+        "unknown: *nobody\n",
+        "<<: *nobody\n",
+    ],
+)
+def test_what_yaml_can_be_made_to_cost_is_never_built(odd: str) -> None:
+    """On 531286e some of these took seconds that doubled with each line, or ended in a ValueError."""
+    found = read_list(f"{odd}url: https://a.example/\n".encode(), "urlwatch")
+    assert [wanted.url for wanted in found.wanted] == ["https://a.example/"]
+
+
+@pytest.mark.parametrize(
+    ("text", "urls"),
+    [
+        ("url: ~\nnavigate: https://b.example/\n", ["https://b.example/"]),
+        ("filter: {url: https://no.example/}\nurl: 'https://b.example/'\n", ["https://b.example/"]),
+        ("- url: https://no.example/\n---\nurl: https://b.example/\n", ["https://b.example/"]),
+        ("--- x\n---\nurl: https://b.example/\nurl: https://c.example/", ["https://b.example/"]),
+    ],
+)
+def test_a_job_is_what_stands_on_the_first_level(text: str, urls: list[str]) -> None:
+    assert [wanted.url for wanted in read_list(text.encode(), "urlwatch").wanted] == urls
+
+
+def test_a_yaml_file_that_is_too_long_is_refused() -> None:
+    with pytest.raises(InputError, match="more than"):
+        read_list(b"url: https://a.example/\n" + b"#" * (MAX_BYTES + 1), "urlwatch")

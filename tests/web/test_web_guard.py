@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from fastapi.routing import APIRoute
 from starlette.routing import Mount, Route
 from web_served import ADDRESS, Served, form_token, post
 
@@ -397,3 +398,86 @@ def test_static_files_stay_in_their_folder(served: Served) -> None:
     ):
         answer = client.get(f"{ADDRESS}{path}", follow_redirects=False)
         assert answer.status_code in (303, 404), path
+
+
+# --- what cannot be locked out ----------------------------------------------------------------
+
+
+def basic(secret: str) -> str:
+    return "Basic " + base64.b64encode(f"me:{secret}".encode()).decode()
+
+
+def test_no_number_of_wrong_guesses_locks_a_token_or_a_session_out(served: Served) -> None:
+    guarded = served.with_settings(password=PASSWORD)
+    token = new_token(guarded.store, "reader", "read", now=guarded.clock.now())
+    inside = guarded.client()
+    post(inside, "/login", secret=PASSWORD)
+    for number in range(130):
+        wrong = {"Authorization": basic(f"guess {number}")}
+        assert guarded.client().get("/feeds/new.atom", headers=wrong).status_code == 401
+    for authorization in (basic(token), f"Bearer {token}"):
+        client = guarded.client(Authorization=authorization)
+        assert client.get("/feeds/new.atom").status_code == 200
+    assert guarded.client().get(f"/feeds/new.atom?token={token}").status_code == 200
+    assert inside.get("/", follow_redirects=False).status_code == 200
+    assert post(guarded.client(), "/login", secret=token).status_code == 303
+
+
+def test_guesses_of_strangers_do_not_keep_out_who_gave_the_password_before() -> None:
+    throttle = Throttle()
+    throttle.succeeded("192.0.2.1")
+    for number in range(1_000):
+        throttle.failed(f"198.51.100.{number % 250}", now=float(number) / 1_000)
+    assert throttle.wait_seconds("192.0.2.1", now=1.0) == 0
+    assert throttle.wait_seconds("192.0.2.2", now=1.0) > 0
+
+
+def test_a_whole_subscribers_network_is_one_client() -> None:
+    """Who has a /64 has 2^64 addresses to guess from."""
+    throttle = Throttle()
+    for number in range(FREE_GUESSES + 1):
+        throttle.failed(f"2001:db8::{number:x}", now=0.0)
+    assert throttle.wait_seconds("2001:db8::ffff", now=0.5) > 0
+    assert throttle.wait_seconds("2001:db8:0:1::1", now=0.5) == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "localhost:evil.test",
+        "[::1]evil.test",
+        "[::1]:80evil.test",
+        "[localhost]",
+        "localhost:80:80",
+        "localhost/evil.test",
+        "evil.test@localhost",
+        "localhost evil.test",
+        "localhost,evil.test",
+        "::1",
+        "[::1",
+        "[evil.test]",
+        "[127.0.0.1]",
+        "localhost:999999",
+    ],
+)
+def test_what_only_begins_like_our_name_is_refused(served: Served, name: str) -> None:
+    assert served.client().get("/", headers={"Host": name}).status_code == 400
+
+
+@pytest.mark.parametrize("number", ["99999999999999999999999", "0", "-1", "9" * 5_000, "x", "1e3"])
+@pytest.mark.parametrize("path", ["/pages/{}", "/sites/{}", "/topics/{}", "/feeds/sites/{}.atom"])
+def test_a_number_that_no_row_can_have_is_not_found(served: Served, path: str, number: str) -> None:
+    answer = served.client().get(path.format(number))
+    assert answer.status_code in (404, 414), answer.text[:200]
+
+
+def test_every_whole_number_in_an_address_is_bounded(served: Served) -> None:
+    """A database holds 64 bits of it; the next route that takes one must say so, too."""
+    unbounded = []
+    leaves = _leaves(make_routes(served.web, Gate("", Throttle())).router.routes)
+    for route in (one for one in leaves if isinstance(one, APIRoute)):
+        for field in (*route.dependant.path_params, *route.dependant.query_params):
+            kind = f"{field.field_info.annotation} {field.field_info.metadata}"
+            if re.search(r"\bint\b", kind) and "le=" not in kind:
+                unbounded.append((route.path, field.name))
+    assert unbounded == []

@@ -11,6 +11,7 @@ from fastapi.responses import Response
 
 from incremental.explain.discovery import discovery_facts, proposal_facts
 from incremental.learning.proposals import accept_sites, proposals_named, reject_sites
+from incremental.web.api.replies import RowId
 from incremental.web.charts import bars
 from incremental.web.context import web_of
 from incremental.web.language import Words
@@ -30,7 +31,7 @@ _Hosts = Annotated[
 
 @router.get("/topics/{topic_id}/discovery")
 def discovery_page(
-    request: Request, topic_id: int, state: Annotated[_State, Query()] = "proposed"
+    request: Request, topic_id: RowId, state: Annotated[_State, Query()] = "proposed"
 ) -> Response:
     """Show the proposals in a state, and the last search."""
     web, words = web_of(request), words_of(request)
@@ -70,7 +71,7 @@ def _chart(words: Words, rounds: Sequence[dict[str, Any]]) -> Any:  # noqa: ANN4
 @router.post("/topics/{topic_id}/proposals")
 def decide(
     request: Request,
-    topic_id: int,
+    topic_id: RowId,
     site: _Hosts,
     decision: Annotated[Literal["accept", "reject"], Form()],
 ) -> Response:

@@ -36,14 +36,14 @@ def log_in(
     web, words, client = web_of(request), words_of(request), client_of(request)
     gate: Gate = request.app.state.gate
     now = web.now()
-    wait = gate.wait_seconds(client, now)
-    if wait > 0:
+    with web.store() as store:
+        wait = gate.wait_seconds(client, now)
+        session = gate.log_in(store, secret, client, now=now)
+    if session is None and wait > 0:
         problem = words("login.wait", n=math.ceil(wait))
         answer = _again(request, problem, next, HTTPStatus.TOO_MANY_REQUESTS)
         answer.headers["Retry-After"] = str(math.ceil(wait))
         return answer
-    with web.store() as store:
-        session = gate.log_in(store, secret, client, now=now)
     if session is None:
         return _again(request, words("login.wrong"), next, HTTPStatus.UNAUTHORIZED)
     answer = see(next)

@@ -14,6 +14,7 @@ from fastapi.responses import Response
 
 from incremental.errors import InputError
 from incremental.searches import Filters, from_json
+from incremental.web.api.replies import RowId
 from incremental.web.conditional import ConditionalRoute, unless_known
 from incremental.web.context import web_of
 from incremental.web.facts import site_named
@@ -79,7 +80,7 @@ def new_feed(request: Request, form: _Format) -> Response:
 
 
 @router.get("/feeds/site/{site_id}.{form}")
-def site_feed(request: Request, site_id: int, form: _Format) -> Response:
+def site_feed(request: Request, site_id: RowId, form: _Format) -> Response:
     """Return the feed of a site."""
     with web_of(request).store() as store:
         name = site_named(store, site_id).name
@@ -87,7 +88,7 @@ def site_feed(request: Request, site_id: int, form: _Format) -> Response:
 
 
 @router.get("/feeds/topic/{topic_id}.{form}")
-def topic_feed(request: Request, topic_id: int, form: _Format) -> Response:
+def topic_feed(request: Request, topic_id: RowId, form: _Format) -> Response:
     """Return the feed of what a topic finds relevant."""
     with web_of(request).store() as store:
         name = topic_of(store, topic_id).name

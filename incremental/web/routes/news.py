@@ -13,6 +13,7 @@ from fastapi.responses import Response
 from incremental.errors import InputError, NotFoundError
 from incremental.learning.topics import teach
 from incremental.searches import SHOWN, Filters, from_json, to_json
+from incremental.web.api.replies import RowId as PageId
 from incremental.web.context import web_of
 from incremental.web.reading import Between, following, gained, merged, teaching, terms_of
 from incremental.web.routes.forms import Back, RowId, see
@@ -120,7 +121,7 @@ def item_values(store: Store, rows: tuple[NewsRow, ...], topic: int | None) -> d
 @router.post("/pages/{page_id}/mark")
 def mark(
     request: Request,
-    page_id: int,
+    page_id: PageId,
     mark: Annotated[str, Form(max_length=20)],
     topic: Annotated[str, Form(pattern=r"^\d{0,18}$")] = "",
     back: Back = "/",

@@ -9,6 +9,7 @@ from fastapi.responses import Response
 
 from incremental.errors import NotFoundError
 from incremental.plain_text import clean
+from incremental.web.api.replies import RowId
 from incremental.web.changes import Difference, difference, versions_of_change
 from incremental.web.context import web_of
 from incremental.web.routes.forms import tone
@@ -25,7 +26,7 @@ _MOST_SIGHTINGS = 200
 @router.get("/pages/{page_id}")
 def page_page(
     request: Request,
-    page_id: int,
+    page_id: RowId,
     change: Annotated[int | None, Query(ge=1, le=2**62)] = None,
 ) -> Response:
     """Show what is known of a page, with the difference that a change made."""

@@ -14,6 +14,7 @@ from incremental.explain.page import explain, hub_rows
 from incremental.learning.labels import correct
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed
+from incremental.web.api.replies import RowId
 from incremental.web.charts import bars
 from incremental.web.context import Web, web_of
 from incremental.web.facts import hour_rates, site_facts, site_health, site_named
@@ -55,7 +56,7 @@ def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> lis
 
 
 @router.get("/sites/{site_id}")
-def site_page(request: Request, site_id: int) -> Response:
+def site_page(request: Request, site_id: RowId) -> Response:
     """Show one site: health, terms, arrival by hour, hubs."""
     web, words = web_of(request), words_of(request)
     with web.store() as store:
@@ -75,7 +76,7 @@ def site_page(request: Request, site_id: int) -> Response:
 
 
 @router.get("/sites/{site_id}/hubs")
-def hubs_part(request: Request, site_id: int) -> Response:
+def hubs_part(request: Request, site_id: RowId) -> Response:
     """Return the table of a site's hubs as it stands now."""
     web = web_of(request)
     with web.store() as store:
@@ -85,7 +86,7 @@ def hubs_part(request: Request, site_id: int) -> Response:
 
 
 @router.get("/sites/{site_id}/found")
-def found_part(request: Request, site_id: int) -> Response:
+def found_part(request: Request, site_id: RowId) -> Response:
     """Return the hubs of a new site that were found so far."""
     with web_of(request).store() as store:
         row = site_named(store, site_id)
@@ -105,7 +106,7 @@ def found_part(request: Request, site_id: int) -> Response:
 
 @router.post("/sites/{site_id}/state")
 def set_state(
-    request: Request, site_id: int, state: Annotated[str, Form(pattern="^(active|paused)$")]
+    request: Request, site_id: RowId, state: Annotated[str, Form(pattern="^(active|paused)$")]
 ) -> Response:
     """Pause a site, or watch it again."""
     with web_of(request).store() as store:
@@ -115,7 +116,7 @@ def set_state(
 
 
 @router.post("/sites/{site_id}/remove")
-def remove(request: Request, site_id: int) -> Response:
+def remove(request: Request, site_id: RowId) -> Response:
     """Stop watching a site and forget all that was found there."""
     with web_of(request).store() as store:
         site_named(store, site_id)

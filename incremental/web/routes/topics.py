@@ -11,6 +11,7 @@ from fastapi.responses import Response
 
 from incremental.errors import HubwatchError, NotFoundError
 from incremental.learning.topics import begin, set_paused, teach
+from incremental.web.api.replies import RowId
 from incremental.web.charts import bars
 from incremental.web.context import web_of
 from incremental.web.routes.forms import see
@@ -92,7 +93,7 @@ def add_topic(
 
 
 @router.get("/topics/{topic_id}")
-def topic_page(request: Request, topic_id: int) -> Response:
+def topic_page(request: Request, topic_id: RowId) -> Response:
     """Show one topic: counts, scores, terms, examples."""
     words = words_of(request)
     with web_of(request).store() as store:
@@ -127,7 +128,7 @@ def _terms(store: Store, topic_id: int) -> list[tuple[str, float]]:
 @router.post("/topics/{topic_id}/examples")
 def add_examples(
     request: Request,
-    topic_id: int,
+    topic_id: RowId,
     urls: _Urls,
     origin: Annotated[str, Form(pattern="^(relevant|irrelevant)$")],
 ) -> Response:
@@ -141,7 +142,7 @@ def add_examples(
 
 @router.post("/topics/{topic_id}/state")
 def set_state(
-    request: Request, topic_id: int, state: Annotated[str, Form(pattern="^(active|paused)$")]
+    request: Request, topic_id: RowId, state: Annotated[str, Form(pattern="^(active|paused)$")]
 ) -> Response:
     """Let a topic judge no more pages, or judge again."""
     web = web_of(request)
@@ -152,7 +153,7 @@ def set_state(
 
 
 @router.post("/topics/{topic_id}/remove")
-def remove_topic(request: Request, topic_id: int) -> Response:
+def remove_topic(request: Request, topic_id: RowId) -> Response:
     """Delete a topic with its examples and scores."""
     with web_of(request).store() as store:
         topic_of(store, topic_id)

@@ -1,0 +1,44 @@
+"""The message services that may be used: those that were seen to connect through the address guard.
+
+Apprise knows some 180. Most ask over HTTP, by the library that is guarded
+(:mod:`incremental.fetch.libraries`); some open connections of their own (IRC, Nostr, MQTT, XMPP, the
+system's log, the desktop), and those would go round it. Nobody can tell them apart by their code for sure,
+so a service is refused unless it is named here, and it is named here because a test sent a message with
+it and counted its connections (``tests/notify/test_notify_services.py``, Apprise 2.2.0). One that comes
+with a later version of Apprise is refused until it has been tried.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_PLUGINS = "apprise.plugins."
+
+GUARDED: Final = frozenset(
+    """
+    africas_talking apprise_api bark betterstack bluesky brevo bulksms bulkvs burstsms
+    chanify clickatell clicksend cliq cm custom_form custom_json custom_xml d7networks
+    dapnet deltachat dingtalk discord dot eight00com email emby enigma2 evolution exotel
+    fcm feishu firehydrant flock flowtriq fluxer fortysixelks freemobile github goalert
+    google_chat gorush gotify groundmail groupme guilded gupshup home_assistant httpsms
+    humhub ifttt ilert incidentio infobip jellyfin jira join kakaotalk kaleyra kavenegar
+    kodi kook kumulos lametric lark lauther lfgalarm line mailersend mailgun mastodon
+    matrix mattermost messagebird misskey mobilemessage msg91 nextcloud nextcloudtalk
+    notica notifiarr notifico notifyre ntfy octopush office365 one_signal onebot
+    opsgenie pagerduty pagertree parseplatform pinglet pingram plivo postmark prowl
+    pushbullet pushdeer pushed pushjet pushme pushover pushplus pushsafer pushward pushy
+    qq reddit resend revolt ringcentral rocketchat ryver sendgrid sendpulse serverchan
+    serwersms ses seven sfr signal_api signalgrid signl4 simplepush sinch slack smsc
+    smseagle smsmanager smstunnel smtp2go sns sogs sparkpost spike splunk spugpush
+    squadcast stackfield streamlabs synology techuluspush telegram telesign telnyx
+    threema trigv twilio twist twitter viber voipms vonage webexteams wechat wecombot
+    whapi whatsapp workflows wpush wxpusher xmatters youlmk zalo zoom zulip
+    """.split()  # noqa: SIM905 - one name a line would fill two hundred
+)
+"""Names of plug-ins: the last part of their modules' names."""
+
+
+def name_of(plugin: type) -> str:
+    """Return the name of a plug-in of Apprise; empty for one that is not Apprise's own."""
+    module = plugin.__module__
+    return module.removeprefix(_PLUGINS).partition(".")[0] if module.startswith(_PLUGINS) else ""
