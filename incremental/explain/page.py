@@ -24,7 +24,7 @@ from incremental.settings import Settings
 from incremental.times import NEVER
 from incremental.urls import identity, normalize
 from store import Store
-from store.values import HubRow, SiteRow
+from store.values import ARTICLE, HubRow, SiteRow
 
 
 def explain(
@@ -97,6 +97,7 @@ def _in_site(
         "first_seen_at": page["first_seen_at"],
         "announced_at": page["announced_at"],
         "page_state": page["state"],
+        "kept_back": page["kept_back"],
         "backfill": backfill_of(store, page["id"]),
         "shown_by": [sighting["hub_url"] for sighting in store.read.sightings(page["id"])][:5],
     }
@@ -107,7 +108,7 @@ def _in_site(
             "hub": hub.state,
             "hub_why": hub.why,
             "next_visit_at": min(hub.due_at, NEVER),
-            "visit_reason": why.reason,
+            "visit_reason": _reason(hub, why.reason),
             "last_status": hub.last_status,
         }
     return answer
@@ -121,11 +122,13 @@ def _verdict(answer: dict[str, Any]) -> str:
     relaunched = any(site.get("page_state") == "relaunched" for site in seen)
     moved = bool(seen) and all(site.get("page_state") == "moved" for site in seen)
     gained = next((site["backfill"]["says"] for site in seen if site.get("backfill")), "")
+    kept_back = next((site["kept_back"] for site in seen if site.get("kept_back")), "")
     waits = any(site.get("page_state") == "backfill" for site in seen)
     denied = answer["robots"].startswith(("denied", "robots.txt", "not public"))
     tests: list[tuple[bool, str]] = [
         (any(site.get("announced_at") for site in seen), "told as new"),
         (any(site.get("hub") for site in seen), "a hub: visited for its links, not told itself"),
+        (bool(kept_back), f"found, and not announced: {kept_back}"),
         (bool(gained), f"an older page that a list gained, announced with one event: {gained}"),
         (waits, "an older page that a list gained; announced when it was read"),
         (backdated, "found, but dated long before its site was added, and no list gained it"),
@@ -161,6 +164,8 @@ def _number(value: float, digits: int = 2) -> float | None:
 
 def _reason(hub: HubRow, reason: str) -> str:
     """Return why a hub is visited when it is, in one sentence."""
+    if hub.role == ARTICLE:
+        return "an article, read now and then for links that no list shows"
     if hub.state == "dead":
         return f"given up: {hub.last_status}"
     if hub.visited_at is None and hub.last_status not in (None, "fetched"):

@@ -5,7 +5,7 @@ a list that we had read gains is an *arrival*, whatever its date; what a rotatin
 random) shows is none. The evidence is at hand: the links at the same place in the markup, which of them
 stood there at the last visit, which have gone since, and how they are ordered by date::
 
-    hub not read before, patrol, first read after a relaunch    nothing arrived
+    hub not read before, monitored article, first read after a relaunch    nothing arrived
     headline of a page that went at the same time               it moved
     fewer than three links at the place stayed (feeds: one)     another list, or a widget
     below all that stayed, on a list that is cut off            it moved up when another went
@@ -42,7 +42,7 @@ ORDERED_SHARE = 0.9
 COMPLETE_SHARE = 0.1
 """A list that lost no more than this of what it gained keeps everything."""
 LISTS = frozenset({"seed", "list", "page", "feed", "sitemap", "probe", "user"})
-"""Roles of hubs that list pages; a page of documentation that is patrolled links as an article does."""
+"""Roles of hubs that list pages; an article that is monitored is none."""
 
 _DIGITS = re.compile(r"\d+")
 

@@ -156,8 +156,8 @@ def test_a_sitemap_in_which_as_many_went_as_came_names_other_addresses(
     assert len(gained(judged)) == expected
 
 
-def test_pages_that_are_patrolled_are_no_lists() -> None:
-    assert gained(judge(around(old("x")), STAYED, row=hub(role="patrol"))) == []
+def test_monitored_articles_are_no_lists() -> None:
+    assert gained(judge(around(old("x")), STAYED, row=hub(role="article"))) == []
 
 
 def test_a_headline_that_stood_there_has_moved() -> None:
