@@ -54,8 +54,11 @@ class Recorder(Reader):
             Site.update(name=own).where(Site.id == site_id).execute(self._db)
 
     def _free_name(self, name: str, url: str, *, but: int = 0) -> str:
-        query = Site.select(Site.name).where(Site.id != but)
-        return free_name(name, url, {one for (one,) in query.tuples().execute(self._db)})
+        def is_taken(one: str) -> bool:
+            named = Site.select(Site.id).where((Site.name == one) & (Site.id != but))
+            return bool(named.exists(self._db))
+
+        return free_name(name, url, is_taken)
 
     def update_site(self, site_id: int, **fields: object) -> None:
         """Set columns of a site."""

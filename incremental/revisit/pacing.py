@@ -28,7 +28,8 @@ _IDLE_SHARE = 0.5
 """The same when the budget is not used up: a site that brought nothing for weeks has little else to do.
 With the small share alone a weblog of 162 tags was left alone for 18 days until its next post."""
 _IDLE_INTERVAL = 2 * _HOUR
-"""How long a home page is left at most while requests are saved up."""
+"""How long home pages and feeds that no other hub covers are left at most while requests are saved up. A
+recorded weblog that had been silent for half a year was read once a day, and its next post waited for two."""
 
 
 def longest_interval(
@@ -38,16 +39,21 @@ def longest_interval(
 
     Longer when the budget is small for the number of hubs; a week when the hub has brought nothing
     for a month; three months when it has brought nothing for half a year. A home page is never left
-    longer than the settings say, and two hours when requests are saved up.
+    longer than the settings say. When requests are saved up, home pages and feeds are left for two hours
+    at most, and other hubs not longer because they are silent.
     """
     longest = terms.max_interval_seconds
     idle = reserve_at(budget, terms.requests_per_day, now) <= now
+    if idle and hub.kind in (HubKind.HOME, HubKind.FEED):
+        return min(longest, _IDLE_INTERVAL)
     if hub.kind == HubKind.HOME:
-        return min(longest, _IDLE_INTERVAL) if idle else longest
+        return longest
     visits_per_day = left_for_visits(budget, terms.requests_per_day)
     if visits_per_day > 0:
         share = _IDLE_SHARE if idle else _LONGEST_SHARE
         longest = max(longest, site.hubs / (share * visits_per_day) * _DAY)
+    if idle:
+        return longest
     quiet = now - max(hub.last_novel_at, hub.first_at)
     if quiet > _BURIED_AFTER:
         return max(longest, _BURIED_INTERVAL)

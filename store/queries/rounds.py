@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
-from peewee import JOIN, chunked, fn
+from peewee import JOIN, Case, chunked, fn
 
 from store.database import data_version, is_sqlite, storage_errors
 from store.models import Host, Hub, Label, Page, Sighting, Site, Topic
@@ -23,6 +23,9 @@ _SHARES = {
     "article": Hub.role == ARTICLE,
 }
 """Which hubs belong to which class of work."""
+_ORDINARY = Case(None, (((Hub.kind == "sitemap") | (Hub.role == "seed"), 0),), 1)
+"""Sitemaps and home pages go first: few, and now and then the only place where a page is shown. Behind
+two hundred covered tags the sitemap of a recorded weblog waited for four days."""
 
 
 def _due_hubs(share: str) -> Prepared:
@@ -30,7 +33,7 @@ def _due_hubs(share: str) -> Prepared:
         lambda site, now, limit: (
             select_hubs()
             .where((Hub.site_id == site) & (Hub.due_at <= now) & _SHARES[share])
-            .order_by(Hub.due_at, Hub.page)
+            .order_by(_ORDINARY, Hub.due_at, Hub.page)
             .limit(limit)
         )
     )
@@ -128,8 +131,9 @@ class RoundQueries(Reader):
     def due_hubs(
         self, site_id: int, now: float, share: HubClass, *, limit: int | None = 1
     ) -> list[HubRow]:
-        """Return hubs of a class of work that are due at *now*, the longest overdue first.
+        """Return hubs of a class of work that are due at *now*.
 
+        Sitemaps and seeds come first, then what is longest overdue.
         ``revisit`` and ``covered`` are hubs that have been read, ``explore`` those that never were, and
         ``article`` the articles that are monitored for links, read or not. *limit* None = all of them.
         """

@@ -94,5 +94,8 @@ def test_silent_hubs_come_sooner_when_the_budget_is_not_used() -> None:
     spent = spend(advance(BudgetState(), 48, NOW), 48, NOW, visits=12)
     busy = longest_interval(hub, site, spent, Terms(), NOW)
     idle = longest_interval(hub, site, spent, Terms(), NOW + DAY)
+    feed = HubState(kind=HubKind.FEED, first_at=NOW - 300 * DAY)
+    assert longest_interval(feed, site, spent, Terms(), NOW) == 90 * DAY
+    assert longest_interval(feed, site, spent, Terms(), NOW + DAY) == 2 * HOUR
     assert busy > 30 * DAY
     assert 6 * DAY < idle < 7 * DAY
