@@ -78,7 +78,7 @@ class _Document:
         if self._at_key:
             self._key = text
         elif self._key is not None and text is not None:
-            self.texts.setdefault(self._key, text)
+            self.texts[self._key] = text
         self._at_key = not self._at_key
 
 

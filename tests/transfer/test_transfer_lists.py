@@ -213,7 +213,7 @@ def test_what_yaml_can_be_made_to_cost_is_never_built(odd: str) -> None:
         ("url: ~\nnavigate: https://b.example/\n", ["https://b.example/"]),
         ("filter: {url: https://no.example/}\nurl: 'https://b.example/'\n", ["https://b.example/"]),
         ("- url: https://no.example/\n---\nurl: https://b.example/\n", ["https://b.example/"]),
-        ("--- x\n---\nurl: https://b.example/\nurl: https://c.example/", ["https://b.example/"]),
+        ("--- x\n---\nurl: https://b.example/\nurl: https://c.example/", ["https://c.example/"]),
     ],
 )
 def test_a_job_is_what_stands_on_the_first_level(text: str, urls: list[str]) -> None:
