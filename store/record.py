@@ -283,6 +283,9 @@ class Recorder(Reader):
                 Site.update(fields).where(Site.id == record.site_id).execute(self._db)
             if record.rebaseline:
                 self._rebaseline(record)
+            if record.look_again:
+                again = Page.id.in_(record.look_again) & Page.announced_at.is_null()
+                Page.update(state="missing", look_due_at=record.at).where(again).execute(self._db)
             put_scores(self._db, record.site_id, record.topic_scores, record.at)
             put_leads(self._db, record.leads, record.at)
             return announced
@@ -374,7 +377,9 @@ class Recorder(Reader):
             fresh = Page.id.in_(batch) & Page.announced_at.is_null()
             query = Page.select(Page.id).where(fresh).tuples()
             told |= {page for (page,) in query.execute(self._db)}
-            Page.update(announced_at=record.at, state="known").where(fresh).execute(self._db)
+            Page.update(announced_at=record.at, state="known", kept_back=None).where(fresh).execute(
+                self._db
+            )
         news = [page for page in dict.fromkeys(page_ids) if page in told]
         self._put_changes(record, "added", [(page, "") for page in news], record.page_id)
         put_news(self._db, news, record.at)
@@ -382,7 +387,7 @@ class Recorder(Reader):
 
     def _announce_page(self, record: VisitRecord) -> list[int]:
         fresh = (Page.id == record.page_id) & Page.announced_at.is_null()
-        query = Page.update(announced_at=record.at, state="known").where(fresh)
+        query = Page.update(announced_at=record.at, state="known", kept_back=None).where(fresh)
         if not query.execute(self._db):
             return []
         self._put_changes(record, "added", [(record.page_id, "")], record.first_hub_id)
@@ -485,7 +490,6 @@ def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> d
         "look_due_at": link.look_due_at,
         "look_score": link.look_score,
         "link_context": link.link_context,
-        "kept_back": link.kept_back,
     }
 
 

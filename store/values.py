@@ -97,6 +97,7 @@ class KnownPage:
     state: str
     first_hub_id: int | None
     is_hub: bool
+    kept_back: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +187,6 @@ class SeenLink:
     """What topics expect of it; None = nobody guessed."""
     link_context: str | None = None
     """JSON of the link, for what a look will teach."""
-    kept_back: str | None = None
-    """The rule by which it is not announced, although it turned up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +298,8 @@ class VisitRecord:
     """What the visited page says now."""
     next_check: NextCheck | None = None
     """None = as it was planned."""
+    look_again: tuple[int, ...] = ()
+    """Ids of pages that are to be verified now: a hub shows them, and they were not there before."""
     topic_scores: tuple[TopicScore, ...] = ()
     leads: tuple[NewLead, ...] = ()
 

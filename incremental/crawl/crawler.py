@@ -221,7 +221,8 @@ class Crawler:
             site.urgent.push_first(page_id)
         pending = [link.identity for link in record.links or () if link.state == "pending"]
         known = self._store.read.known(site.row.id, pending) if pending else {}
-        site.urgent.verify(*(page.id for page in known.values() if page.state == "pending"))
+        waiting = (page.id for page in known.values() if page.state == "pending")
+        site.urgent.verify(*waiting, *record.look_again)
 
     def _new_feeds(self, record: VisitRecord, site: WatchedSite) -> list[int]:
         """Return the feeds that a page names and that were never read, once most of the site is known."""

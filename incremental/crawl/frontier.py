@@ -322,7 +322,7 @@ class Frontier:
                 found[share] = hub_task(hub)
         look = self._due_look(site, now)
         if look is not None:
-            share = Share.VERIFY if look.state == "pending" else Share.LOOK
+            share = Share.VERIFY if look.state in ("pending", "missing") else Share.LOOK
             found[share] = look_task(look)
         if not found:
             return self._rechecks.task(site, now)

@@ -21,7 +21,7 @@ from incremental.judge.arrivals import dated, folder_of
 from incremental.judge.editions import is_edition_front
 from incremental.judge.feed_home import leading_hosts
 from incremental.judge.hubs import HubCounts, HubLimits, HubScorer, score_targets
-from incremental.judge.kept_back import KeptBack
+from incremental.judge.kept_back import KeptBack, furniture
 from incremental.judge.links import Target, links_digest, targets
 from incremental.judge.looks import MISSING
 from incremental.judge.news import RELAUNCH_MIN_LINKS, Since
@@ -45,6 +45,8 @@ from store import Store
 from store.values import HubRow, KnownPage, NewHub, SeenLink, VisitRecord
 
 MAX_TTL_SECONDS = DAY
+MAX_TRIES = 5
+"""Visits of an old page that a list gained and that is not there."""
 SURE_SCORE = 0.95
 """From here on an address alone makes a hub, even one that is still empty."""
 LIST_WORDS = re.compile(
@@ -181,7 +183,12 @@ class HubVisits:
         if not judgement.gone or not judgement.failed:
             return judgement
         status = outcome.response.status
-        if status is FetchStatus.GONE and self._waits(hub):
+        state = self._state(hub)
+        if status is FetchStatus.GONE and state == "backfill" and hub.failures < MAX_TRIES:
+            again = {"state": "candidate", "due_at": now + DAY, "failures": hub.failures + 1}
+            record = replace(judgement.record, hub_fields=judgement.record.hub_fields | again)
+            return replace(judgement, record=record, gone=False)
+        if status is FetchStatus.GONE and state == "pending":
             fields: dict[str, object] = {
                 "state": MISSING,
                 "look_due_at": now + HOUR,
@@ -190,13 +197,14 @@ class HubVisits:
             }
             record = replace(judgement.record, page_fields=fields, drop_hub=True)
             return replace(judgement, record=record)
-        gone = status in (FetchStatus.GONE, FetchStatus.REDIRECTED)
-        return judgement if gone else self._told_as_well(judgement, hub)
+        led_on = status is FetchStatus.REDIRECTED and judgement.record.page_change == "moved"
+        if status is FetchStatus.GONE or led_on:
+            return judgement
+        return self._told_as_well(judgement, hub)
 
-    def _waits(self, hub: HubRow) -> bool:
-        """Tell whether the page of a hub came up as news that was not announced yet."""
+    def _state(self, hub: HubRow) -> str:
         row = self._store.read.page(hub.page_id) or {}
-        return row.get("state") == "pending"
+        return str(row.get("state", ""))
 
     def _capped(self, judgement: Judgement, site: WatchedSite) -> Judgement:
         """Leave out feeds and sitemaps beyond what a site may have: some name them without end."""
@@ -213,6 +221,10 @@ class HubVisits:
         state = row.get("state")
         if state not in ("pending", "backfill") or LIST_WORDS.search(hub.url):
             return judgement
+        kept = furniture(hub.url, str(row.get("title") or ""))
+        if kept is not None:
+            fields = judgement.record.page_fields | {"state": "known", "kept_back": kept.value}
+            return replace(judgement, record=replace(judgement.record, page_fields=fields))
         record = replace(
             judgement.record,
             announce_page=state == "pending",

@@ -106,6 +106,7 @@ def _in_site(
         why = site.policy.why(site.hub_state(hub), site.state, site.budget, now)
         answer |= {
             "hub": hub.state,
+            "article": hub.role == ARTICLE,
             "hub_why": hub.why,
             "next_visit_at": min(hub.due_at, NEVER),
             "visit_reason": _reason(hub, why.reason),
@@ -122,18 +123,21 @@ def _verdict(answer: dict[str, Any]) -> str:
     relaunched = any(site.get("page_state") == "relaunched" for site in seen)
     moved = bool(seen) and all(site.get("page_state") == "moved" for site in seen)
     gained = next((site["backfill"]["says"] for site in seen if site.get("backfill")), "")
+    is_hub = any(site.get("hub") not in (None, "dead") for site in seen if not site.get("article"))
+    alias = bool(seen) and all(site.get("page_state") == "alias" for site in seen)
     kept_back = next((site["kept_back"] for site in seen if site.get("kept_back")), "")
     waits = any(site.get("page_state") == "backfill" for site in seen)
     denied = answer["robots"].startswith(("denied", "robots.txt", "not public"))
     tests: list[tuple[bool, str]] = [
-        (any(site.get("announced_at") for site in seen), "told as new"),
-        (any(site.get("hub") for site in seen), "a hub: visited for its links, not told itself"),
+        (any(site.get("announced_at") for site in seen), "announced as new"),
         (bool(kept_back), f"found, and not announced: {kept_back}"),
         (bool(gained), f"an older page that a list gained, announced with one event: {gained}"),
         (waits, "an older page that a list gained; announced when it was read"),
+        (is_hub, "a hub: visited for its links, not announced itself"),
         (backdated, "found, but dated long before its site was added, and no list gained it"),
         (relaunched, "found when all of its site's addresses changed: one event, and no news"),
         (moved, "leads on to another address, under which the page is known"),
+        (alias, "another address of a page that is known"),
         (bool(seen), "known: it was there when a hub that shows it was first read"),
         (not sites, "no site is watched yet"),
         (not any(site["in_scope"] for site in sites), "outside the scope of every watched site"),
@@ -164,10 +168,10 @@ def _number(value: float, digits: int = 2) -> float | None:
 
 def _reason(hub: HubRow, reason: str) -> str:
     """Return why a hub is visited when it is, in one sentence."""
-    if hub.role == ARTICLE:
-        return "an article, read now and then for links that no list shows"
     if hub.state == "dead":
         return f"given up: {hub.last_status}"
+    if hub.role == ARTICLE:
+        return "an article, read now and then for links that no list shows"
     if hub.visited_at is None and hub.last_status not in (None, "fetched"):
         return f"not read yet: {hub.last_status}"
     if hub.state == "resting":

@@ -152,7 +152,7 @@ def _known(label: str | None) -> str | None:
 
     Python lacks a third of the labels that browsers take (``iso-8859-8-i``, ``koi8``, ``x-sjis``).
     """
-    if not label:
+    if not label or not label.isascii():
         return None
     try:
         found = codecs.lookup(label).name

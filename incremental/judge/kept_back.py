@@ -19,27 +19,41 @@ class KeptBack(StrEnum):
     SAME_PAGE = "another address of a known page"
 
 
+# Directly below the root, or below a folder of one language: ``/404.html``, ``/de/404/``. Deeper down,
+# ``/news/404.html`` is the 404th article of many a content management system.
+_PLACE = r"^(?:/[a-z]{2}(?:[-_][a-z]{2,4})?)?/"
+_END = r"(?:\.\w{2,5})?/?$"
 _ERROR_PAGE = re.compile(
-    r"/(?:(?:40[0-9]|50[0-9])|(?:page[-_]?)?not[-_]?found|errors?(?:[-_]?(?:page|40[0-9]|50[0-9]))?)"
-    r"(?:\.\w{2,5})?/?$",
+    rf"{_PLACE}(?:errors?/)?(?:40[0-9]|410|50[0-9]|(?:page[-_]?)?not[-_]?found|error(?:[-_]?page)?){_END}",
     re.IGNORECASE,
 )
 _COURTESY_PAGE = re.compile(
-    r"/(?:thanks?(?:[-_]?you)?|thank[-_]you[-_][\w-]*|danke(?:schoen)?|merci|gracias|grazie|bedankt|obrigad[oa]"
-    r"|donat(?:e|ions?)|spenden?|faire[-_]un[-_]don|donar|doneren|support[-_]us|subscribed|unsubscribed?"
-    r"|(?:subscription[-_])?confirmed|感谢|致谢|捐赠|捐款|赞助|打赏)(?:\.\w{2,5})?/?$",
+    rf"{_PLACE}(?:thanks|thank[-_]?you|danke|merci|gracias|grazie|bedankt|obrigad[oa]"
+    rf"|donate|donations?|spenden?|faire[-_]un[-_]don|donar|doneren|subscribed|unsubscribed?"
+    rf"|感谢|致谢|捐赠|捐款|赞助|打赏){_END}",
     re.IGNORECASE,
 )
-"""Only the last part of a path counts: ``/thanks/`` is a page that a form leads to, while an article
-under ``/donate/2026/`` is one."""
+_ERROR_WORDS = re.compile(
+    r"\b(?:40[0-9]|410|50[0-9]|error|not found|oops|sorry)\b|fehler|erreur|错误|錯誤|找不到|不存在|未找到",
+    re.IGNORECASE,
+)
 
 
-def furniture(url: str) -> KeptBack | None:
-    """Return why an address is part of a site's furniture and no page to announce; None = it is none.
+def may_be_furniture(url: str) -> bool:
+    """Tell whether an address looks like a part of a site's furniture: it is read before it is announced.
 
     Error pages, and the pages to which a form or a donation leads, stand in sitemaps and footers.
     """
     path = unquote(urlsplit(url).path)
-    if _ERROR_PAGE.search(path):
+    return bool(_ERROR_PAGE.search(path) or _COURTESY_PAGE.search(path))
+
+
+def furniture(url: str, title: str) -> KeptBack | None:
+    """Return why a page that was read is furniture and no page to announce; None = it is none.
+
+    An error page says so in its title: ``/405/`` is a comic strip as well.
+    """
+    path = unquote(urlsplit(url).path)
+    if _ERROR_PAGE.search(path) and (not title or _ERROR_WORDS.search(title)):
         return KeptBack.ERROR_PAGE
     return KeptBack.COURTESY_PAGE if _COURTESY_PAGE.search(path) else None

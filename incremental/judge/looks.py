@@ -20,6 +20,8 @@ from incremental.times import DAY, HOUR, believable
 from incremental.visit import Outcome
 from store.values import LookRow, VisitRecord
 
+_DENIED = {FetchStatus.ROBOTS_DENIED, FetchStatus.BLOCKED}
+"""A page that may not be read is there."""
 MISSING = "missing"
 """State of a page that is linked and not there yet."""
 GIVE_UP_SECONDS = 60 * DAY
@@ -81,7 +83,13 @@ def judge_look(outcome: Outcome, row: LookRow, now: float) -> VisitRecord:
             return replace(record, page_fields=fields)
         fields |= {"state": "gone", "kept_back": rule.value}
         return replace(record, page_fields=fields, page_change=None if waited else "gone")
-    kept = furniture(row.url) if waited else None
+    if row.state == MISSING and outcome.page is None and outcome.response.status not in _DENIED:
+        # The server fails, or leads elsewhere: that says nothing of a page that was not there before.
+        fields |= {"look_due_at": _again_at(row, now) or now + MAX_WAIT_SECONDS}
+        fields["kept_back"] = KeptBack.NOT_YET_THERE.value
+        return replace(record, page_fields=fields, announce_page=False)
+    title = outcome.page.title if outcome.page is not None else ""
+    kept = furniture(row.url, title) if waited else None
     if kept is not None:
         record = replace(record, announce_page=False)
         fields |= {"state": "known", "kept_back": kept.value}

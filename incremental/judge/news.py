@@ -4,7 +4,6 @@ The unit of news is the new page, never the difference between two texts (design
 
     first visit of a hub          baseline: its links are known, none is new
     unknown link, likely a hub    recorded as a hub, gets a baseline of its own
-    unknown link, an error page or a page of thanks    recorded, not announced
     unknown link, dated long ago  part of one backfill event if its list gained it (see judge.arrivals),
                                   else recorded, not announced ("backdated")
     unknown link                  told as new
@@ -23,7 +22,6 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
-from incremental.judge.kept_back import furniture
 from incremental.judge.links import Target
 from incremental.scope import page_number, template
 from incremental.times import DAY
@@ -46,7 +44,6 @@ class Standing(StrEnum):
 
     KNOWN = "known"
     NEW = "new"
-    KEPT_BACK = "kept back"
     BACKDATED = "backdated"
     """Dated long ago: whether it arrived is asked of all links of the hub together."""
     BACKFILL = "backfill"
@@ -95,8 +92,6 @@ def standing(  # noqa: PLR0913 - each bears on it
         return Standing.HUB
     if _is_baseline(hub) and not new_hub:
         return Standing.NEW if _dated_since(target, hub, since) else Standing.KNOWN
-    if furniture(target.url) is not None:
-        return Standing.KEPT_BACK
     return Standing.BACKDATED if old else Standing.NEW
 
 
@@ -123,6 +118,8 @@ def _overlooked(known: KnownPage, hub: HubRow, since: Since, *, old: bool) -> bo
     """Tell whether a known page became known only after this hub, which now shows it, was last read."""
     if known.announced_at is not None or hub.baseline_at is None or hub.visited_at is None:
         return False
+    if known.kept_back:
+        return False  # it was read, and is none to announce
     if since.relaunched_at is not None and hub.visited_at < since.relaunched_at:
         return False  # what it shows under new addresses is part of that event
     # What stands in a feed is no hub, whatever its address looks like.

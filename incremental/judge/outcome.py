@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from incremental.fetch.status import FetchStatus
 from incremental.judge.arrivals import Shelf, folder_of, gained_behind, gained_old, is_old_hub
 from incremental.judge.hubs import HubCounts, HubLimits, choose_hubs
-from incremental.judge.kept_back import furniture
+from incremental.judge.kept_back import furniture, may_be_furniture
 from incremental.judge.links import Target, links_digest
 from incremental.judge.news import (
     Relaunch,
@@ -239,6 +239,7 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
         rebaseline=event is not None and event.kind == "relaunch",
         more_pages=_neighbours(outcome, hub, view.found, now),
         topic_scores=guesses.of_waiting(seen),
+        look_again=_come_up(view),
     )
     return Judgement(
         record,
@@ -251,6 +252,19 @@ def judge_hub(outcome: Outcome, view: HubView) -> Judgement:
         published=_published(view, standings),
         shared=_shared(view, standings),
         vanished=_vanished(view, truncated=outcome.page.truncated),
+    )
+
+
+def _come_up(view: HubView) -> tuple[int, ...]:
+    """Return the pages that were looked for in vain and that the hub has begun to show."""
+    if view.hub.baseline_at is None:
+        return ()
+    return tuple(
+        known.id
+        for known in view.known.values()
+        if known.announced_at is None
+        and known.id not in view.visible
+        and (known.state == "missing" or (known.state == "gone" and known.kept_back))
     )
 
 
@@ -328,8 +342,12 @@ def _to_verify(view: HubView, standings: Mapping[str, Standing]) -> frozenset[st
     guesses = view.guesses
     if guesses is not None:
         fresh.sort(key=lambda identity: -(guesses.expected(identity) or 0.0))
-    leading = {t.identity for t in view.found if host_of(t.url) in view.leading}
-    return frozenset(fresh[: view.looks]) | leading.intersection(fresh)
+    first = {
+        t.identity
+        for t in view.found
+        if host_of(t.url) in view.leading or (view.hub.kind != "feed" and may_be_furniture(t.url))
+    }
+    return frozenset(fresh[: view.looks]) | first.intersection(fresh)
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,7 +400,6 @@ def _seen(target: Target, stand: Standing, view: HubView, plan: _Plan) -> SeenLi
         moved_from=plan.event.moved.get(target.identity) if plan.event else None,
         look_score=guesses.expected(target.identity) if guesses else None,
         link_context=guesses.contexts.get(target.identity) if guesses else None,
-        kept_back=furniture(target.url) if stand is Standing.KEPT_BACK else None,
     )
 
 
@@ -494,9 +511,14 @@ def judge_topic_page(  # noqa: PLR0913 - each bears on it
     If it came up as *news* it is told, and *section*, the unknown pages below its folder that it leads
     to, are looked at: they came with it. An old page that a list gained is part of its *backfill*.
     """
+    assert outcome.page is not None
+    kept = furniture(outcome.task.url, outcome.page.title) if news else None
+    news = news and kept is None
+    fields = _page_fields(outcome) | {"body_md5": outcome.body_md5, "looked_at": now}
+    fields["kept_back"] = kept.value if kept else None
     record = replace(
         base_record(outcome, now),
-        page_fields=_page_fields(outcome) | {"body_md5": outcome.body_md5, "looked_at": now},
+        page_fields=fields,
         drop_hub=True,
         announce_page=news,
         backfill_page=backfill,

@@ -121,8 +121,8 @@ class Hub(Model):
     kind = TextField(default="html")
     """html, feed or sitemap."""
     role = TextField(default="list")
-    """seed, home (of the site of a feed that is the seed), list, page, feed, sitemap, probe, user: how it
-    came to be a hub."""
+    """seed, home (of the site of a feed that is the seed), list, page, feed, sitemap, probe, user, article
+    (monitored for links that no list shows): how it came to be a hub."""
     state = TextField(default="candidate")
     """candidate (never visited), active, resting (barren or gone: visited rarely)."""
     score = DoubleField(default=0.0)
@@ -207,7 +207,7 @@ class Change(Model):
     page = ForeignKeyField(Page, null=True, on_delete="CASCADE", lazy_load=False, index=True)
     """NULL for what happened to the whole site."""
     kind = TextField()
-    """added, changed, gone, back, moved, relaunch, flood, backfill."""
+    """added, changed, gone, back, moved, relaunch, flood, backfill, overflow."""
     at = DoubleField(index=True)
     hub_id = BigIntegerField(null=True)
     """Page id of the hub that showed it."""

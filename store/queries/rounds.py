@@ -23,6 +23,8 @@ _SHARES = {
     "article": Hub.role == ARTICLE,
 }
 """Which hubs belong to which class of work."""
+_AWAITED = Page.state.in_(("pending", "missing"))
+"""Pages that are announced when they have been read."""
 _ORDINARY = Case(None, (((Hub.kind == "sitemap") | (Hub.role == "seed"), 0),), 1)
 """Sitemaps and home pages go first: few, and now and then the only place where a page is shown. Behind
 two hundred covered tags the sitemap of a recorded weblog waited for four days."""
@@ -47,7 +49,7 @@ def _due_looks(*, likely_first: bool, pending: bool) -> Prepared:
     def query(site: int, now: float, limit: int) -> Any:  # noqa: ANN401 - a peewee query
         due = (Page.site == site) & (Page.look_due_at <= now)
         if pending:
-            due &= Page.state == "pending"
+            due &= _AWAITED
         return Page.select(*LOOK_COLUMNS).where(due).order_by(*order).limit(limit)
 
     return Prepared(query)
@@ -57,7 +59,7 @@ def _next_look(*, pending: bool) -> Prepared:
     def query(site: int) -> Any:  # noqa: ANN401 - a peewee query
         planned = (Page.site == site) & Page.look_due_at.is_null(is_null=False)
         if pending:
-            planned &= Page.state == "pending"
+            planned &= _AWAITED
         return Page.select(fn.MIN(Page.look_due_at)).where(planned)
 
     return Prepared(query)
@@ -195,6 +197,7 @@ class RoundQueries(Reader):
             Page.state,
             Page.first_hub_id,
             Hub.page.is_null(is_null=False) & (Hub.role != ARTICLE),
+            Page.kept_back,
         )
         found: dict[str, KnownPage] = {}
         for batch in chunked(identities, 500):

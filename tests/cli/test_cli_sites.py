@@ -190,14 +190,14 @@ def test_what_is_not_known_by_that_name(hubwatch: Run, command: tuple[str, ...])
 
 def test_check_says_what_becomes_of_a_url(hubwatch: Run, found: list[str]) -> None:
     told = hubwatch("check", found[0], "--json").json
-    assert told["verdict"] == "told as new"
+    assert told["verdict"] == "announced as new"
     assert told["sites"][0]["announced_at"].startswith("20")
     hub = hubwatch("check", SITE, "--json").json
     assert hub["verdict"].startswith("a hub")
     assert hub["sites"][0]["next_visit_at"]
     outside = hubwatch("check", "https://elsewhere.example/", "--json").json
     assert outside["verdict"] == "outside the scope of every watched site"
-    assert "told as new" in hubwatch("check", found[0]).out
+    assert "announced as new" in hubwatch("check", found[0]).out
 
 
 def test_check_names_the_rule_that_leaves_a_url_out(hubwatch: Run) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from fake_web import DAY, HOUR, SPARING, START, Reply, page, watch
+from fake_web import DAY, HOUR, SPARING, START, Reply, feed, page, watch
 
 HOME = "https://news.example/"
 MENU = ("/guide.html", "/faq.html")
@@ -106,13 +106,73 @@ def test_a_page_that_looks_like_a_list_and_is_not_there_yet_is_looked_for_again(
         assert crawl.run(3 * DAY).new() == ["/material/"]
 
 
+def test_a_server_that_fails_does_not_make_a_missing_page_be_there(tmp_path: Path) -> None:
+    soon = [
+        (0, Reply(code=404)),
+        (START + 3 * DAY, Reply(code=500)),
+        (START + 6 * DAY, Reply(code=404)),
+    ]
+    pages = site(
+        **{"": [(0, page(*MENU)), (START + DAY, page(*MENU, "/soon.html"))], "soon.html": soon}
+    )
+    with watch(tmp_path, pages) as crawl:
+        assert crawl.run(12 * DAY).new() == []
+
+
+def test_a_missing_page_is_read_at_once_when_a_feed_begins_to_show_it(tmp_path: Path) -> None:
+    there = START + 80.3 * DAY
+    pages = site(
+        **{
+            "": [(0, page(*MENU)), (START + DAY, page(*MENU, "/soon.html"))],
+            "feed.xml": [
+                (0, feed((HOME + "news/n1.html", ""))),
+                (there, feed((HOME + "soon.html", ""), (HOME + "news/n1.html", ""))),
+            ],
+            "soon.html": [(0, Reply(code=404)), (there, page(title="Here"))],
+        }
+    )
+    with watch(tmp_path, pages) as crawl:
+        assert crawl.run(80.3 * DAY).new() == []
+        (row,) = crawl.store.read.find_page(HOME + "soon.html", "")
+        assert row["state"] == "gone"
+        assert crawl.run(DAY).new() == ["/soon.html"]
+
+
+def test_what_was_kept_back_stays_so_when_another_list_shows_it(tmp_path: Path) -> None:
+    old = [f"/news/n{n}.html" for n in range(9)]
+    pages = site(
+        **{
+            "": [
+                (0, page(*MENU, "/news/")),
+                (START + DAY, page(*MENU, "/news/", "/thanks.html", "/donate/")),
+            ],
+            "news/": [
+                (0, page(*MENU, *old)),
+                (START + 1.01 * DAY, page(*MENU, "/thanks.html", *old)),
+            ],
+            "donate/": page(title="Donate", text=LEAD),
+        }
+    )
+    with watch(tmp_path, pages) as crawl:
+        assert crawl.run(5 * DAY).new() == []
+
+
+def test_numbers_of_articles_are_no_error_codes(tmp_path: Path) -> None:
+    old = [f"/news/{n}.html" for n in range(390, 399)]
+    new = [f"/news/{n}.html" for n in range(399, 412)]
+    pages = site(**{"news/": [(0, page(*old)), (START + DAY, page(*new, *old))]})
+    with watch(tmp_path, pages) as crawl:
+        assert set(crawl.run(3 * DAY).new()) == set(new)
+
+
 def test_error_pages_and_pages_of_thanks_are_kept_back_with_their_rule(tmp_path: Path) -> None:
     pages = site(
         **{
             "": [
                 (0, page(*MENU)),
                 (START + DAY, page(*MENU, "/404.html", "/thanks.html", "/report.html")),
-            ]
+            ],
+            "404.html": page(title="Page not found", text=LEAD),
         }
     )
     with watch(tmp_path, pages) as crawl:

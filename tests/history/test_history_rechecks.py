@@ -15,8 +15,8 @@ from incremental.settings import HistorySettings, Settings
 from store.answers import NewQuery
 
 HOME = "https://news.example/"
-PAGE = HOME + "a.html"
-NEWS = [(0, page("/z.html")), (START + 2 * HOUR, page("/a.html", "/z.html"))]
+PAGE = HOME + "2024/06/04/a.html"
+NEWS = [(0, page("/z.html")), (START + 2 * HOUR, page("/2024/06/04/a.html", "/z.html"))]
 SETTINGS = msgspec.structs.replace(SPARING, history=HistorySettings(share=0.2))
 BODY = "The council meets on Monday and decides on the budget of the town. " * 4
 
@@ -104,7 +104,7 @@ def test_a_page_that_leads_elsewhere_has_moved_once(tmp_path: Path) -> None:
     pages = {HOME: NEWS, PAGE: [(0, article(BODY)), (START + 3 * DAY, redirect("/b.html"))]}
     with watch(tmp_path, {**pages, HOME + "b.html": article(BODY)}, settings=SETTINGS) as crawl:
         assert kinds(crawl.run(30 * DAY)) == ["added", "moved"]
-        assert crawl.new() == ["/a.html"]
+        assert crawl.new() == ["/2024/06/04/a.html"]
 
 
 def test_a_server_in_trouble_says_nothing_of_its_pages(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from incremental.judge.articles import MAX_MONITORED, monitoring_plan
 from incremental.judge.editions import is_edition_front
-from incremental.judge.kept_back import KeptBack, furniture
+from incremental.judge.kept_back import KeptBack, furniture, may_be_furniture
 from store.values import ArticleCandidate, MonitoredArticle
 
 SITE = "https://docs.example"
@@ -62,26 +62,33 @@ def test_an_article_that_gained_links_again_and_again_is_a_hub() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "rule"),
+    ("path", "title", "rule"),
     [
-        ("/404.html", KeptBack.ERROR_PAGE),
-        ("/de/404/", KeptBack.ERROR_PAGE),
-        ("/not-found", KeptBack.ERROR_PAGE),
-        ("/error-page.html", KeptBack.ERROR_PAGE),
-        ("/thanks/", KeptBack.COURTESY_PAGE),
-        ("/thank-you-for-subscribing.html", KeptBack.COURTESY_PAGE),
-        ("/danke.html", KeptBack.COURTESY_PAGE),
-        ("/donate", KeptBack.COURTESY_PAGE),
-        ("/%E6%84%9F%E8%B0%A2/", KeptBack.COURTESY_PAGE),
-        ("/404-errors-explained.html", None),
-        ("/news/flight-404/", None),
-        ("/thanksgiving-recipes/", None),
-        ("/donate/2026/how-it-was-spent.html", None),
-        ("/errors-in-research/", None),
+        ("/404.html", "Page not found", KeptBack.ERROR_PAGE),
+        ("/404.html", "", KeptBack.ERROR_PAGE),
+        ("/de/404/", "404", KeptBack.ERROR_PAGE),
+        ("/errors/503.html", "Sorry", KeptBack.ERROR_PAGE),
+        ("/not-found", "页面不存在", KeptBack.ERROR_PAGE),
+        ("/thanks/", "Thanks!", KeptBack.COURTESY_PAGE),
+        ("/danke.html", "Danke", KeptBack.COURTESY_PAGE),
+        ("/donate", "Donate", KeptBack.COURTESY_PAGE),
+        ("/%E6%84%9F%E8%B0%A2/", "感谢", KeptBack.COURTESY_PAGE),
+        ("/405/", "Journal 3", None),
+        ("/404/", "A comic about parking", None),
+        ("/article/404.html", "Bridge closed", None),
+        ("/node/503", "Council meets", None),
+        ("/reference/errors.html", "Errors", None),
+        ("/2026/11/22/thank-you-guido/", "Thank you, Guido", None),
+        ("/news/thanks/", "Thanks to all", None),
+        ("/404-errors-explained.html", "404 errors explained", None),
+        ("/donate/2026/how-it-was-spent.html", "How it was spent", None),
     ],
 )
-def test_error_pages_and_pages_of_thanks_are_no_news(path: str, rule: KeptBack | None) -> None:
-    assert furniture(SITE + path) == rule
+def test_error_pages_and_pages_of_thanks_are_no_news(
+    path: str, title: str, rule: KeptBack | None
+) -> None:
+    assert furniture(SITE + path, title) == rule
+    assert rule is None or may_be_furniture(SITE + path)
 
 
 @pytest.mark.parametrize(
