@@ -12,9 +12,9 @@ from classifier.hub import svm
 from classifier.hub.cascade import (
     Cascade,
     ContentMachine,
+    joint_rows,
     narrowest_zone,
     scale_joined,
-    with_url,
 )
 from classifier.hub.folded import FoldedRows
 from classifier.hub.folds import folds_of
@@ -34,6 +34,18 @@ FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True)
+class PageRows:
+    """What content and cascade learn from; all fields have one entry a page."""
+
+    features: NDArray[np.float64]
+    page_bytes: NDArray[np.float64]
+    hubs: NDArray[np.bool_]
+    domains: Sequence[str]
+    url_log_odds: NDArray[np.float64]
+    """From URL machines that never saw the page's domain."""
+
+
+@dataclass(frozen=True, slots=True)
 class TrainedContent:
     """Content machine and cascade, and what they said of held-out pages."""
 
@@ -45,24 +57,18 @@ class TrainedContent:
     """Log-odds by the cascade; only its zone of doubt was chosen with these pages in sight."""
 
 
-def train_content(
-    rows: NDArray[np.float64],
-    hubs: NDArray[np.bool_],
-    domains: Sequence[str],
-    url_log_odds: NDArray[np.float64],
-    choose: tuple[Choose, Choose],
-) -> TrainedContent:
-    """Train on rows of content features; ``url_log_odds`` come from held-out URL machines.
+def train_content(pages: PageRows, choose: Choose, choose_joint: Choose) -> TrainedContent:
+    """Train both machines, each with a C and gamma of its own.
 
-    ``choose`` gives C and gamma of the content machine and of the joint one. Raises TrainingError when
-    there are too few domains.
+    Raises:
+        TrainingError: there are too few domains.
     """
-    alone = _Bench(rows, hubs, domains, LinearScale.apply)
-    both = _Bench(with_url(rows, url_log_odds), hubs, domains, scale_joined)
-    machine, held_out = alone.train(choose[0])
-    joint, joined = both.train(choose[1])
-    sure = narrowest_zone(url_log_odds, joined, hubs)
-    cascaded = np.where(np.abs(url_log_odds) >= sure, url_log_odds, joined)
+    url = pages.url_log_odds
+    both = joint_rows(pages.features, url, pages.page_bytes)
+    machine, held_out = _Bench(pages.features, pages, LinearScale.apply).train(choose)
+    joint, joined = _Bench(both, pages, scale_joined).train(choose_joint)
+    sure = narrowest_zone(url, joined, pages.hubs)
+    cascaded = np.where(np.abs(url) >= sure, url, joined)
     return TrainedContent(machine, Cascade(sure, joint), held_out, cascaded)
 
 
@@ -71,24 +77,22 @@ class _Bench:
     """What one machine is trained on."""
 
     rows: NDArray[np.float64]
-    hubs: NDArray[np.bool_]
-    domains: Sequence[str]
+    pages: PageRows
     apply: Apply
 
     def train(self, choose: Choose) -> tuple[ContentMachine, NDArray[np.float64]]:
         """Return the machine, and calibrated log-odds of each row while it was held out."""
-        folded = FoldedRows.build(
-            self.rows, self.hubs, folds_of(self.domains, FOLDS), self._learn_scale
-        )
-        pair = choose(folded, self.domains)
+        hubs, domains = self.pages.hubs, self.pages.domains
+        folded = FoldedRows.build(self.rows, hubs, folds_of(domains, FOLDS), self._learn_scale)
+        pair = choose(folded, domains)
         values = folded.held_out(pair)
-        sigmoid = Sigmoid.fit(values, self.hubs)
+        sigmoid = Sigmoid.fit(values, hubs)
         return self._machine(pair, sigmoid), sigmoid.log_odds(values)
 
     def _machine(self, pair: Pair, sigmoid: Sigmoid) -> ContentMachine:
         scale = LinearScale.standard(self.rows)
         scaled = self.apply(scale, self.rows)
-        machine = svm.train(scaled, self.hubs, cost=pair.cost, gamma=pair.gamma)
+        machine = svm.train(scaled, self.pages.hubs, cost=pair.cost, gamma=pair.gamma)
         return ContentMachine(scale, machine, sigmoid)
 
     def _learn_scale(

@@ -20,11 +20,12 @@ import numpy as np
 from classifier.evaluation import Outcome, confusion
 from classifier.hub import grid, paper, rivals
 from classifier.hub.content_features import describe_page
-from classifier.hub.content_training import TrainedContent, train_content
+from classifier.hub.content_training import PageRows, TrainedContent, train_content
 from classifier.hub.folded import FoldedRows
 from classifier.hub.folds import balanced_sample, first_rows
 from classifier.hub.labels import LabelRow, labels_hash
 from classifier.hub.model import HubModel
+from classifier.hub.svm import Pair
 from classifier.hub.url_training import Probes, TrainedUrlMachine, TrainingRows, train_url_machine
 
 if TYPE_CHECKING:
@@ -33,11 +34,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from classifier.hub.captures import Capture
-    from classifier.hub.svm import Pair
     from classifier.hub.url_training import Choose
 
 PAPER_ROWS: Final = 3000
 """Rows that paper 003's machine is searched and trained on."""
+
+PAPER_BEST: Final = Pair(32.0, 0.0625)
+"""Paper 003's best pair, on 2,000 rows of its own."""
 
 PLANS: Final = {
     "url": grid.OWN_PLAN,
@@ -109,12 +112,12 @@ def train_model(
     )
     options.tell("content of the captured pages")
     features = np.array([describe_page(c.body, c.row.encoding or None) for c in captures])
+    sizes = np.array([len(capture.body) for capture in captures], dtype=np.float64)
+    domains = [row.domain for row in pages]
     content = train_content(
-        features,
-        _hubs(pages),
-        [row.domain for row in pages],
-        trained.probed,
-        (chooser.of("content"), chooser.of("joint")),
+        PageRows(features, sizes, _hubs(pages), domains, trained.probed),
+        chooser.of("content"),
+        chooser.of("joint"),
     )
     options.tell("the paper's machines")
     sample = [learned[place] for place in paper_rows_of(learned)]
