@@ -38,6 +38,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TaskID
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
 
 from classifier.hub.captures import read_captures
 from classifier.hub.classifier import load_default
@@ -77,7 +78,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Train, report, save; 0 = active, 3 = saved but not active, 2 = bad input."""
     options = _options(arguments)
     try:
-        return _train(options)
+        # One thread a process, whatever the machine has: the same input gives the same bytes.
+        with threadpool_limits(1):
+            return _train(options)
     except (HubClassifierError, StoreError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -104,6 +107,10 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     options.models = options.models or (options.store / "models" if options.store else MODELS)
     if not options.labels and not options.store:
         parser.error("give --labels or --store")
+    if options.update and options.search:
+        parser.error(
+            "--update learns with the C and gamma of its base; --search is for full training"
+        )
     if not options.update and not (options.pages and options.archive):
         parser.error("give --pages and --archive, or --update to learn from labels alone")
     return options
