@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Train the hub classifier and write a versioned model folder.
 
-    scripts/train_hub_classifier.py --labels urls.tsv --pages pages.tsv --archive pages.tar.xz --search
+    scripts/train_hub_classifier.py --labels urls.tsv --pages pages.tsv --archive pages.tar.xz
 
-    scripts/train_hub_classifier.py ... --search --models held --hold-out held
+    scripts/train_hub_classifier.py ... --search --models held/models --hold-out held
+
+    scripts/train_hub_classifier.py ... --pairs held/models/0001-12345678
 
     scripts/train_hub_classifier.py --labels mine.tsv --models DIR --update
 
@@ -12,7 +14,8 @@
 ``--search`` finds C and gamma of every machine on the rows it trains on: each pair of a coarse grid is
 judged by folds of whole domains, about ``--coarse-rows`` rows of them, then each pair of a fine grid
 around the best by all rows, on all cores; the manifest keeps both grids. Without it every machine takes
-the pair of the shipped model, which was searched.
+the pair of the shipped model, or that of ``--pairs MODEL``, with the grids they were found in: so what
+was found with the held-out sixth apart trains the model of all domains.
 
 With ``--update`` the active model of DIR (or the shipped one) learns the labels; the original
 training set is not needed. Several ``--labels`` are joined, the first row of a URL wins. With
@@ -55,9 +58,9 @@ from classifier.hub.labels import (
     read_labels,
     write_labels,
 )
-from classifier.hub.model import HubModel
+from classifier.hub.model import HubModel, load_model
 from classifier.hub.registry import ActiveClassifier, ModelRegistry, next_version, refusal
-from classifier.hub.training import PLANS, TrainingOptions, train_model
+from classifier.hub.training import TrainingOptions, train_model
 from classifier.hub.updating import update_model
 from incremental.learning.labels import label_rows, merged
 from incremental.learning.models import adopt_shipped, base_model
@@ -98,6 +101,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--models", type=Path, metavar="DIR", help="default: the store's, or ours")
     parser.add_argument("--search", action="store_true", help="search C and gamma of every machine")
     parser.add_argument(
+        "--pairs", type=Path, metavar="MODEL", help="take C and gamma of the model that found them"
+    )
+    parser.add_argument(
         "--coarse-rows", type=int, default=Search().coarse_rows, metavar="N", help="0 = all rows"
     )
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
@@ -111,6 +117,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         parser.error(
             "--update learns with the C and gamma of its base; --search is for full training"
         )
+    if options.pairs and (options.search or options.update):
+        parser.error("--pairs is for full training without a search")
     if not options.update and not (options.pages and options.archive):
         parser.error("give --pages and --archive, or --update to learn from labels alone")
     return options
@@ -142,13 +150,12 @@ def _train_anew(options: argparse.Namespace, stored: list[LabelEntry]) -> HubMod
     version = next_version(options.models, labels_hash([*rows, *pages]))
     with _progress() as progress:
         how = Search(options.coarse_rows, options.processes, progress)
-        chosen = TrainingOptions(tell=_tell, search=how) if options.search else _as_shipped()
+        if options.search:
+            chosen = TrainingOptions(tell=_tell, search=how)
+        else:
+            earlier = load_model(options.pairs) if options.pairs else load_default().model
+            chosen = TrainingOptions(tell=_tell, found=earlier.found())
         return train_model(rows, captures, version, chosen)
-
-
-def _as_shipped() -> TrainingOptions:
-    shipped = load_default().model
-    return TrainingOptions(tell=_tell, pairs={name: shipped.pair(name) for name in PLANS})
 
 
 @contextmanager

@@ -60,6 +60,12 @@ class HubModel:
     search: dict[str, Any] = field(default_factory=dict)
     """By machine: its C and gamma, and the grids they were found in (:mod:`classifier.hub.grid`)."""
 
+    def found(self) -> dict[str, dict[str, Any]]:
+        """Return what the search found for every machine; of models of before their pairs alone."""
+        pairs = {name: self.pair(name) for name in _machines(self)}
+        alone = {name: {"cost": pair.cost, "gamma": pair.gamma} for name, pair in pairs.items()}
+        return {name: self.search.get(name, pair) for name, pair in alone.items()}
+
     def pair(self, machine: str) -> Pair:
         """Return what ``url``, ``content``, ``joint``, ``paper_url`` or ``paper_content`` learned with."""
         found = self.search.get(machine)

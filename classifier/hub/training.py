@@ -54,12 +54,13 @@ PLANS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class TrainingOptions:
-    """How to train; ``search`` or ``pairs`` must be given."""
+    """How to train; ``search`` or ``found`` must be given."""
 
     search: grid.Search | None = None
     """Search C and gamma of every machine."""
-    pairs: Mapping[str, Pair] = field(default_factory=dict)
-    """C and gamma of every machine, as an earlier search found them; not asked when there is a search."""
+    found: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What an earlier search found for every machine (:attr:`HubModel.search`), taken over as it is; not
+    asked when there is a search."""
     tell: Callable[[str], None] = field(default=lambda _: None)
     """Hears a line of each step."""
 
@@ -76,9 +77,9 @@ class _Chooser:
 
     def _choose(self, name: str, rows: FoldedRows, domains: Sequence[str]) -> Pair:
         if self.options.search is None:
-            pair = self.options.pairs[name]
-            self.notes[name] = {"cost": pair.cost, "gamma": pair.gamma}
-            return pair
+            note = self.options.found[name]
+            self.notes[name] = dict(note)
+            return Pair(float(note["cost"]), float(note["gamma"]))
         found = grid.search(name, rows, domains, PLANS[name], self.options.search)
         self.notes[name] = found.to_json()
         best = found.best

@@ -10,7 +10,7 @@ import pytest
 from hub_samples import PAIRS, sample_captures, sample_rows, train_small_model
 from numpy.typing import NDArray
 
-from classifier.hub import training, updating
+from classifier.hub import svm, training, updating
 from classifier.hub.classifier import SHIPPED_MODELS, load_default
 from classifier.hub.errors import ModelError, TrainingError
 from classifier.hub.folded import FoldedRows, Measure
@@ -131,10 +131,16 @@ def test_a_search_covers_every_machine_and_the_manifest_keeps_every_grid(
     assert model.cascade.joint.machine.gamma == model.pair("joint").gamma
 
 
-def test_without_a_search_the_pairs_that_are_given_are_used_and_noted() -> None:
+def test_without_a_search_what_another_found_is_used_and_kept_with_its_grids() -> None:
     model = train_small_model()
     assert {name: model.pair(name) for name in MACHINES} == PAIRS
     assert model.content.machine.gamma == PAIRS["content"].gamma
+    shipped = load_default().model
+    again = train_model(
+        sample_rows(), sample_captures(), "0001-5a5a5a5a", TrainingOptions(found=shipped.found())
+    )
+    assert again.search == shipped.found()
+    assert again.url.machine.gamma == shipped.url.machine.gamma
 
 
 def test_the_shipped_machines_are_the_winners_of_the_grids_in_their_manifest() -> None:
@@ -157,7 +163,7 @@ def test_the_shipped_machines_are_the_winners_of_the_grids_in_their_manifest() -
 
 def test_an_update_learns_with_the_pair_of_its_base(monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[Pair] = []
-    learn = updating.svm.train
+    learn = svm.train
 
     def spy(
         rows: NDArray[np.float64], hubs: NDArray[np.bool_], *, cost: float, gamma: float
@@ -165,7 +171,7 @@ def test_an_update_learns_with_the_pair_of_its_base(monkeypatch: pytest.MonkeyPa
         used.append(Pair(cost, gamma))
         return learn(rows, hubs, cost=cost, gamma=gamma)
 
-    monkeypatch.setattr(updating.svm, "train", spy)
+    monkeypatch.setattr(svm, "train", spy)
     base = train_small_model()
     base.search["url"] = {"cost": 7.0, "gamma": 0.011}
     try:
