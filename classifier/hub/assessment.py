@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from classifier.hub.labels import LabelRow
 
 URL_METHODS: Final = ("url", "paper_url", "rule", "courlan")
-PAGE_METHODS: Final = ("heuristic", "paper_content", "content", "cascade", "url", "paper_url")
+PAGE_METHODS: Final = ("heuristic", "paper_content", "content", "cascade", "url")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,7 @@ def judge_pages(
     captures: Sequence[Capture],
     features: NDArray[np.float64] | None = None,
 ) -> dict[str, Judged]:
-    """Judge captured pages; ``url``, ``paper_url`` and the first stage of ``cascade`` see no anchor.
-
-    Their size is known: ``cascade`` and ``paper_url`` use it.
-    """
+    """Judge captured pages; ``url`` and the first stage of ``cascade`` see no anchor."""
     if features is None:
         features = page_features(captures)
     model = classifier.model
@@ -77,14 +74,12 @@ def judge_pages(
     rows = rivals.paper_content_rows(features)
     sizes = np.array([len(capture.body) for capture in captures], dtype=np.float64)
     joined = model.cascade.join(url, features, sizes)
-    sized = [LinkEvidence(c.row.url, page_bytes=len(c.body) or None) for c in captures]
     return {
         "heuristic": _by_margin(model.heuristic.decide(features)),
         "paper_content": _by_margin(model.paper_content.decide(rows)),
         "content": _by_probability(to_probability(content)),
         "cascade": _by_probability(to_probability(joined)),
         "url": _by_probability(to_probability(url)),
-        "paper_url": _by_margin(model.paper_url.decide_links(sized)),
     }
 
 
