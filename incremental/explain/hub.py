@@ -104,7 +104,7 @@ def _rounded(row: dict[str, Any]) -> dict[str, Any]:
     return {key: round(v, 4) if isinstance(v, float) else v for key, v in row.items()}
 
 
-def _page_line(told: dict[str, Any]) -> str:
+def _size_and_depth(told: dict[str, Any]) -> str:
     parts = {"bytes": told["page_bytes"], "steps from the seed": told["crawl_depth"]}
     return ", ".join(f"{value} {name}" for name, value in parts.items() if value is not None)
 
@@ -123,7 +123,7 @@ def in_short(told: dict[str, Any]) -> dict[str, str]:
         "features": ", ".join(features),
         "characters": ", ".join(grams),
         "site context": ", ".join(context),
-        "page": _page_line(told),
+        "size and depth": _size_and_depth(told),
         "decided by": f"{cascade['decided_by']}{after}",
     }
     return {name: text for name, text in lines.items() if text}

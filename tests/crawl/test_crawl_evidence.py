@@ -111,4 +111,4 @@ def test_an_explanation_tells_size_and_depth(tmp_path: Path) -> None:
         told = explain_hub(crawl.store, None, HOME + "sport/story-one.html")
     assert told["crawl_depth"] == 2
     assert told["page_bytes"] > 1_000
-    assert in_short(told)["page"] == f"{told['page_bytes']} bytes, 2 steps from the seed"
+    assert in_short(told)["size and depth"] == f"{told['page_bytes']} bytes, 2 steps from the seed"
