@@ -7,11 +7,13 @@ them; recorded sites have both: their link graph is walked from the home page.
 from __future__ import annotations
 
 import csv
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
+from urllib.parse import urljoin
 
 import numpy as np
 from lxml import etree, html
@@ -38,6 +40,8 @@ KNOWN: Final = {
 }
 """What a row of a table may know beside URL and anchor."""
 FOLDS = 5
+REFRESH = re.compile(r"^\s*\d+\s*;\s*url\s*=\s*['\"]?([^'\"]+)", re.IGNORECASE)
+"""The address of a page that sends its visitors on."""
 MOMENTS = 3
 """How often the link graph of a recorded site is walked; what is there at no such moment has no depth."""
 
@@ -111,12 +115,20 @@ def _links(body: bytes, url: str) -> Iterator[str]:
         tree = html.document_fromstring(body, base_url=url)
     except (etree.LxmlError, ValueError):
         return
-    tree.make_links_absolute(url, handle_failures="ignore")
-    refresh = [node.get("content", "").partition("url=")[2] for node in tree.iter("meta")]
-    for address in [*(node.get("href", "") for node in tree.iter("a")), *refresh]:
-        link = normalize(address)
+    refreshes = (REFRESH.search(node.get("content", "")) for node in tree.iter("meta"))
+    addresses = [found[1] for found in refreshes if found]
+    addresses += [node.get("href", "") for node in tree.iter("a")]
+    for address in addresses:
+        link = _joined(url, address)
         if link:
             yield link
+
+
+def _joined(url: str, address: str) -> str | None:
+    try:
+        return normalize(urljoin(url, address))
+    except ValueError:
+        return None
 
 
 def sites_table(sites: dict[str, Labelled], pair: Pair) -> Iterator[str]:

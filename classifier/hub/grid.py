@@ -3,7 +3,8 @@
 ::
 
     folds of a sample ── coarse pairs ── best ─┐
-    folds of all rows ── fine pairs around it ─┴─ winner, and the whole grid
+    folds of all rows ── fine pairs around it ─┴─ best ── pairs around that, until it has no untried
+    neighbour ── winner, and both grids
 
 Each pair is trained and judged on every fold; the folds are made by whoever searches, of whole
 domains for the machines that ship. Trainings are independent of each other, so they run on as many
@@ -166,27 +167,50 @@ def search(
 ) -> GridResult:
     """Return both grids of the machine called *name*; raises TrainingError when libsvm refuses."""
     run = partial(_stage, how=how, measure=plan.measure)
-    coarse = run(f"{name}, coarse grid", how.sample(rows, domains), plan.coarse())
+    sample = how.sample(rows, domains)
+    tried = run(f"{name}, coarse grid", sample, plan.coarse())
+    coarse = GridStage(tuple(sorted(tried, key=_order)), len(sample.folds), sample.size)
+    fine: list[GridPoint] = []
     best = _best(coarse.points)
-    pairs = plan.around((round(log2(best.cost)), round(log2(best.gamma))))
-    fine = run(f"{name}, fine grid", rows, pairs)
-    return GridResult(coarse, fine, plan.measure.value)
+    for step in range(1, MAX_STEPS + 1):
+        wanted = [pair for pair in plan.around(_exponents(best)) if not _is_tried(pair, fine)]
+        if not wanted:
+            break
+        fine += run(f"{name}, fine grid, step {step}", rows, wanted)
+        best = _best(fine)
+    stage = GridStage(tuple(sorted(fine, key=_order)), len(rows.folds), rows.size)
+    return GridResult(coarse, stage, plan.measure.value)
+
+
+MAX_STEPS: Final = 6
+"""Times that the fine grid is continued around a best that lies at its edge."""
+
+
+def _order(point: GridPoint) -> tuple[float, float]:
+    return point.cost, point.gamma
+
+
+def _exponents(point: GridPoint) -> Exponents:
+    return round(log2(point.cost)), round(log2(point.gamma))
+
+
+def _is_tried(pair: Exponents, points: Iterable[GridPoint]) -> bool:
+    return any(_exponents(point) == pair for point in points)
 
 
 def _stage(
     name: str, rows: FoldedRows, pairs: Sequence[Exponents], *, how: Search, measure: Measure
-) -> GridStage:
+) -> list[GridPoint]:
     folds = rows.folds
     scores = {pair: [0.0] * len(folds) for pair in pairs}
     with _trials(folds, pairs, measure, how.processes) as trials:
         for done, (pair, place, score) in enumerate(trials, start=1):
             scores[pair][place] = score
             how.progress(name, done, len(pairs) * len(folds))
-    points = tuple(
+    return [
         GridPoint(2.0 ** pair[0], 2.0 ** pair[1], fmean(found), stdev(found))
-        for pair, found in sorted(scores.items())
-    )
-    return GridStage(points, len(folds), rows.size)
+        for pair, found in scores.items()
+    ]
 
 
 Trial = tuple[Exponents, int, float]

@@ -92,7 +92,7 @@ def test_the_size_study_searches_trains_and_tests_on_other_sites() -> None:
     assert found.size == 20
     assert found.test.n == len(test)
     assert found.accuracy > 0.8
-    assert set(told) == {"20 rows, coarse grid", "20 rows, fine grid"}
+    assert {"20 rows, coarse grid", "20 rows, fine grid, step 1"} <= set(told)
 
 
 @pytest.mark.parametrize(

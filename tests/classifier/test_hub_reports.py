@@ -21,7 +21,7 @@ from classifier.hub.training import PAPER_BEST
 
 HOME = "https://small.example/"
 PAGES = {
-    "": '<a href="news/">News</a>',
+    "": '<meta http-equiv="refresh" content="0; URL=news/"><a href="http://[bad">bad</a>',
     "news/": '<a href="one.html">One</a><a href="/">Home</a><a href="https://else.example/">x</a>',
     "news/one.html": "<p>" + "text " * 400,
     "lost.html": "nobody links here",
