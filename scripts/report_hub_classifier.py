@@ -5,19 +5,25 @@
     scripts/report_hub_classifier.py costs --pages pages.tsv --archive pages.tar.xz
     scripts/report_hub_classifier.py context --replays DIR
     scripts/report_hub_classifier.py domains --train urls.tsv --test paperlike.tsv
+    scripts/report_hub_classifier.py features --replays DIR
+    scripts/report_hub_classifier.py features --train urls.tsv --pages pages.tsv --archive pages.tar.xz
+    scripts/report_hub_classifier.py grid --out docs/images/hub-grids.png
     scripts/report_hub_classifier.py chart --model held/0001-... --out docs/images/hubs.svg
         --urls held/urls.tsv --pages held/pages.tsv --archive pages.tar.xz
 
 ``study`` is paper 003's training-size study, ``costs`` its table 5 (time, memory, processor of
 1,000 pages, each method in a process of its own), ``context`` what the site's other URLs add on
 recorded sites, ``domains`` the scores on all rows of a file, uncapped, each judged by machines that
-never saw its domain (five folds), ``chart`` the precision-recall curves and the errors by kind of site.
+never saw its domain (five folds), ``features`` what page size and crawl depth add, on recorded sites
+(those of ``DIR/validation`` as well) or captured pages, ``grid`` the heat maps of the model's search for
+C and gamma (extra ``bench``), ``chart`` the precision-recall curves and the errors by kind of site.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import sqlite3
 import subprocess
@@ -46,16 +52,19 @@ from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.context import SiteIndex
 from classifier.hub.errors import HubClassifierError
 from classifier.hub.evidence import LinkEvidence
+from classifier.hub.grid import Search
 from classifier.hub.labels import LabelRow, read_labels
 from classifier.hub.rivals import paper_content_rows
 from classifier.hub.study import size_study
-from classifier.hub.url_training import Probes, TrainingRows, train_url_machine
+from classifier.hub.training import PAPER_BEST
+from classifier.hub.url_training import Probes, TrainedUrlMachine, TrainingRows, train_url_machine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+REPORTS = ("study", "costs", "cost", "context", "domains", "features", "grid", "chart")
 COST_PAGES = 1000
 COST_METHODS = ("heuristic", "paper_content", "content", "cascade", "paper_url", "url")
 
@@ -69,6 +78,8 @@ def main(arguments: list[str] | None = None) -> int:
         "cost": _cost,
         "context": _context,
         "domains": _domains,
+        "features": _features,
+        "grid": _grid,
         "chart": _chart,
     }
     try:
@@ -83,7 +94,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("report", choices=("study", "costs", "cost", "context", "domains", "chart"))
+    parser.add_argument("report", choices=REPORTS)
     parser.add_argument("--train", metavar="TSV")
     parser.add_argument("--test", metavar="TSV")
     parser.add_argument("--urls", metavar="TSV")
@@ -112,7 +123,7 @@ def _study(options: argparse.Namespace) -> None:
     train = [row for row in _capped(options.train) if row.domain not in apart]
     print("| rows | C | gamma | ten-fold accuracy | P | R | F1 |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    for found in size_study(train, test, tell=lambda line: print(line, file=sys.stderr)):
+    for found in size_study(train, test, how=Search(processes=os.cpu_count() or 1)):
         print(
             f"| {found.size} | {found.cost:g} | {found.gamma:g} | {found.accuracy:.3f}"
             f" | {found.test.precision:.3f} | {found.test.recall:.3f} | {found.test.f1:.3f} |",
@@ -246,17 +257,7 @@ def _learned_context(sites: Sequence[_RecordedSite]) -> Any:  # noqa: ANN401 - s
 def _domains(options: argparse.Namespace) -> None:
     """Table: all rows of a file and those of each domain with errors, judged out of fold."""
     test = read_labels(options.test)
-    joined = list({row.url: row for row in (*read_labels(options.train), *test)}.values())
-    learned = [joined[place] for place in scored_rows(joined)]
-    trained = train_url_machine(
-        TrainingRows(
-            [row.evidence for row in learned],
-            np.array([row.is_hub for row in learned], dtype=np.bool_),
-            [row.domain for row in learned],
-        ),
-        probes=Probes([row.evidence for row in test], [row.domain for row in test]),
-        tell=lambda line: print(line, file=sys.stderr),
-    )
+    trained = _judged_apart(options, test)
     judged = Judged(trained.probed > 0, trained.probed)
     print("| domain | rows | hubs | P | R | F1 |")
     print("| --- | --- | --- | --- | --- | --- |")
@@ -266,6 +267,62 @@ def _domains(options: argparse.Namespace) -> None:
         found = score(test, judged, (domains == name) | (name == "all"))
         figures = " | ".join(f"{found[key]:.3f}" for key in ("precision", "recall", "f1"))
         print(f"| {name} | {found['n']} | {found['hubs']} | {figures} |")
+
+
+def _judged_apart(options: argparse.Namespace, test: Sequence[LabelRow]) -> TrainedUrlMachine:
+    """Train on the rows of --train and *test*; what it says of *test* comes from other domains alone."""
+    joined = list({row.url: row for row in (*read_labels(options.train), *test)}.values())
+    learned = [joined[place] for place in scored_rows(joined)]
+    pair = _load(options).model.pair("url")
+    return train_url_machine(
+        TrainingRows(
+            [row.evidence for row in learned],
+            np.array([row.is_hub for row in learned], dtype=np.bool_),
+            [row.domain for row in learned],
+        ),
+        lambda *_: pair,
+        probes=Probes([row.evidence for row in test], [row.domain for row in test]),
+        tell=lambda line: print(line, file=sys.stderr),
+    )
+
+
+def _features(options: argparse.Namespace) -> None:
+    """Tables: what size and depth add, on recorded sites or on captured pages."""
+    from hub_report_features import (  # noqa: PLC0415 - it needs the crawler's packages
+        Labelled,
+        pages_table,
+        recorded_site,
+        sites_table,
+    )
+
+    if options.replays:
+        classifier = _load(options)
+        truths = sorted(options.replays.glob("truth/*.tsv"))
+        truths += sorted(options.replays.glob("validation/truth/*.tsv"))
+        found = {
+            truth.stem: recorded_site(truth.parents[1] / f"{truth.stem}.sqlite", truth, classifier)
+            for truth in truths
+        }
+        lines = sites_table(
+            {name: one for name, one in found.items() if one.hubs.any()}, PAPER_BEST
+        )
+    else:
+        rows = _capped(options.pages)
+        captures = read_captures(rows, options.archive)
+        links = [LinkEvidence(c.row.url, page_bytes=len(c.body) or None) for c in captures]
+        hubs = np.array([row.is_hub for row in rows], dtype=np.bool_)
+        alone = _judged_apart(options, rows).probed
+        lines = pages_table(Labelled(links, hubs, alone), [row.domain for row in rows], PAPER_BEST)
+    for line in lines:
+        print(line, flush=True)
+
+
+def _grid(options: argparse.Namespace) -> None:
+    """Draw the grids in which C and gamma of the model's machines were found."""
+    from hub_report_grid import draw_grids  # noqa: PLC0415 - needs matplotlib
+
+    draw_grids(_load(options).model, options.out)
+    print(options.out)
 
 
 def _chart(options: argparse.Namespace) -> None:

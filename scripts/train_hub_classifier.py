@@ -3,11 +3,19 @@
 
     scripts/train_hub_classifier.py --labels urls.tsv --pages pages.tsv --archive pages.tar.xz
 
-    scripts/train_hub_classifier.py ... --models held --hold-out held
+    scripts/train_hub_classifier.py ... --search --models held/models --hold-out held
+
+    scripts/train_hub_classifier.py ... --pairs held/models/0001-12345678
 
     scripts/train_hub_classifier.py --labels mine.tsv --models DIR --update
 
     scripts/train_hub_classifier.py --store hubwatch-data --update
+
+``--search`` finds C and gamma of every machine on the rows it trains on: each pair of a coarse grid is
+judged by folds of whole domains, about ``--coarse-rows`` rows of them, then each pair of a fine grid
+around the best by all rows, on all cores; the manifest keeps both grids. Without it every machine takes
+the pair of the shipped model, or that of ``--pairs MODEL``, with the grids they were found in: so what
+was found with the held-out sixth apart trains the model of all domains.
 
 With ``--update`` the active model of DIR (or the shipped one) learns the labels; the original
 training set is not needed. Several ``--labels`` are joined, the first row of a URL wins. With
@@ -22,26 +30,36 @@ or before those of files; the version goes into its folder ``models``, where the
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, TaskID
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
+
 from classifier.hub.captures import read_captures
+from classifier.hub.classifier import load_default
 from classifier.hub.errors import HubClassifierError, LabelFileError
 from classifier.hub.folds import fold_of
+from classifier.hub.grid import Search
 from classifier.hub.labels import (
     LABEL_COLUMNS,
     PAGE_COLUMNS,
     LabelRow,
+    Said,
     check_two_classes,
     labels_hash,
     read_labels,
     write_labels,
 )
-from classifier.hub.model import HubModel
-from classifier.hub.registry import ActiveClassifier, ModelRegistry, next_version
+from classifier.hub.model import HubModel, load_model
+from classifier.hub.registry import ActiveClassifier, ModelRegistry, next_version, refusal
 from classifier.hub.training import TrainingOptions, train_model
 from classifier.hub.updating import update_model
 from incremental.learning.labels import label_rows, merged
@@ -50,6 +68,9 @@ from incremental.learning.nightly import UNTIL
 from store import open_store
 from store.errors import StoreError
 from store.values import LabelEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 HOLD_OUT = 6
 """One domain in so many is held out."""
@@ -60,7 +81,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Train, report, save; 0 = active, 3 = saved but not active, 2 = bad input."""
     options = _options(arguments)
     try:
-        return _train(options)
+        # One thread a process, whatever the machine has: the same input gives the same bytes.
+        with threadpool_limits(1):
+            return _train(options)
     except (HubClassifierError, StoreError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -76,13 +99,26 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--archive", metavar="TAR", help="the captured pages")
     parser.add_argument("--update", action="store_true", help="teach the active model the labels")
     parser.add_argument("--models", type=Path, metavar="DIR", help="default: the store's, or ours")
-    parser.add_argument("--search", action="store_true", help="grid search of the paper's machines")
+    parser.add_argument("--search", action="store_true", help="search C and gamma of every machine")
+    parser.add_argument(
+        "--pairs", type=Path, metavar="MODEL", help="take C and gamma of the model that found them"
+    )
+    parser.add_argument(
+        "--coarse-rows", type=int, default=Search().coarse_rows, metavar="N", help="0 = all rows"
+    )
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
     parser.add_argument("--hold-out", type=Path, metavar="DIR", help="where held-out rows go")
     parser.add_argument("--force", action="store_true", help="replace a better model")
     options = parser.parse_args(arguments)
     options.models = options.models or (options.store / "models" if options.store else MODELS)
     if not options.labels and not options.store:
         parser.error("give --labels or --store")
+    if options.update and options.search:
+        parser.error(
+            "--update learns with the C and gamma of its base; --search is for full training"
+        )
+    if options.pairs and (options.search or options.update):
+        parser.error("--pairs is for full training without a search")
     if not options.update and not (options.pages and options.archive):
         parser.error("give --pages and --archive, or --update to learn from labels alone")
     return options
@@ -103,7 +139,7 @@ def _train(options: argparse.Namespace) -> int:
     active = registry.add(model, force=options.force)
     print(f"{options.models / model.version}: {'active' if active else 'saved'}")
     if not active:
-        print("the active model is better on held-out domains; --force replaces it anyway")
+        print(f"{refusal(model)}; --force replaces it anyway")
     return 0 if active else 3
 
 
@@ -112,19 +148,40 @@ def _train_anew(options: argparse.Namespace, stored: list[LabelEntry]) -> HubMod
     pages = _read(options.pages, options)
     captures = read_captures(pages, options.archive)
     version = next_version(options.models, labels_hash([*rows, *pages]))
-    return train_model(rows, captures, version, TrainingOptions(search=options.search, tell=_tell))
+    with _progress() as progress:
+        how = Search(options.coarse_rows, options.processes, progress)
+        if options.search:
+            chosen = TrainingOptions(tell=_tell, search=how)
+        else:
+            earlier = load_model(options.pairs) if options.pairs else load_default().model
+            chosen = TrainingOptions(tell=_tell, found=earlier.found())
+        return train_model(rows, captures, version, chosen)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Show one bar for each grid of each machine, with the time that is left."""
+    with Progress(
+        *Progress.get_default_columns(), MofNCompleteColumn(), console=Console(stderr=True)
+    ) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def show(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(name, total=total)
+            bars.update(tasks[name], completed=done)
+
+        yield show
 
 
 def _update(options: argparse.Namespace, stored: list[LabelEntry]) -> HubModel:
     rows = _joined(options, stored)
-    if stored:
-        # All labels of a store are taught anew each time, so that none counts twice.
-        base = base_model(options.models)
-        registry = ModelRegistry(options.models)
-        if registry.active() is None:
-            registry.use(adopt_shipped(options.models).version)
-    else:
-        base = ActiveClassifier(options.models).current().model
+    # All labels of a store are taught anew each time, so that none counts twice.
+    active = ActiveClassifier(options.models)
+    base = base_model(options.models) if stored else active.current().model
+    registry = ModelRegistry(options.models)
+    if registry.active() is None:
+        registry.use(adopt_shipped(options.models).version)
     return update_model(base, rows, next_version(options.models, labels_hash(rows)))
 
 
@@ -144,16 +201,19 @@ def _stored(folder: Path) -> list[LabelEntry]:
 
 def _joined(options: argparse.Namespace, stored: list[LabelEntry]) -> list[LabelRow]:
     joined = {row.url: row for row in _held(label_rows(stored), "store.tsv", options)}
+    said: dict[str, Said] | None = {} if options.update else None
     for path in options.labels:
-        for row in _read(path, options):
+        for row in _read(path, options, said):
             joined.setdefault(row.url, row)
     return list(joined.values())
 
 
-def _read(path: str, options: argparse.Namespace) -> list[LabelRow]:
+def _read(
+    path: str, options: argparse.Namespace, said: dict[str, Said] | None = None
+) -> list[LabelRow]:
     """Read a label file; with --hold-out, write its held-out rows and return the others."""
     columns = PAGE_COLUMNS if path == options.pages else LABEL_COLUMNS
-    rows = _held(read_labels(path), Path(path).name, options, columns)
+    rows = _held(read_labels(path, said), Path(path).name, options, columns)
     if not options.update:
         check_two_classes(rows, path)
     return rows

@@ -72,11 +72,13 @@ def judge_pages(
     url = classifier.log_odds([LinkEvidence(capture.row.url) for capture in captures])
     content = model.content.log_odds(features)
     rows = rivals.paper_content_rows(features)
+    sizes = np.array([len(capture.body) for capture in captures], dtype=np.float64)
+    joined = model.cascade.join(url, features, sizes)
     return {
         "heuristic": _by_margin(model.heuristic.decide(features)),
         "paper_content": _by_margin(model.paper_content.decide(rows)),
         "content": _by_probability(to_probability(content)),
-        "cascade": _by_probability(to_probability(model.cascade.join(url, features))),
+        "cascade": _by_probability(to_probability(joined)),
         "url": _by_probability(to_probability(url)),
     }
 

@@ -2,8 +2,8 @@
 
 The cascade is paper 003's open question (its last paragraph): URL features are cheap and fail
 where a site's URLs say nothing, so only those pages pay for parsing. The machine that decides
-them sees the content features *and* the URL's log-odds: a weighted sum of two opinions reached
-F1 0.935 on held-out domains, one machine over both 0.957.
+them sees the content features, the page's size *and* the URL's log-odds: a weighted sum of two
+opinions reached F1 0.935 on held-out domains, one machine over both 0.957.
 """
 
 from __future__ import annotations
@@ -55,14 +55,22 @@ class ContentMachine:
         return cls(scale, machine, Sigmoid(*data["sigmoid"]))
 
 
-def with_url(rows: NDArray[np.float64], url_log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return content features with the URL's log-odds as the last one."""
-    return np.column_stack([rows, np.clip(url_log_odds, -_URL_REACH, _URL_REACH)])
+def joint_rows(
+    rows: NDArray[np.float64],
+    url_log_odds: NDArray[np.float64],
+    page_bytes: NDArray[np.float64] | None,
+) -> NDArray[np.float64]:
+    """Return content features, the logarithm of the page's size (NaN = unknown), the URL's log-odds.
+
+    Without ``page_bytes`` there is no such column: so it was in models of before.
+    """
+    size = [] if page_bytes is None else [np.log1p(page_bytes)]
+    return np.column_stack([rows, *size, np.clip(url_log_odds, -_URL_REACH, _URL_REACH)])
 
 
 def scale_joined(scale: LinearScale, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return rows of :func:`with_url` as the joint machine sees them."""
-    scaled = scale.apply(rows)
+    """Return rows of :func:`joint_rows` as the joint machine sees them; what is unknown is as usual."""
+    scaled = np.nan_to_num(scale.apply(rows), nan=0.0)
     scaled[:, -1] *= _URL_EMPHASIS
     return scaled
 
@@ -78,10 +86,16 @@ class Cascade:
         """Tell whether the URL leaves doubt."""
         return abs(url_log_odds) < self.sure
 
-    def join(self, url: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return log-odds of pages; content counts only where the URL leaves doubt."""
+    def join(
+        self,
+        url: NDArray[np.float64],
+        rows: NDArray[np.float64],
+        page_bytes: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Return log-odds of pages; content and size (NaN = unknown) count where the URL leaves doubt."""
         joint = self.joint
-        scaled = scale_joined(joint.scale, with_url(rows, url))
+        sized = len(joint.scale.centre) > rows.shape[1] + 1
+        scaled = scale_joined(joint.scale, joint_rows(rows, url, page_bytes if sized else None))
         joined = joint.sigmoid.log_odds(joint.machine.decide(scaled))
         return np.where(np.abs(url) >= self.sure, url, joined)
 

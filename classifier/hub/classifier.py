@@ -77,7 +77,8 @@ class HubClassifier:
     ) -> PageScore:
         """Score a fetched page by the cascade: URL first, content (text, bytes or tree) if in doubt.
 
-        ``url_probability`` spares scoring the URL again; ``encoding`` is for bytes.
+        ``url_probability`` spares scoring the URL again; ``encoding`` is for bytes. The link's size is that
+        of the page as it came; without it text and bytes are counted.
         """
         if url_probability is None:
             url_probability = float(self.score([link])[0])
@@ -86,7 +87,8 @@ class HubClassifier:
         if not cascade.needs_content(url):
             return PageScore(url_probability, "url", url_probability, None)
         row = describe_page(page, encoding)[None, :]
-        joined = cascade.join(np.array([url]), row)
+        size = _size_of(page) if link.page_bytes is None else float(link.page_bytes)
+        joined = cascade.join(np.array([url]), row, np.array([size]))
         content = self.content_log_odds(row)
         return PageScore(
             float(to_probability(joined)[0]),
@@ -102,6 +104,13 @@ class HubClassifier:
     def explain(self, link: LinkEvidence) -> Explanation:
         """Tell what spoke for and against the link; some milliseconds."""
         return explain_link(self.model, link)
+
+
+def _size_of(page: object) -> float:
+    """Return the bytes of a page; NaN for a tree, which does not tell."""
+    if isinstance(page, str):
+        page = page.encode("utf-8", "surrogatepass")
+    return float(len(page)) if isinstance(page, bytes) else float("nan")
 
 
 def load_default() -> HubClassifier:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,10 +12,11 @@ from classifier.hub import svm
 from classifier.hub.cascade import (
     Cascade,
     ContentMachine,
+    joint_rows,
     narrowest_zone,
     scale_joined,
-    with_url,
 )
+from classifier.hub.folded import FoldedRows
 from classifier.hub.folds import folds_of
 from classifier.hub.scaling import LinearScale, Sigmoid
 
@@ -23,10 +25,24 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from classifier.hub.svm import Pair
+    from classifier.hub.url_training import Choose
+
+    Apply = Callable[[LinearScale, NDArray[np.float64]], NDArray[np.float64]]
+
 FOLDS = 5
-COST = 3.0
-GAMMA = 0.005
-"""Chosen among 1-10 and 0.001-0.02 by domain-folded F1, for both machines."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageRows:
+    """What content and cascade learn from; all fields have one entry a page."""
+
+    features: NDArray[np.float64]
+    page_bytes: NDArray[np.float64]
+    hubs: NDArray[np.bool_]
+    domains: Sequence[str]
+    url_log_odds: NDArray[np.float64]
+    """From URL machines that never saw the page's domain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,35 +57,45 @@ class TrainedContent:
     """Log-odds by the cascade; only its zone of doubt was chosen with these pages in sight."""
 
 
-def train_content(
-    rows: NDArray[np.float64],
-    hubs: NDArray[np.bool_],
-    domains: Sequence[str],
-    url_log_odds: NDArray[np.float64],
-) -> TrainedContent:
-    """Train on rows of content features; ``url_log_odds`` come from held-out URL machines."""
-    folds = folds_of(domains, FOLDS)
-    machine, held_out = _train(rows, hubs, folds, LinearScale.apply)
-    joint, joined = _train(with_url(rows, url_log_odds), hubs, folds, scale_joined)
-    sure = narrowest_zone(url_log_odds, joined, hubs)
-    cascaded = np.where(np.abs(url_log_odds) >= sure, url_log_odds, joined)
+def train_content(pages: PageRows, choose: Choose, choose_joint: Choose) -> TrainedContent:
+    """Train both machines, each with a C and gamma of its own.
+
+    Raises:
+        TrainingError: there are too few domains.
+    """
+    url = pages.url_log_odds
+    both = joint_rows(pages.features, url, pages.page_bytes)
+    machine, held_out = _Bench(pages.features, pages, LinearScale.apply).train(choose)
+    joint, joined = _Bench(both, pages, scale_joined).train(choose_joint)
+    sure = narrowest_zone(url, joined, pages.hubs)
+    cascaded = np.where(np.abs(url) >= sure, url, joined)
     return TrainedContent(machine, Cascade(sure, joint), held_out, cascaded)
 
 
-def _train(
-    rows: NDArray[np.float64],
-    hubs: NDArray[np.bool_],
-    folds: NDArray[np.int64],
-    apply: Callable[[LinearScale, NDArray[np.float64]], NDArray[np.float64]],
-) -> tuple[ContentMachine, NDArray[np.float64]]:
-    """Train one machine; also return calibrated log-odds of each row while it was held out."""
-    values = np.zeros(len(hubs))
-    for fold in sorted(set(folds.tolist())):
-        inside = folds != fold
-        scale = LinearScale.standard(rows[inside])
-        fitted = svm.train(apply(scale, rows[inside]), hubs[inside], cost=COST, gamma=GAMMA)
-        values[~inside] = fitted.decide(apply(scale, rows[~inside]))
-    sigmoid = Sigmoid.fit(values, hubs)
-    scale = LinearScale.standard(rows)
-    machine = svm.train(apply(scale, rows), hubs, cost=COST, gamma=GAMMA)
-    return ContentMachine(scale, machine, sigmoid), sigmoid.log_odds(values)
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """What one machine is trained on."""
+
+    rows: NDArray[np.float64]
+    pages: PageRows
+    apply: Apply
+
+    def train(self, choose: Choose) -> tuple[ContentMachine, NDArray[np.float64]]:
+        """Return the machine, and calibrated log-odds of each row while it was held out."""
+        hubs, domains = self.pages.hubs, self.pages.domains
+        folded = FoldedRows.build(self.rows, hubs, folds_of(domains, FOLDS), self._learn_scale)
+        pair = choose(folded, domains)
+        values = folded.held_out(pair)
+        sigmoid = Sigmoid.fit(values, hubs)
+        return self._machine(pair, sigmoid), sigmoid.log_odds(values)
+
+    def _machine(self, pair: Pair, sigmoid: Sigmoid) -> ContentMachine:
+        scale = LinearScale.standard(self.rows)
+        scaled = self.apply(scale, self.rows)
+        machine = svm.train(scaled, self.pages.hubs, cost=pair.cost, gamma=pair.gamma)
+        return ContentMachine(scale, machine, sigmoid)
+
+    def _learn_scale(
+        self, rows: NDArray[np.float64]
+    ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+        return partial(self.apply, LinearScale.standard(rows))

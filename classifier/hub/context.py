@@ -91,10 +91,14 @@ class SiteIndex:
     """Known URLs of each template."""
     anchor_lengths: dict[str, float]
     """Median anchor length of each template, where anchors are known."""
+    page_bytes: dict[str, int]
+    """Median size of the pages of each template that were fetched."""
 
     @classmethod
-    def build(cls, known: Iterable[tuple[str, str | None]]) -> Self:
-        """Build from (URL, anchor or None); a URL given twice counts once."""
+    def build(
+        cls, known: Iterable[tuple[str, str | None]], sizes: Iterable[tuple[str, int]] = ()
+    ) -> Self:
+        """Build from (URL, anchor or None), a URL given twice counts once; and (URL, bytes) of pages read."""
         parts = {url: (split_url(url), anchor) for url, anchor in known}
         lengths: dict[str, list[int]] = defaultdict(list)
         siblings: Counter[str] = Counter()
@@ -105,7 +109,7 @@ class SiteIndex:
                 lengths[template].append(len(anchor))
         medians = {template: float(median(sizes)) for template, sizes in lengths.items()}
         paths = tuple(sorted({_folder_of(part) for part, _ in parts.values()}))
-        return cls(paths, siblings, medians)
+        return cls(paths, siblings, medians, _usual_sizes(sizes))
 
     def add_context(self, link: LinkEvidence) -> LinkEvidence:
         """Return the link with what this site's other URLs say of it."""
@@ -118,12 +122,20 @@ class SiteIndex:
             urls_below=self._below(_folder_of(parts)),
             template_siblings=max(self.siblings[template] - 1, 0),
             anchor_ratio=ratio,
+            page_bytes=link.page_bytes or self.page_bytes.get(template),
         )
 
     def _below(self, folder: str) -> int:
         start = bisect_left(self.paths, folder)
         end = bisect_left(self.paths, folder[:-1] + "0")  # "0" follows "/"
         return max(end - start - 1, 0)
+
+
+def _usual_sizes(sizes: Iterable[tuple[str, int]]) -> dict[str, int]:
+    found: dict[str, list[int]] = defaultdict(list)
+    for url, size in sizes:
+        found[template_of(split_url(url))].append(size)
+    return {template: round(median(read)) for template, read in found.items()}
 
 
 def _folder_of(parts: UrlParts) -> str:

@@ -22,7 +22,9 @@ _NO_HOST = re.compile(r"()([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 class LinkEvidence:
     """One link as the classifier sees it; None = unknown, which is not the same as 0 or empty.
 
-    The three fields of site context come from :mod:`classifier.hub.context`.
+    The three fields of site context, and the size of pages like this one, come from
+    :mod:`classifier.hub.context`. Size and depth are features of paper 003's method; ours uses the size
+    where the page itself is at hand (``docs/how-hubs-are-found.md`` has the figures).
     """
 
     url: str
@@ -35,9 +37,10 @@ class LinkEvidence:
     anchor_ratio: float | None = None
     """Length of the anchor over the median length of its template siblings' anchors."""
     page_bytes: int | None = None
-    """Size of the page, when it was fetched before (paper 003's ninth feature)."""
+    """Size of the page once it was fetched, before that the usual size of its template siblings, as far
+    as some were (paper 003's ninth feature)."""
     crawl_depth: int | None = None
-    """Clicks from the seed (paper 003's tenth feature)."""
+    """Steps from the seed at which the crawler found it; a link of the seed has 1 (paper 003's tenth)."""
 
 
 class UrlParts(NamedTuple):

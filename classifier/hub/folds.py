@@ -38,3 +38,24 @@ def first_rows(keys: Sequence[object], cap: int = ROWS_PER_DOMAIN) -> list[int]:
         if seen[key] <= cap:
             places.append(place)
     return places
+
+
+def balanced_sample(
+    hubs: NDArray[np.bool_], domains: Sequence[str], size: int, salt: str = ""
+) -> list[int]:
+    """Return places of ``size`` rows, half of them hubs, spread over domains; repeatable.
+
+    Paper 003 takes equally from each type of website; our rows do not tell the type, so domains
+    are dealt one row each in turn.
+    """
+    chosen: list[int] = []
+    for wanted in (True, False):
+        places = [place for place in range(len(hubs)) if bool(hubs[place]) is wanted]
+        turns: Counter[str] = Counter()
+        keys = []
+        for place in places:
+            domain = domains[place]
+            turns[domain] += 1
+            keys.append((turns[domain], fold_of(domain, 1 << 30, salt), place))
+        chosen += [place for _, _, place in sorted(keys)[: size // 2]]
+    return sorted(chosen)

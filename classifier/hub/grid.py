@@ -1,27 +1,66 @@
-"""Paper 003's parameter search: ten-fold cross-validation over C and gamma, coarse, then fine."""
+"""Paper 003's parameter search: cross-validation over C and gamma, coarse, then fine.
+
+::
+
+    folds of a sample ── coarse pairs ── best ─┐
+    folds of all rows ── fine pairs around it ─┴─ best ── pairs around that, until it has no untried
+    neighbour ── winner, and both grids
+
+Each pair is trained and judged on every fold; the folds are made by whoever searches, of whole
+domains for the machines that ship. Trainings are independent of each other, so they run on as many
+processes as are given, and the result is the same for any number of them.
+"""
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from math import log2
+from multiprocessing import get_context
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any, Final, Self
 
-import numpy as np
-
-from classifier.hub import svm
-from classifier.hub.folds import fold_of
+from classifier.hub.folded import Fold, FoldedRows, Measure
+from classifier.hub.folds import folds_of
+from classifier.hub.svm import Pair
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
+Exponents = tuple[int, int]
+"""Of 2, for C and gamma: whole numbers, so that a pair is the same number on every machine."""
 
-SEARCH_ROWS: Final = 3000
-"""Rows a search looks at; the chosen pair is then fitted once on all."""
 
-_COARSE_COSTS: Final = (-2, 1, 4, 7, 10)
-_COARSE_GAMMAS: Final = (-8, -5, -2, 1)
-_FINE_STEPS: Final = (-1.0, 0.0, 1.0)
-"""Exponents of 2 around the coarse best."""
+@dataclass(frozen=True, slots=True)
+class GridPlan:
+    """Which pairs are tried, as exponents of 2."""
+
+    costs: tuple[int, ...]
+    gammas: tuple[int, ...]
+    fine: int
+    """How far around the coarse best every whole exponent is tried."""
+    measure: Measure
+
+    def coarse(self) -> list[Exponents]:
+        """Return the coarse pairs."""
+        return [(cost, gamma) for cost in self.costs for gamma in self.gammas]
+
+    def around(self, best: Exponents) -> list[Exponents]:
+        """Return the fine pairs around one, itself among them."""
+        steps = range(-self.fine, self.fine + 1)
+        return [(best[0] + cost, best[1] + gamma) for cost in steps for gamma in steps]
+
+
+PAPER_PLAN: Final = GridPlan(
+    costs=(-2, 1, 4, 7, 10), gammas=(-8, -5, -2, 1), fine=1, measure=Measure.ACCURACY
+)
+"""For the paper's few features, scaled to [-1, 1]."""
+OWN_PLAN: Final = GridPlan(
+    costs=(-2, 1, 4, 7), gammas=(-14, -11, -8, -5), fine=1, measure=Measure.F1
+)
+"""For a hundred features of deviation 1: distances between rows are ten times as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,68 +69,192 @@ class GridPoint:
 
     cost: float
     gamma: float
-    accuracy: float
+    score: float
+    """Mean over the folds, 0 to 1."""
+    deviation: float
+    """Standard deviation of the folds' scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class GridStage:
+    """One grid: coarse or fine."""
+
+    points: tuple[GridPoint, ...]
+    """By C, then gamma."""
+    folds: int
+    rows: int
+    """Rows that judged each pair."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return lists of rounded numbers."""
+        points = [[p.cost, p.gamma, round(p.score, 5), round(p.deviation, 5)] for p in self.points]
+        return {"folds": self.folds, "rows": self.rows, "points": points}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """Read :meth:`to_json`."""
+        points = tuple(GridPoint(*map(float, point)) for point in data["points"])
+        return cls(points, int(data["folds"]), int(data["rows"]))
+
+
+@dataclass(frozen=True, slots=True)
+class GridResult:
+    """Both grids and the pair that won."""
+
+    coarse: GridStage
+    fine: GridStage
+    measure: str
+
+    @property
+    def best(self) -> GridPoint:
+        """The winner: the best of the fine grid; among equals the smaller C, then gamma."""
+        return _best(self.fine.points)
+
+    @property
+    def pair(self) -> Pair:
+        """The winner's C and gamma."""
+        return Pair(self.best.cost, self.best.gamma)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a model's manifest keeps: the winner, how it was found, every pair."""
+        return {
+            "cost": self.best.cost,
+            "gamma": self.best.gamma,
+            "measure": self.measure,
+            "columns": ["C", "gamma", "mean", "deviation"],
+            "coarse": self.coarse.to_json(),
+            "fine": self.fine.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """Read :meth:`to_json`; KeyError, TypeError or ValueError when it is something else."""
+        coarse, fine = (GridStage.from_json(data[name]) for name in ("coarse", "fine"))
+        return cls(coarse, fine, str(data["measure"]))
+
+
+def _best(points: Iterable[GridPoint]) -> GridPoint:
+    return max(points, key=lambda point: (point.score, -point.cost, -point.gamma))
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How to search: what it may cost, and who hears of it."""
+
+    coarse_rows: int = 4000
+    """The coarse grid looks at about so many rows, of whole domains; 0 = all. Time grows with the square
+    of the rows, and the coarse grid has only to find the region."""
+    processes: int = 1
+    """Processes that train; more change nothing but the time."""
+    progress: Callable[[str, int, int], None] = lambda *_: None
+    """Hears of (machine and grid, trainings done, trainings in all)."""
+
+    def sample(self, rows: FoldedRows, domains: Sequence[str]) -> FoldedRows:
+        """Return what the coarse grid looks at: always the same domains; all when a sample is too small."""
+        share = rows.size // self.coarse_rows if self.coarse_rows else 1
+        if share < 2:  # noqa: PLR2004 - all of them
+            return rows
+        sample = rows.only(folds_of(domains, share, "coarse") == 0)
+        return sample if sample.usable else rows
 
 
 def search(
-    rows: NDArray[np.float64],
-    hubs: NDArray[np.bool_],
-    *,
-    folds: int = 10,
-    progress: Callable[[int, int, GridPoint], None] | None = None,
-) -> GridPoint:
-    """Return the best pair on scaled rows; among equals the smaller C, then gamma.
+    name: str,
+    rows: FoldedRows,
+    domains: Sequence[str],
+    plan: GridPlan,
+    how: Search,
+) -> GridResult:
+    """Return both grids of the machine called *name*; raises TrainingError when libsvm refuses."""
+    run = partial(_stage, how=how, measure=plan.measure)
+    sample = how.sample(rows, domains)
+    tried = run(f"{name}, coarse grid", sample, plan.coarse())
+    coarse = GridStage(tuple(sorted(tried, key=_order)), len(sample.folds), sample.size)
+    fine: list[GridPoint] = []
+    best = _best(coarse.points)
+    for step in range(1, MAX_STEPS + 1):
+        wanted = [pair for pair in plan.around(_exponents(best)) if not _is_tried(pair, fine)]
+        if not wanted:
+            break
+        fine += run(f"{name}, fine grid, step {step}", rows, wanted)
+        best = _best(fine)
+    stage = GridStage(tuple(sorted(fine, key=_order)), len(rows.folds), rows.size)
+    return GridResult(coarse, stage, plan.measure.value)
 
-    ``progress`` hears of (done, total, point) after every pair.
-    """
-    total = len(_COARSE_COSTS) * len(_COARSE_GAMMAS) + len(_FINE_STEPS) ** 2 - 1
-    tried: dict[tuple[float, float], GridPoint] = {}
 
-    def run(exponents: Iterable[tuple[float, float]]) -> GridPoint:
-        for exponent in exponents:
-            if exponent not in tried:
-                tried[exponent] = _try(rows, hubs, exponent, folds)
-                if progress:
-                    progress(len(tried), total, tried[exponent])
-        return max(tried.values(), key=lambda point: (point.accuracy, -point.cost, -point.gamma))
+MAX_STEPS: Final = 6
+"""Times that the fine grid is continued around a best that lies at its edge."""
 
-    best = run((float(cost), float(gamma)) for cost in _COARSE_COSTS for gamma in _COARSE_GAMMAS)
-    centre = (np.log2(best.cost), np.log2(best.gamma))
-    return run(
-        (float(centre[0] + cost), float(centre[1] + gamma))
-        for cost in _FINE_STEPS
-        for gamma in _FINE_STEPS
+
+def _order(point: GridPoint) -> tuple[float, float]:
+    return point.cost, point.gamma
+
+
+def _exponents(point: GridPoint) -> Exponents:
+    return round(log2(point.cost)), round(log2(point.gamma))
+
+
+def _is_tried(pair: Exponents, points: Iterable[GridPoint]) -> bool:
+    return any(_exponents(point) == pair for point in points)
+
+
+def _stage(
+    name: str, rows: FoldedRows, pairs: Sequence[Exponents], *, how: Search, measure: Measure
+) -> list[GridPoint]:
+    folds = rows.folds
+    scores = {pair: [0.0] * len(folds) for pair in pairs}
+    with _trials(folds, pairs, measure, how.processes) as trials:
+        for done, (pair, place, score) in enumerate(trials, start=1):
+            scores[pair][place] = score
+            how.progress(name, done, len(pairs) * len(folds))
+    return [
+        GridPoint(2.0 ** pair[0], 2.0 ** pair[1], fmean(found), stdev(found))
+        for pair, found in scores.items()
+    ]
+
+
+Trial = tuple[Exponents, int, float]
+
+
+@contextmanager
+def _trials(
+    folds: Sequence[Fold], pairs: Sequence[Exponents], measure: Measure, processes: int
+) -> Iterator[Iterator[Trial]]:
+    """Yield (pair, place of the fold, score) in any order, as they are ready."""
+    tasks = [(pair, place) for pair in pairs for place in range(len(folds))]
+    if processes <= 1:
+        yield ((pair, place, _score(folds[place], pair, measure)) for pair, place in tasks)
+        return
+    # Not forked: the process that asks may show its progress in a thread.
+    context = get_context("spawn")
+    with ProcessPoolExecutor(processes, context, _begin, (folds, measure)) as pool:
+        futures = [pool.submit(_try, pair, place) for pair, place in tasks]
+        try:
+            yield (future.result() for future in as_completed(futures))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+_given: tuple[Sequence[Fold], Measure] | None = None
+"""What a process of a search works on: sent once, not with each of some hundred trainings."""
+
+
+def _begin(folds: Sequence[Fold], measure: Measure) -> None:
+    # It comes with scikit-learn.
+    from threadpoolctl import (  # type: ignore[import-untyped]  # noqa: PLC0415 - training only
+        threadpool_limits,
     )
 
-
-def _try(
-    rows: NDArray[np.float64],
-    hubs: NDArray[np.bool_],
-    exponent: tuple[float, float],
-    folds: int,
-) -> GridPoint:
-    cost, gamma = 2.0 ** exponent[0], 2.0 ** exponent[1]
-    return GridPoint(
-        cost, gamma, svm.cross_validate(rows, hubs, cost=cost, gamma=gamma, folds=folds)
-    )
+    global _given  # noqa: PLW0603 - the one way to hand a pool's process its data once
+    _given = (folds, measure)
+    threadpool_limits(1)  # each process has a core; numpy would take all of them for each
 
 
-def balanced_sample(
-    hubs: NDArray[np.bool_], domains: Sequence[str], size: int, salt: str = ""
-) -> list[int]:
-    """Return places of ``size`` rows, half of them hubs, spread over domains; repeatable.
+def _try(pair: Exponents, place: int) -> Trial:
+    assert _given is not None
+    folds, measure = _given
+    return pair, place, _score(folds[place], pair, measure)
 
-    The paper takes equally from each type of website; our rows do not tell the type, so domains
-    are dealt one row each in turn.
-    """
-    chosen: list[int] = []
-    for wanted in (True, False):
-        places = [place for place in range(len(hubs)) if bool(hubs[place]) is wanted]
-        turns: dict[str, int] = {}
-        keys = []
-        for place in places:
-            domain = domains[place]
-            turns[domain] = turns.get(domain, 0) + 1
-            keys.append((turns[domain], fold_of(domain, 1 << 30, salt), place))
-        chosen += [place for _, _, place in sorted(keys)[: size // 2]]
-    return sorted(chosen)
+
+def _score(fold: Fold, pair: Exponents, measure: Measure) -> float:
+    return fold.score(Pair(2.0 ** pair[0], 2.0 ** pair[1]), measure)

@@ -1,8 +1,8 @@
 """Labels: the files they come in, and the rule by which a page's behaviour writes them.
 
 A label file is TSV with a header; ``label`` and ``url`` must be there, ``anchor``, ``domain``,
-``lang``, ``source``, ``md5`` and ``encoding`` may be. What a user says outranks what a page's
-behaviour says, and that outranks a shipped or imported label.
+``lang``, ``source``, ``md5``, ``encoding``, ``page_bytes`` and ``crawl_depth`` may be. What a user
+says outranks what a page's behaviour says, and that outranks a shipped or imported label.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from classifier.hub.errors import LabelFileError
 from classifier.hub.evidence import LinkEvidence, split_url
@@ -28,6 +28,8 @@ TOPIC: Final = "topic"
 LABEL_COLUMNS: Final = ("label", "url", "anchor", "domain", "lang", "source")
 PAGE_COLUMNS: Final = ("label", "url", "domain", "lang", "md5", "encoding", "source")
 """Columns of a file that labels captured pages."""
+CRAWL_COLUMNS: Final = ("page_bytes", "crawl_depth")
+"""What only a crawl knows of a page, as whole numbers; empty = unknown."""
 
 
 class LabelOrigin(StrEnum):
@@ -52,6 +54,10 @@ class LabelRow:
     md5: str = ""
     """Name of the captured page in its archive, when the row has one."""
     encoding: str = ""
+    page_bytes: int | None = None
+    """Size of the page; None = it was not fetched."""
+    crawl_depth: int | None = None
+    """Clicks from the seed; None = the row does not come from a crawl."""
 
     @property
     def is_hub(self) -> bool:
@@ -60,8 +66,13 @@ class LabelRow:
 
     @property
     def evidence(self) -> LinkEvidence:
-        """The row as the classifier sees it: URL and anchor alone."""
-        return LinkEvidence(self.url, self.anchor or None)
+        """The row as the classifier sees it: URL and anchor, size and depth where they are known."""
+        return LinkEvidence(
+            self.url,
+            self.anchor or None,
+            page_bytes=self.page_bytes,
+            crawl_depth=self.crawl_depth,
+        )
 
     @property
     def is_root(self) -> bool:
@@ -69,14 +80,37 @@ class LabelRow:
         return split_url(self.url).is_root
 
 
-def read_labels(path: Path | str) -> list[LabelRow]:
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A label and where it stands, for messages."""
+
+    label: str
+    where: str
+
+
+def read_labels(path: Path | str, said: dict[str, Said] | None = None) -> list[LabelRow]:
     """Read a label file; raises LabelFileError that names the line.
 
     A missing ``domain`` is filled with the URL's host. Fields are taken as they stand: no quoting.
+    With ``said`` (labels by URL, of files read before, filled further) a URL that is labelled both ways
+    is an error, too: nothing can be learned from it, and which of the two is meant only its author knows.
     """
-    return [
-        _label_row(path, number, values) for number, values in _read_table(path, {"label", "url"})
-    ]
+    rows = []
+    for number, values in _read_table(path, {"label", "url"}):
+        row = _label_row(path, number, values)
+        if said is not None:
+            _refuse_contradiction(path, number, row, said)
+        rows.append(row)
+    return rows
+
+
+def _refuse_contradiction(
+    path: Path | str, number: int, row: LabelRow, said: dict[str, Said]
+) -> None:
+    before = said.setdefault(row.url, Said(row.label, f"{path}, line {number}"))
+    if before.label != row.label:
+        problem = f"{row.url} is labelled {row.label} here and {before.label} in {before.where}"
+        raise LabelFileError(path, number, f"{problem}; keep one of the two")
 
 
 def read_links(path: Path | str) -> list[LabelRow]:
@@ -129,16 +163,31 @@ def _link_row(path: Path | str, number: int, values: dict[str, str]) -> LabelRow
     host = split_url(values["url"]).host
     if not host:
         raise LabelFileError(path, number, f"URL {values['url'][:100]!r} has no host")
-    known = {name: values.get(name, "") for name in LabelRow.__dataclass_fields__}
+    texts = LabelRow.__dataclass_fields__.keys() - set(CRAWL_COLUMNS)
+    known: dict[str, Any] = {name: values.get(name, "") for name in texts}
     known["domain"] = known["domain"] or host
+    for name in CRAWL_COLUMNS:
+        known[name] = _number(path, number, name, values.get(name, ""))
     return LabelRow(**known)
+
+
+def _number(path: Path | str, line: int, name: str, text: str) -> int | None:
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 16):  # noqa: PLR2004 - a petabyte
+        raise LabelFileError(path, line, f"{name} is {text[:40]!r}, not a whole number")
+    return int(text)
 
 
 def write_labels(rows: Iterable[LabelRow], columns: Sequence[str] = LABEL_COLUMNS) -> str:
     """Return rows as the text of a label file; tabs and line ends in fields become blanks."""
     lines = ["\t".join(columns)]
-    lines += ["\t".join(" ".join(getattr(row, name).split()) for name in columns) for row in rows]
+    lines += ["\t".join(_field(getattr(row, name)) for name in columns) for row in rows]
     return "\n".join(lines) + "\n"
+
+
+def _field(value: str | int | None) -> str:
+    return "" if value is None else " ".join(str(value).split())
 
 
 def check_two_classes(rows: Sequence[LabelRow], path: Path | str) -> None:

@@ -2,7 +2,8 @@
 
 ::
 
-    <version>/manifest.json     format, version, training set's hash, metrics, SHA-256 of each file
+    <version>/manifest.json     format, version, training set's hash, metrics, the grids that C and
+                                gamma were found in, SHA-256 of each file
               url.json url.svm  content.* joint.* paper_url.* paper_content.*
               heuristic.json check.json
 
@@ -16,7 +17,7 @@ import json
 import os
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +26,7 @@ from classifier.hub.check_rows import CheckRows
 from classifier.hub.errors import ModelError
 from classifier.hub.paper import PaperMachine
 from classifier.hub.rivals import HeuristicBayes
+from classifier.hub.svm import Pair
 from classifier.hub.url_machine import ALL_FEATURE_NAMES, UrlMachine
 
 if TYPE_CHECKING:
@@ -55,6 +57,37 @@ class HubModel:
     """What it was trained on: rows, hubs, domains, hash of the rows."""
     metrics: dict[str, Any]
     """Scores on domains that the machines behind them never saw."""
+    search: dict[str, Any] = field(default_factory=dict)
+    """By machine: its C and gamma, and the grids they were found in (:mod:`classifier.hub.grid`)."""
+
+    def found(self) -> dict[str, dict[str, Any]]:
+        """Return what the search found for every machine; of models of before their pairs alone."""
+        pairs = {name: self.pair(name) for name in _machines(self)}
+        alone = {name: {"cost": pair.cost, "gamma": pair.gamma} for name, pair in pairs.items()}
+        return {name: self.search.get(name, pair) for name, pair in alone.items()}
+
+    def pair(self, machine: str) -> Pair:
+        """Return what ``url``, ``content``, ``joint``, ``paper_url`` or ``paper_content`` learned with."""
+        found = self.search.get(machine)
+        if found is not None:
+            return Pair(float(found["cost"]), float(found["gamma"]))
+        machines = _machines(self)
+        return Pair(_COST_BEFORE.get(machine, 3.0), machines[machine].machine.gamma)
+
+
+_COST_BEFORE: Final = {"paper_url": 32.0, "paper_content": 1024.0}
+"""C of models that were trained before the manifest said; that of all others was 3."""
+
+
+def _machines(model: HubModel) -> dict[str, UrlMachine | ContentMachine | PaperMachine]:
+    """Return every machine that has files of its own, by their name."""
+    return {
+        "url": model.url,
+        "content": model.content,
+        "joint": model.cascade.joint,
+        "paper_url": model.paper_url,
+        "paper_content": model.paper_content,
+    }
 
 
 def is_version(name: str) -> bool:
@@ -75,6 +108,7 @@ def save_model(model: HubModel, folder: Path) -> None:
         "version": model.version,
         "training": model.training,
         "metrics": model.metrics,
+        "search": model.search,
         "cascade": {"sure": model.cascade.sure},
         "files": {name: sha256(text.encode()).hexdigest() for name, text in sorted(files.items())},
     }
@@ -94,14 +128,7 @@ def _files_of(model: HubModel) -> dict[str, str]:
         "heuristic.json": _compact(model.heuristic.to_json()),
         "check.json": _compact(model.checks.to_json()),
     }
-    machines: dict[str, UrlMachine | ContentMachine | PaperMachine] = {
-        "url": model.url,
-        "content": model.content,
-        "joint": model.cascade.joint,
-        "paper_url": model.paper_url,
-        "paper_content": model.paper_content,
-    }
-    for name, machine in machines.items():
+    for name, machine in _machines(model).items():
         files[f"{name}.json"] = _compact(machine.to_json())
         files[f"{name}.svm"] = machine.machine.text
     return files
@@ -187,10 +214,20 @@ def load_model(folder: Path) -> HubModel:
             checks=CheckRows.from_json(data["check.json"], len(ALL_FEATURE_NAMES)),
             training=manifest["training"],
             metrics=manifest["metrics"],
+            search=_search_of(manifest),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         problem = f"cannot be read as format {FORMAT} ({type(error).__name__}: {error})"
         raise ModelError(folder, problem) from error
+
+
+def _search_of(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return the grids of a manifest, {} before there were any; ValueError when a pair is none."""
+    found: dict[str, Any] = dict(manifest.get("search", {}))
+    for note in found.values():
+        if not (float(note["cost"]) > 0 and float(note["gamma"]) > 0):
+            raise ValueError("its C or gamma is not above 0")
+    return found
 
 
 def _read_checked(folder: Path, name: str, digest: str) -> str:

@@ -8,12 +8,15 @@ middle of the scaled range, in training and in use alike.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
 from classifier.hub import svm
 from classifier.hub.evidence import LinkEvidence, UrlParts, split_url
+from classifier.hub.folded import FoldedRows
+from classifier.hub.folds import folds_of
 from classifier.hub.scaling import LinearScale
 from classifier.hub.url_features import date_precision
 
@@ -34,6 +37,7 @@ PAPER_FEATURE_NAMES: Final = (
     "page_size",
     "crawl_depth",
 )
+FOLDS: Final = 10
 VALUE_SAMPLE: Final = 500
 """Training hubs that the values of text features are counted on (section 2.2)."""
 
@@ -122,6 +126,21 @@ def scale_known(rows: NDArray[np.float64]) -> LinearScale:
 def apply_known(scale: LinearScale, rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Scale rows; unknown values become 0, which libsvm's sparse rows leave out."""
     return np.nan_to_num(scale.apply(rows), nan=0.0)
+
+
+def paper_folds(
+    rows: NDArray[np.float64], hubs: NDArray[np.bool_], kept_together: Sequence[str]
+) -> FoldedRows:
+    """Return unscaled rows in the paper's ten folds (section 2.3).
+
+    Rows of one name in ``kept_together`` are in one fold: domains, or a name of its own for each row.
+    """
+    return FoldedRows.build(
+        rows,
+        hubs,
+        folds_of(kept_together, FOLDS),
+        lambda inside: partial(apply_known, scale_known(inside)),
+    )
 
 
 @dataclass(frozen=True, slots=True)

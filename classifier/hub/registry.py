@@ -6,7 +6,7 @@
            active.json      {"active": "0003-1f2e3d4c", "previous": ["0002-9a8b7c6d"]}
 
 The pointer is replaced atomically, so a daemon reads the old version or the new one, never half.
-Without a pointer the newest version is active.
+Without a pointer the newest version is active; a pointer to none means the shipped model.
 """
 
 from __future__ import annotations
@@ -57,6 +57,20 @@ def next_version(root: Path, training_hash: str) -> str:
     return f"{max(numbers, default=0) + 1:04d}-{training_hash[:8]}"
 
 
+def refusal(model: HubModel) -> str:
+    """Return why a model that was not better than the active one is kept aside; empty = it is fit."""
+    update = model.metrics.get("update")
+    if update is None:
+        return "the active model is better on held-out domains"
+    if update["right"] <= 0:
+        return "it judges none of the labels rightly, each without those of its own domain"
+    if update["right"] < update["base_right"]:
+        return "its base judges more of the labels rightly"
+    if update["kept"] < update["base_kept"] - FORGOTTEN:
+        return "it forgets what its base knew"
+    return ""
+
+
 class ModelRegistry:
     """The versions below one folder."""
 
@@ -83,8 +97,8 @@ class ModelRegistry:
 
     def active(self) -> str | None:
         """Return the active version, None when there is no model at all."""
-        pointed = self._pointer()["active"]
-        return pointed or newest_version(self.root)
+        active: str | None = self._pointer()["active"]
+        return active
 
     def use(self, version: str) -> None:
         """Make a version active; raises ModelError when it cannot be read."""
@@ -110,24 +124,23 @@ class ModelRegistry:
         """Save a model; make it active unless the active one is better. Returns whether it is active.
 
         Better = higher held-out F1 on URLs. An updated model (:mod:`classifier.hub.updating`) must judge
-        no fewer of the new labels rightly than its base did, and forget no more than FORGOTTEN of the
-        rows that the base was trained on. ``force`` makes it active anyway.
+        some of the new labels rightly, no fewer than its base did, and forget no more than FORGOTTEN of
+        the rows that the base was trained on. ``force`` makes it active anyway.
         """
         better = force or self._is_better(model)
         present = self.active()
         save_model(model, self.root / model.version)
         if better:
             self.use(model.version)
-        elif present:
+        else:
+            # Even where none was active: without a pointer the newest would be, which is this one.
             self._point(present, self._pointer()["previous"])
         return better
 
     def _is_better(self, model: HubModel) -> bool:
-        update = model.metrics.get("update")
-        if update:
-            kept = update["kept"] >= update["base_kept"] - FORGOTTEN
-            return bool(kept and update["right"] >= update["base_right"])
-        return _f1_of(model.metrics) >= self._active_f1()
+        if "update" in model.metrics:
+            return not refusal(model)
+        return 0.0 < _f1_of(model.metrics) >= self._active_f1()
 
     def _active_f1(self) -> float:
         version = self.active()
@@ -142,7 +155,7 @@ class ModelRegistry:
         try:
             data = json.loads((self.root / _POINTER).read_text(encoding="utf-8"))
         except FileNotFoundError:
-            return {"active": None, "previous": []}
+            return {"active": newest_version(self.root), "previous": []}
         except (OSError, ValueError) as error:
             raise ModelError(self.root, f"{_POINTER} is damaged ({error}); remove it") from error
         if not isinstance(data, dict) or not isinstance(data.get("previous"), list):
@@ -153,7 +166,7 @@ class ModelRegistry:
             raise ModelError(self.root, f"{_POINTER} names what is no version; remove it")
         return {"active": active, "previous": data["previous"]}
 
-    def _point(self, version: str, previous: list[str]) -> None:
+    def _point(self, version: str | None, previous: list[str]) -> None:
         self.root.mkdir(parents=True, exist_ok=True)
         draft = self.root / f".{_POINTER}.{os.getpid()}.tmp"
         content = {"active": version, "previous": previous[-_KEPT_PREVIOUS:]}

@@ -9,9 +9,10 @@ import numpy as np
 
 from classifier.evaluation import Outcome, confusion
 from classifier.hub import grid, paper
+from classifier.hub.folds import balanced_sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from classifier.hub.labels import LabelRow
 
@@ -33,7 +34,7 @@ def size_study(
     rows: Sequence[LabelRow],
     test: Sequence[LabelRow],
     sizes: Sequence[int] = SIZES,
-    tell: Callable[[str], None] = lambda _: None,
+    how: grid.Search | None = None,
 ) -> Iterator[SizeResult]:
     """Search, train and test at each size; balanced rows, spread over domains.
 
@@ -43,24 +44,18 @@ def size_study(
     hubs = np.array([row.is_hub for row in rows], dtype=np.bool_)
     truth = np.array([row.is_hub for row in test], dtype=np.bool_)
     for size in sizes:
-        places = grid.balanced_sample(hubs, [row.domain for row in rows], size)
+        places = balanced_sample(hubs, [row.domain for row in rows], size)
         links = [rows[place].evidence for place in places]
         chosen = hubs[places]
         values = paper.learn_values([link for link, hub in zip(links, chosen, strict=True) if hub])
         described = paper.describe_as_paper(links, values)
-        scaled = paper.apply_known(paper.scale_known(described), described)
-        best = grid.search(scaled, chosen, progress=_progress(size, tell))
+        rows_apart = [str(place) for place in range(len(places))]
+        folded = paper.paper_folds(described, chosen, rows_apart)
+        how_many = f"{size} rows"
+        found = grid.search(how_many, folded, rows_apart, grid.PAPER_PLAN, how or grid.Search())
+        best = found.best
         machine = paper.train_paper_url(links, chosen, cost=best.cost, gamma=best.gamma)
         predicted = machine.decide_links([row.evidence for row in test]) > 0
         yield SizeResult(
-            len(places), best.cost, best.gamma, best.accuracy, confusion(predicted, truth)
+            len(places), best.cost, best.gamma, best.score, confusion(predicted, truth)
         )
-
-
-def _progress(size: int, tell: Callable[[str], None]) -> Callable[[int, int, grid.GridPoint], None]:
-    def hear(done: int, total: int, point: grid.GridPoint) -> None:
-        tell(
-            f"{size} rows: {done}/{total}: C {point.cost:g} gamma {point.gamma:g}: {point.accuracy:.4f}"
-        )
-
-    return hear

@@ -25,6 +25,14 @@ _CHUNK = 1024
 
 
 @dataclass(frozen=True, slots=True)
+class Pair:
+    """What a machine is trained with: C, the price of an error, and gamma, how near a neighbour is."""
+
+    cost: float
+    gamma: float
+
+
+@dataclass(frozen=True, slots=True)
 class RbfMachine:
     """The trained machine: ``sum_i coefficient_i * exp(-gamma |x - vector_i|^2) - rho``."""
 
@@ -118,30 +126,6 @@ def train(
             raise TrainingError("libsvm could not save the model")
         text = path.read_text(encoding="ascii")
     return RbfMachine.from_text(text, rows.shape[1])
-
-
-def cross_validate(
-    rows: NDArray[np.float64],
-    hubs: NDArray[np.bool_],
-    *,
-    cost: float,
-    gamma: float,
-    folds: int = 10,
-) -> float:
-    """Return libsvm's cross-validated accuracy (0 to 1), as paper 003 tunes by."""
-    from ctypes import c_double  # noqa: PLC0415 - training only
-
-    svmutil = _svmutil()
-    problem = _problem(rows, hubs)
-    parameter = svmutil.svm_parameter(_options(cost, gamma))
-    predicted = (c_double * problem.l)()
-    libsvm = svmutil.libsvm
-    libsvm.svm_set_print_string_function(parameter.print_func)
-    complaint = libsvm.svm_check_parameter(problem, parameter)
-    if complaint:
-        raise TrainingError(f"libsvm refused the cross-validation: {complaint.decode()}")
-    libsvm.svm_cross_validation(problem, parameter, folds, predicted)
-    return float(np.mean((np.array(predicted[:]) > 0) == hubs))
 
 
 def _problem(rows: NDArray[np.float64], hubs: NDArray[np.bool_]) -> Any:  # noqa: ANN401 - libsvm has no types

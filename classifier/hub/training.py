@@ -11,94 +11,147 @@ Every metric in a model was measured on domains that the measured machine had no
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from classifier.evaluation import Outcome, confusion
 from classifier.hub import grid, paper, rivals
 from classifier.hub.content_features import describe_page
-from classifier.hub.content_training import TrainedContent, train_content
-from classifier.hub.folds import first_rows
+from classifier.hub.content_training import PageRows, TrainedContent, train_content
+from classifier.hub.folded import FoldedRows
+from classifier.hub.folds import balanced_sample, first_rows
 from classifier.hub.labels import LabelRow, labels_hash
 from classifier.hub.model import HubModel
+from classifier.hub.svm import Pair
 from classifier.hub.url_training import Probes, TrainedUrlMachine, TrainingRows, train_url_machine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from classifier.hub.captures import Capture
+    from classifier.hub.url_training import Choose
 
-PAPER_COST = 32.0
-PAPER_GAMMA = 0.0625
-"""Paper 003's best pair on 2,000 rows."""
-PAPER_CONTENT_COST = 1024.0
-PAPER_CONTENT_GAMMA = 4.0
-"""Found by :func:`classifier.hub.grid.search` on the captured pages; the paper gives none. Its pair for
-URLs calls every page a topic: counts scaled by their maximum crowd at -1."""
+PAPER_ROWS: Final = 3000
+"""Rows that paper 003's machine is searched and trained on."""
+
+PAPER_BEST: Final = Pair(32.0, 0.0625)
+"""Paper 003's best pair, on 2,000 rows of its own."""
+
+PLANS: Final = {
+    "url": grid.OWN_PLAN,
+    "content": grid.OWN_PLAN,
+    "joint": grid.OWN_PLAN,
+    "paper_url": grid.PAPER_PLAN,
+    "paper_content": grid.PAPER_PLAN,
+}
+"""Every machine that has a C and a gamma, and what its search tries."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingOptions:
-    """How to train; the defaults are those of the shipped model."""
+    """How to train; ``search`` or ``found`` must be given."""
 
-    search: bool = False
-    """Search C and gamma of the paper's machines by ten-fold grid instead of taking its best."""
+    search: grid.Search | None = None
+    """Search C and gamma of every machine."""
+    found: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What an earlier search found for every machine (:attr:`HubModel.search`), taken over as it is; not
+    asked when there is a search."""
     tell: Callable[[str], None] = field(default=lambda _: None)
     """Hears a line of each step."""
+
+
+@dataclass
+class _Chooser:
+    """Gives each machine its C and gamma, and notes for the manifest where they come from."""
+
+    options: TrainingOptions
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def of(self, name: str) -> Choose:
+        return partial(self._choose, name)
+
+    def _choose(self, name: str, rows: FoldedRows, domains: Sequence[str]) -> Pair:
+        if self.options.search is None:
+            note = self.options.found[name]
+            self.notes[name] = dict(note)
+            return Pair(float(note["cost"]), float(note["gamma"]))
+        found = grid.search(name, rows, domains, PLANS[name], self.options.search)
+        self.notes[name] = found.to_json()
+        best = found.best
+        self.options.tell(
+            f"{name}: C {best.cost:g}, gamma {best.gamma:g}: {best.score:.4f} +- {best.deviation:.4f}"
+        )
+        return found.pair
 
 
 def train_model(
     rows: Sequence[LabelRow],
     captures: Sequence[Capture],
     version: str,
-    options: TrainingOptions | None = None,
+    options: TrainingOptions,
 ) -> HubModel:
     """Train every machine; raises TrainingError when the data cannot.
 
     At most ten rows a domain and label are learned from. The captures' URLs are learned from too,
     without an anchor.
     """
-    options = options or TrainingOptions()
+    chooser = _Chooser(options)
     captures = [captures[place] for place in first_rows([_key(c.row) for c in captures])]
-    learned = _rows_to_learn(rows, [capture.row for capture in captures])
+    pages = [_with_size(capture) for capture in captures]
+    learned = _rows_to_learn(rows, pages)
     hubs = _hubs(learned)
-    pages = [capture.row for capture in captures]
     trained = train_url_machine(
         TrainingRows([row.evidence for row in learned], hubs, [row.domain for row in learned]),
+        chooser.of("url"),
         probes=Probes([row.evidence for row in pages], [row.domain for row in pages]),
         tell=options.tell,
     )
     options.tell("content of the captured pages")
     features = np.array([describe_page(c.body, c.row.encoding or None) for c in captures])
-    content = train_content(features, _hubs(pages), [row.domain for row in pages], trained.probed)
+    sizes = np.array([len(capture.body) for capture in captures], dtype=np.float64)
+    domains = [row.domain for row in pages]
+    content = train_content(
+        PageRows(features, sizes, _hubs(pages), domains, trained.probed),
+        chooser.of("content"),
+        chooser.of("joint"),
+    )
     options.tell("the paper's machines")
-    paper_rows = paper_rows_of(learned)
+    sample = [learned[place] for place in paper_rows_of(learned)]
     return HubModel(
         version=version,
         url=trained.machine,
         content=content.machine,
         cascade=content.cascade,
-        paper_url=_paper_url([learned[place] for place in paper_rows], options),
-        paper_content=_paper_content(features, _hubs(pages), options),
+        paper_url=_paper_url(sample, chooser.of("paper_url")),
+        paper_content=_paper_content(features, pages, chooser.of("paper_content")),
         heuristic=rivals.HeuristicBayes.fit(features, _hubs(pages)),
         checks=trained.checks,
         training=_training_note(learned, pages),
         metrics=_metrics(learned, trained, pages, content),
+        search=chooser.notes,
     )
 
 
-def paper_rows_of(rows: Sequence[LabelRow], size: int = grid.SEARCH_ROWS) -> list[int]:
+def paper_rows_of(rows: Sequence[LabelRow], size: int = PAPER_ROWS) -> list[int]:
     """Return the places of a balanced sample, as the paper's training sets are."""
-    return grid.balanced_sample(_hubs(rows), [row.domain for row in rows], size)
+    return balanced_sample(_hubs(rows), [row.domain for row in rows], size)
+
+
+def _with_size(capture: Capture) -> LabelRow:
+    return replace(capture.row, page_bytes=len(capture.body) or None)
 
 
 def _rows_to_learn(rows: Sequence[LabelRow], pages: Sequence[LabelRow]) -> list[LabelRow]:
+    """Return all rows, those whose page was captured with its size."""
     known = {row.url for row in rows}
-    joined = [*rows, *(row for row in pages if row.url not in known)]
+    sizes = {row.url: row.page_bytes for row in pages}
+    sized = [replace(r, page_bytes=r.page_bytes or sizes.get(r.url)) for r in rows]
+    joined = [*sized, *(row for row in pages if row.url not in known)]
     return [joined[place] for place in first_rows([_key(row) for row in joined])]
 
 
@@ -110,43 +163,23 @@ def _hubs(rows: Sequence[LabelRow]) -> NDArray[np.bool_]:
     return np.array([row.is_hub for row in rows], dtype=bool)
 
 
-def _paper_url(rows: Sequence[LabelRow], options: TrainingOptions) -> paper.PaperMachine:
-    links = [row.evidence for row in rows]
-    hubs = _hubs(rows)
-    if not options.search:
-        return paper.train_paper_url(links, hubs, cost=PAPER_COST, gamma=PAPER_GAMMA)
+def _paper_url(rows: Sequence[LabelRow], choose: Choose) -> paper.PaperMachine:
+    links, hubs = [row.evidence for row in rows], _hubs(rows)
     values = paper.learn_values([row.evidence for row in rows if row.is_hub])
+    domains = [row.domain for row in rows]
     described = paper.describe_as_paper(links, values)
-    best = _search("paper_url", described, hubs, options)
-    return paper.train_paper_url(links, hubs, cost=best.cost, gamma=best.gamma)
+    # Ten folds as in the paper, but of whole domains: rows of one site must not judge each other.
+    pair = choose(paper.paper_folds(described, hubs, domains), domains)
+    return paper.train_paper_url(links, hubs, cost=pair.cost, gamma=pair.gamma)
 
 
 def _paper_content(
-    features: NDArray[np.float64], hubs: NDArray[np.bool_], options: TrainingOptions
+    features: NDArray[np.float64], pages: Sequence[LabelRow], choose: Choose
 ) -> paper.PaperMachine:
     rows = rivals.paper_content_rows(features)
-    if not options.search:
-        return rivals.train_paper_content(
-            rows, hubs, cost=PAPER_CONTENT_COST, gamma=PAPER_CONTENT_GAMMA
-        )
-    best = _search("paper_content", rows, hubs, options)
-    return rivals.train_paper_content(rows, hubs, cost=best.cost, gamma=best.gamma)
-
-
-def _search(
-    name: str,
-    rows: NDArray[np.float64],
-    hubs: NDArray[np.bool_],
-    options: TrainingOptions,
-) -> grid.GridPoint:
-    def progress(done: int, total: int, point: grid.GridPoint) -> None:
-        options.tell(
-            f"{name}: {done} of {total}: C {point.cost:g}, gamma {point.gamma:g}:"
-            f" {point.accuracy:.4f}"
-        )
-
-    scaled = paper.apply_known(paper.scale_known(rows), rows)
-    return grid.search(scaled, hubs, progress=progress)
+    hubs, domains = _hubs(pages), [row.domain for row in pages]
+    pair = choose(paper.paper_folds(rows, hubs, domains), domains)
+    return rivals.train_paper_content(rows, hubs, cost=pair.cost, gamma=pair.gamma)
 
 
 def _training_note(rows: Sequence[LabelRow], pages: Sequence[LabelRow]) -> dict[str, Any]:

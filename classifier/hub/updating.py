@@ -3,7 +3,8 @@
 A user has the shipped model but not the rows it was trained on. They are not needed: an SVM trained on its
 own support vectors alone is the same SVM (all other rows have no say in the optimum), so the support
 vectors stand for the old rows and the new rows are added to them (Syed, Liu and Sung 1999). Tables,
-scaling and calibration stay as they are. Takes seconds.
+scaling, calibration, C and gamma stay as they are: the base's pair was searched on all its rows, and a
+few labels of one user are no ground for another. Takes seconds.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from classifier.hub.errors import TrainingError
 from classifier.hub.folds import folds_of
 from classifier.hub.labels import labels_hash
 from classifier.hub.url_machine import UrlMachine, scale_features
-from classifier.hub.url_training import COST, GAMMA
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from classifier.hub.labels import LabelRow
     from classifier.hub.model import HubModel
+    from classifier.hub.svm import Pair
 
 _FOLDS = 5
 
@@ -44,8 +45,9 @@ def update_model(base: HubModel, rows: Sequence[LabelRow], version: str) -> HubM
     hubs = np.array([row.is_hub for row in rows], dtype=np.bool_)
     features = scale_features(base.url.scale, base.url.features([row.evidence for row in rows]))
     before = base.url.machine.decide(features) > 0
-    after = _held_out(base.url, features, hubs, [row.domain for row in rows]) > 0
-    updated = _learn(base.url, features, hubs)
+    pair = base.pair("url")
+    after = _held_out(base.url, features, hubs, [row.domain for row in rows], pair) > 0
+    updated = _learn(base.url, features, hubs, pair)
     note = {
         "rows": len(rows),
         "base": base.version,
@@ -70,20 +72,21 @@ def _held_out(
     features: NDArray[np.float64],
     hubs: NDArray[np.bool_],
     domains: Sequence[str],
+    pair: Pair,
 ) -> NDArray[np.float64]:
     folds = folds_of(domains, _FOLDS)
     values = np.zeros(len(hubs))
     for fold in sorted(set(folds.tolist())):
         inside = folds != fold
-        learned = _learn(machine, features[inside], hubs[inside])
+        learned = _learn(machine, features[inside], hubs[inside], pair)
         values[~inside] = learned.decide(features[~inside])
     return values
 
 
 def _learn(
-    machine: UrlMachine, features: NDArray[np.float64], hubs: NDArray[np.bool_]
+    machine: UrlMachine, features: NDArray[np.float64], hubs: NDArray[np.bool_], pair: Pair
 ) -> svm.RbfMachine:
     old = machine.machine
     rows = np.vstack([old.vectors.astype(np.float64), features])
     labels = np.concatenate([old.coefficients > 0, hubs])
-    return svm.train(rows, labels, cost=COST, gamma=GAMMA)
+    return svm.train(rows, labels, cost=pair.cost, gamma=pair.gamma)

@@ -2,8 +2,8 @@
 
 ::
 
-    links ─┬─ dense features ──────────────┐
-           └─ n-grams ─ tables (out of fold) ┴─ scale ─ SVM ─ decision values (out of fold) ─ sigmoid
+    links ─┬─ dense features ──────────────┐            C, gamma (grid search)
+           └─ n-grams ─ tables (out of fold) ┴─ scale ──┴─ SVM ─ decision values (out of fold) ─ sigmoid
 
 A table's sum for a training row comes from tables fitted without that row's fold of domains;
 otherwise the SVM would trust the tables more than they deserve on unseen sites.
@@ -20,8 +20,8 @@ from classifier.hub import svm
 from classifier.hub.check_rows import CHECK_ROWS, CheckRows
 from classifier.hub.errors import TrainingError
 from classifier.hub.evidence import LinkEvidence, split_url
-from classifier.hub.folds import folds_of
-from classifier.hub.grid import balanced_sample
+from classifier.hub.folded import Fold, FoldedRows
+from classifier.hub.folds import balanced_sample, folds_of
 from classifier.hub.scaling import LinearScale, Sigmoid
 from classifier.hub.tables import TABLE_NAMES, ValueTables, count_matrix, sum_by_table
 from classifier.hub.url_features import describe
@@ -32,10 +32,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from classifier.hub.svm import Pair
+
+    Choose = Callable[[FoldedRows, Sequence[str]], Pair]
+    """From rows in folds, and the domain of each, to C and gamma: a search, or what one found before."""
+
 FOLDS = 5
-COST = 3.0
-GAMMA = 0.003
-"""Chosen among 0.5-100 and 0.0003-0.03 by domain-folded F1; flat around the optimum."""
 _TABLE_COST = 3.0
 """Inverse strength of the tables' L2 penalty (smoothing); with views scaled to unit length, 2 to 50 gave
 the tables alone F1 0.9445 to 0.9472."""
@@ -72,46 +74,66 @@ class Probes:
 
 def train_url_machine(
     rows: TrainingRows,
+    choose: Choose,
     *,
     probes: Probes | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> TrainedUrlMachine:
-    """Train on all rows; about three minutes for 12,000. ``tell`` hears of each step."""
+    """Train on all rows; a minute of one core for 12,000, and what ``choose`` takes.
+
+    ``tell`` hears of each step. Raises TrainingError when there are too few domains.
+    """
     tell = tell or (lambda _: None)
     probes = probes or Probes()
     bench = _Bench.build(rows)
+    folded, fits = _folded(bench, tell)
+    pair = choose(folded, rows.domains)
     probe_folds = folds_of(probes.domains, FOLDS)
     values, probed = np.zeros(len(rows.hubs)), np.zeros(len(probe_folds))
-    for fold in range(FOLDS):
-        tell(f"held-out fold {fold + 1} of {FOLDS}")
-        inside = bench.folds != fold
-        fitted = bench.fit(inside)
-        # The fold's own sums come from tables of the other folds alone.
-        outside = np.hstack([bench.dense[~inside], bench.sums_for(~inside, inside)])
-        values[~inside] = fitted.machine.decide(scale_features(fitted.scale, outside))
-        here = np.flatnonzero(probe_folds == fold).tolist()
-        probed[here] = fitted.values([probes.links[place] for place in here])
+    for number, (fold, fit) in enumerate(zip(folded.folds, fits, strict=True)):
+        tell(f"held-out fold {number + 1} of {FOLDS}")
+        machine = fold.train(pair)
+        values[bench.folds == number] = machine.decide(fold.held_rows)
+        here = np.flatnonzero(probe_folds == number).tolist()
+        probed[here] = fit.values(machine, [probes.links[place] for place in here])
     sigmoid = Sigmoid.fit(values, rows.hubs)
     tell("all rows")
-    fitted = bench.fit(np.ones(len(rows.hubs), dtype=bool))
-    machine = UrlMachine(fitted.tables, fitted.scale, fitted.machine, sigmoid)
+    fit = bench.fit(np.ones(len(rows.hubs), dtype=bool))
+    learned = svm.train(fit.features, rows.hubs, cost=pair.cost, gamma=pair.gamma)
+    machine_of_all = UrlMachine(fit.tables, fit.scale, learned, sigmoid)
     checked = balanced_sample(rows.hubs, rows.domains, CHECK_ROWS)
-    checks = CheckRows(fitted.features[checked], rows.hubs[checked])
-    return TrainedUrlMachine(machine, sigmoid.log_odds(values), sigmoid.log_odds(probed), checks)
+    checks = CheckRows(fit.features[checked], rows.hubs[checked])
+    return TrainedUrlMachine(
+        machine_of_all, sigmoid.log_odds(values), sigmoid.log_odds(probed), checks
+    )
+
+
+def _folded(bench: _Bench, tell: Callable[[str], None]) -> tuple[FoldedRows, list[_Fitted]]:
+    """Return the rows in folds as the SVM sees them, and the tables and scale of each fold."""
+    folds, fits = [], []
+    for number in range(FOLDS):
+        tell(f"tables of fold {number + 1} of {FOLDS}")
+        inside = bench.folds != number
+        fit = bench.fit(inside)
+        # The fold's own sums come from tables of the other folds alone.
+        outside = np.hstack([bench.dense[~inside], bench.sums_for(~inside, inside)])
+        held = scale_features(fit.scale, outside)
+        folds.append(Fold(fit.features, bench.hubs[inside], held, bench.hubs[~inside]))
+        fits.append(fit)
+    return FoldedRows(tuple(folds), bench.folds), fits
 
 
 @dataclass(frozen=True, slots=True)
 class _Fitted:
-    machine: svm.RbfMachine
     scale: LinearScale
     tables: ValueTables
     features: NDArray[np.float64]
-    """Scaled features of the rows it was trained on."""
+    """Scaled features of the rows it was fitted on."""
 
-    def values(self, links: Sequence[LinkEvidence]) -> NDArray[np.float64]:
-        """Decision values, uncalibrated: the calibration needs all folds first."""
-        identity = UrlMachine(self.tables, self.scale, self.machine, Sigmoid(1.0, 0.0))
-        return self.machine.decide(scale_features(self.scale, identity.features(links)))
+    def values(self, machine: svm.RbfMachine, links: Sequence[LinkEvidence]) -> NDArray[np.float64]:
+        """Return decision values, uncalibrated: the calibration needs all folds first."""
+        identity = UrlMachine(self.tables, self.scale, machine, Sigmoid(1.0, 0.0))
+        return machine.decide(scale_features(self.scale, identity.features(links)))
 
 
 @dataclass
@@ -144,17 +166,15 @@ class _Bench:
         return cls(dense, counts, counts[:, used], used, rows.hubs, folds, {})
 
     def fit(self, inside: NDArray[np.bool_]) -> _Fitted:
-        """Train tables, scale and machine on the rows inside."""
+        """Fit tables and scale on the rows inside."""
         sums = np.zeros((len(self.hubs), len(TABLE_NAMES) + 1))
         for fold in sorted(set(self.folds[inside].tolist())):
             here = inside & (self.folds == fold)
             sums[here] = self.sums_for(here, inside & ~here)
         features = np.hstack([self.dense, sums])[inside]
         scale = LinearScale.standard(features)
-        scaled = scale_features(scale, features)
-        machine = svm.train(scaled, self.hubs[inside], cost=COST, gamma=GAMMA)
         tables = ValueTables.from_coefficients(self._coefficients(inside))
-        return _Fitted(machine, scale, tables, scaled)
+        return _Fitted(scale, tables, scale_features(scale, features))
 
     def sums_for(self, rows: NDArray[np.bool_], learned: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the table sums of some rows, by tables learned from others."""

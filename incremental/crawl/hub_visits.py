@@ -171,7 +171,9 @@ class HubVisits:
     def _content_says(self, outcome: Outcome, hub: HubRow) -> float:
         body, header = outcome.response.body, outcome.response.headers.get("content-type", "")
         text, _ = decode_body(body, header)
-        return self._scorer.score_page(LinkEvidence(url=hub.url), text).probability
+        depth = self._store.read.crawl_depth(hub.page_id)
+        link = LinkEvidence(url=hub.url, page_bytes=len(body), crawl_depth=depth)
+        return self._scorer.score_page(link, text).probability
 
     def _told_unread(
         self, judgement: Judgement, outcome: Outcome, hub: HubRow, now: float
@@ -297,7 +299,15 @@ class HubVisits:
     ) -> dict[str, float]:
         if hub.kind == "feed" or not unknown:
             return {}
-        return score_targets(unknown, self._scorer, self._context(site, now))
+        depth = self._depth_below(hub, site)
+        return score_targets(unknown, self._scorer, self._context(site, now), depth=depth)
+
+    def _depth_below(self, hub: HubRow, site: WatchedSite) -> int | None:
+        """Return how many steps a hub's links are from the seed; asked of the store once for each hub."""
+        if hub.page_id not in site.depths:
+            site.depths[hub.page_id] = self._store.read.crawl_depth(hub.page_id)
+        above = site.depths[hub.page_id]
+        return None if above is None else above + 1
 
     def _context(self, site: WatchedSite, now: float) -> SiteContext:
         """Return what the site's URLs and the verdicts on its pages say, not older than some hours."""
@@ -305,7 +315,8 @@ class HubVisits:
             read = self._store.read
             said = [(one.url, one.label == HUB) for one in read.site_labels(site.row.id, "user")]
             judged = read.judged_urls(site.row.id) + said
-            site.context = SiteContext.build(read.known_urls(site.row.id), judged, now)
+            known, sizes = read.known_urls(site.row.id), read.page_sizes(site.row.id)
+            site.context = SiteContext.build(known, judged, now, sizes)
         return site.context
 
     def _hub_counts(self, site_id: int) -> HubCounts:

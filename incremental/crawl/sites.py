@@ -94,6 +94,8 @@ class WatchedSite:
     """When the cover was last worked out."""
     context: SiteContext | None = None
     """What the site's known URLs say of a new one."""
+    depths: dict[int, int | None] = field(default_factory=dict)
+    """Steps from the seed of the hubs whose links were scored, by page id; they never change."""
     look_allowance: float = 1.0
     """Looks at new pages that may be made now."""
     look_allowance_at: float = 0.0

@@ -31,9 +31,10 @@ def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
     classifier = active.current() if active is not None else load_default()
     row, address = next(iter(places(store, url)), (None, url))
     page = next(iter(pages_at(store, row, address)), {}) if row is not None else {}
-    link = LinkEvidence(url=address, anchor=page.get("anchor") or None)
+    link = _evidence(store, address, page)
     context = _context(store, row) if row is not None else None
-    told = classifier.explain(context.add_to(link) if context is not None else link)
+    evidence = context.add_to(link) if context is not None else link
+    told = classifier.explain(evidence)
     probability = told.probability
     if context is not None:
         probability = context.corrected(address, probability)
@@ -50,13 +51,25 @@ def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
         "contributions": [_rounded(asdict(one)) for one in told.contributions],
         "grams": [_rounded({"table": t, "text": g, "weight": w}) for t, g, w in told.grams],
         "context": [_rounded({"field": f, "value": v, "log_odds": x}) for f, v, x in told.context],
+        "page_bytes": evidence.page_bytes,
+        "crawl_depth": evidence.crawl_depth,
         "cascade": cascade,
     }
 
 
 def _context(store: Store, row: SiteRow) -> SiteContext:
     read = store.read
-    return SiteContext.build(read.known_urls(row.id), read.judged_urls(row.id), row.added_at)
+    known, judged = read.known_urls(row.id), read.judged_urls(row.id)
+    return SiteContext.build(known, judged, row.added_at, read.page_sizes(row.id))
+
+
+def _evidence(store: Store, url: str, page: dict[str, Any]) -> LinkEvidence:
+    """Return what is known of an address; of one that was never seen, that alone."""
+    if not page:
+        return LinkEvidence(url)
+    read, anchor = store.read, page.get("anchor") or None
+    size, depth = read.page_size(page["id"]), read.crawl_depth(page["id"])
+    return LinkEvidence(url, anchor, page_bytes=size, crawl_depth=depth)
 
 
 def _cascade(
@@ -68,7 +81,8 @@ def _cascade(
     if body is None or not needed:
         by = "content, once it is fetched" if needed else "url"
         return {"needs_content": needed, "decided_by": by, "content": None, "probability": None}
-    scored = classifier.score_page(LinkEvidence(url=url), decode_body(body, "")[0])
+    link = LinkEvidence(url=url, page_bytes=len(body))
+    scored = classifier.score_page(link, decode_body(body, "")[0])
     content = scored.content_probability
     return {
         "needs_content": needed,
@@ -90,6 +104,11 @@ def _rounded(row: dict[str, Any]) -> dict[str, Any]:
     return {key: round(v, 4) if isinstance(v, float) else v for key, v in row.items()}
 
 
+def _size_and_depth(told: dict[str, Any]) -> str:
+    parts = {"bytes": told["page_bytes"], "steps from the seed": told["crawl_depth"]}
+    return ", ".join(f"{value} {name}" for name, value in parts.items() if value is not None)
+
+
 def in_short(told: dict[str, Any]) -> dict[str, str]:
     """Return :func:`explain_hub`'s answer in a few lines for a table, by their names."""
     features = [f"{c['feature']} {c['log_odds']:+.1f}" for c in told["contributions"][:SHOWN]]
@@ -104,6 +123,7 @@ def in_short(told: dict[str, Any]) -> dict[str, str]:
         "features": ", ".join(features),
         "characters": ", ".join(grams),
         "site context": ", ".join(context),
+        "size and depth": _size_and_depth(told),
         "decided by": f"{cascade['decided_by']}{after}",
     }
     return {name: text for name, text in lines.items() if text}

@@ -53,10 +53,17 @@ class HubCounts:
 
 
 def score_targets(
-    found: Sequence[Target], scorer: HubScorer, context: SiteContext | None = None
+    found: Sequence[Target],
+    scorer: HubScorer,
+    context: SiteContext | None = None,
+    *,
+    depth: int | None = None,
 ) -> dict[str, float]:
-    """Return the probability of being a hub, by identity; *context* is what the site's URLs say."""
-    evidence = [LinkEvidence(url=target.url, anchor=target.anchor or None) for target in found]
+    """Return the probability of being a hub, by identity; *context* is what the site's URLs say.
+
+    *depth* is how many steps the links are from the seed; None = unknown.
+    """
+    evidence = [LinkEvidence(t.url, t.anchor or None, crawl_depth=depth) for t in found]
     if context is not None:
         evidence = [context.add_to(link) for link in evidence]
     scores: Iterable[float] = scorer.score(evidence) if evidence else []

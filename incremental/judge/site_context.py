@@ -33,10 +33,14 @@ class SiteContext:
 
     @classmethod
     def build(
-        cls, known: Iterable[tuple[str, str]], judged: Iterable[tuple[str, bool]], now: float
+        cls,
+        known: Iterable[tuple[str, str]],
+        judged: Iterable[tuple[str, bool]],
+        now: float,
+        sizes: Iterable[tuple[str, int]] = (),
     ) -> Self:
-        """Build from (URL, anchor) of known pages and (URL, is a hub) of pages that were read."""
-        context = cls(SiteIndex.build(known), {}, now)
+        """Build from (URL, anchor) of known pages; (URL, is a hub) and (URL, bytes) of pages read."""
+        context = cls(SiteIndex.build(known, sizes), {}, now)
         for url, is_hub in judged:
             context.tell(url, hub=is_hub)
         return context

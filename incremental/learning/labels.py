@@ -11,18 +11,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from classifier.hub.errors import LabelFileError
 from classifier.hub.labels import (
+    CRAWL_COLUMNS,
     HUB,
+    LABEL_COLUMNS,
     TOPIC,
     Behaviour,
     BehaviourRule,
     LabelOrigin,
     LabelRow,
+    Said,
     read_labels,
     write_labels,
 )
@@ -132,8 +135,24 @@ def label_rows(entries: Iterable[LabelEntry]) -> list[LabelRow]:
 
 def export_labels(store: Store) -> tuple[str, int]:
     """Return the text of a label file with one row a page, and the number of rows."""
-    rows = label_rows(merged(store.read.labels()))
-    return write_labels(rows), len(rows)
+    rows = [_with_crawl(store, entry, row) for entry, row in _rows_of(store)]
+    return write_labels(rows, (*LABEL_COLUMNS, *CRAWL_COLUMNS)), len(rows)
+
+
+def _rows_of(store: Store) -> list[tuple[LabelEntry, LabelRow]]:
+    entries = merged(store.read.labels())
+    return list(zip(entries, label_rows(entries), strict=True))
+
+
+def _with_crawl(store: Store, entry: LabelEntry, row: LabelRow) -> LabelRow:
+    """Return the row with what the crawl knows of its page: size and steps from the seed."""
+    if entry.site_id is None:
+        return row
+    read = store.read
+    page = read.known(entry.site_id, [entry.identity]).get(entry.identity)
+    if page is None:
+        return row
+    return replace(row, page_bytes=read.page_size(page.id), crawl_depth=read.crawl_depth(page.id))
 
 
 def import_labels(store: Store, path: Path, *, now: float) -> tuple[int, int]:
@@ -142,7 +161,8 @@ def import_labels(store: Store, path: Path, *, now: float) -> tuple[int, int]:
     Raises:
         LabelFileError: names the line. Nothing was stored.
     """
-    rows = read_labels(path)
+    said: dict[str, Said] = {}
+    rows = read_labels(path, said)
     entries = []
     for place, row in enumerate(rows):
         url = normalize(row.url)

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html
 
-from classifier.hub.cascade import Cascade, narrowest_zone
+from classifier.hub.cascade import Cascade, ContentMachine, narrowest_zone
 from classifier.hub.classifier import HubClassifier
 from classifier.hub.content_features import CONTENT_FEATURE_NAMES, describe_page
 from classifier.hub.evidence import LinkEvidence
 from classifier.hub.page_text import parse_page, read_text
+from classifier.hub.scaling import LinearScale
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,7 @@ def test_content_counts_only_where_the_url_leaves_doubt(small_classifier: HubCla
     assert cascade.needs_content(1.0)
     assert not cascade.needs_content(-2.5)
     rows = np.array([describe_page(list_page(20))] * 2)
-    doubtful, sure = cascade.join(np.array([-0.5, -2.5]), rows)
+    doubtful, sure = cascade.join(np.array([-0.5, -2.5]), rows, np.array([4e3, 4e3]))
     assert doubtful > 0
     assert sure == -2.5
 
@@ -102,3 +103,28 @@ def test_an_unsure_pages_score_shows_both_opinions(small_classifier: HubClassifi
     assert listing.decided_by == article.decided_by == "content"
     assert listing.probability > article.probability
     assert (listing.content_probability or 0) > (article.content_probability or 1)
+
+
+def test_the_size_of_a_page_counts_in_the_cascade_and_may_be_unknown(
+    small_classifier: HubClassifier,
+) -> None:
+    joint = small_classifier.model.cascade.joint
+    assert len(joint.scale.centre) == len(CONTENT_FEATURE_NAMES) + 2
+    cascade, url = Cascade(13.0, joint), np.zeros(3)
+    rows = np.array([describe_page(list_page(20))] * 3)
+    usual = float(np.expm1(joint.scale.centre[-2]))
+    sizes = np.array([usual, np.nan, 9e6])
+    known, unknown, large = cascade.join(url, rows, sizes)
+    assert known == pytest.approx(unknown, abs=0.01)
+    assert large != pytest.approx(known, abs=0.01)
+
+
+def test_a_cascade_from_before_the_size_still_judges(small_classifier: HubClassifier) -> None:
+    joint = small_classifier.model.cascade.joint
+    kept = [*range(len(CONTENT_FEATURE_NAMES)), len(CONTENT_FEATURE_NAMES) + 1]
+    scale = LinearScale(joint.scale.centre[kept], joint.scale.width[kept], joint.scale.reach)
+    machine = replace(joint.machine, vectors=joint.machine.vectors[:, kept])
+    old = Cascade(13.0, ContentMachine(scale, machine, joint.sigmoid))
+    rows = np.array([describe_page(list_page(20)), describe_page(article_page(8))])
+    listing, article = old.join(np.zeros(2), rows, np.array([1e3, 1e6]))
+    assert listing > article

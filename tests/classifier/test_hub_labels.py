@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 
 from classifier.hub.errors import LabelFileError
 from classifier.hub.labels import (
+    CRAWL_COLUMNS,
+    LABEL_COLUMNS,
     Behaviour,
     BehaviourRule,
     LabelRow,
+    Said,
     check_two_classes,
     labels_hash,
     most_uncertain,
@@ -120,3 +123,41 @@ def test_a_training_sets_hash_ignores_order_and_sees_labels() -> None:
     one, two = LabelRow("hub", "http://a.example/"), LabelRow("topic", "http://b.example/")
     assert labels_hash([one, two]) == labels_hash([two, one])
     assert labels_hash([one]) != labels_hash([LabelRow("topic", "http://a.example/")])
+
+
+def test_size_and_depth_are_read_where_a_file_has_them(tmp_path: Path) -> None:
+    path = _file(
+        tmp_path,
+        "label\turl\tpage_bytes\tcrawl_depth\nhub\thttp://a.example/\t512\t0\ntopic\thttp://a.example/1\t\t\n",
+    )
+    first, second = read_labels(path)
+    assert (first.evidence.page_bytes, first.evidence.crawl_depth) == (512, 0)
+    assert (second.evidence.page_bytes, second.evidence.crawl_depth) == (None, None)
+    again = write_labels([first, second], (*LABEL_COLUMNS, *CRAWL_COLUMNS))
+    assert read_labels(_file(tmp_path, again)) == [first, second]
+
+
+@pytest.mark.parametrize("value", ["-1", "1.5", "big", "9" * 16])
+def test_a_size_that_is_no_number_names_its_line(tmp_path: Path, value: str) -> None:
+    path = _file(tmp_path, f"label\turl\tpage_bytes\nhub\thttp://a.example/\t{value}\n")
+    with pytest.raises(LabelFileError, match=r"page_bytes is .* not a whole number") as caught:
+        read_labels(path)
+    assert caught.value.line == 2
+
+
+def test_a_url_labelled_both_ways_names_file_line_and_url(tmp_path: Path) -> None:
+    """Within a file and across files; the same label twice is no harm."""
+    path = _file(
+        tmp_path,
+        "label\turl\nhub\thttp://a.example/\nhub\thttp://a.example/\ntopic\thttp://a.example/\n",
+    )
+    assert len(read_labels(path)) == 3
+    with pytest.raises(LabelFileError) as caught:
+        read_labels(path, {})
+    assert caught.value.line == 4
+    for named in (str(path), "line 4", "http://a.example/", "line 2", "labelled topic"):
+        assert named in str(caught.value)
+    said: dict[str, Said] = {}
+    read_labels(_file(tmp_path, "label\turl\nhub\thttp://a.example/\n"), said)
+    with pytest.raises(LabelFileError, match="keep one of the two"):
+        read_labels(_file(tmp_path, "label\turl\ntopic\thttp://a.example/\n"), said)

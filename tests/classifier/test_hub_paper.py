@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from classifier.hub.assessment import page_features
 from classifier.hub.evidence import LinkEvidence, split_url
+from classifier.hub.grid import Search
 from classifier.hub.paper import (
     PAPER_FEATURE_NAMES,
     PaperMachine,
@@ -86,11 +87,12 @@ def test_the_size_study_searches_trains_and_tests_on_other_sites() -> None:
     rows = sample_rows(9)
     told: list[str] = []
     train, test = rows[:60], rows[60:]
-    [found] = size_study(train, test, sizes=[20], tell=told.append)
+    how = Search(progress=lambda name, *_: told.append(name))
+    [found] = size_study(train, test, sizes=[20], how=how)
     assert found.size == 20
     assert found.test.n == len(test)
     assert found.accuracy > 0.8
-    assert told[0].startswith("20 rows: 1/")
+    assert {"20 rows, coarse grid", "20 rows, fine grid, step 1"} <= set(told)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from libsvm import svmutil
 from numpy.typing import NDArray
 
 from classifier.hub.errors import TrainingError
-from classifier.hub.grid import GridPoint, balanced_sample, search
+from classifier.hub.folds import balanced_sample
 from classifier.hub.scaling import LinearScale, Sigmoid, to_log_odds
-from classifier.hub.svm import RbfMachine, cross_validate, train
+from classifier.hub.svm import RbfMachine, train
 
 
 def _rings(count: int = 120) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -49,8 +49,6 @@ def test_what_libsvm_refuses_is_an_exception_not_none() -> None:
     rows, hubs = _rings(20)
     with pytest.raises(TrainingError, match="refused"):
         train(rows, hubs, cost=-1.0, gamma=1.0)
-    with pytest.raises(TrainingError, match="refused"):
-        cross_validate(rows, hubs, cost=-1.0, gamma=1.0)
 
 
 @pytest.mark.parametrize(
@@ -66,15 +64,6 @@ def test_a_foreign_machine_is_refused(old: str, new: str, problem: str) -> None:
     text = train(*_rings(40), cost=1.0, gamma=1.0).text
     with pytest.raises(ValueError, match=problem):
         RbfMachine.from_text(text.replace(old, new, 1), 3)
-
-
-def test_the_grid_finds_a_good_pair_and_tells_of_each() -> None:
-    rows, hubs = _rings(60)
-    heard: list[tuple[int, int, GridPoint]] = []
-    best = search(rows, hubs, folds=3, progress=lambda *told: heard.append(told))
-    assert best.accuracy == max(point.accuracy for _, _, point in heard)
-    assert [done for done, _, _ in heard] == list(range(1, len(heard) + 1))
-    assert len(heard) == heard[0][1]
 
 
 def test_a_balanced_sample_takes_each_domain_in_turn() -> None:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hub_samples import sample_rows, train_small_model
 
-from classifier.hub.classifier import HubClassifier
+from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.errors import TrainingError
 from classifier.hub.labels import LabelRow
 from classifier.hub.model import HubModel
-from classifier.hub.registry import FORGOTTEN, ModelRegistry
+from classifier.hub.registry import FORGOTTEN, ActiveClassifier, ModelRegistry, refusal
 from classifier.hub.updating import update_model
 
 
@@ -82,3 +82,30 @@ def test_an_update_that_forgets_what_its_base_knew_is_not_used(
     assert note["right"] > note["base_right"]
     assert not registry.add(updated)
     assert registry.active() == small_model.version
+
+
+def test_an_update_that_judges_nothing_rightly_is_not_used(
+    small_model: HubModel, tmp_path: Path
+) -> None:
+    """No worse than its base is not enough where the base is wrong everywhere."""
+    registry = ModelRegistry(tmp_path)
+    registry.add(small_model)
+    note = {"right": 0.0, "base_right": 0.0, "kept": 1.0, "base_kept": 1.0}
+    updated = replace(
+        small_model, version="0002-update00", metrics={**small_model.metrics, "update": note}
+    )
+    assert not registry.add(updated)
+    assert registry.active() == small_model.version
+    assert "none of the labels" in refusal(updated)
+
+
+def test_a_refused_model_is_not_active_even_where_there_was_none(
+    small_model: HubModel, tmp_path: Path
+) -> None:
+    registry = ModelRegistry(tmp_path)
+    nothing = {**small_model.metrics, "urls": {"all": {"f1": 0.0}}}
+    assert not registry.add(replace(small_model, metrics=nothing))
+    assert registry.active() is None
+    assert ActiveClassifier(tmp_path).current().version == load_default().version
+    assert registry.add(replace(small_model, version="0002-better00"))
+    assert registry.active() == "0002-better00"

@@ -65,8 +65,10 @@ def test_labels_go_from_one_machine_to_another(watched: Run, tmp_path: Path) -> 
     watched("label", HOME + "list.html", "hub")
     watched("label", HOME + "story/", "topic")
     assert watched("labels", "export", "mine.tsv", "--json").json["labels"] == 2
-    rows = {row.url: row.label for row in read_labels(tmp_path / "mine.tsv")}
+    exported = read_labels(tmp_path / "mine.tsv")
+    rows = {row.url: row.label for row in exported}
     assert rows == {HOME + "list.html": "hub", HOME + "story/": "topic"}
+    assert {row.crawl_depth for row in exported} <= {0, 1, 2}
     again = watched("labels", "import", "mine.tsv", "--json").json
     assert (again["labels"], again["changed"]) == (2, 2)
     assert watched("labels", "export", "mine.tsv", "--json").json["labels"] == 2
@@ -90,10 +92,11 @@ def test_your_own_label_outranks_an_imported_one(watched: Run, tmp_path: Path) -
         (f"label\turl\nhub\t{HOME}a\ntopic\tnews\n", "line 3"),
         (f"label\turl\nhub\t{HOME}a\nhub\n", "line 3"),
         (f"label\turl\nhub\t{HOME}a\nhub\t{HOME}{'x' * 100_000}\n", "line 3"),
+        (f"label\turl\nhub\t{HOME}a\nhub\t{HOME}b\ntopic\t{HOME}a\n", "line 4"),
         ("label\tanchor\nhub\tx\n", "url"),
         ("", "is empty"),
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_a_bad_line_is_named_and_nothing_is_imported(
     watched: Run, tmp_path: Path, text: str, says: str

@@ -1,0 +1,125 @@
+"""Rows dealt into folds, ready to be judged with any pair of C and gamma.
+
+Whatever does not depend on the pair (tables, scaling) is worked out once for each fold; what is left
+is one training and one scoring, of which a search makes hundreds (:mod:`classifier.hub.grid`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from classifier.evaluation import confusion
+from classifier.hub import svm
+from classifier.hub.errors import TrainingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from classifier.hub.svm import Pair
+
+    Apply = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+
+class Measure(StrEnum):
+    """What a pair is judged by on a fold."""
+
+    F1 = "F1 of hubs"
+    ACCURACY = "accuracy"
+    """What paper 003 tunes by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Scaled rows to learn from, and the held-out rows that judge what was learned."""
+
+    rows: NDArray[np.float64]
+    hubs: NDArray[np.bool_]
+    held_rows: NDArray[np.float64]
+    held_hubs: NDArray[np.bool_]
+
+    def train(self, pair: Pair) -> svm.RbfMachine:
+        """Return what the fold teaches."""
+        return svm.train(self.rows, self.hubs, cost=pair.cost, gamma=pair.gamma)
+
+    def score(self, pair: Pair, measure: Measure) -> float:
+        """Return how well a pair judges the held-out rows: 0 to 1."""
+        predicted = self.train(pair).decide(self.held_rows) > 0
+        if measure is Measure.ACCURACY:
+            return float(np.mean(predicted == self.held_hubs))
+        return confusion(predicted, self.held_hubs).f1
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedRows:
+    """All folds of a training set."""
+
+    folds: tuple[Fold, ...]
+    numbers: NDArray[np.int64]
+    """By row: the place in ``folds`` of the one that holds it out."""
+
+    @classmethod
+    def build(
+        cls,
+        rows: NDArray[np.float64],
+        hubs: NDArray[np.bool_],
+        numbers: NDArray[np.int64],
+        learn_scale: Callable[[NDArray[np.float64]], Apply],
+    ) -> FoldedRows:
+        """Build from unscaled rows; ``learn_scale`` turns a fold's rows to learn from into a scale.
+
+        Raises:
+            TrainingError: some fold learns from one class only, or is judged by nothing.
+        """
+        # A few domains may leave a fold without any; folds are numbered without gaps.
+        numbers = np.unique(numbers, return_inverse=True)[1]
+        made = []
+        for number in range(int(numbers.max(initial=-1)) + 1):
+            inside = numbers != number
+            apply = learn_scale(rows[inside])
+            made.append(
+                Fold(apply(rows[inside]), hubs[inside], apply(rows[~inside]), hubs[~inside])
+            )
+        folded = cls(tuple(made), numbers)
+        if not folded.usable:
+            raise TrainingError("too few domains: a fold of them leaves only hubs, or only topics")
+        return folded
+
+    @property
+    def usable(self) -> bool:
+        """Whether each fold learns from both classes and is judged by something."""
+        return len(self.folds) > 1 and all(
+            fold.hubs.any() and not fold.hubs.all() and len(fold.held_hubs) for fold in self.folds
+        )
+
+    @property
+    def size(self) -> int:
+        """Rows in all."""
+        return len(self.numbers)
+
+    def only(self, kept: NDArray[np.bool_]) -> FoldedRows:
+        """Return the folds with some of the rows alone, scaled as before."""
+        made = []
+        for number, fold in enumerate(self.folds):
+            learned, held = kept[self.numbers != number], kept[self.numbers == number]
+            made.append(
+                Fold(
+                    fold.rows[learned],
+                    fold.hubs[learned],
+                    fold.held_rows[held],
+                    fold.held_hubs[held],
+                )
+            )
+        return FoldedRows(tuple(made), self.numbers[kept])
+
+    def held_out(self, pair: Pair) -> NDArray[np.float64]:
+        """Return the decision value of each row, by the machine that did not learn its fold."""
+        values = np.zeros(self.size)
+        for number, fold in enumerate(self.folds):
+            values[self.numbers == number] = fold.train(pair).decide(fold.held_rows)
+        return values

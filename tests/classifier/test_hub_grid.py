@@ -1,0 +1,206 @@
+"""The search of C and gamma: by folds of whole domains, coarse then fine, kept whole, and obeyed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hub_samples import PAIRS, sample_captures, sample_rows, train_small_model
+from numpy.typing import NDArray
+
+from classifier.hub import svm, training, updating
+from classifier.hub.classifier import SHIPPED_MODELS, load_default
+from classifier.hub.errors import ModelError, TrainingError
+from classifier.hub.folded import FoldedRows, Measure
+from classifier.hub.folds import folds_of
+from classifier.hub.grid import GridPlan, GridPoint, GridResult, Search, search
+from classifier.hub.labels import LabelRow
+from classifier.hub.model import load_model, read_manifest, save_model
+from classifier.hub.svm import Pair, RbfMachine
+from classifier.hub.training import PLANS, TrainingOptions, train_model
+
+SMALL = GridPlan(costs=(-2, 4), gammas=(-9, 0), fine=1, measure=Measure.F1)
+MACHINES = ("content", "joint", "paper_content", "paper_url", "url")
+
+
+def _rings(count: int = 160) -> tuple[FoldedRows, list[str]]:
+    """Rows of 40 sites; hubs lie within a sphere, so neither the smallest C nor gamma will do."""
+    rng = np.random.default_rng(5)
+    rows = np.round(rng.normal(size=(count, 3)), 3)
+    hubs = np.square(rows).sum(axis=1) < 2
+    domains = [f"site{place % 40}" for place in range(count)]
+    return FoldedRows.build(rows, hubs, folds_of(domains, 4), lambda _: lambda same: same), domains
+
+
+def test_every_fold_judges_domains_that_it_did_not_learn() -> None:
+    rows, domains = _rings()
+    for number, fold in enumerate(rows.folds):
+        held = {domains[place] for place in np.flatnonzero(rows.numbers == number)}
+        learned = {domains[place] for place in np.flatnonzero(rows.numbers != number)}
+        assert not held & learned
+        assert len(fold.held_rows) == np.sum(rows.numbers == number)
+
+
+def _neighbours(point: GridPoint) -> set[tuple[float, float]]:
+    return {(point.cost * c, point.gamma * g) for c in (0.5, 1, 2) for g in (0.5, 1, 2)}
+
+
+def test_the_fine_grid_goes_on_until_its_best_has_no_untried_neighbour() -> None:
+    """It begins at the best of the coarse grid; a best at the edge would be none."""
+    rows, domains = _rings()
+    heard: set[str] = set()
+    how = Search(progress=lambda name, *_: heard.add(name))
+    found = search("rings", rows, domains, SMALL, how)
+    best = max(found.coarse.points, key=lambda point: point.score)
+    tried = {(point.cost, point.gamma) for point in found.fine.points}
+    assert tried >= _neighbours(best) | _neighbours(found.best)
+    assert "rings, fine grid, step 2" in heard
+    assert found.best.score == max(point.score for point in found.fine.points) > 0.8
+    assert found.pair == Pair(found.best.cost, found.best.gamma)
+
+
+def test_a_score_is_the_mean_of_the_folds_and_carries_their_deviation() -> None:
+    rows, domains = _rings()
+    found = search("rings", rows, domains, SMALL, Search())
+    point = found.best
+    scores = [fold.score(found.pair, Measure.F1) for fold in rows.folds]
+    assert point.score == pytest.approx(np.mean(scores))
+    assert point.deviation == pytest.approx(np.std(scores, ddof=1))
+
+
+def test_more_processes_change_nothing_but_the_time() -> None:
+    rows, domains = _rings(80)
+    heard: list[tuple[str, int, int]] = []
+    how = Search(processes=2, progress=lambda *told: heard.append(told))
+    plan = GridPlan(costs=(0,), gammas=(-3, 0), fine=0, measure=Measure.ACCURACY)
+    assert search("rings", rows, domains, plan, how) == search(
+        "rings", rows, domains, plan, Search()
+    )
+    assert [done for name, done, _ in heard if name == "rings, coarse grid"] == list(range(1, 9))
+    assert heard[-1] == ("rings, fine grid, step 1", 4, 4)
+
+
+def test_the_coarse_grid_looks_at_a_part_of_the_domains_the_fine_one_at_all() -> None:
+    rows, domains = _rings()
+    found = search("rings", rows, domains, SMALL, Search(coarse_rows=50))
+    assert 20 < found.coarse.rows < 100
+    assert found.fine.rows == 160
+    sample = Search(coarse_rows=50).sample(rows, domains)
+    assert sample.size == found.coarse.rows
+    assert Search(coarse_rows=0).sample(rows, domains) is rows
+
+
+def test_a_sample_too_small_to_judge_by_is_not_taken() -> None:
+    rows, domains = _rings(80)
+    assert Search(coarse_rows=2).sample(rows, domains) is rows
+
+
+def test_folds_that_leave_one_class_are_refused() -> None:
+    with pytest.raises(TrainingError, match="too few domains"):
+        FoldedRows.build(np.zeros((4, 1)), np.ones(4, bool), np.arange(4), lambda _: lambda x: x)
+
+
+def test_both_grids_survive_json() -> None:
+    rows, domains = _rings(80)
+    found = search("rings", rows, domains, SMALL, Search())
+    again = GridResult.from_json(json.loads(json.dumps(found.to_json())))
+    assert again.pair == found.pair
+    assert again.coarse.rows == found.coarse.rows
+    assert [p.score for p in again.fine.points] == pytest.approx(
+        [p.score for p in found.fine.points], abs=1e-5
+    )
+
+
+def test_a_search_covers_every_machine_and_the_manifest_keeps_every_grid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = GridPlan(costs=(0,), gammas=(-9, -6), fine=0, measure=Measure.F1)
+    monkeypatch.setattr(training, "PLANS", dict.fromkeys(PLANS, plan))
+    heard: set[str] = set()
+    how = Search(progress=lambda name, *_: heard.add(name))
+    model = train_model(
+        sample_rows(), sample_captures(), "0001-5a5a5a5a", TrainingOptions(search=how)
+    )
+    assert heard == {f"{n}, {g}" for n in MACHINES for g in ("coarse grid", "fine grid, step 1")}
+    save_model(model, tmp_path / model.version)
+    kept = read_manifest(tmp_path / model.version)["search"]
+    assert sorted(kept) == list(MACHINES)
+    for name in MACHINES:
+        found = GridResult.from_json(kept[name])
+        assert len(found.coarse.points) == 2
+        assert load_model(tmp_path / model.version).pair(name) == found.pair
+    assert model.url.machine.gamma == model.pair("url").gamma
+    assert model.cascade.joint.machine.gamma == model.pair("joint").gamma
+
+
+def test_without_a_search_what_another_found_is_used_and_kept_with_its_grids() -> None:
+    model = train_small_model()
+    assert {name: model.pair(name) for name in MACHINES} == PAIRS
+    assert model.content.machine.gamma == PAIRS["content"].gamma
+    shipped = load_default().model
+    again = train_model(
+        sample_rows(), sample_captures(), "0001-5a5a5a5a", TrainingOptions(found=shipped.found())
+    )
+    assert again.search == shipped.found()
+    assert again.url.machine.gamma == shipped.url.machine.gamma
+
+
+def test_the_shipped_machines_are_the_winners_of_the_grids_in_their_manifest() -> None:
+    model = load_default().model
+    machines = {
+        "url": model.url.machine,
+        "content": model.content.machine,
+        "joint": model.cascade.joint.machine,
+        "paper_url": model.paper_url.machine,
+        "paper_content": model.paper_content.machine,
+    }
+    kept = read_manifest(SHIPPED_MODELS / model.version)["search"]
+    for name, machine in machines.items():
+        found = GridResult.from_json(kept[name])
+        assert len(found.coarse.points) == len(PLANS[name].coarse())
+        assert {(p.cost, p.gamma) for p in found.fine.points} >= _neighbours(found.best)
+        assert machine.gamma == found.pair.gamma == model.pair(name).gamma
+        assert np.abs(machine.coefficients).max() == pytest.approx(model.pair(name).cost, rel=1e-5)
+
+
+def test_an_update_learns_with_the_pair_of_its_base(monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[Pair] = []
+    learn = svm.train
+
+    def spy(
+        rows: NDArray[np.float64], hubs: NDArray[np.bool_], *, cost: float, gamma: float
+    ) -> RbfMachine:
+        used.append(Pair(cost, gamma))
+        return learn(rows, hubs, cost=cost, gamma=gamma)
+
+    monkeypatch.setattr(svm, "train", spy)
+    base = train_small_model()
+    base.search["url"] = {"cost": 7.0, "gamma": 0.011}
+    try:
+        row = LabelRow("hub", "https://odd.example/a/1.html", "", "odd.example")
+        updating.update_model(base, [row], "0002-update00")
+    finally:
+        base.search["url"] = {"cost": PAIRS["url"].cost, "gamma": PAIRS["url"].gamma}
+    assert set(used) == {Pair(7.0, 0.011)}
+
+
+def test_a_model_from_before_the_search_learns_with_the_pair_of_its_time(tmp_path: Path) -> None:
+    save_model(train_small_model(), tmp_path / "0001-5a5a5a5a")
+    path = tmp_path / "0001-5a5a5a5a" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    del manifest["search"]
+    path.write_text(json.dumps(manifest))
+    model = load_model(path.parent)
+    assert {name: model.pair(name) for name in MACHINES} == PAIRS
+
+
+def test_a_pair_that_is_none_makes_a_model_unreadable(tmp_path: Path) -> None:
+    save_model(train_small_model(), tmp_path / "0001-5a5a5a5a")
+    path = tmp_path / "0001-5a5a5a5a" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["search"]["url"]["cost"] = 0
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(ModelError, match="not above 0"):
+        load_model(path.parent)
