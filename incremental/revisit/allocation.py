@@ -38,10 +38,16 @@ SHARES = {
     Share.REVISIT: 0.7,
     Share.COVERED: 0.1,
     Share.EXPLORE: 0.1,
-    Share.VERIFY: 0.7,
-    Share.LOOK: 0.15,
+    Share.VERIFY: 0.5,
+    Share.LOOK: 0.1,
 }
-YOUNG_SHARES = {**SHARES, Share.REVISIT: 0.45, Share.EXPLORE: 0.25, Share.LOOK: 0.25}
+YOUNG_SHARES = {
+    Share.REVISIT: 0.5,
+    Share.COVERED: 0.05,
+    Share.EXPLORE: 0.25,
+    Share.VERIFY: 0.2,
+    Share.LOOK: 0.1,
+}
 """The same in a site's first week, when most of its hubs are still to be found."""
 YOUNG_SECONDS = 7 * 86_400.0
 _FADE = 0.98
