@@ -7,6 +7,8 @@ from typing import Any
 
 from peewee import JOIN, Case, chunked, fn
 
+from store.database import storage_errors
+from store.history import has_history
 from store.models import Backfill, BackfillPage, Change, Hub, Page, Sighting
 from store.reader import Reader
 from store.texts import storable
@@ -17,6 +19,11 @@ _GONE_AFTER = 3
 
 class SiteQueries(Reader):
     """Questions about one site's pages and hubs."""
+
+    def has_history(self, site_id: int) -> bool:
+        """Tell whether a site has announced anything, or a person has judged a page of it."""
+        with storage_errors(self._where):
+            return has_history(self._db, site_id)
 
     def hubs_with_body(self, site_id: int, digest: str) -> list[str]:
         """Return the URLs of the site's hubs whose last body had this MD5."""
