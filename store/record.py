@@ -15,6 +15,7 @@ from peewee import EXCLUDED, chunked, fn
 
 from store.backfills import join_backfill, put_backfill
 from store.database import storage_errors, writing
+from store.history import delete_site, withdraw
 from store.models import Change, Host, Hub, Label, Page, Sighting, Site, Visit
 from store.names import free_name
 from store.news import forget_texts, move_news, note_language, put_check, put_news, put_text
@@ -76,9 +77,12 @@ class Recorder(Reader):
             with writing(self._db, self._where):
                 more = forget_texts(self._db, site_id, limit=_TEXTS) == _TEXTS
         with writing(self._db, self._where):
-            written = (Label.site == site_id) & (Label.origin == "behaviour")
-            Label.delete().where(written).execute(self._db)
-            Site.delete().where(Site.id == site_id).execute(self._db)
+            delete_site(self._db, site_id)
+
+    def withdraw_site(self, site_id: int) -> bool:
+        """Delete a site unless it has a history; return whether it went. Nothing else may by itself."""
+        with writing(self._db, self._where):
+            return withdraw(self._db, site_id)
 
     def add_pages(
         self, site_id: int, links: Iterable[SeenLink], *, now: float, hub_id: int | None = None

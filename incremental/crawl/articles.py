@@ -6,10 +6,11 @@ The rule is in :mod:`incremental.judge.articles`; here its evidence is read from
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from incremental.crawl.sites import SOON_ARTICLE_SECONDS, WatchedSite
 from incremental.judge.articles import monitoring_plan
-from incremental.revisit.allocation import article_share
+from incremental.revisit.allocation import AFTER_GAIN_SECONDS, article_share
 from incremental.times import DAY
 from store import Store
 from store.values import ARTICLE, MonitoredArticle, NewHub
@@ -27,6 +28,9 @@ class ArticleMonitor:
 
     def refresh(self, site: WatchedSite, now: float) -> None:
         """Choose anew if half a day has passed; in a site's first two weeks nothing can be told."""
+        if site.articles_gained_at == -inf:
+            since = now - AFTER_GAIN_SECONDS
+            site.articles_gained_at = self._store.read.article_gained_at(site.row.id, since)
         settled = now - site.row.added_at >= SETTLED_SECONDS
         if not settled or 0 <= now - site.articles_at < REFRESH_SECONDS:
             return

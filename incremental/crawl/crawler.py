@@ -161,10 +161,11 @@ class Crawler:
         record = self._judged(outcome, site, now)
         if record is not None:
             self._write(replace(self._overflows.note(record, site), host=host), site)
+            first = record.hub_fields.get("baseline_at") == now
+            if first and self._given_feeds.handed_over(outcome.task.page_id, site, now):
+                self.load(now)
+                return
             if "scope" in record.site_fields:
-                if self._given_feeds.handed_over(outcome.task.page_id, site, now):
-                    self.load(now)
-                    return
                 self._given_feeds.rename(outcome.task.page_id, site)
             self._overflows.settle(record, site, now)
             self._verify(record, site)

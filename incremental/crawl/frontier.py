@@ -40,7 +40,7 @@ from incremental.settings import Settings
 from incremental.times import DAY, HOUR, NEVER
 from incremental.visit import Outcome, Purpose, VisitTask
 from store import Store
-from store.values import HostRow, HubRow, LookRow
+from store.values import ARTICLE, HostRow, HubRow, LookRow
 
 SOON_SECONDS = 1.0
 """When a site is asked again that had less to do than it seemed."""
@@ -106,12 +106,7 @@ class Frontier:
                 asked_at = site.budget.updated_at
                 site.resumed_at = now if asked_at and now - asked_at > PAUSE_SECONDS else 0.0
             else:
-                site.resumed_at = before.resumed_at
-                site.used, site.busy, site.urgent = before.used, before.busy, before.urgent
-                site.cover, site.cover_at = before.cover, before.cover_at
-                site.next_pages, site.first_pages = before.next_pages, before.first_pages
-                site.look_allowance = before.look_allowance
-                site.look_allowance_at = before.look_allowance_at
+                site.take_over(before)
             self._sites[row.id] = site
         if not self._hosts:
             self._stagger(now)
@@ -138,6 +133,7 @@ class Frontier:
         self._queue.clear()
         for site in self._sites.values():
             self._replan(site, now)
+            self._store.write.hasten_hubs(site.row.id, ARTICLE, latest=now + DAY)
             self.refresh(site, now)
 
     def resume(self, now: float) -> None:
@@ -359,8 +355,8 @@ class Frontier:
 
     def _pushed_back(self, hub: HubRow, site: WatchedSite, now: float) -> bool:
         """Ask the policy once more: what it knows may have moved since the row was written."""
-        if hub.visited_at is None:
-            return False
+        if hub.visited_at is None or hub.visited_at > now:
+            return False  # visited before the clock went back: it would be pushed on and on
         due_at = site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
         if due_at <= now + SOON_SECONDS:
             return False

@@ -58,8 +58,8 @@ def is_planet(hub: HubRow, site: WatchedSite) -> bool:
 class Learned:
     """What a feed's first entries taught of its site."""
 
-    scope: str
-    """The site's new scope, as its row keeps it."""
+    scope: str | None
+    """The site's new scope, as its row keeps it; None when it stays as it is."""
     home: SeenLink | None
     """The site's own page, a hub from now on; None when the feed is of no site, or has a site already."""
 
@@ -67,11 +67,13 @@ class Learned:
 def learn_site(page: Page, hub: HubRow, site: WatchedSite, now: float) -> Learned | None:
     """Learn whose feed it is from its first entries; the scope of *site* is changed at once.
 
-    None when it is no feed of the user's, or was read before.
+    None when it is no feed of the user's, or was read before. One that was read and whose last answer
+    had nothing in scope is learned from again: its site may have moved, or it was empty at first.
     """
     given = page.kind is PageKind.FEED and hub.role in GIVEN
-    if not given or hub.shown_links or not page.links:
+    if not given or _is_learned(hub, site) or not page.links:
         return None
+    before = site.row.scope
     found = feed_site(page, hub.url) if hub.role == "seed" else FeedSite(None)
     if found.home is not None and not lies_well(page.links, site.scope):
         site.move(found.home)
@@ -80,7 +82,14 @@ def learn_site(page: Page, hub: HubRow, site: WatchedSite, now: float) -> Learne
     if not lies_well(page.links, site.scope):
         feeds = dict.fromkeys((*site.scope.open_feeds, hub.identity))
         site.set_scope(open_feeds=list(feeds)[-MAX_OPEN_FEEDS:])
-    return Learned(site.row.scope, _own_page(found.home, hub, site, now))
+    scope = site.row.scope if site.row.scope != before else None
+    return Learned(scope, _own_page(found.home, hub, site, now))
+
+
+def _is_learned(hub: HubRow, site: WatchedSite) -> bool:
+    """Tell whether a feed's entries have said whose it is; a feed of many sites stays one."""
+    is_open = hub.identity in site.scope.open_feeds
+    return bool(hub.shown_links) or (hub.baseline_at is not None and is_open)
 
 
 def _own_page(home: str | None, hub: HubRow, site: WatchedSite, now: float) -> SeenLink | None:
@@ -100,8 +109,18 @@ def with_site(judgement: Judgement, learned: Learned | None) -> Judgement:
         return judgement
     record = judgement.record
     more = record.more_pages if learned.home is None else (*record.more_pages, learned.home)
-    fields = record.site_fields | {"scope": learned.scope}
+    fields = record.site_fields
+    if learned.scope is not None:
+        fields = fields | {"scope": learned.scope}
     return replace(judgement, record=replace(record, site_fields=fields, more_pages=more))
+
+
+def _may_go(hub: HubRow, site: WatchedSite, now: float) -> bool:
+    """Tell whether a hub is the seed of its site, a feed whose first entries were read at *now*."""
+    own_terms = site.row.requests_per_day is not None or site.scope.include or site.scope.exclude
+    if own_terms or hub.baseline_at != now or not hub.shown_links:
+        return False
+    return is_given_feed(hub) and hub.role == "seed" and not is_planet(hub, site)
 
 
 class GivenFeeds:
@@ -140,20 +159,21 @@ class GivenFeeds:
     def handed_over(self, page_id: int, site: WatchedSite, now: float) -> bool:
         """Give a feed to the site that is watched already and that it turned out to be of.
 
-        Its own site, which would announce everything a second time, is removed; one that was added on
-        terms of its own stays.
+        To be asked after the feed's first entries, which tell that; later the feed has a site with a
+        history. Its own site, which would announce everything a second time, is withdrawn; one that was
+        added on terms of its own stays, and so does one that has announced anything or was judged.
         """
         hub = self._store.read.hub(page_id)
-        if hub is None or not is_given_feed(hub) or hub.role != "seed" or is_planet(hub, site):
-            return False
-        if site.row.requests_per_day is not None or site.scope.include or site.scope.exclude:
+        if hub is None or not _may_go(hub, site, now):
             return False
         other = self._watching(site)
-        if other is None:
+        if other is None or self._store.read.has_history(site.row.id):
             return False
         new = NewHub("feed", "user", 1.0, "given by you", now)
         self._store.write.add_pages(other.id, [SeenLink(hub.identity, hub.url, hub=new)], now=now)
-        self._store.write.remove_site(site.row.id)
+        # First the hub: killed in between, the feed is read twice and not lost.
+        if not self._store.write.withdraw_site(site.row.id):
+            return False
         logger.info("%s is a feed of %s, which is watched already", hub.url, other.name)
         return True
 

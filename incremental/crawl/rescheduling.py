@@ -22,6 +22,8 @@ from store.values import ARTICLE, HubRow, VisitRecord
 MAX_TTL_SECONDS = DAY
 MAX_SIGNS = 20
 """Hubs of which one sitemap may be a sign at a time: more moved with a deployment."""
+MAX_ARTICLE_HINTS = 20
+"""Monitored articles that one sitemap may bring forward at a time, those that changed last."""
 
 
 def reschedule(
@@ -65,7 +67,7 @@ def _again_tomorrow(
 ) -> VisitRecord:
     """Set the next visit of a monitored article; it has no part in what the policy knows of hubs."""
     failures = site.hub_state(hub).failures + 1 if failed else 0
-    state = replace(site.hub_state(hub), tried_at=now, failures=failures)
+    state = replace(site.hub_state(hub), tried_at=now, failures=failures, hinted_at=0.0)
     site.hub_states[hub.page_id] = state
     fields: dict[str, object] = {
         "due_at": article_due_at(state, site.articles_gained_at, now),
@@ -98,19 +100,28 @@ class Signs:
 
         Some sitemaps move with each deployment; what the visits after such signs bring is counted, and
         signs that bring nothing lose their say. A date without a time of day is a day's beginning.
+        Monitored articles are no lists, and edited one by one: they do not make a deployment of it.
         """
         page = outcome.page
         if page is None or page.kind is not PageKind.SITEMAP:
             return
         hubs = {hub.url: hub for hub in self._store.read.hubs(site.row.id) if hub.kind == "html"}
-        moved = []
+        moved: list[HubRow] = []
+        edited: list[tuple[float, HubRow]] = []
         for link in page.links:
             hub = hubs.get(link.url)
             if hub is None or hub.visited_at is None or link.published_at is None:
                 continue
-            if hub.visited_at < link.published_at <= now:
+            if not hub.visited_at < link.published_at <= now:
+                continue
+            if hub.role == ARTICLE:
+                edited.append((link.published_at, hub))
+            else:
                 moved.append(hub)
-        for hub in moved if len(moved) <= MAX_SIGNS else ():
+        edited.sort(key=lambda one: one[0], reverse=True)
+        hinting = [*(moved if len(moved) <= MAX_SIGNS else ())]
+        hinting += [hub for _, hub in edited[:MAX_ARTICLE_HINTS]]
+        for hub in hinting:
             self.note(site, hub, lambda state: hinted(state, now), now)
 
 

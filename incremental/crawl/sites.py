@@ -52,6 +52,14 @@ SOON_ARTICLE_SECONDS = 3 * HOUR
 """The same after one of its site gained a link."""
 
 
+_CARRIED = (
+    *("used", "busy", "urgent", "resumed_at", "cover", "cover_at", "next_pages", "first_pages"),
+    *("articles_share", "articles_gained_at", "articles_at", "look_allowance", "look_allowance_at"),
+    *("baselines", "context"),
+)
+"""What of a site is in memory alone, by field."""
+
+
 @dataclass
 class WatchedSite:
     """One site as the crawler works on it. Mutable: only the crawler's own thread touches it."""
@@ -71,7 +79,7 @@ class WatchedSite:
     articles_share: float = 0.1
     """Share of the budget that monitored articles deserve."""
     articles_gained_at: float = -math.inf
-    """When a monitored article last led to a new page."""
+    """When a monitored article last led to a new page; minus infinity = the store was not asked yet."""
     articles_at: float = 0.0
     """When the monitored articles were last chosen."""
     next_due_at: float = 0.0
@@ -104,6 +112,17 @@ class WatchedSite:
     urgent: UrgentQueue = field(default_factory=UrgentQueue)
     """What to fetch next, before all else and even if the budget is spent: what is worth something only
     at once (what scrolled by, two addresses that may be one page)."""
+
+    def take_over(self, before: WatchedSite) -> None:
+        """Go on from the same site as it was in memory before its row was read again.
+
+        Left out is what the row says, what is read from the store when it is asked for, and the next
+        due times. Other terms are planned anew, for all hubs.
+        """
+        for name in _CARRIED:
+            setattr(self, name, getattr(before, name))
+        if self.terms == before.terms:
+            self.planned_at, self.planned_price = before.planned_at, before.planned_price
 
     def hub_state(self, hub: HubRow) -> HubState:
         """Return what the policy learned of a hub."""
@@ -210,11 +229,13 @@ class WatchedSite:
 def article_due_at(state: HubState, gained_at: float, now: float) -> float:
     """Return when a monitored article may be read again; a failed read waits ever longer.
 
-    Sooner while others of its site have just gained links (*gained_at*).
+    Sooner while others of its site have just gained links (*gained_at*), or when there was a change
+    hint since.
     """
     if not state.tried_at:
         return now
-    soon = 0 <= now - gained_at < AFTER_GAIN_SECONDS
+    hinted = state.hinted_at > state.tried_at
+    soon = hinted or 0 <= now - gained_at < AFTER_GAIN_SECONDS
     wait = SOON_ARTICLE_SECONDS if soon else ARTICLE_SECONDS
     return min(state.tried_at, now) + wait * 2.0 ** min(state.failures, 5)
 

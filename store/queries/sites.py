@@ -7,7 +7,9 @@ from typing import Any
 
 from peewee import JOIN, Case, chunked, fn
 
-from store.models import Backfill, BackfillPage, Change, Hub, Page, Sighting
+from store.database import storage_errors
+from store.history import has_history
+from store.models import Backfill, BackfillPage, Change, Hub, Label, Page, Sighting
 from store.reader import Reader
 from store.texts import storable
 from store.values import ARTICLE, ArticleCandidate, HubNews, MonitoredArticle
@@ -17,6 +19,11 @@ _GONE_AFTER = 3
 
 class SiteQueries(Reader):
     """Questions about one site's pages and hubs."""
+
+    def has_history(self, site_id: int) -> bool:
+        """Tell whether a site has announced anything, or a person has judged a page of it."""
+        with storage_errors(self._where):
+            return has_history(self._db, site_id)
 
     def hubs_with_body(self, site_id: int, digest: str) -> list[str]:
         """Return the URLs of the site's hubs whose last body had this MD5."""
@@ -87,13 +94,17 @@ class SiteQueries(Reader):
     ) -> list[ArticleCandidate]:
         """Return articles of a site that hubs have shown since *before* at least, and show now.
 
-        The most shown first. Pages that were announced since then, or are gone, are left out.
+        The most shown first. Left out are pages that were announced since then or are gone, and those
+        that a user called articles: they are never made hubs.
         """
         itself = Hub.alias()
         seed = fn.MAX(Case(None, ((Hub.role == "seed", 1),), 0))
         feed = fn.MAX(Case(None, ((Hub.kind == "feed", 1),), 0))
         article = fn.MAX(Case(None, ((Hub.role == ARTICLE, 1),), 0))
         shown = fn.COUNT(Sighting.hub)
+        refused = Label.select(Label.identity).where(
+            (Label.identity == Page.identity) & (Label.origin == "user") & (Label.label == "topic")
+        )
         query = (
             Sighting.select(Sighting.page, Page.url, shown, seed, feed, article)
             .join(Hub, on=Hub.page == Sighting.hub)
@@ -106,6 +117,7 @@ class SiteQueries(Reader):
                 & (Page.state == "known")
                 & (itself.page.is_null() | (itself.role == ARTICLE))
                 & (Page.announced_at.is_null() | (Page.announced_at <= before))
+                & ~fn.EXISTS(refused)
             )
             .group_by(Sighting.page, Page.url)
             .order_by(seed.desc(), shown.desc(), Sighting.page)
@@ -142,6 +154,16 @@ class SiteQueries(Reader):
             )
             for page, watched, new, fruitful, score, state, failures, status in self._rows(query)
         ]
+
+    def article_gained_at(self, site_id: int, since: float) -> float:
+        """Return when a monitored article of a site last led to a new page, 0 = not since *since*."""
+        lately = (Change.site == site_id) & (Change.at >= since) & (Change.kind == "added")
+        query = (
+            Change.select(fn.MAX(Change.at))
+            .join(Hub, on=Hub.page == Change.hub_id)
+            .where(lately & (Hub.role == ARTICLE))
+        )
+        return float(self._rows(query)[0][0] or 0.0)
 
     def hubs_of_role(self, site_id: int, role: str) -> int:
         """Count the hubs of a site that have a role."""

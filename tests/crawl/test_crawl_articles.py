@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from fake_web import DAY, HOUR, SPARING, START, Reply, feed, page, watch
+import pytest
+from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Reply, Watch, feed, page, watch
+
+from incremental.clock import SimulatedClock
+from incremental.crawl.rescheduling import Signs
+from incremental.crawl.sites import WatchedSite
+from incremental.fetch.status import FetchStatus, Response
+from incremental.parse import parse
+from incremental.revisit import HubState
+from incremental.urls import identity
+from incremental.visit import Outcome, Purpose, VisitTask
+from store.values import LabelEntry
 
 HOME = "https://news.example/"
 MENU = ("/guide.html", "/faq.html")
@@ -229,3 +243,111 @@ def test_a_sitemap_that_others_cover_is_read_daily_beside_a_busy_list(tmp_path: 
     with watch(tmp_path, pages, settings=settings) as crawl:
         assert "/hidden.html" not in crawl.run(40.2 * DAY).new()
         assert "/hidden.html" in crawl.run(1.5 * DAY).new()
+
+
+def _lastmods(*moved: tuple[str, float]) -> Reply:
+    rows = "".join(
+        f"<url><loc>{url}</loc><lastmod>{datetime.fromtimestamp(at, UTC).isoformat()}</lastmod></url>"
+        for url, at in moved
+    )
+    text = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</urlset>'
+    return Reply(text.encode(), headers={"Content-Type": "application/xml"})
+
+
+def _read_sitemap(crawl: Watch, now: float, *moved: tuple[str, float]) -> None:
+    (watched,) = crawl.crawler.frontier.sites()
+    body = _lastmods(*moved).body
+    task = VisitTask(Purpose.HUB, HOME + "sitemap.xml", watched.row.id, 0)
+    response = Response(task.url, FetchStatus.FETCHED, body=body)
+    read = parse(body, task.url, content_type="application/xml")
+    Signs(crawl.store).from_sitemap(Outcome(task, response, page=read), watched, now)
+
+
+def test_monitored_articles_that_move_together_leave_a_hub_its_change_hint(tmp_path: Path) -> None:
+    """Thirty of them were counted as hubs, and more than twenty hubs at once as a deployment.
+
+    The twenty that moved last come forward themselves, not sooner than three hours after their last visit.
+    """
+    names = [f"/guide-{n}.html" for n in range(30)]
+    pages = site(**{"": page(*MENU, *names, "/news/")})
+    pages |= {HOME + name[1:]: article() for name in names}
+    with watch(tmp_path, pages) as crawl:
+        crawl.run(20 * DAY)
+        before = {hub.url: hub for hub in crawl.store.read.hubs()}
+        articles = [hub for hub in before.values() if hub.role == "article" and hub.visits]
+        assert len(articles) > 20
+        last = max(hub.visited_at or 0.0 for hub in before.values())
+        moved = [(hub.url, last + at) for at, hub in enumerate(articles, 1)]
+        _read_sitemap(crawl, crawl.clock.now() + HOUR, (HOME + "news/", last + 1), *moved)
+        after = {hub.url: hub for hub in crawl.store.read.hubs()}
+        assert HubState.from_text(after[HOME + "news/"].revisit).hinted_at
+        sooner = {url for url, hub in after.items() if hub.due_at < before[url].due_at}
+        assert sooner - {HOME + "news/"} == {url for url, _ in moved[-20:]}
+        assert all(
+            hub.due_at == (hub.visited_at or 0.0) + 3 * HOUR
+            for url, hub in after.items()
+            if url in sooner and hub.role == "article"
+        )
+        crawl.run(6 * HOUR)
+        again = {url for url, hub in before.items() if crawl.web.urls(since=last + 1).count(url)}
+        assert again >= {url for url, _ in moved[-20:]}
+
+
+def test_articles_and_hubs_do_not_wait_out_a_clock_that_went_back(tmp_path: Path) -> None:
+    """What was due was asked once more, and pushed on as long as its last visit lay ahead."""
+    with watch(tmp_path, site()) as crawl:
+        crawl.run(30 * DAY)
+        web = crawl.web
+        now = crawl.clock.now() - 5 * DAY
+    web.clock, web.asked = SimulatedClock(now), []
+    with Watch(tmp_path, web, HOME) as crawl:
+        crawl.crawler._stepped_at = now + 5 * DAY  # the daemon ran on all the while
+        crawl.run(2 * DAY)
+        assert {HOME + path for path in ("", "news/", "guide.html", "faq.html")} <= set(web.urls())
+
+
+def test_what_is_in_memory_alone_outlives_a_change_by_another_process(tmp_path: Path) -> None:
+    """Whatever is added to a watched site has to say here where it is kept."""
+    rows = {"row", "scope", "terms", "mirrors", "policy", "state", "budget", "hub_states"}
+    with watch(tmp_path, site()) as crawl:
+        crawl.run(16 * DAY)
+        frontier = crawl.crawler.frontier
+        (before,) = frontier.sites()
+        before.articles_gained_at, before.articles_share = crawl.clock.now() - HOUR, 0.31
+        before.baselines, before.resumed_at = 3, crawl.clock.now() - DAY
+        frontier.load(crawl.clock.now())
+        (after,) = frontier.sites()
+        assert after is not before
+        for one in fields(WatchedSite):
+            if one.name not in rows:
+                assert getattr(after, one.name) == getattr(before, one.name), one.name
+
+
+def test_after_a_restart_an_article_that_gained_a_link_still_speaks_for_the_others(
+    tmp_path: Path,
+) -> None:
+    gained = START + 40 * DAY
+    guide = [(0, article()), (gained, article("/reviewing.html"))]
+    web = FakeWeb(SimulatedClock(START), site(**{"guide.html": guide}))
+    with Watch(tmp_path, web, HOME) as crawl:
+        assert crawl.run(41 * DAY).new() == ["/reviewing.html"]
+        (before,) = crawl.crawler.frontier.sites()
+    with Watch(tmp_path, web, HOME) as crawl:
+        crawl.run(6 * HOUR)
+        (after,) = crawl.crawler.frontier.sites()
+        assert before.articles_gained_at > gained
+        assert after.articles_gained_at == pytest.approx(before.articles_gained_at, abs=MINUTE)
+
+
+def test_pages_that_a_user_called_articles_take_no_places_of_monitored_ones(
+    tmp_path: Path,
+) -> None:
+    with watch(tmp_path, site()) as crawl:
+        crawl.run(10 * DAY)
+        (row,) = crawl.store.read.sites()
+        url = HOME + "guide.html"
+        before = [one.url for one in crawl.store.read.article_candidates(row.id, before=inf)]
+        said = LabelEntry(url, identity(url), "topic", "user", START, site_id=row.id)
+        crawl.store.write.put_labels([said])
+        after = [one.url for one in crawl.store.read.article_candidates(row.id, before=inf)]
+        assert [one for one in before if one != url] == after != before

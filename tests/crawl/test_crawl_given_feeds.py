@@ -15,7 +15,7 @@ from incremental.seeds import SeedTerms, add_seed
 from incremental.transfer.adding import add_all
 from incremental.transfer.lists import Wanted
 from incremental.urls import identity
-from store.values import SiteRow
+from store.values import LabelEntry, SiteRow
 
 HOME, FEED = "https://news.example/", "https://feeds.other.test/news"
 LATER = START + 30 * HOUR
@@ -269,3 +269,71 @@ def test_a_scope_knows_where_the_entries_of_an_open_feed_may_lie() -> None:
     assert beyond.verdict("https://wire.test/x.html").inside
     assert not beyond.verdict("https://wire.test/advert/x.html").inside
     assert scope.beyond(identity(HOME)) is None
+
+
+def _posts(*numbers: int) -> Reply:
+    return feed(*((f"{HOME}blog/p{number}.html", "") for number in numbers))
+
+
+BESIDE = HOME + "blog/feed.xml"
+EMPTIED: dict[str, Any] = {
+    BESIDE: [
+        (0, _posts(3, 2, 1)),
+        (START + DAY, _posts(4, 3, 2, 1)),
+        (START + 2 * DAY, _posts(5, 4, 3, 2, 1)),
+        (START + 10 * DAY, _posts()),
+        (START + 11 * DAY, _posts(5, 4, 3, 2, 1)),
+    ],
+    HOME: page("/blog/p1.html", "/blog/p2.html", "/about.html"),
+    HOME + "blog/": page("/blog/p1.html"),
+}
+
+
+def test_a_feed_that_was_empty_once_keeps_its_site_and_all_its_history(tmp_path: Path) -> None:
+    """Full again it was taken for one read first, of the site that had been added around it since."""
+    with watch(tmp_path, EMPTIED, BESIDE) as crawl:
+        crawl.run(5 * DAY)
+        add_seed(crawl.store, HOME, now=crawl.clock.now())
+        crawl.crawler.load(crawl.clock.now())
+        crawl.run(9 * DAY)
+        assert [row.seed_url for row in crawl.store.read.sites()] == [BESIDE, HOME]
+        assert crawl.new() == ["/blog/p4.html", "/blog/p5.html"]
+
+
+def test_a_feed_beside_its_articles_becomes_a_hub_of_the_site_that_is_watched(
+    tmp_path: Path,
+) -> None:
+    """Its first entries change nothing of its scope, and still tell whose it is."""
+    with watch(tmp_path, EMPTIED, HOME) as crawl:
+        crawl.run(HOUR)
+        add_seed(crawl.store, BESIDE, now=crawl.clock.now())
+        crawl.crawler.load(crawl.clock.now())
+        crawl.run(3 * DAY)
+        assert site(crawl).seed_url == HOME
+        assert crawl.new() == ["/blog/p4.html", "/blog/p5.html"]
+
+
+def test_a_feed_site_that_a_user_has_judged_is_not_handed_over(tmp_path: Path) -> None:
+    pages: dict[str, Any] = {FEED: rss(old(1), link=HOME), HOME: page("/old-1.html")}
+    with watch(tmp_path, pages, HOME) as crawl:
+        own = add_seed(crawl.store, FEED, now=START)
+        said = LabelEntry(old(1), identity(old(1)), "topic", "user", START, site_id=own)
+        crawl.store.write.put_labels([said])
+        crawl.crawler.load(START)
+        crawl.run(DAY)
+        assert {row.seed_url for row in crawl.store.read.sites()} == {HOME, FEED}
+
+
+def test_a_planet_that_was_empty_once_does_not_move_to_the_site_of_its_next_entries(
+    tmp_path: Path,
+) -> None:
+    blogs = [f"https://blog-{n}.example/post.html" for n in range(6)]
+    again = [f"https://blog-1.example/post-{n}.html" for n in range(6)]
+    pages: dict[str, Any] = {
+        FEED: [(0, rss(*blogs)), (START + 2 * DAY, rss()), (START + 4 * DAY, rss(*again))],
+        "https://blog-1.example/": page("/post.html"),
+    }
+    with watch(tmp_path, pages, FEED) as crawl:
+        before = read_scope(site(crawl.run(DAY)))
+        assert before.open_feeds
+        assert read_scope(site(crawl.run(6 * DAY))) == before

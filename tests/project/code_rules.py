@@ -164,6 +164,18 @@ def one_database(sources: Sources) -> list[str]:
     return _offending(sources, ("incremental", "classifier"), libraries)
 
 
+def people_remove_sites(sources: Sources) -> list[str]:
+    """Only where a person asks for it a site is removed that has a history."""
+    return [
+        f"{module} calls {name}"
+        for module, source in sources.items()
+        if _below(module, "incremental")
+        if not _below(module, "incremental.cli", "incremental.web")
+        for name in sorted(facts(source).calls)
+        if name.endswith(".remove_site")
+    ]
+
+
 def no_cycles(sources: Sources) -> list[str]:
     """No module imports itself by way of others, deferred imports included.
 
@@ -219,6 +231,7 @@ RULES = (
     one_clock,
     one_socket,
     one_database,
+    people_remove_sites,
     no_cycles,
     no_pickles,
     ranges_as_escapes,

@@ -35,6 +35,7 @@ BREACHES: list[tuple[Rule, dict[str, str]]] = [
     (code_rules.one_socket, {"store.x": "if True:\n    import socket"}),
     (code_rules.one_database, {"incremental.x": "from peewee import Model"}),
     (code_rules.one_database, {"classifier.x": "import sqlite3"}),
+    (code_rules.people_remove_sites, {"incremental.crawl.x": "store.write.remove_site(1)"}),
     (
         code_rules.no_cycles,
         {"store.a": "import store.b", "store.b": "def f():\n    from store import a"},

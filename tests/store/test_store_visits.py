@@ -9,7 +9,7 @@ from stories import DAY, HOME, HOUR, START, new_hub, news_site, seen, visit_of
 
 from store import Store
 from store.models import Change, Page
-from store.values import HostRow, SiteChange
+from store.values import HostRow, LabelEntry, SiteChange
 
 
 def told(store: Store, **where: Any) -> list[str]:
@@ -246,3 +246,19 @@ def test_a_supposed_hub_that_is_an_article_is_dropped_and_told_once(store: Store
     known = store.read.known(site, [link.identity])[link.identity]
     assert (known.state, known.is_hub) == ("known", False)
     assert [row["status"] for row in store.read.visits(page)] == ["fetched", "fetched"]
+
+
+def test_only_a_site_without_a_history_can_be_withdrawn(store: Store) -> None:
+    quiet, _ = news_site(store, home="https://quiet.example/")
+    judged, _ = news_site(store, home="https://judged.example/")
+    said = LabelEntry("https://judged.example/a", "a", "topic", "user", START, site_id=judged)
+    store.write.put_labels([said])
+    busy, home = news_site(store)
+    store.write.visit(visit_of(busy, home, START, seen(HOME + "a", announce=True)))
+    gained, front = news_site(store, home="https://gained.example/")
+    older = seen("https://gained.example/a", backfill=True, state="backfill")
+    store.write.visit(visit_of(gained, front, START, older))
+    assert [store.write.withdraw_site(one) for one in (quiet, judged, busy, gained)] == [
+        *(True, False, False, False)
+    ]
+    assert {row.id for row in store.read.sites()} == {judged, busy, gained}
