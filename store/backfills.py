@@ -6,6 +6,8 @@ event at most (a unique key) and is never told by itself, so no page comes twice
 ::
 
     put_backfill       the site's change, the event, its pages, a reading of each behind all else
+    join_backfill      the visited page itself, taken for a hub: to the event of its list, or to its own
+    adopt_waiting      likewise a page of which a user said, before that visit, that it is no hub
     Backfills.events   one row each, in the order of the told pages: they share their ids
     Backfills.pages    page by page, of one event or of all
 """
@@ -21,7 +23,8 @@ from typing import Any
 from peewee import JOIN, Database, chunked, fn
 
 from store.database import writing
-from store.models import Backfill, BackfillPage, Change, Page, Recheck, Site
+from store.folders import folder_of, widened
+from store.models import Backfill, BackfillPage, Change, OutboxEntry, Page, Recheck, Site
 from store.reader import Reader
 from store.texts import storable
 from store.values import VisitRecord
@@ -29,8 +32,9 @@ from store.values import VisitRecord
 MAX_LIMIT = 1_000
 READ_LAST_SECONDS = 7 * 86_400.0
 """How far back the first reading of such a page is dated: told pages of a week go before it."""
-JOIN_SECONDS = 86_400.0
-"""How long a page may still join the event of its list."""
+JOIN_SECONDS = 600.0
+"""How long a page may still join the event of its list. Who read of it by then reads the greater number
+when he looks again; after that it must come to people as an event of its own."""
 _ROWS = 90
 
 
@@ -105,7 +109,7 @@ def put_backfill(database: Database, record: VisitRecord, page_ids: Sequence[int
 
     Pages that were told, or belong to an event already, are left out.
     """
-    fresh = _fresh(database, page_ids)
+    fresh = unannounced(database, page_ids)
     if not fresh:
         return None
     event = _put_event(database, record, record.page_id, len(fresh))
@@ -116,28 +120,76 @@ def put_backfill(database: Database, record: VisitRecord, page_ids: Sequence[int
 def join_backfill(database: Database, record: VisitRecord) -> None:
     """Record the visited page itself as one that a list gained: taken for a hub, it turned out an article.
 
-    It joins the list's event if that is of the last day.
+    It joins the list's event if that is minutes old, unread, and in no message; else it is an event.
     """
-    fresh, hub = _fresh(database, [record.page_id]), record.first_hub_id
+    fresh, hub = unannounced(database, [record.page_id]), record.first_hub_id
     if not fresh:
         return
-    lately = (Backfill.hub_id == hub) & (Backfill.found_at > record.at - JOIN_SECONDS)
-    of_site = lately & (Backfill.site == record.site_id)
-    event = Backfill.select(fn.MAX(Backfill.id)).where(of_site).scalar(database)
+    event = _open_event(database, record)
     if event is None:
         event = _put_event(database, record, hub, 1)
     else:
-        one = Backfill.id == event
-        Backfill.update(pages=Backfill.pages + 1).where(one).execute(database)
+        _widen(database, event, record.backfill_folder)
     _put_pages(database, record, event, fresh)
+
+
+def _open_event(database: Database, record: VisitRecord) -> int | None:
+    """Return the event of the page's list that nobody can have heard of yet."""
+    queued = OutboxEntry.select(OutboxEntry.id).where(OutboxEntry.backfill_id == Backfill.id)
+    still_open = (
+        (Backfill.hub_id == record.first_hub_id)
+        & (Backfill.site == record.site_id)
+        & (Backfill.found_at > record.at - JOIN_SECONDS)
+        & Backfill.read_at.is_null()
+        & ~fn.EXISTS(queued)
+    )
+    event = Backfill.select(fn.MAX(Backfill.id)).where(still_open).scalar(database)
+    return None if event is None else int(event)
+
+
+def _widen(database: Database, event: int, folder: str) -> None:
+    """Let an event, and the site's change, tell of one page more, which lies in *folder*."""
+    query = Backfill.select(Backfill.pages, Backfill.folder).where(Backfill.id == event)
+    ((pages, before),) = query.tuples().execute(database)
+    fields = {"pages": pages + 1, "folder": storable(widened(before, folder))}
+    Backfill.update(fields).where(Backfill.id == event).execute(database)
+    detail = _detail(pages + 1, fields["folder"])
+    Change.update(detail=detail).where(Change.id == event).execute(database)
+
+
+def _detail(pages: int, folder: str) -> str:
+    return f"{pages} older under {folder}"
+
+
+def adopt_waiting(database: Database, site_id: int, identity: str, now: float) -> None:
+    """Record a page that waits for its reading as a hub, and never gets one, as one that a list gained."""
+    query = Page.select(Page.id, Page.url, Page.first_hub_id).where(
+        (Page.site == site_id) & (Page.identity == identity) & (Page.state == "backfill")
+    )
+    for page_id, url, hub in list(query.tuples().execute(database)):
+        record = VisitRecord(
+            site_id,
+            page_id,
+            now,
+            status="",
+            first_hub_id=hub,
+            backfill_page=True,
+            backfill_folder=folder_of([url]),
+        )
+        join_backfill(database, record)
+
+
+def is_of_event(database: Database, page_id: int) -> bool:
+    """Tell whether a page was announced with an event."""
+    pages = BackfillPage.select(BackfillPage.id).where(BackfillPage.page == page_id)
+    return bool(pages.exists(database))
 
 
 def _put_event(database: Database, record: VisitRecord, hub: int | None, pages: int) -> int:
     """Record the event alone, as the site's change and as itself; return its id."""
     folder = storable(record.backfill_folder)
     common = {"site": record.site_id, "hub_id": hub}
-    detail = f"{pages} older under {folder}"
-    change = {"kind": "backfill", "at": record.at, "detail": detail}
+    change = {"kind": "backfill", "at": record.at, "detail": _detail(pages, folder)}
     event = int(Change.insert({**common, **change}).execute(database))
     row = {"id": event, "found_at": record.at, "folder": folder, "pages": pages}
     Backfill.insert({**common, **row}).execute(database)
@@ -156,7 +208,8 @@ def _put_pages(database: Database, record: VisitRecord, event: int, fresh: Seque
         Recheck.insert_many(plans).on_conflict_ignore().execute(database)
 
 
-def _fresh(database: Database, page_ids: Sequence[int]) -> list[int]:
+def unannounced(database: Database, page_ids: Sequence[int]) -> list[int]:
+    """Return those of *page_ids* that were announced neither alone nor with an event, each once, in order."""
     kept: set[int] = set()
     for batch in chunked(dict.fromkeys(page_ids), 500):
         query = (

@@ -89,16 +89,27 @@ class Outbox(Reader):
     ) -> int:
         """Queue events, each with its first page, that were never queued; return how many those are.
 
-        A page is of one event at most and is never told by itself, so its entry is the event's.
+        A page is of one event at most and is never told by itself, so its entry is the event's. One whose
+        first page has another address since is queued no second time.
         """
         queued = 0
         with writing(self._db, self._where):
-            for event, page in events:
-                row = {"channel": channel, "page": page, "queued_at": now, "backfill_id": event}
-                known = (OutboxEntry.channel == channel) & (OutboxEntry.page == page)
-                if not OutboxEntry.select(OutboxEntry.id).where(known).exists(self._db):
-                    OutboxEntry.insert(row).on_conflict_ignore().execute(self._db)
-                    queued += 1
+            mine = OutboxEntry.channel == channel
+            for batch in chunked(events, 200):
+                pairs = dict(batch)
+                same = OutboxEntry.page.in_(list(pairs.values()))
+                same |= OutboxEntry.backfill_id.in_(list(pairs))
+                known = OutboxEntry.select(OutboxEntry.page, OutboxEntry.backfill_id)
+                there = list(known.where(mine & same).tuples().execute(self._db))
+                pages, told = {page for page, _ in there}, {event for _, event in there}
+                rows = [
+                    {"channel": channel, "page": page, "queued_at": now, "backfill_id": event}
+                    for event, page in pairs.items()
+                    if event not in told and page not in pages
+                ]
+                if rows:
+                    OutboxEntry.insert_many(rows).on_conflict_ignore().execute(self._db)
+                queued += len(rows)
         return queued
 
     def open(self, channel: str) -> list[OutboxRow]:

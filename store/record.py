@@ -13,7 +13,7 @@ from typing import Any
 
 from peewee import EXCLUDED, chunked, fn
 
-from store.backfills import join_backfill, put_backfill
+from store.backfills import adopt_waiting, is_of_event, join_backfill, put_backfill, unannounced
 from store.database import storage_errors, writing
 from store.history import delete_site, withdraw
 from store.models import Change, Host, Hub, Label, Page, Sighting, Site, Visit
@@ -224,6 +224,7 @@ class Recorder(Reader):
         # It was to be told if its first visit as a hub showed that it is none: a look tells it now.
         waiting = Page.id.in_(pages) & (Page.state == "pending")
         Page.update(look_due_at=now).where(waiting).execute(self._db)
+        adopt_waiting(self._db, site_id, link.identity, now)
 
     def forget_labels(self, identities: Iterable[str], origin: str) -> None:
         """Take back what *origin* said of pages."""
@@ -276,7 +277,7 @@ class Recorder(Reader):
         with writing(self._db, self._where):
             announced = self._record_links(record)
             if record.announce_page:
-                announced += self._announce_page(record)
+                announced += self._announce(record, [record.page_id], record.first_hub_id)
             self._record_page(record)
             if record.backfill_page:
                 join_backfill(self._db, record)
@@ -302,7 +303,8 @@ class Recorder(Reader):
             return []
         ids = self._put_pages(record.site_id, record.links, record.at, record.page_id)
         self._put_sightings(record, ids)
-        news = self._announce(record, [ids[t.identity] for t in record.links if t.announce])
+        told = [ids[t.identity] for t in record.links if t.announce]
+        news = self._announce(record, told, record.page_id)
         put_backfill(self._db, record, [ids[t.identity] for t in record.links if t.backfill])
         moved = [link for link in record.links if link.moved_from is not None]
         self._move(record, [(link.moved_from or 0, ids[link.identity]) for link in moved])
@@ -374,29 +376,17 @@ class Recorder(Reader):
             one = on_hub & Sighting.page.in_(batch)
             Sighting.update(gone_at=record.at).where(one).execute(self._db)
 
-    def _announce(self, record: VisitRecord, page_ids: list[int]) -> list[int]:
-        """Tell those of *page_ids* that were never told; return them, each once, in their order."""
-        told: set[int] = set()
-        for batch in chunked(page_ids, 500):
-            fresh = Page.id.in_(batch) & Page.announced_at.is_null()
-            query = Page.select(Page.id).where(fresh).tuples()
-            told |= {page for (page,) in query.execute(self._db)}
-            Page.update(announced_at=record.at, state="known", kept_back=None).where(fresh).execute(
-                self._db
-            )
-        news = [page for page in dict.fromkeys(page_ids) if page in told]
-        self._put_changes(record, "added", [(page, "") for page in news], record.page_id)
+    def _announce(
+        self, record: VisitRecord, page_ids: Sequence[int], hub_id: int | None
+    ) -> list[int]:
+        """Announce those of *page_ids* that never were, alone or with an event; return them, each once."""
+        news = unannounced(self._db, page_ids)
+        for batch in chunked(news, 500):
+            fields = {"announced_at": record.at, "state": "known", "kept_back": None}
+            Page.update(fields).where(Page.id.in_(batch)).execute(self._db)
+        self._put_changes(record, "added", [(page, "") for page in news], hub_id)
         put_news(self._db, news, record.at)
         return news
-
-    def _announce_page(self, record: VisitRecord) -> list[int]:
-        fresh = (Page.id == record.page_id) & Page.announced_at.is_null()
-        query = Page.update(announced_at=record.at, state="known", kept_back=None).where(fresh)
-        if not query.execute(self._db):
-            return []
-        self._put_changes(record, "added", [(record.page_id, "")], record.first_hub_id)
-        put_news(self._db, [record.page_id], record.at)
-        return [record.page_id]
 
     def _move(self, record: VisitRecord, moves: list[tuple[int, int]]) -> None:
         """Make pages known under new addresses: what was told of the old ones stays told, of the new."""
@@ -440,6 +430,10 @@ class Recorder(Reader):
             Hub.update(fields).where(Hub.page == record.page_id).execute(self._db)
         if record.page_fields:
             fields = columns(record.page_fields)
+            if fields.get("state") == "known" and is_of_event(self._db, record.page_id):
+                fields["state"] = (
+                    "backfill"  # as which it is known, and so announced no second time
+                )
             Page.update(fields).where(Page.id == record.page_id).execute(self._db)
             if "language" in fields:
                 note_language(self._db, record.page_id, fields["language"])

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from incremental.websub.pushes import Pushes
     from store import Store
     from store.answers import NewQuery
+    from store.backfills import BackfillEvent
     from store.values import HubRow, VisitRecord
 
 _FINE = {"fetched", "not_modified", "redirected", "gone", "robots_denied"}
@@ -212,7 +213,7 @@ class Reporter:
         self._visits: Counter[str] = Counter()
         self._told = 0
         self._new: list[dict[str, Any]] = []
-        self._backfills: list[dict[str, Any]] = []
+        self._backfills: dict[int, dict[str, Any]] = {}
 
     def told(self, record: VisitRecord, page_ids: Sequence[int]) -> None:
         """Print the pages that a visit announced, and hubs read for the first time."""
@@ -225,25 +226,37 @@ class Reporter:
                 self._new.append({"url": page.get("url"), "title": title})
             else:
                 typer.echo(f"new   {readable(str(page.get('url')))}  {title}")
-        if any(link.backfill for link in record.links or ()):
-            self._gained(record)
+        self._gained(record)
         first_visit = record.hub_fields.get("baseline_at") == record.at
         if first_visit and not self._as_json and record.links is not None:
             hub = self._store.read.urls([record.page_id])
             typer.echo(f"hub   {readable(hub[0])}  ({len(record.links)} links known from now on)")
 
     def _gained(self, record: VisitRecord) -> None:
-        """Print in a line what the visited list gained of older pages."""
+        """Print in a line each event of older pages that a visit began, or added its page to."""
         from incremental.explain.backfill import headline  # noqa: PLC0415 - quick --help
-        from store.backfills import BackfillQuery  # noqa: PLC0415 - likewise
 
-        for event in self._store.backfills.events(BackfillQuery(since=record.at, limit=1)):
+        for event in self._events(record):
             if self._as_json:
                 fields = {"hub": event.hub_url, "folder": event.folder, "pages": event.pages}
-                self._backfills.append(fields)
+                self._backfills[event.id] = fields
             else:
                 title = f": {clean(event.title)}" if event.pages == 1 else ""
                 typer.echo(f"older {clean(event.site)}: {headline(event)}{title}")
+
+    def _events(self, record: VisitRecord) -> list[BackfillEvent]:
+        from store.backfills import BackfillQuery  # noqa: PLC0415 - quick --help
+
+        backfills = self._store.backfills
+        events: dict[int, BackfillEvent] = {}
+        if any(link.backfill for link in record.links or ()):
+            asked = BackfillQuery(since=record.at, sites=(record.site_id,))
+            found = backfills.events(asked)
+            events |= {event.id: event for event in found if event.hub_id == record.page_id}
+        own = backfills.event_of(record.page_id) if record.backfill_page else None
+        if own is not None:
+            events[own.id] = own
+        return list(events.values())
 
     def finish(self, *, once: bool) -> None:
         """Sum up; a run in which a visit failed, or a seed was never read, is done only in part."""
@@ -252,7 +265,7 @@ class Reporter:
             say(f"hubwatch: {readable(seed.url)}: {seed.last_status or 'could not be asked yet'}")
             failed += 1
         if self._as_json:
-            told = {"new": self._new, "backfills": self._backfills}
+            told = {"new": self._new, "backfills": list(self._backfills.values())}
             print_json({"visits": dict(self._visits), **told, "failed": failed})
         else:
             counts = ", ".join(f"{status} {count}" for status, count in self._visits.items())

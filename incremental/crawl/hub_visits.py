@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from classifier.hub import LinkEvidence
 from classifier.hub.labels import HUB
@@ -17,7 +18,7 @@ from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import FetchStatus
-from incremental.judge.arrivals import dated, folder_of
+from incremental.judge.arrivals import dated
 from incremental.judge.editions import is_edition_front
 from incremental.judge.feed_home import leading_hosts
 from incremental.judge.hubs import HubCounts, HubLimits, HubScorer, score_targets
@@ -42,6 +43,7 @@ from incremental.times import DAY, HOUR, NEVER
 from incremental.urls import identity, normalize
 from incremental.visit import Outcome
 from store import Store
+from store.folders import folder_of
 from store.values import HubRow, KnownPage, NewHub, SeenLink, VisitRecord
 
 MAX_TTL_SECONDS = DAY
@@ -141,8 +143,12 @@ class HubVisits:
             section,
             now,
             news=news,
-            backfill=row.get("state") == "backfill",
+            backfill=self._awaits_event(row),
         )
+
+    def _awaits_event(self, row: Mapping[str, Any]) -> bool:
+        """Tell whether a list gained this old page, and no event has announced it yet."""
+        return row.get("state") == "backfill" and self._store.backfills.event_of(row["id"]) is None
 
     def _first_reading(self, outcome: Outcome, hub: HubRow, site: WatchedSite, now: float) -> float:
         """Return the probability that a page which only its address made a hub is one; 1 for others.
@@ -221,7 +227,8 @@ class HubVisits:
         """Tell a page of which it is not sure that it is a hub, if it came up as news, and watch it too."""
         row = self._store.read.page(hub.page_id) or {}
         state = row.get("state")
-        if state not in ("pending", "backfill") or LIST_WORDS.search(hub.url):
+        gained = self._awaits_event(row)
+        if not (state == "pending" or gained) or LIST_WORDS.search(hub.url):
             return judgement
         kept = furniture(hub.url, str(row.get("title") or ""))
         if kept is not None:
@@ -230,8 +237,8 @@ class HubVisits:
         record = replace(
             judgement.record,
             announce_page=state == "pending",
-            backfill_page=state == "backfill",
-            backfill_folder=folder_of([hub.url]) if state == "backfill" else "",
+            backfill_page=gained,
+            backfill_folder=folder_of([hub.url]) if gained else "",
             first_hub_id=row.get("first_hub_id"),
         )
         return replace(judgement, record=record)

@@ -24,8 +24,6 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from posixpath import commonpath
-from urllib.parse import unquote, urlsplit
 
 from incremental.judge.links import Target
 from incremental.judge.news import MIN_TELLING_ANCHOR, Since, Standing, date_in_url
@@ -232,11 +230,3 @@ def _is_kept(target: Target, shelf: Shelf) -> bool:
 
 def _place(tag_path: str) -> str:
     return _DIGITS.sub("0", tag_path)
-
-
-def folder_of(urls: Sequence[str]) -> str:
-    """Return the folder in which all *urls* lie: ``/blog/2007/``; at worst ``/``. Readable, not escaped."""
-    if not urls:
-        return ""
-    shared = commonpath([urlsplit(url).path.rpartition("/")[0] + "/" for url in urls])
-    return unquote(shared.rstrip("/")) + "/"

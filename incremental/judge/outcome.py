@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from incremental.fetch.status import FetchStatus
-from incremental.judge.arrivals import Shelf, folder_of, gained_behind, gained_old, is_old_hub
+from incremental.judge.arrivals import Shelf, gained_behind, gained_old, is_old_hub
 from incremental.judge.hubs import HubCounts, HubLimits, choose_hubs
 from incremental.judge.kept_back import furniture, may_be_furniture
 from incremental.judge.links import Target, links_digest
@@ -32,6 +32,7 @@ from incremental.scope import page_number
 from incremental.times import HOUR, NEVER, believable
 from incremental.urls import host_of, identity, normalize
 from incremental.visit import Outcome
+from store.folders import folder_of
 from store.values import (
     HubRow,
     KnownPage,

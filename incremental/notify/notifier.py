@@ -180,12 +180,11 @@ class Notifier:
 
         Nobody has judged them, so a channel of a topic or a search does not hear of them.
         """
-        events = self._store.backfills.events(
-            BackfillQuery(since=since, limit=MOST, order="oldest")
-        )
-        if events:
+        query = BackfillQuery(since=since, limit=MOST, order="oldest")
+        while events := self._store.backfills.events(query):
             pairs = [(event.id, event.page_id) for event in events]
             self._store.outbox.queue_backfills(channel.name, pairs, now=now)
+            query = replace(query, after=events[-1].id)
 
     def _query(self, channel: ChannelSettings, since: float) -> NewQuery | None:
         """Return what a channel wants to hear of; None, and a word in the log, when that is gone."""

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from cli_runner import Run
 from fake_web import DAY, FakeWeb, Watch, page
+from stories import START, news_site, seen, visit_of
 
 from incremental.cli.running import Reporter
 from incremental.clock import SimulatedClock, SystemClock
+from store import open_store
+from store.values import VisitRecord
 
 HOME = "https://news.example/"
 STORIES = [f"/story-{n}.html" for n in range(9)]
@@ -102,3 +107,34 @@ def test_a_run_says_it_as_it_happens(tmp_path: Path, capsys: pytest.CaptureFixtu
     printed = capsys.readouterr().out
     assert "older news.example: 12 older articles were added under /blog/2007/03/" in printed
     assert '"backfills": []' in printed
+
+
+@pytest.mark.parametrize(("wait", "counts"), [(60.0, [13]), (2 * 3600.0, [12, 1])])
+def test_a_run_says_that_a_page_joined_an_event_or_began_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], wait: float, counts: list[int]
+) -> None:
+    with open_store(str(tmp_path / "h.sqlite"), cache_folder=tmp_path) as store:
+        printed = [Reporter(store, as_json=as_json) for as_json in (False, True)]
+
+        def visit(record: VisitRecord) -> None:
+            news = store.write.visit(record)
+            for reporter in printed:
+                reporter.told(record, news)
+
+        site, home = news_site(store)
+        older = [seen(HOME + one[1:], state="backfill", backfill=True) for one in PAST]
+        visit(visit_of(site, home, START, *older, backfill_folder="/blog/2007/03/"))
+        link = seen(HOME + "blog/2008/x/", anchor="Tale", state="backfill")
+        (page_id,) = store.write.add_pages(site, [link], now=START, hub_id=home).values()
+        own = visit_of(site, page_id, START + wait, backfill_page=True)
+        own = replace(own, links=None, first_hub_id=home, backfill_folder="/blog/2008/x/")
+        visit(own)
+        printed[1].finish(once=False)
+    out = capsys.readouterr().out
+    lines = [line for line in out.splitlines() if line.startswith("older ")]
+    assert len(lines) == 2
+    joined = "13 older articles were added under /blog/"
+    alone = "1 older article was added under /blog/2008/x/: Tale"
+    assert lines[1] == f"older news.example: {alone if len(counts) > 1 else joined}"
+    told = json.loads(out[out.index("{") :])
+    assert [event["pages"] for event in told["backfills"]] == counts

@@ -7,6 +7,7 @@ from typing import Any
 
 from fake_web import DAY, HOUR, START, feed, page, sitemap, watch
 
+from incremental.learning.labels import correct
 from store.backfills import BackfillQuery
 from store.values import VisitRecord
 
@@ -131,3 +132,58 @@ def test_recorded_again_after_a_kill_no_page_comes_twice(tmp_path: Path) -> None
         write(told)
         assert len(crawl.store.backfills.events(BackfillQuery())) == 1
         assert len(paths(crawl)) == 30
+
+
+def seen_unread(crawl: Any, path: str) -> dict[str, Any]:
+    """Run a day, and on until a page is known; return its columns."""
+    crawl.run(DAY)
+    for _ in range(9 * 360):
+        crawl.run(10)
+        found: list[dict[str, Any]] = crawl.store.read.find_page(HOME + path, "")
+        if found:
+            return found[0]
+    raise AssertionError(path)
+
+
+def test_a_page_that_a_user_calls_an_article_before_its_reading_is_not_lost(tmp_path: Path) -> None:
+    pages = gaining("/blog/2007/03/31/", "/blog/2007/04/30/")
+    pages[HOME + "blog/2007/03/31/"] = page(title="The tale", text="It was long ago. " * 99)
+    with watch(tmp_path, pages) as crawl:
+        seen = seen_unread(crawl, "blog/2007/03/31/")
+        assert (seen["state"], paths(crawl)) == ("backfill", [])
+        correct(crawl.store, HOME + "blog/2007/03/31/", "topic", now=crawl.clock.now())
+        crawl.crawler.load(crawl.clock.now())
+        assert crawl.run(9 * DAY).new() == []
+        assert "/blog/2007/03/31/" in paths(crawl)
+        (page_now,) = crawl.store.read.find_page(HOME + "blog/2007/03/31/", "")
+        assert page_now["state"] == "backfill"
+
+
+def test_a_page_that_comes_after_its_event_was_read_is_an_event_of_its_own(tmp_path: Path) -> None:
+    late = "/blog/2003/05/06/"
+    pages = gaining("/blog/2007/03/01/old.html", late)
+    pages[HOME + late[1:]] = page(title="The tale", text="It was long ago. " * 99)
+    with watch(tmp_path, pages) as crawl:
+        seen_unread(crawl, "blog/2007/03/01/old.html")
+        (first,) = crawl.store.backfills.events(BackfillQuery())
+        crawl.store.backfills.mark([first.id], now=crawl.clock.now(), read=True)
+        crawl.run(2 * DAY)
+        (unread,) = crawl.store.backfills.events(BackfillQuery(unread=True))
+        assert (unread.pages, unread.folder) == (1, late)
+        details = [event["detail"] for event in crawl.store.read.site_changes(1)]
+        assert set(details) == {"1 older under /blog/2007/03/01/", f"1 older under {late}"}
+
+
+def test_a_page_of_an_event_that_is_visited_as_a_hub_stays_one_of_the_event(tmp_path: Path) -> None:
+    with watch(tmp_path, gaining(*PAST[:2])) as crawl:
+        crawl.run(3 * DAY)
+        url = ROOT + paths(crawl)[0]
+        correct(crawl.store, url, "hub", now=crawl.clock.now())
+        crawl.crawler.load(crawl.clock.now())
+        assert crawl.run(3 * DAY).new() == []
+        hub = crawl.hub(url)
+        assert hub is not None
+        assert hub.visits
+        (seen,) = crawl.store.read.find_page(url, "")
+        assert (seen["state"], seen["announced_at"]) == ("backfill", None)
+        assert crawl.events() == ["backfill"]

@@ -21,9 +21,9 @@ from stories import (
     view,
 )
 
-from incremental.judge.arrivals import folder_of
 from incremental.judge.links import Target
 from incremental.judge.outcome import Judgement, judge_hub
+from store.folders import folder_of, widened
 from store.values import HubRow, KnownPage, Sight
 
 PLACE = "html/body/ul/li/a"
@@ -248,3 +248,19 @@ def test_a_late_page_above_all_others_is_news_whatever_its_date() -> None:
 )
 def test_the_folder_that_pages_share(paths: list[str], expected: str) -> None:
     assert folder_of([HOME + path for path in paths]) == expected
+
+
+@pytest.mark.parametrize(
+    ("folder", "other", "expected"),
+    [
+        ("/blog/2007/03/", "/blog/2007/05/", "/blog/2007/"),
+        ("/blog/2007/", "/blog/2007/", "/blog/2007/"),
+        ("/blog/", "/news/", "/"),
+        ("/blog/2007/", "/blog/20/", "/blog/"),
+        ("/", "/news/", "/"),
+        ("", "/news/", "/news/"),
+        ("/新闻/2007/", "/新闻/2008/", "/新闻/"),
+    ],
+)
+def test_a_folder_is_widened_by_another(folder: str, other: str, expected: str) -> None:
+    assert widened(folder, other) == expected

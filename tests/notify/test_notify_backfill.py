@@ -99,3 +99,17 @@ def test_what_was_cut_off_goes_out_again_under_the_same_key(sqlite_store: Store)
         run(notifier(sqlite_store, hook.url), LATER + 3600)
         run(notifier(sqlite_store, hook.url), LATER + 7200)
     assert [one.key for one in hook.messages] == [hook.messages[0].key] * 2
+
+
+def test_more_events_than_one_question_lists_are_all_queued(
+    sqlite_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("incremental.notify.notifier.MOST", 2)
+    with WebHook() as hook:
+        messages = notifier(sqlite_store, hook.url, every_minutes=60)
+        messages.step(START)
+        for number in range(5):
+            gain(sqlite_store, f"2007/{number}", at=LATER + number)
+        run(messages, LATER + 10)
+    (message,) = hook.messages
+    assert message.body.count("About 2007/") == 5

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stories import DAY, HOME, HOUR, START, news_site, seen, visit_of
+from stories import DAY, HOME, HOUR, START, new_hub, news_site, seen, visit_of
 
 from store import Store, open_store
 from store.backfills import BackfillQuery
-from store.values import SeenLink
+from store.values import LabelEntry, SeenLink
 
 
 def older(*names: str) -> list[SeenLink]:
@@ -58,18 +58,75 @@ def test_what_was_known_as_old_becomes_a_page_of_the_event(store: Store) -> None
     assert (page["state"], page["announced_at"]) == ("backfill", None)
 
 
-def test_an_article_that_was_taken_for_a_hub_joins_its_lists_event_for_a_day(store: Store) -> None:
-    site, home = gain(store, "a")
-    for name, at in (("x", START + 2 * HOUR), ("y", START + 3 * DAY)):
-        link = seen(HOME + name, state="backfill")
-        ids = store.write.add_pages(site, [link], now=at, hub_id=home)
-        for _ in range(2):
-            record = visit_of(site, ids[link.identity], at)
-            record = replace(record, links=None, backfill_page=True, backfill_folder="/b/")
-            store.write.visit(replace(record, first_hub_id=home))
+def turns_out(store: Store, name: str, *, at: float, folder: str = "/b/") -> None:
+    """Let a page that its list gained, and that was taken for a hub, turn out an article."""
+    site, home = news_site(store)
+    link = seen(HOME + name, state="backfill")
+    ids = store.write.add_pages(site, [link], now=at, hub_id=home)
+    for _ in range(2):
+        record = visit_of(site, ids[link.identity], at)
+        record = replace(record, links=None, backfill_page=True, backfill_folder=folder)
+        assert store.write.visit(replace(record, first_hub_id=home)) == []
+
+
+def test_an_article_that_was_taken_for_a_hub_joins_its_lists_event_for_minutes(
+    store: Store,
+) -> None:
+    _, home = gain(store, "a")
+    turns_out(store, "x", at=START + HOUR + 60)
+    turns_out(store, "y", at=START + 2 * HOUR)
     events = store.backfills.events(BackfillQuery(order="oldest"))
     assert [(event.pages, event.hub_id) for event in events] == [(2, home), (1, home)]
     assert names(store, event=events[0].id) == ["a", "x"]
+
+
+def test_an_event_that_a_page_joined_says_so_everywhere(store: Store) -> None:
+    site, _ = gain(store, "a")
+    turns_out(store, "c/x", at=START + HOUR + 60, folder="/c/")
+    (event,) = store.backfills.events(BackfillQuery())
+    assert (event.pages, event.folder) == (2, "/")
+    (change,) = store.read.site_changes(site)
+    assert change["detail"] == "2 older under /"
+
+
+def test_no_page_joins_an_event_of_which_people_have_heard(store: Store) -> None:
+    gain(store, "a")
+    (first,) = store.backfills.events(BackfillQuery())
+    store.backfills.mark([first.id], now=START + HOUR, read=True)
+    turns_out(store, "x", at=START + HOUR + 60)
+    (second,) = store.backfills.events(BackfillQuery(above=first.id))
+    store.outbox.queue_backfills("mail", [(second.id, second.page_id)], now=START)
+    turns_out(store, "y", at=START + HOUR + 90)
+    events = store.backfills.events(BackfillQuery(order="oldest"))
+    assert [event.pages for event in events] == [1, 1, 1]
+    assert events[2].read_at is None
+
+
+def test_a_page_of_an_event_is_announced_no_second_time(store: Store) -> None:
+    site, home = gain(store, "a", "b")
+    (page,) = store.read.find_page(HOME + "a", "")
+    record = visit_of(site, page["id"], START + 2 * HOUR, page_fields={"state": "known"})
+    assert store.write.visit(replace(record, announce_page=True, first_hub_id=home)) == []
+    links = [seen(HOME + name, announce=True) for name in ("a", "b", "c")]
+    news = store.write.visit(visit_of(site, home, START + 3 * HOUR, *links))
+    assert store.read.urls(news) == [HOME + "c"]
+    (page,) = store.read.find_page(HOME + "a", "")
+    assert (page["state"], page["announced_at"]) == ("backfill", None)
+
+
+def test_a_page_that_waits_to_be_read_as_a_hub_is_of_an_event_when_a_user_says_it_is_none(
+    store: Store,
+) -> None:
+    site, home = news_site(store)
+    link = seen(HOME + "2007/x/", state="backfill", hub=new_hub())
+    store.write.visit(visit_of(site, home, START, link))
+    label = LabelEntry(link.url, link.identity, "topic", "user", START + 9, "", site)
+    for _ in range(2):
+        store.write.correct(label, [(site, seen(HOME + "2007/x/"))])
+    (event,) = store.backfills.events(BackfillQuery())
+    assert (event.pages, event.folder, event.hub_id) == (1, "/2007/x/", home)
+    assert (event.found_at, event.url) == (START + 9, HOME + "2007/x/")
+    assert [hub.url for hub in store.read.hubs(site)] == [HOME]
 
 
 def test_a_page_under_a_new_address_stays_of_its_event_once(store: Store) -> None:
@@ -104,6 +161,8 @@ def test_an_event_is_queued_once_for_each_channel(store: Store) -> None:
     queued = [store.outbox.queue_backfills(name, pair, now=START) for name in ("x", "x", "y")]
     assert queued == [1, 0, 1]
     assert [one.backfill_id for one in store.outbox.open("x")] == [event.id]
+    other = store.backfills.pages(BackfillQuery(limit=1))[0].page_id
+    assert store.outbox.queue_backfills("x", [(event.id, other)], now=START) == 0
 
 
 def test_marks_of_events(store: Store) -> None:

@@ -138,3 +138,21 @@ def test_the_history_of_the_site_and_of_the_page_name_it(served: Served) -> None
 
 def test_nobody_is_told_of_an_event_that_is_not_there(served: Served) -> None:
     assert served.client().get("/backfills/123456").status_code == 404
+
+
+@pytest.mark.parametrize("number", ["99999999999999999999", "0", "-1"])
+def test_a_number_that_no_event_has_is_refused(served: Served, number: str) -> None:
+    client = served.client()
+    assert client.get(f"/backfills/{number}").status_code == 404
+    assert post(client, f"/backfills/{number}/mark", mark="read").status_code == 404
+
+
+def test_an_explanation_says_it_in_the_language_of_the_page(served: Served) -> None:
+    gain(served, *NAMES)
+    asked = {"url": HOME + NAMES[0]}
+    chinese = served.client(accept_language="zh").get("/check", params=asked).text
+    assert "补录旧文章: /blog/2007/03/ 下补录了 30 篇旧文章" in chinese
+    english = served.client().get("/check", params=asked).text
+    assert "Older articles added: 30 older articles were added under /blog/2007/03/" in english
+    for text in (chinese, english):
+        assert "found_at" not in text

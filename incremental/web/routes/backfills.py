@@ -8,6 +8,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
 from incremental.errors import NotFoundError
+from incremental.web.api.replies import RowId
 from incremental.web.context import web_of
 from incremental.web.routes.forms import Back, see
 from incremental.web.views import page, query
@@ -32,7 +33,7 @@ def event_numbered(store: Store, event_id: int) -> BackfillEvent:
 
 @router.get("/backfills/{event_id}")
 def backfill_page(
-    request: Request, event_id: int, after: Annotated[int | None, Query(ge=0, le=2**62)] = None
+    request: Request, event_id: RowId, after: Annotated[int | None, Query(ge=0, le=2**62)] = None
 ) -> Response:
     """Show the pages of an event, in the order of the list that gained them."""
     with web_of(request).store() as store:
@@ -47,7 +48,7 @@ def backfill_page(
 @router.post("/backfills/{event_id}/mark")
 def mark_backfill(
     request: Request,
-    event_id: int,
+    event_id: RowId,
     mark: Annotated[str, Form(pattern="^(read|unread)$")],
     back: Back = "/",
 ) -> Response:

@@ -18,6 +18,7 @@ from incremental.web.api.replies import RowId
 from incremental.web.charts import bars
 from incremental.web.context import Web, web_of
 from incremental.web.facts import hour_rates, site_facts, site_health, site_named
+from incremental.web.language import Words
 from incremental.web.routes.forms import Back, see, tone
 from incremental.web.views import page, words_of
 from store import Store
@@ -215,17 +216,21 @@ def check(request: Request, url: str = "") -> Response:
             values["problem"] = str(error)
         else:
             values["verdict"] = answer.pop("verdict")
-            values["rows"] = list(_flat(answer))
+            values["rows"] = _flat(answer, words_of(request))
     return page(request, "check.html", values)
 
 
-def _flat(answer: dict[str, Any]) -> list[tuple[str, str]]:
+def _flat(answer: dict[str, Any], words: Words) -> list[tuple[str, str]]:
     """Return an explanation as rows for people."""
     sites = answer.pop("sites")
     told = in_short(answer.pop("classifier"))
     rows = [(key.replace("_", " "), _shown(value)) for key, value in {**answer, **told}.items()]
     for site in sites:
         name = site.pop("site")
+        gained = site.pop("backfill", None)
+        if gained:
+            said = words("backfill.added", n=gained["pages"], folder=gained["folder"])
+            site[words("change.backfill")] = said
         rows.append(
             (name, "; ".join(f"{k.replace('_', ' ')}: {_shown(v)}" for k, v in site.items()))
         )
