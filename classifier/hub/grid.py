@@ -142,8 +142,8 @@ class Search:
     """How to search: what it may cost, and who hears of it."""
 
     coarse_rows: int = 4000
-    """The coarse grid looks at about so many rows, of whole domains; 0 = all. Time grows with the square
-    of the rows, and the coarse grid has only to find the region."""
+    """The coarse grid looks at about so many rows or more, of whole domains; 0 = all. Time grows with the
+    square of the rows, and the coarse grid has only to find the region."""
     processes: int = 1
     """Processes that train; more change nothing but the time."""
     progress: Callable[[str, int, int], None] = lambda *_: None
