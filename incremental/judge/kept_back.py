@@ -16,6 +16,7 @@ class KeptBack(StrEnum):
     SAYS_NOT_THERE = "says that it is not there"
     ERROR_PAGE = "error page"
     COURTESY_PAGE = "page of thanks or donations"
+    LIST_PAGE = "list of a tag, a category or an author"
     SAME_PAGE = "another address of a known page"
 
 
@@ -33,6 +34,9 @@ _COURTESY_PAGE = re.compile(
     rf"|感谢|致谢|捐赠|捐款|赞助|打赏){_END}",
     re.IGNORECASE,
 )
+# ``/archives/17`` and ``/topic/17`` are articles of weblogs and forums.
+_LIST_PAGE = re.compile(r"/(?:tags?|categor(?:y|ies)|authors?)/[^/]+/?$", re.IGNORECASE)
+"""A recorded weblog began to link its authors' pages, which had been there for years."""
 _ERROR_WORDS = re.compile(
     r"\b(?:40[0-9]|410|50[0-9]|error|not found|oops|sorry)\b|fehler|erreur|错误|錯誤|找不到|不存在|未找到",
     re.IGNORECASE,
@@ -45,7 +49,7 @@ def may_be_furniture(url: str) -> bool:
     Error pages, and the pages to which a form or a donation leads, stand in sitemaps and footers.
     """
     path = unquote(urlsplit(url).path)
-    return bool(_ERROR_PAGE.search(path) or _COURTESY_PAGE.search(path))
+    return any(one.search(path) for one in (_ERROR_PAGE, _COURTESY_PAGE, _LIST_PAGE))
 
 
 def furniture(url: str, title: str) -> KeptBack | None:
@@ -56,4 +60,6 @@ def furniture(url: str, title: str) -> KeptBack | None:
     path = unquote(urlsplit(url).path)
     if _ERROR_PAGE.search(path) and (not title or _ERROR_WORDS.search(title)):
         return KeptBack.ERROR_PAGE
-    return KeptBack.COURTESY_PAGE if _COURTESY_PAGE.search(path) else None
+    if _COURTESY_PAGE.search(path):
+        return KeptBack.COURTESY_PAGE
+    return KeptBack.LIST_PAGE if _LIST_PAGE.search(path) else None
