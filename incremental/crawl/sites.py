@@ -55,7 +55,7 @@ SOON_ARTICLE_SECONDS = 3 * HOUR
 _CARRIED = (
     *("used", "busy", "urgent", "resumed_at", "cover", "cover_at", "next_pages", "first_pages"),
     *("articles_share", "articles_gained_at", "articles_at", "look_allowance", "look_allowance_at"),
-    *("baselines", "context"),
+    *("baselines", "context", "depths"),
 )
 """What of a site is in memory alone, by field."""
 
@@ -219,10 +219,14 @@ class WatchedSite:
         articles = AFTER_GAIN if gained else self.articles_share
         return next_share(self.used, waiting, young=young, articles=articles)
 
-    def count(self, share: Share) -> None:
-        """Count a request of that class."""
+    def count(self, share: Share, *, looked: bool) -> None:
+        """Count a request of that class.
+
+        *looked*: it takes a look from what new pages may have. One for a page that was missing does
+        not: on a recorded site whose sitemap names pages twice, wrongly, new pages went without.
+        """
         self.used = counted(self.used, share)
-        if share in (Share.VERIFY, Share.LOOK):
+        if looked:
             self.look_allowance -= 1
 
 

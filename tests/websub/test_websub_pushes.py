@@ -143,7 +143,7 @@ def test_a_feed_that_offers_a_hub_is_subscribed_to_and_read_when_the_hub_says_so
         crawl.run(2 * HOUR + MINUTE)
         told_at, feed = crawl.clock.now(), crawl.hub(FEED)
         assert feed is not None
-        assert feed.due_at > told_at + 45 * MINUTE
+        assert feed.due_at > told_at + 35 * MINUTE
         assert _tell(pushes, form, b"<rss/>", told_at) == 202
         pushes.step(told_at)
         crawl.run(30 * MINUTE)
