@@ -329,8 +329,8 @@ class Frontier:
         if found.keys() == {Share.ARTICLE} and site.reserve_at(now) > now:
             return self._rechecks.task(site, now)
         share = site.turn(found.keys(), now)
-        again = look is not None and look.state == "missing"
-        site.count(share, looked=share in (Share.VERIFY, Share.LOOK) and not again)
+        missing = look is not None and look.state == "missing"
+        site.count(share, looked=share in (Share.VERIFY, Share.LOOK) and not missing)
         return found[share]
 
     def _due_look(self, site: WatchedSite, now: float) -> LookRow | None:
