@@ -30,7 +30,6 @@ from store import Store
 from store.answers.values import CheckRow
 from store.values import LookRow, SeenLink, VisitRecord
 
-RETRY_SECONDS = 3_600.0
 MAX_SAVED = 2.0
 """Looks that may be saved up for later."""
 SETTLED_SECONDS = 7 * DAY
