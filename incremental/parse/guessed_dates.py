@@ -12,9 +12,8 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING
 
-from lxml.etree import LxmlError
-
 from incremental.parse.dates import LATEST
+from incremental.parse.reader_errors import READER_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,18 +21,6 @@ if TYPE_CHECKING:
 _MAX_HTML_CHARS = 500_000
 # Of 5,000 hostile paragraphs it makes 5 s.
 _MAX_TAGS = 5_000
-# What it raises on broken trees and odd numbers, as main_text says of trafilatura.
-_FAILURES = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    LxmlError,
-    MemoryError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
 
 
 def guessed_day(html: str, url: str) -> float | None:
@@ -47,7 +34,7 @@ def guessed_day(html: str, url: str) -> float | None:
         return None
     try:
         found = _finder()(html, url)
-    except _FAILURES:
+    except READER_ERRORS:
         return None
     if found is None or (found.month, found.day) == (1, 1):
         return None

@@ -13,10 +13,9 @@ import logging
 from functools import cache
 from typing import TYPE_CHECKING
 
-from lxml.etree import LxmlError
-
 from incremental.parse.html import parse_html
 from incremental.parse.limits import ParseLimits
+from incremental.parse.reader_errors import READER_ERRORS
 from incremental.parse.text import storable
 
 if TYPE_CHECKING:
@@ -30,18 +29,6 @@ _MAX_TAGS = 30_000
 # Less is a caption or a cookie notice: the quick reader may know better.
 _MIN_CHARS = 80
 _QUICK = ParseLimits(max_bytes=2 * _MAX_HTML_CHARS, max_text_chars=MAX_CHARS)
-# What trafilatura and lxml raise on broken trees (its own guard catches ValueError alone).
-_FAILURES = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    LxmlError,
-    MemoryError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
 
 
 def main_text(html: str, url: str) -> str:
@@ -65,7 +52,7 @@ def main_text(html: str, url: str) -> str:
 def _extracted(html: str) -> str:
     try:
         text = _extractor()(html)
-    except _FAILURES:
+    except READER_ERRORS:
         return ""
     return storable(text or "")[:MAX_CHARS].strip()
 

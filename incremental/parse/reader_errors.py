@@ -1,0 +1,19 @@
+"""What the readers of main text and dates raise on hostile pages."""
+
+from __future__ import annotations
+
+from lxml.etree import LxmlError
+
+READER_ERRORS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    LxmlError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""Seen from trafilatura, htmldate and lxml on broken trees and odd numbers; their own guards catch
+``ValueError`` alone."""
