@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from incremental.decide.outcome import HubView
+
+from incremental.decide.hubs import HubCounts, HubLimits
+from incremental.decide.links import Target
+from incremental.decide.news import Since
 from incremental.fetch.status import FetchStatus, Response
-from incremental.judge.hubs import HubCounts, HubLimits
-from incremental.judge.links import Target
-from incremental.judge.news import Since
-from incremental.judge.outcome import HubView
 from incremental.parse import Link, Page, PageKind
 from incremental.urls import identity
 from incremental.visit import Outcome, Purpose, VisitTask

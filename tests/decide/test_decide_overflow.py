@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stories import DAY, HOUR, START, hub, known_page, target, unread_hub
 
-from incremental.judge.news import Standing
-from incremental.judge.overflow import MAX_OLD_SHARE, MIN_LINKS, ListView, all_new, overflowed
+from incremental.decide.news import Standing
+from incremental.decide.overflow import MAX_OLD_SHARE, MIN_LINKS, ListView, all_new, overflowed
 from store.values import HubRow
 
 LIST = "html/body/main/ul/li/a"

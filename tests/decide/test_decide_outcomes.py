@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from stories import DAY, HOME, HOUR, START, html, hub, outcome, target, unread_hub, view
-
-from incremental.fetch.status import FetchStatus, Response
-from incremental.judge.hubs import HubCounts, HubLimits, choose_hubs, score_targets
-from incremental.judge.looks import judge_look
-from incremental.judge.outcome import (
+from incremental.decide.outcome import (
     judge_failure,
     judge_hub,
     judge_same_links,
     judge_topic_page,
     judge_unchanged,
 )
+from stories import DAY, HOME, HOUR, START, html, hub, outcome, target, unread_hub, view
+
+from incremental.decide.hubs import HubCounts, HubLimits, choose_hubs, score_targets
+from incremental.decide.verification import judge_look
+from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
 from incremental.visit import Outcome, Purpose
 from store.values import HubRow, LookRow

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from incremental.judge.articles import MAX_MONITORED, monitoring_plan
-from incremental.judge.editions import is_edition_front
-from incremental.judge.kept_back import KeptBack, furniture, may_be_furniture
+from incremental.decide.articles import MAX_MONITORED, monitoring_plan
+from incremental.decide.editions import is_edition_front
+from incremental.decide.furniture import KeptBack, furniture, may_be_furniture
 from store.values import ArticleCandidate, MonitoredArticle
 
 SITE = "https://docs.example"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from incremental.decide.outcome import Judgement, judge_hub
 from stories import (
     DAY,
     HOME,
@@ -23,10 +24,9 @@ from stories import (
     view,
 )
 
+from incremental.decide.links import Target
+from incremental.decide.news import Since, Standing, date_in_url, is_soft_404, standing
 from incremental.fetch.status import FetchStatus
-from incremental.judge.links import Target
-from incremental.judge.news import Since, Standing, date_in_url, is_soft_404, standing
-from incremental.judge.outcome import Judgement, judge_hub
 from store.values import HubRow, KnownPage
 
 NOW = START + HOUR

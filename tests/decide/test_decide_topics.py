@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from incremental.decide.outcome import judge_hub
 from stories import DAY, HOME, HOUR, START, by_identity, hub, known_page, outcome, target, view
 
 from classifier.topic.values import LinkContext, PageText
-from incremental.judge.outcome import judge_hub
-from incremental.judge.topics import (
+from incremental.decide.topics import (
     MAX_LEADS_PER_PAGE,
     Guesses,
     from_context,
     from_text,
     is_empty,
     leads_of,
+    readiness,
     retry_at,
-    standing_of,
     to_context,
     to_text,
 )
@@ -53,11 +53,11 @@ def example(number: int = 1, **fields: Any) -> ExampleRow:
 
 
 def test_key_words_alone_are_enough() -> None:
-    assert standing_of([], ["bridge"]) == standing_of([example(text=BRIDGE)], [])
+    assert readiness([], ["bridge"]) == readiness([example(text=BRIDGE)], [])
 
 
 def test_a_topic_waits_until_an_example_is_there() -> None:
-    waiting = standing_of([example(), example(2, status="gone", failures=1)], [])
+    waiting = readiness([example(), example(2, status="gone", failures=1)], [])
     assert not waiting.ready
     assert "2 of 2 examples are missing" in waiting.why
     assert f"{HOME}1: not fetched yet" in waiting.why
@@ -65,19 +65,19 @@ def test_a_topic_waits_until_an_example_is_there() -> None:
 
 
 def test_one_usable_example_is_enough_and_the_missing_ones_are_named() -> None:
-    ready = standing_of([example(text=BRIDGE), example(2, status="timed_out", failures=1)], [])
+    ready = readiness([example(text=BRIDGE), example(2, status="timed_out", failures=1)], [])
     assert ready.ready
     assert ready.why == f"1 of 2 examples is missing ({HOME}2: timed out, tried again later)"
 
 
 def test_an_empty_page_teaches_nothing_and_that_is_said() -> None:
-    waiting = standing_of([example(text=EMPTY, status="fetched")], [])
+    waiting = readiness([example(text=EMPTY, status="fetched")], [])
     assert (waiting.ready, "holds no text" in waiting.why) == (False, True)
 
 
 def test_a_page_that_was_called_relevant_is_enough_one_called_irrelevant_is_not() -> None:
-    assert standing_of([example(origin="relevant", text=BRIDGE)], []).ready
-    assert not standing_of([example(origin="irrelevant", text=BRIDGE)], []).ready
+    assert readiness([example(origin="relevant", text=BRIDGE)], []).ready
+    assert not readiness([example(origin="irrelevant", text=BRIDGE)], []).ready
 
 
 def test_failing_examples_are_tried_ever_later() -> None:

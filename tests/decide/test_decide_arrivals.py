@@ -21,8 +21,8 @@ from stories import (
     view,
 )
 
-from incremental.judge.links import Target
-from incremental.judge.outcome import Judgement, judge_hub
+from incremental.decide.links import Target
+from incremental.decide.outcome import Judgement, judge_hub
 from store.folders import folder_of, widened
 from store.values import HubRow, KnownPage, Sight
 
