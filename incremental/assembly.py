@@ -16,9 +16,9 @@ from requests.adapters import BaseAdapter
 from incremental.clock import Clock, SystemClock
 from incremental.crawl.crawler import Crawler, Told
 from incremental.crawl.engine import Engine
+from incremental.decide.hubs import HubScorer
 from incremental.discovery.search import NoProvider, SearchProvider
 from incremental.fetch.session import Fetcher
-from incremental.judge.hubs import HubScorer
 from incremental.revisit import FixedPolicy, Policy, PricePolicy, Terms
 from incremental.search.metered import Meter, Metered
 from incremental.settings import PolicyName, Settings

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
+import json
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -90,6 +91,18 @@ class Scope:
     _compiled: dict[str, Pattern] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+
+    @classmethod
+    def from_rules(cls, seed_url: str, rules: str) -> Scope:
+        """Return the scope of a site from its rules as the store keeps them, a JSON object."""
+        given = json.loads(rules)
+        return cls(
+            seed_url=given.get("home") or seed_url,
+            reach=Reach(given.get("reach", Reach.HOST)),
+            include=tuple(given.get("include", ())),
+            exclude=tuple(given.get("exclude", ())),
+            open_feeds=tuple(given.get("open_feeds", ())),
+        )
 
     def __post_init__(self) -> None:
         for pattern in (*self.include, *self.exclude):

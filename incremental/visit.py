@@ -18,9 +18,9 @@ from incremental.fetch.headers import link_targets
 from incremental.fetch.robots import follow_robots
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.history.reading import read_text
-from incremental.judge.languages import language_of_page
-from incremental.judge.topic_text import page_text
 from incremental.parse import Page, PageKind, parse
+from incremental.parse.languages import language_of_page
+from incremental.parse.topic_text import page_text
 from store.values import ReadText
 
 Fetch = Callable[[Request], Response]

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from classifier.topic.values import LinkContext, PageText
-from incremental.judge.topic_text import link_contexts, page_text
 from incremental.parse import parse
+from incremental.parse.topic_text import link_contexts, page_text
 from incremental.urls import normalize
 
 if TYPE_CHECKING:

@@ -203,7 +203,7 @@ def _put_pages(database: Database, record: VisitRecord, event: int, fresh: Seque
     due_at = record.at - READ_LAST_SECONDS
     for pages in chunked(fresh, _ROWS):
         one = Page.id.in_(pages) & Page.state.in_(["known", "backdated"])
-        Page.update(state="backfill").where(one).execute(database)
+        Page.update(state="backfill", rule="backfill").where(one).execute(database)
         plans = [{"page": page, "site_id": record.site_id, "due_at": due_at} for page in pages]
         Recheck.insert_many(plans).on_conflict_ignore().execute(database)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Unpack
 
 from peewee import EXCLUDED, chunked, fn
 
@@ -22,7 +22,17 @@ from store.news import forget_texts, move_news, note_language, put_check, put_ne
 from store.reader import Reader
 from store.texts import columns, storable
 from store.topics import put_leads, put_scores
-from store.values import HostRow, LabelEntry, NewHub, SeenLink, VisitRecord
+from store.updates import HubUpdate, PageUpdate, SiteUpdate
+from store.values import (
+    HostRow,
+    LabelEntry,
+    NewHub,
+    PageChange,
+    SeenLink,
+    TopicOpinion,
+    VisitPlan,
+    VisitRecord,
+)
 
 _ROWS = 90
 """Rows of one INSERT: SQLite allows 32,766 variables, older ones 999."""
@@ -61,7 +71,7 @@ class Recorder(Reader):
 
         return free_name(name, url, is_taken)
 
-    def update_site(self, site_id: int, **fields: object) -> None:
+    def update_site(self, site_id: int, **fields: Unpack[SiteUpdate]) -> None:
         """Set columns of a site."""
         with storage_errors(self._where):
             Site.update(columns(fields)).where(Site.id == site_id).execute(self._db)
@@ -94,7 +104,7 @@ class Recorder(Reader):
         with writing(self._db, self._where):
             return self._put_pages(site_id, tuple(links), now, hub_id)
 
-    def update_hub(self, page_id: int, **fields: object) -> None:
+    def update_hub(self, page_id: int, **fields: Unpack[HubUpdate]) -> None:
         """Set columns of a hub."""
         with storage_errors(self._where):
             Hub.update(columns(fields)).where(Hub.page == page_id).execute(self._db)
@@ -122,7 +132,7 @@ class Recorder(Reader):
         with storage_errors(self._where):
             Hub.update(baseline_at=at).where(unread).execute(self._db)
 
-    def update_page(self, page_id: int, **fields: object) -> None:
+    def update_page(self, page_id: int, **fields: Unpack[PageUpdate]) -> None:
         """Set columns of a page."""
         with storage_errors(self._where):
             Page.update(columns(fields)).where(Page.id == page_id).execute(self._db)
@@ -272,28 +282,41 @@ class Recorder(Reader):
         with storage_errors(self._where):
             return int(Visit.delete().where(Visit.at < before).execute(self._db))
 
-    def visit(self, record: VisitRecord) -> list[int]:
+    def visit(
+        self,
+        record: VisitRecord,
+        plan: VisitPlan = VisitPlan(),  # noqa: B008 - a frozen value
+        opinion: TopicOpinion | None = None,
+    ) -> list[int]:
         """Record one visit; return the page ids that were announced by it, in page order."""
         with writing(self._db, self._where):
             announced = self._record_links(record)
             if record.announce_page:
-                announced += self._announce(record, [record.page_id], record.first_hub_id)
-            self._record_page(record)
+                rule = record.page_fields.get("rule")
+                announced += self._announce(record, {record.page_id: rule}, record.first_hub_id)
+            self._record_page(record, plan, judged=opinion is not None)
             if record.backfill_page:
                 join_backfill(self._db, record)
-            if record.host is not None:
-                self._put_host(record.host)
-            if record.site_fields:
-                fields = columns(record.site_fields)
+            if plan.host is not None:
+                self._put_host(plan.host)
+            if record.site_fields or plan.site_fields:
+                fields = columns({**record.site_fields, **plan.site_fields})
                 Site.update(fields).where(Site.id == record.site_id).execute(self._db)
             if record.rebaseline:
                 self._rebaseline(record)
-            if record.look_again:
-                again = Page.id.in_(record.look_again) & Page.announced_at.is_null()
-                Page.update(state="missing", look_due_at=record.at).where(again).execute(self._db)
+            self._verify_again(record)
             put_scores(self._db, record.site_id, record.topic_scores, record.at)
-            put_leads(self._db, record.leads, record.at)
+            if opinion is not None:
+                put_scores(self._db, record.site_id, opinion.scores, record.at)
+                put_leads(self._db, opinion.leads, record.at)
             return announced
+
+    def _verify_again(self, record: VisitRecord) -> None:
+        for one in record.verify_again:
+            fields = {"look_due_at": record.at} | ({"state": one.state} if one.state else {})
+            page = Page.update(fields).where(Page.id == one.page_id)
+            page = page.where(Page.announced_at.is_null()) if one.state else page
+            page.execute(self._db)
 
     def _record_links(self, record: VisitRecord) -> list[int]:
         """Write the pages, sightings and announcements of the visited hub."""
@@ -303,7 +326,7 @@ class Recorder(Reader):
             return []
         ids = self._put_pages(record.site_id, record.links, record.at, record.page_id)
         self._put_sightings(record, ids)
-        told = [ids[t.identity] for t in record.links if t.announce]
+        told = {ids[t.identity]: t.rule for t in record.links if t.announce}
         news = self._announce(record, told, record.page_id)
         put_backfill(self._db, record, [ids[t.identity] for t in record.links if t.backfill])
         moved = [link for link in record.links if link.moved_from is not None]
@@ -377,13 +400,18 @@ class Recorder(Reader):
             Sighting.update(gone_at=record.at).where(one).execute(self._db)
 
     def _announce(
-        self, record: VisitRecord, page_ids: Sequence[int], hub_id: int | None
+        self, record: VisitRecord, rules: Mapping[int, str | None], hub_id: int | None
     ) -> list[int]:
-        """Announce those of *page_ids* that never were, alone or with an event; return them, each once."""
-        news = unannounced(self._db, page_ids)
-        for batch in chunked(news, 500):
-            fields = {"announced_at": record.at, "state": "known", "kept_back": None}
-            Page.update(fields).where(Page.id.in_(batch)).execute(self._db)
+        """Announce the pages that never were, alone or with an event; return them, each once.
+
+        *rules* are the rules that announce them, by page id; None = as it stands.
+        """
+        news = unannounced(self._db, list(rules))
+        for rule in dict.fromkeys(rules[page] for page in news):
+            fields = {"announced_at": record.at, "state": "known"}
+            fields |= {"rule": rule} if rule is not None else {}
+            for batch in chunked([page for page in news if rules[page] == rule], 500):
+                Page.update(fields).where(Page.id.in_(batch)).execute(self._db)
         self._put_changes(record, "added", [(page, "") for page in news], hub_id)
         put_news(self._db, news, record.at)
         return news
@@ -408,7 +436,7 @@ class Recorder(Reader):
         for batch in chunked([{**common, "page": page, "detail": d} for page, d in pages], _ROWS):
             Change.insert_many(batch).execute(self._db)
 
-    def _record_page(self, record: VisitRecord) -> None:
+    def _record_page(self, record: VisitRecord, plan: VisitPlan, *, judged: bool) -> None:
         """Write the log of the visit and what became of the visited page and its site."""
         links = record.links or ()
         Visit.insert(
@@ -425,11 +453,27 @@ class Recorder(Reader):
         ).execute(self._db)
         if record.drop_hub:
             Hub.delete().where(Hub.page == record.page_id).execute(self._db)
-        elif record.hub_fields:
-            fields = columns(record.hub_fields)
+        elif record.hub_fields or plan.hub_fields:
+            fields = columns({**record.hub_fields, **plan.hub_fields})
             Hub.update(fields).where(Hub.page == record.page_id).execute(self._db)
-        if record.page_fields:
-            fields = columns(record.page_fields)
+        self._record_visited(record, judged=judged)
+        if record.text is not None:
+            put_text(self._db, record.page_id, record.text, record.at)
+        if record.next_check is not None:
+            put_check(self._db, record.site_id, record.page_id, record.next_check)
+        if record.page_change is not None:
+            self._insert_change(record, record.page_change, record.page_id)
+        if record.site_change is not None:
+            change = PageChange(record.site_change.kind, record.site_change.detail)
+            self._insert_change(record, change, None)
+
+    def _record_visited(self, record: VisitRecord, *, judged: bool) -> None:
+        """Write the columns of the visited page."""
+        fields = columns(record.page_fields) | ({"link_context": None} if judged else {})
+        if record.moved_to is not None:
+            to = self._put_pages(record.site_id, [record.moved_to], record.at, record.first_hub_id)
+            fields["moved_to"] = to[record.moved_to.identity]
+        if fields:
             if fields.get("state") == "known" and is_of_event(self._db, record.page_id):
                 fields["state"] = (
                     "backfill"  # as which it is known, and so announced no second time
@@ -437,27 +481,11 @@ class Recorder(Reader):
             Page.update(fields).where(Page.id == record.page_id).execute(self._db)
             if "language" in fields:
                 note_language(self._db, record.page_id, fields["language"])
-        if record.text is not None:
-            put_text(self._db, record.page_id, record.text, record.at)
-        if record.next_check is not None:
-            put_check(self._db, record.site_id, record.page_id, record.next_check)
-        if record.page_change is not None:
-            self._insert_change(record, record.page_change, record.page_id, record.change_detail)
-        if record.site_change is not None:
-            self._insert_change(record, record.site_change.kind, None, record.site_change.detail)
 
-    def _insert_change(
-        self, record: VisitRecord, kind: str, page_id: int | None, detail: str
-    ) -> None:
+    def _insert_change(self, record: VisitRecord, change: PageChange, page_id: int | None) -> None:
+        fields = {**asdict(change), "detail": storable(change.detail)}
         Change.insert(
-            site=record.site_id,
-            page=page_id,
-            kind=kind,
-            at=record.at,
-            hub_id=record.page_id,
-            detail=storable(detail),
-            body_before=record.body_before,
-            body_after=record.body_after,
+            site=record.site_id, page=page_id, at=record.at, hub_id=record.page_id, **fields
         ).execute(self._db)
 
     def _rebaseline(self, record: VisitRecord) -> None:
@@ -488,6 +516,7 @@ def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> d
         "look_due_at": link.look_due_at,
         "look_score": link.look_score,
         "link_context": link.link_context,
+        "rule": link.rule,
     }
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from store.updates import HubUpdate, PageUpdate, SiteUpdate
+
 ARTICLE = "article"
 """Role of a hub that is an article: it is monitored for links to pages that no list shows."""
 HubClass = str
@@ -83,6 +85,10 @@ class LookRow:
     looked_at: float | None = None
     link_context: str | None = None
     first_seen_at: float = 0.0
+    rule: str | None = None
+    title: str = ""
+    published_at: float | None = None
+    look_score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +103,8 @@ class KnownPage:
     state: str
     first_hub_id: int | None
     is_hub: bool
-    kept_back: str | None = None
+    rule: str | None = None
+    """The rule that decided last whether it is announced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +194,8 @@ class SeenLink:
     """What topics expect of it; None = nobody guessed."""
     link_context: str | None = None
     """JSON of the link, for what a look will teach."""
+    rule: str | None = None
+    """The rule that decided whether it is announced; None = as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +204,26 @@ class SiteChange:
 
     kind: str
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageChange:
+    """Something that happened to the visited page, with what it was before and after."""
+
+    kind: str
+    detail: str = ""
+    body_before: str | None = None
+    """MD5 of a body in the cache."""
+    body_after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyAgain:
+    """A known page that is to be fetched for verification now."""
+
+    page_id: int
+    state: str | None = None
+    """Its state from now on, unless it was announced; None = as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,10 +282,10 @@ class NextCheck:
 
 @dataclass(frozen=True, slots=True)
 class VisitRecord:
-    """The whole outcome of one visit, recorded in one transaction.
+    """What was decided of one visit, recorded in one transaction.
 
-    *hub_fields* and *site_fields* are column values to set. *links* None means that the page's
-    links are as they were (not modified, same body, or failed): sightings stay untouched.
+    *links* None means that the page's links are as they were (not modified, same body, or failed):
+    sightings stay untouched.
     """
 
     site_id: int
@@ -271,18 +300,14 @@ class VisitRecord:
     links: tuple[SeenLink, ...] | None = None
     keep_missing: bool = False
     """Links not on this page are still there (it was a later page of the list, or cut short)."""
-    hub_fields: dict[str, object] = field(default_factory=dict)
-    page_fields: dict[str, object] = field(default_factory=dict)
-    site_fields: dict[str, object] = field(default_factory=dict)
-    page_change: str | None = None
-    """Kind of change that happened to the visited page itself."""
-    change_detail: str = ""
-    body_before: str | None = None
-    body_after: str | None = None
+    hub_fields: HubUpdate = field(default_factory=HubUpdate)
+    page_fields: PageUpdate = field(default_factory=PageUpdate)
+    site_fields: SiteUpdate = field(default_factory=SiteUpdate)
+    page_change: PageChange | None = None
     drop_hub: bool = False
     """The visited page is no hub after all."""
     announce_page: bool = False
-    """A look confirmed the visited page itself as new."""
+    """The visited page itself is new."""
     first_hub_id: int | None = None
     site_change: SiteChange | None = None
     backfill_folder: str = ""
@@ -291,16 +316,33 @@ class VisitRecord:
     """The visited page itself is one of those that *first_hub_id* gained."""
     more_pages: tuple[SeenLink, ...] = ()
     """Pages to know of that are no links of this hub (feeds it names, places to probe)."""
-    host: HostRow | None = None
+    moved_to: SeenLink | None = None
+    """The page to which the visited one leads on; known from now on as shown by *first_hub_id*."""
     rebaseline: bool = False
     """Every other HTML hub of the site takes a new baseline at its next visit."""
     text: ReadText | None = None
     """What the visited page says now."""
     next_check: NextCheck | None = None
     """None = as it was planned."""
-    look_again: tuple[int, ...] = ()
-    """Ids of pages that are to be verified now: a hub shows them, and they were not there before."""
+    verify_again: tuple[VerifyAgain, ...] = ()
     topic_scores: tuple[TopicScore, ...] = ()
+    """What topics expect of its links."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisitPlan:
+    """When what is due next, and what is owed: written in the visit's transaction."""
+
+    hub_fields: HubUpdate = field(default_factory=HubUpdate)
+    site_fields: SiteUpdate = field(default_factory=SiteUpdate)
+    host: HostRow | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicOpinion:
+    """What topics make of the visited page: written in the visit's transaction."""
+
+    scores: tuple[TopicScore, ...] = ()
     leads: tuple[NewLead, ...] = ()
 
 

@@ -24,7 +24,7 @@ from classifier.hub import LinkEvidence
 from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
 from incremental.crawl.engine import InlineExecutor
-from incremental.judge.hubs import HubScorer
+from incremental.decide.hubs import HubScorer
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import RevisitSettings, Settings
 from incremental.storage import open_configured_store

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from incremental.decide.decision import Decision
+from incremental.decide.hub_view import HubView, Since
+from incremental.decide.hub_visit import HubFacts, decide_hub
+from incremental.decide.hubs import HubCounts, HubLimits
+from incremental.decide.links import Target
 from incremental.fetch.status import FetchStatus, Response
-from incremental.judge.hubs import HubCounts, HubLimits
-from incremental.judge.links import Target
-from incremental.judge.news import Since
-from incremental.judge.outcome import HubView
 from incremental.parse import Link, Page, PageKind
+from incremental.revisit import Visit
+from incremental.scope import Scope
 from incremental.urls import identity
 from incremental.visit import Outcome, Purpose, VisitTask
 from store import Store
@@ -123,6 +126,23 @@ def view(row: HubRow, *found: Target, now: float = START + HOUR, **fields: Any) 
         "limits": HubLimits(0.5, 200, 60, 5),
     }
     return HubView(**base | fields)
+
+
+def read_hub(answer: Outcome, known: HubView) -> Decision:
+    """Decide on a visit of a hub whose links have changed."""
+    facts = HubFacts(known.since.now, known.hub, Scope(HOME), found=known.found, view=known)
+    return decide_hub(answer, facts)
+
+
+def visit_hub(answer: Outcome, row: HubRow, now: float = START + HOUR, **facts: Any) -> Decision:
+    """Decide on a visit of a hub that failed, or whose links are as they were."""
+    return decide_hub(answer, HubFacts(now, row, Scope(HOME), **facts))
+
+
+def brought(decision: Decision) -> Visit:
+    """What the visit of a hub brought, in numbers."""
+    assert decision.visit is not None
+    return decision.visit
 
 
 def by_identity(*pages: KnownPage) -> dict[str, KnownPage]:

@@ -1,6 +1,6 @@
 """Choosing, twice a day, the articles of a site that are monitored for links that no list shows.
 
-The rule is in :mod:`incremental.judge.articles`; here its evidence is read from the store.
+The rule is in :mod:`incremental.decide.articles`; here its evidence is read from the store.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import inf
 
 from incremental.crawl.sites import SOON_ARTICLE_SECONDS, WatchedSite
-from incremental.judge.articles import monitoring_plan
+from incremental.decide.articles import monitoring_plan
 from incremental.revisit.allocation import AFTER_GAIN_SECONDS, article_share
 from incremental.times import DAY
 from store import Store

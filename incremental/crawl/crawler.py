@@ -2,9 +2,9 @@
 
 ::
 
-    due(now)  ->  visit  ->  judge  ->  record  ->  reschedule
-    store         engine     judge      store       revisit policy
-    + frontier    (threads)  (pure)     1 transaction
+    due(now)  ->  visit  ->  facts  ->  decide  ->  reschedule     ->  record
+    store         engine     store      decide      revisit policy     store
+    + frontier    (threads)             (pure)                         1 transaction
 
 :meth:`Crawler.step` does whatever can be done at *now* and says when it wants to be called next.
 The daemon repeats it under a real clock, the replay under a simulated one.
@@ -19,28 +19,30 @@ from math import inf
 from incremental.crawl.articles import ArticleMonitor
 from incremental.crawl.cover_watch import CoverWatch
 from incremental.crawl.engine import Engine
+from incremental.crawl.facts import FactReader
 from incremental.crawl.frontier import Frontier
 from incremental.crawl.given_feeds import GivenFeeds
-from incremental.crawl.hub_visits import HubVisits
+from incremental.crawl.mirror_watch import MirrorWatch
 from incremental.crawl.overflows import Overflows
 from incremental.crawl.rechecks import Rechecks
+from incremental.crawl.rescheduling import Signs, reschedule
 from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite
 from incremental.crawl.topics import TopicWatch
-from incremental.judge.hubs import HubScorer
-from incremental.judge.kept_back import KeptBack
-from incremental.judge.links import without_mirror
-from incremental.judge.looks import judge_look
-from incremental.judge.outcome import section_links
+from incremental.decide.decision import Decision
+from incremental.decide.hub_visit import decide_hub
+from incremental.decide.hubs import HubScorer
+from incremental.decide.links import without_mirror
+from incremental.decide.refresh import decide_refresh
+from incremental.decide.verification import MISSING, decide_verification
 from incremental.revisit import Policy, Terms
 from incremental.revisit.allocation import YOUNG_SECONDS
-from incremental.scope import trap
 from incremental.settings import Settings
-from incremental.times import DAY
 from incremental.urls import identity, normalize
 from incremental.visit import Outcome, Purpose
 from store import Store
 from store.record import to_json
-from store.values import ARTICLE, LookRow, NewHub, SeenLink, VisitRecord
+from store.updates import SiteUpdate
+from store.values import HostRow, NewHub, SeenLink, VisitPlan, VisitRecord
 
 CLOCK_BACK_SECONDS = 60.0
 """By how much the clock may go back unnoticed: a machine's clock is set by seconds all the time."""
@@ -68,7 +70,9 @@ class Crawler:
         self._settings = settings
         self._engine = engine
         self.topics = TopicWatch(store, settings, explore=explore)
-        self._hubs = HubVisits(store, settings, scorer, self.topics)
+        self._facts = FactReader(store, settings, scorer, self.topics)
+        self._mirrors = MirrorWatch(store)
+        self._signs = Signs(store)
         self._cover = CoverWatch(store)
         self._given_feeds = GivenFeeds(store)
         self._articles = ArticleMonitor(store)
@@ -141,7 +145,7 @@ class Crawler:
         return self._engine.idle
 
     def _settle(self, outcome: Outcome, now: float) -> None:
-        """Judge, record and reschedule one visit."""
+        """Decide on, record and reschedule one visit."""
         outcome = self.frontier.obey(outcome)
         site = self.frontier.site(outcome.task.site_id)
         host = self.frontier.release(outcome, now)
@@ -158,36 +162,81 @@ class Crawler:
             self._learn_sitemaps(outcome, site, now)
             self.frontier.refresh(site, now)
             return
-        record = self._judged(outcome, site, now)
-        if record is not None:
-            self._write(replace(self._overflows.note(record, site), host=host), site)
-            first = record.hub_fields.get("baseline_at") == now
+        decision = self._decide(outcome, site, now)
+        if decision is not None:
+            self._apply(decision, outcome, site, host, now)
+            first = decision.record.hub_fields.get("baseline_at") == now
             if first and self._given_feeds.handed_over(outcome.task.page_id, site, now):
                 self.load(now)
                 return
-            if "scope" in record.site_fields:
-                self._given_feeds.rename(outcome.task.page_id, site)
-            self._overflows.settle(record, site, now)
-            self._verify(record, site)
-            self._cover.refresh(site, now)
-            self._cover.replan(site, now)
-            self._articles.refresh(site, now)
-            self._articles.hasten(site, now)
+            self._follow_up(decision.record, site, now)
         self.frontier.refresh(site, now)
 
-    def _judged(self, outcome: Outcome, site: WatchedSite, now: float) -> VisitRecord | None:
-        """Judge a visit by what it was for, and let topics judge the page that it brought."""
+    def _decide(self, outcome: Outcome, site: WatchedSite | None, now: float) -> Decision | None:
+        """Gather the facts and decide; None when the page was removed meanwhile."""
         if outcome.task.purpose is Purpose.LOOK:
-            return self._judge_look(outcome, now)
+            page = self._facts.of_page(outcome, site, now)
+            return None if page is None else decide_verification(outcome, page)
+        if site is None:
+            return None
         if outcome.task.purpose is Purpose.RECHECK:
-            record = self._rechecks.judge(outcome, site, now)
-            return record and self.topics.judged_again(record, outcome, site)
-        record = self._hubs.settle(outcome, site, now)
-        if record is not None and record.drop_hub:
-            record = self._rechecks.read_after_all(record, outcome)
-        if record is not None and (record.drop_hub or record.announce_page):
-            record = self.topics.judged_hub(record, outcome, site)
-        return record
+            refresh = self._facts.of_refresh(outcome, site, now)
+            return None if refresh is None else decide_refresh(outcome, refresh)
+        hub = self._facts.of_hub(outcome, site, now)
+        return None if hub is None else decide_hub(outcome, hub)
+
+    def _apply(
+        self,
+        decision: Decision,
+        outcome: Outcome,
+        site: WatchedSite,
+        host: HostRow | None,
+        now: float,
+    ) -> None:
+        """Carry a decision out: bodies, the schedule, then all rows in one transaction, then memory."""
+        record = decision.record
+        if decision.keep_body:
+            self._keep_body(decision, outcome)
+        if decision.is_hub is not None:
+            self._facts.context(site, now).tell(outcome.task.url, hub=decision.is_hub)
+        due = reschedule(decision, outcome, site, now)
+        if decision.hub is not None:
+            self._mirrors.learn(outcome, decision, site, now)
+            self._signs.from_sitemap(outcome, site, now)
+        self._overflows.note(decision, site)
+        opinion = self.topics.opinion(decision, outcome, site)
+        state = SiteUpdate(
+            budget=to_json(site.budget.to_json()), revisit=to_json(site.state.to_json())
+        )
+        announced = self._store.write.visit(record, VisitPlan(due, state, host), opinion)
+        site.follow(record.site_fields)
+        if opinion is not None and opinion.leads:
+            self.topics.errands.load(record.at)
+        if self._told is not None:
+            self._told(record, announced)
+
+    def _keep_body(self, decision: Decision, outcome: Outcome) -> None:
+        """Put a body into the cache; of a hub's the latest two stay, because they explain a change."""
+        hub, digest, url = decision.hub, outcome.body_md5, outcome.task.url
+        if digest is None:
+            return
+        self._store.cache.put(url, outcome.response.body)
+        if hub is not None:
+            # An announced page that became a hub keeps the versions that its history names.
+            named = (version.body_md5 for version in self._store.answers.versions(hub.page_id))
+            keep = frozenset({digest, hub.body_md5 or "", *named})
+            self._store.cache.forget(url, keep=keep)
+
+    def _follow_up(self, record: VisitRecord, site: WatchedSite, now: float) -> None:
+        """Queue what a recorded visit makes urgent, and look after what is worked out now and then."""
+        if "scope" in record.site_fields:
+            self._given_feeds.rename(record.page_id, site)
+        self._overflows.settle(record, site, now)
+        self._verify(record, site)
+        self._cover.refresh(site, now)
+        self._cover.replan(site, now)
+        self._articles.refresh(site, now)
+        self._articles.hasten(site, now)
 
     def _settle_errand(self, outcome: Outcome, now: float) -> None:
         """Let topics learn from an example, or follow a lead to a new site."""
@@ -199,19 +248,14 @@ class Crawler:
             self.load(now)
 
     def _refuse(self, outcome: Outcome, now: float) -> None:
-        """Record a look that robots.txt denies: a page is told all the same, it is only not read."""
+        """Record a fetch that robots.txt denies: a page is announced all the same, it is only not read."""
         if not outcome.task.site_id:
             self._settle_errand(outcome, now)
             return
         site = self.frontier.site(outcome.task.site_id)
-        if site is None:
-            return
-        again = outcome.task.purpose is Purpose.RECHECK
-        judged = (
-            self._rechecks.judge(outcome, site, now) if again else self._judge_look(outcome, now)
-        )
-        if judged is not None:
-            self._write(judged, site)
+        decision = self._decide(outcome, site, now) if site is not None else None
+        if site is not None and decision is not None:
+            self._apply(decision, outcome, site, None, now)
 
     def _verify(self, record: VisitRecord, site: WatchedSite) -> None:
         """Read at once the pages that are news unless they are hubs, or not there.
@@ -220,10 +264,12 @@ class Crawler:
         """
         for page_id in self._new_feeds(record, site):
             site.urgent.push_first(page_id)
-        pending = [link.identity for link in record.links or () if link.state == "pending"]
+        links = (*(record.links or ()), *filter(None, [record.moved_to]))
+        pending = [link.identity for link in links if link.state == "pending"]
         known = self._store.read.known(site.row.id, pending) if pending else {}
         waiting = (page.id for page in known.values() if page.state == "pending")
-        site.urgent.verify(*waiting, *record.look_again)
+        again = (one.page_id for one in record.verify_again if one.state == MISSING)
+        site.urgent.verify(*waiting, *again)
 
     def _new_feeds(self, record: VisitRecord, site: WatchedSite) -> list[int]:
         """Return the feeds that a page names and that were never read, once most of the site is known."""
@@ -236,16 +282,6 @@ class Crawler:
         hubs = [self._store.read.hub(page.id) for page in known.values() if page.is_hub]
         return [hub.page_id for hub in hubs if hub and hub.visits == 0 and hub.state != "dead"]
 
-    def _write(self, record: VisitRecord, site: WatchedSite) -> None:
-        fields = {**record.site_fields, "budget": to_json(site.budget.to_json())}
-        fields["revisit"] = to_json(site.state.to_json())
-        record = replace(record, site_fields=fields)
-        announced = self._store.write.visit(record)
-        if record.leads:
-            self.topics.errands.load(record.at)
-        if self._told is not None:
-            self._told(record, announced)
-
     def _learn_sitemaps(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
         """Make the sitemaps that robots.txt names known as hubs."""
         links = []
@@ -257,57 +293,3 @@ class Crawler:
                 links.append(SeenLink(identity=identity(url), url=url, hub=hub))
         if links:
             self._store.write.add_pages(site.row.id, links, now=now)
-
-    def _judge_look(self, outcome: Outcome, now: float) -> VisitRecord | None:
-        row = self._store.read.look(outcome.task.page_id)
-        if row is None:
-            return None
-        site = self.frontier.site(row.site_id)
-        led_on = self._given_feeds.led_on(outcome, row, site, now) if site is not None else None
-        if led_on is not None:
-            return led_on
-        record = self._merged(judge_look(outcome, row, now), outcome, row)
-        if site is not None and outcome.page is not None and record.page_change is None:
-            page, by = outcome.page, row.first_hub_id
-            section = self._hubs.sections.section(page, row.identity, site, now, found_by=by)
-            more = (*record.more_pages, *section_links(section, now))
-            if self._hubs.sections.is_structure(page, row.identity, site, now, found_by=by):
-                monitored = NewHub("html", ARTICLE, 0.5, "leads to others of its folder", now + DAY)
-                more = (*more, SeenLink(row.identity, row.url, hub=monitored))
-            record = replace(record, more_pages=more)
-            record = self.topics.judged(record, outcome, row, site)
-        record = self._rechecks.planned(record, outcome, row)
-        if outcome.page is not None and outcome.body_md5 is not None:
-            self._store.cache.put(row.url, outcome.response.body)
-        return record
-
-    def _merged(self, record: VisitRecord, outcome: Outcome, row: LookRow) -> VisitRecord:
-        """Let a page whose redirect or canonical link names a known page be one with that page."""
-        canonical = outcome.page.canonical_url if outcome.page is not None else None
-        true_url = normalize(canonical or outcome.response.url)
-        if true_url is None or identity(true_url) == row.identity:
-            return record
-        known = self._store.read.known(row.site_id, [identity(true_url)])
-        other = known.get(identity(true_url))
-        if other is None:
-            return self._with_alias(record, true_url, row)
-        # A canonical link to a hub (a home page, most often) is a mistake of the site's template.
-        if other.is_hub or other.id == row.page_id:
-            return record
-        fields = record.page_fields | {"state": "moved", "moved_to": other.id}
-        fields["kept_back"] = None if other.announced_at is None else KeptBack.SAME_PAGE.value
-        return replace(
-            record,
-            page_fields=fields,
-            page_change="moved",
-            change_detail=true_url,
-            announce_page=record.announce_page and other.announced_at is None,
-        )
-
-    def _with_alias(self, record: VisitRecord, url: str, row: LookRow) -> VisitRecord:
-        """Make the other address of a page known, so that it is not told a second time under that."""
-        site = self.frontier.site(row.site_id)
-        if site is None or not site.scope.verdict(url).inside or trap(url):
-            return record
-        alias = SeenLink(identity(url), url, row.anchor, state="alias")
-        return replace(record, more_pages=(*record.more_pages, alias))

@@ -24,6 +24,8 @@ from classifier.topic.text import language_of_page, tokens, weighted_terms
 from classifier.topic.values import PageText
 from classifier.topic.vectors import top
 from incremental.crawl.once import fetch_once
+from incremental.decide.hubs import HubScorer
+from incremental.decide.topics import IRRELEVANT, from_text, says_something, to_text
 from incremental.discovery.bandit import Bandit
 from incremental.discovery.exploration import Exploration, ExplorationState, Round
 from incremental.discovery.operators import SEARCHING, KnownPage, OutLink, Sources, operators
@@ -33,8 +35,6 @@ from incremental.errors import InputError
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.politeness import host_key
 from incremental.fetch.status import FetchStatus
-from incremental.judge.hubs import HubScorer
-from incremental.judge.topics import IRRELEVANT, from_text, says_something, to_text
 from incremental.learning.topic_models import TopicShelf
 from incremental.learning.topics import text_of
 from incremental.parse import Page, PageKind, parse

@@ -1,6 +1,6 @@
 """Finding out that a path prefix only mirrors the site, and making the doubles one.
 
-The rule itself is in :mod:`incremental.judge.mirrors`; here evidence is gathered from visits: two hubs
+The rule itself is in :mod:`incremental.decide.mirrors`; here evidence is gathered from visits: two hubs
 whose addresses differ by a prefix and whose bodies are the same. Because sites change between two
 visits, suspects are sent for at once, one after the other.
 """
@@ -13,13 +13,13 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from incremental.crawl.sites import WatchedSite
-from incremental.judge.mirrors import ALIKE_SHARE, MIN_BODY_BYTES, mirror_prefix, rules, stripped
-from incremental.judge.outcome import Judgement
+from incremental.decide.decision import Decision
+from incremental.decide.mirrors import ALIKE_SHARE, MIN_BODY_BYTES, mirror_prefix, rules, stripped
 from incremental.urls import identity
 from incremental.visit import Outcome
 from store import Store
 from store.record import to_json
-from store.values import HubRow, NewHub, SeenLink
+from store.values import HubRow, NewHub, SeenLink, VisitRecord
 
 logger = logging.getLogger("hubwatch.mirrors")
 
@@ -30,16 +30,15 @@ class MirrorWatch:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def learn(
-        self, outcome: Outcome, hub: HubRow, judgement: Judgement, site: WatchedSite, now: float
-    ) -> None:
+    def learn(self, outcome: Outcome, decision: Decision, site: WatchedSite, now: float) -> None:
         """Take two addresses with one body as evidence that a path prefix only mirrors the site."""
-        if outcome.page is None or outcome.body_md5 is None:
+        hub, visit = decision.hub, decision.visit
+        if hub is None or outcome.page is None or outcome.body_md5 is None:
             return
         if len(outcome.response.body) < MIN_BODY_BYTES:
             return
-        if judgement.baseline:
-            self._suspect(hub, judgement, site)
+        if visit is not None and visit.baseline:
+            self._suspect(hub, decision.record, site)
         evidence: dict[str, list[str]] = json.loads(site.row.mirrors)
         for other in self._store.read.hubs_with_body(site.row.id, outcome.body_md5):
             prefix = mirror_prefix(hub.url, other)
@@ -56,9 +55,9 @@ class MirrorWatch:
             else:
                 self._compare_twins(site, prefix, below, now)
 
-    def _suspect(self, hub: HubRow, judgement: Judgement, site: WatchedSite) -> None:
+    def _suspect(self, hub: HubRow, record: VisitRecord, site: WatchedSite) -> None:
         """Send for two hubs at once whose addresses differ by a prefix and that lead to much the same."""
-        here = {link.identity for link in judgement.record.links or ()}
+        here = {link.identity for link in record.links or ()}
         for other in self._store.read.hubs(site.row.id):
             if other.kind != hub.kind or mirror_prefix(hub.url, other.url) is None:
                 continue

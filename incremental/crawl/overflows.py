@@ -19,20 +19,20 @@ from dataclasses import replace
 from incremental.crawl.cover_watch import CoverWatch
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.tasks import hub_task, look_task
+from incremental.decide.decision import Decision
+from incremental.decide.hub_visit import OVERFLOW
+from incremental.decide.links import without_mirror
 from incremental.fetch.status import FetchStatus
-from incremental.judge.links import without_mirror
 from incremental.revisit.allocation import Share
 from incremental.times import MINUTE, NEVER
 from incremental.urls import identity, normalize
 from incremental.visit import VisitTask
 from store import Store
 from store.record import to_json
-from store.values import HubRow, NewHub, SeenLink, SiteChange, VisitRecord
+from store.updates import HubUpdate
+from store.values import HubRow, NewHub, SeenLink, VisitRecord
 
 logger = logging.getLogger("hubwatch.overflows")
-
-OVERFLOW = "overflow"
-"""The kind of change that says of a list that more of its pages were new than may be followed."""
 
 READ_SECONDS = 15 * MINUTE
 """A hub that was read so lately has shown what it could show."""
@@ -70,14 +70,11 @@ class Overflows:
             due = self._store.read.due_hubs(site.row.id, now, share.value, limit=None)
             site.urgent.push(*(hub.page_id for hub in due if site.hub_state(hub).owed_at))
 
-    def note(self, record: VisitRecord, site: WatchedSite) -> VisitRecord:
-        """Let the site's state, which is written with the record, say that a list overflowed.
-
-        The record is given back with an event if no further page of that list will be read.
-        """
-        hub = self._store.read.hub(record.page_id) if record.gap else None
-        if hub is None:
-            return record
+    def note(self, decision: Decision, site: WatchedSite) -> None:
+        """Let the site's state, which is written with the record, say that a list overflowed."""
+        record, hub = decision.record, decision.hub
+        if not record.gap or hub is None:
+            return
         state = site.state
         chained = state.overflow_at > (hub.visited_at or 0.0)
         since = state.overflow_since if chained else (hub.visited_at or record.at)
@@ -89,14 +86,8 @@ class Overflows:
             overflow_since=since,
             overflowed=(*state.overflowed, record.page_id),
         )
-        if site.next_pages.get(record.page_id, 0) < self._max_next_pages:
-            return record
-        next_url = record.hub_fields.get("next_url")
-        if not next_url or not self._max_next_pages:
-            return record
-        why = f"all new on {self._max_next_pages} further pages; not read: {next_url}"
-        logger.warning("%s: %s", site.row.name, why)
-        return replace(record, site_change=record.site_change or SiteChange(OVERFLOW, why))
+        if record.site_change is not None and record.site_change.kind == OVERFLOW:
+            logger.warning("%s: %s", site.row.name, record.site_change.detail)
 
     def settle(self, record: VisitRecord, site: WatchedSite, now: float) -> None:
         """Queue what a list may have lost, now that its visit is recorded."""
@@ -153,7 +144,7 @@ class Overflows:
                 continue
             state = replace(site.hub_state(hub), owed_at=now)
             site.hub_states[page_id] = state
-            fields: dict[str, object] = {"revisit": to_json(state.to_json())}
+            fields = HubUpdate(revisit=to_json(state.to_json()))
             # What fails is tried again in its own time; it stays owed.
             if not hub.failures:
                 fields["due_at"] = min(hub.due_at, now, NEVER)

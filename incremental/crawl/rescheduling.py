@@ -10,48 +10,45 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from incremental.crawl.sites import WatchedSite, article_due_at
-from incremental.judge.outcome import Judgement
+from incremental.decide.decision import Decision
 from incremental.parse import Page, PageKind
-from incremental.revisit import HubState, Visit, hinted
-from incremental.times import DAY, NEVER
+from incremental.revisit import HubState, hinted
+from incremental.times import NEVER
 from incremental.visit import Outcome
 from store import Store
 from store.record import to_json
-from store.values import ARTICLE, HubRow, VisitRecord
+from store.updates import HubUpdate
+from store.values import ARTICLE, HubRow
 
-MAX_TTL_SECONDS = DAY
 MAX_SIGNS = 20
 """Hubs of which one sitemap may be a sign at a time: more moved with a deployment."""
 MAX_ARTICLE_HINTS = 20
 """Monitored articles that one sitemap may bring forward at a time, those that changed last."""
 
 
-def reschedule(
-    judgement: Judgement, outcome: Outcome, hub: HubRow, site: WatchedSite, now: float
-) -> VisitRecord:
-    """Tell the policy what came of the visit, and set the next one."""
-    record = judgement.record
+def reschedule(decision: Decision, outcome: Outcome, site: WatchedSite, now: float) -> HubUpdate:
+    """Tell the policy what came of the visit of a hub; return when the next one is due."""
+    hub, visit = decision.hub, decision.visit
+    if hub is None or visit is None:
+        return HubUpdate()
     if hub.role == ARTICLE:
-        if judgement.novel:
+        if visit.novel:
             site.articles_gained_at = now
-        return _again_tomorrow(record, hub, site, now, failed=judgement.failed)
-    state = replace(site.hub_state(hub), key=str(hub.page_id), kind=_policy_kind(hub, judgement))
+        return _again_tomorrow(hub, site, now, failed=visit.failed)
+    kind = decision.record.hub_fields.get("kind", hub.kind)
+    kind = kind if kind != "html" else "home" if hub.role in ("seed", "home") else "page"
+    state = replace(site.hub_state(hub), key=str(hub.page_id), kind=kind)
     if outcome.page is not None:
         state = _offered(state, outcome.page)
-    if judgement.gone:
+    if decision.gone:
         site.hub_states.pop(hub.page_id, None)
         site.state = site.policy.retire(state, site.state)
-        return record
-    state, site.state = site.policy.observe(state, site.state, _numbers(judgement, outcome, now))
+        return HubUpdate()
+    state, site.state = site.policy.observe(state, site.state, visit)
     site.hub_states[hub.page_id] = state
-    site.baselines += judgement.baseline
+    site.baselines += visit.baseline
     due_at = min(site.due_at(hub.page_id, hub.role, state, now), NEVER)
-    fields: dict[str, object] = {
-        "due_at": due_at,
-        "interval_seconds": due_at - now,
-        "revisit": to_json(state.to_json()),
-    }
-    return replace(record, hub_fields=record.hub_fields | fields)
+    return HubUpdate(due_at=due_at, interval_seconds=due_at - now, revisit=to_json(state.to_json()))
 
 
 def _offered(state: HubState, page: Page) -> HubState:
@@ -62,18 +59,15 @@ def _offered(state: HubState, page: Page) -> HubState:
     return replace(state, push_hub=hub, push_topic=topic, push_asked=0, push_until=0.0)
 
 
-def _again_tomorrow(
-    record: VisitRecord, hub: HubRow, site: WatchedSite, now: float, *, failed: bool
-) -> VisitRecord:
+def _again_tomorrow(hub: HubRow, site: WatchedSite, now: float, *, failed: bool) -> HubUpdate:
     """Set the next visit of a monitored article; it has no part in what the policy knows of hubs."""
     failures = site.hub_state(hub).failures + 1 if failed else 0
     state = replace(site.hub_state(hub), tried_at=now, failures=failures, hinted_at=0.0)
     site.hub_states[hub.page_id] = state
-    fields: dict[str, object] = {
-        "due_at": article_due_at(state, site.articles_gained_at, now),
-        "revisit": to_json(state.to_json()),
-    }
-    return replace(record, hub_fields=record.hub_fields | fields)
+    return HubUpdate(
+        due_at=article_due_at(state, site.articles_gained_at, now),
+        revisit=to_json(state.to_json()),
+    )
 
 
 class Signs:
@@ -90,7 +84,7 @@ class Signs:
         if state == site.hub_state(hub):
             return
         site.hub_states[hub.page_id] = state
-        fields: dict[str, object] = {"revisit": to_json(state.to_json())}
+        fields = HubUpdate(revisit=to_json(state.to_json()))
         if hub.visited_at is not None and hub.state != "dead":
             fields["due_at"] = min(site.due_at(hub.page_id, hub.role, state, now), NEVER)
         self._store.write.update_hub(hub.page_id, **fields)
@@ -123,33 +117,3 @@ class Signs:
         hinting += [hub for _, hub in edited[:MAX_ARTICLE_HINTS]]
         for hub in hinting:
             self.note(site, hub, lambda state: hinted(state, now), now)
-
-
-def _policy_kind(hub: HubRow, judgement: Judgement) -> str:
-    kind = str(judgement.record.hub_fields.get("kind", hub.kind))
-    if kind != "html":
-        return kind
-    return "home" if hub.role in ("seed", "home") else "page"
-
-
-def _numbers(judgement: Judgement, outcome: Outcome, now: float) -> Visit:
-    return Visit(
-        at=now,
-        shown=judgement.shown,
-        novel=judgement.novel,
-        baseline=judgement.baseline,
-        all_new=judgement.all_new,
-        not_modified=outcome.unchanged,
-        failed=judgement.failed,
-        wait_seconds=_wait_seconds(outcome),
-        published=judgement.published,
-        shared=judgement.shared,
-        vanished=judgement.vanished,
-        relevant=judgement.relevant,
-    )
-
-
-def _wait_seconds(outcome: Outcome) -> float:
-    """Return how long the server or the feed asks to be left alone."""
-    ttl = outcome.page.ttl_seconds if outcome.page is not None else None
-    return max(outcome.response.retry_after_seconds or 0.0, min(ttl or 0.0, MAX_TTL_SECONDS))

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from incremental.crawl.urgent import UrgentQueue
-from incremental.judge.mirrors import rules
-from incremental.judge.site_context import SiteContext
+from incremental.decide.mirrors import rules
+from incremental.decide.site_context import SiteContext
 from incremental.revisit import (
     BudgetState,
     HubKind,
@@ -33,11 +33,12 @@ from incremental.revisit.allocation import (
 from incremental.revisit.cover import Cover
 from incremental.revisit.pacing import in_window
 from incremental.revisit.shares import Want, shares
-from incremental.scope import Reach, Scope
+from incremental.scope import Scope
 from incremental.settings import RevisitSettings, Settings, windows
 from incremental.times import DAY, HOUR, MINUTE, NEVER
 from incremental.urls import normalize
 from incremental.visit import Purpose, VisitTask
+from store.updates import SiteUpdate
 from store.values import ARTICLE, HubRow, SiteRow
 
 PAUSE_SECONDS = HOUR
@@ -170,15 +171,11 @@ class WatchedSite:
             interval = max(DAILY_REST_SECONDS, len(self.cover.resting) / share * DAY)
         return max(due_at, state.visited_at + interval)
 
-    def move(self, home: str) -> None:
-        """Let the scope lie around *home*, because the seed led there; its row says so from now on."""
-        self.set_scope(home=home)
-
-    def set_scope(self, **rules: object) -> None:
-        """Change rules of the scope; the row says so from now on."""
-        scope = json.dumps({**json.loads(self.row.scope), **rules}, ensure_ascii=False)
-        self.row = replace(self.row, scope=scope)
-        self.scope = read_scope(self.row)
+    def follow(self, changes: SiteUpdate) -> None:
+        """Take up what a visit changed in the site's row."""
+        if changes:
+            self.row = replace(self.row, **changes)
+            self.scope = read_scope(self.row)
 
     def index(self, hub: HubRow, now: float) -> float:
         """Return how urgent a visit of the hub is, in the policy's own measure."""
@@ -245,15 +242,8 @@ def article_due_at(state: HubState, gained_at: float, now: float) -> float:
 
 
 def read_scope(row: SiteRow) -> Scope:
-    """Return the scope of a site from its JSON column."""
-    rules = json.loads(row.scope)
-    return Scope(
-        seed_url=rules.get("home") or row.seed_url,
-        reach=Reach(rules.get("reach", Reach.HOST)),
-        include=tuple(rules.get("include", ())),
-        exclude=tuple(rules.get("exclude", ())),
-        open_feeds=tuple(rules.get("open_feeds", ())),
-    )
+    """Return the scope of a site from its row."""
+    return Scope.from_rules(row.seed_url, row.scope)
 
 
 def _hours(row: SiteRow, settings: Settings) -> tuple[str, ...]:

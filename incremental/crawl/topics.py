@@ -3,7 +3,7 @@
 ::
 
     hub visit   unknown links ── guess ──────────> scores that order the looks
-    look        text ── judged ──────────────────> scores, told by `new --topic`; the link that led
+    look        text ── opinion ─────────────────> scores, told by `new --topic`; the link that led
                                                    here teaches the guesses; leads out of the site
     errand      example ── settle_errand ────────> the topic learns (or says what it waits for)
                 lead    ── settle_errand ────────> a relevant page: its site is watched
@@ -16,17 +16,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
+from classifier.topic.values import Relevance, Verdict
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topic_errands import TopicErrands
-from incremental.fetch.status import FetchStatus
-from incremental.judge.outcome import HubView
-from incremental.judge.topic_text import link_contexts, page_text
-from incremental.judge.topics import (
+from incremental.decide.decision import Decision
+from incremental.decide.hub_view import HubView
+from incremental.decide.rules import Rule
+from incremental.decide.topics import (
     EXAMPLE,
     Guesses,
     from_context,
@@ -36,8 +36,10 @@ from incremental.judge.topics import (
     to_context,
     to_text,
 )
+from incremental.fetch.status import FetchStatus
 from incremental.learning.topics import text_of
 from incremental.parse import Page
+from incremental.parse.topic_text import link_contexts, page_text
 from incremental.seeds import add_seed
 from incremental.settings import Settings
 from incremental.urls import host_of, identity, registered_domain
@@ -45,7 +47,8 @@ from incremental.visit import Outcome, Purpose
 from store import Store
 from store.record import to_json
 from store.topic_values import ExampleRow, KeptPage, LeadRow, TopicRow
-from store.values import LookRow, NewLead, SeenLink, TopicScore, VisitRecord
+from store.updates import PageUpdate
+from store.values import NewLead, SeenLink, TopicOpinion, TopicScore, VisitRecord
 
 if TYPE_CHECKING:
     from incremental.learning.topic_models import TopicShelf, TopicVoice
@@ -56,16 +59,6 @@ KEEP_SECONDS = 600.0
 """How often what was learned of links and of words is written, and a lesson of all topics considered."""
 CAUGHT_UP_AT_ONCE = 5
 MAX_REDIRECTS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """A page that was fetched, as topics are shown it."""
-
-    text: PageText
-    context: LinkContext | None
-    """The link that led to it, as far as it is known."""
-    links: list[LinkContext]
 
 
 class TopicWatch:
@@ -127,52 +120,38 @@ class TopicWatch:
                 scores[key] = (*scores.get(key, ()), voice.guess(key, value))
         return Guesses(scores, contexts, max(voice.usual() for voice in self._voices.values()))
 
-    def judged_hub(self, record: VisitRecord, outcome: Outcome, site: WatchedSite) -> VisitRecord:
-        """Judge a page that was visited as a hub and is told as a page, or is no hub after all."""
-        row = self._store.read.look(record.page_id)
-        if not self._voices or row is None or outcome.page is None:
-            return record
-        kind = outcome.response.headers.get("content-type", "")
-        text = text_of(outcome.response.body, outcome.response.url, kind)
-        return self.judged(record, replace(outcome, text=text), row, site)
-
     # Pages.
 
-    def judged_again(self, record: VisitRecord, outcome: Outcome, site: WatchedSite) -> VisitRecord:
-        """Judge a told page whose content changed."""
-        row = self._store.read.look(record.page_id) if outcome.text is not None else None
-        return record if row is None else self.judged(record, outcome, row, site, again=True)
-
-    def judged(
-        self,
-        record: VisitRecord,
-        outcome: Outcome,
-        row: LookRow,
-        site: WatchedSite,
-        *,
-        again: bool = False,
-    ) -> VisitRecord:
-        """Add to a record what every topic makes of the page, and where its links lead."""
-        text, page = outcome.text, outcome.page
-        if not self._voices or text is None or page is None or is_empty(text):
-            return record
+    def opinion(
+        self, decision: Decision, outcome: Outcome, site: WatchedSite
+    ) -> TopicOpinion | None:
+        """Return what every topic makes of the visited page, and where its links lead; None = nothing."""
+        page, text = outcome.page, outcome.text
+        if not self._voices or not decision.judge_topics or page is None:
+            return None
+        if text is None and outcome.task.purpose is Purpose.HUB:
+            kind = outcome.response.headers.get("content-type", "")
+            text = text_of(outcome.response.body, outcome.response.url, kind)
+        row = self._store.read.look(outcome.task.page_id)
+        if text is None or row is None or is_empty(text):
+            return None
         assert self._shelf is not None
         self._shelf.observe(text)
         self._learned_more = True
-        seen = _Seen(text, from_context(row.link_context), link_contexts(page))
-        outside = [link for link in seen.links if not site.scope.verdict(link.url).inside]
+        again = outcome.task.purpose is Purpose.RECHECK
+        context, links = from_context(row.link_context), link_contexts(page)
+        outside = [link for link in links if not site.scope.verdict(link.url).inside]
         scores, leads = [], {}
         for topic_id, voice in self._voices.items():
             relevance = voice.judge(text, again=again)
             scores.append(score_of(row.identity, topic_id, relevance))
-            voice.learn_links(seen.text, seen.context, seen.links, relevance)
+            voice.learn_links(text, context, links, relevance)
             if relevance.verdict is Verdict.RELEVANT and outside:
-                links = [replace(link, parent_score=relevance.score) for link in outside]
-                leads[topic_id] = list(zip(links, voice.expect(links), strict=True))
+                own = [replace(link, parent_score=relevance.score) for link in outside]
+                leads[topic_id] = list(zip(own, voice.expect(own), strict=True))
         found = leads_of(leads, found_on=row.url, follows=lambda url: _follows(site, url))
         self.errands.offer(found)
-        fields = record.page_fields | {"link_context": None}
-        return replace(record, page_fields=fields, topic_scores=tuple(scores), leads=found)
+        return TopicOpinion(tuple(scores), found)
 
     def catch_up(self, now: float) -> bool:
         """Judge a few pages that were told before their topic was ready; return whether more wait.
@@ -288,7 +267,7 @@ class TopicWatch:
         self._store.topics.close_leads_to(lead.domain, "watched")
         link = SeenLink(identity(url), url)
         page_id = self._store.write.add_pages(site_id, [link], now=now)[link.identity]
-        fields: dict[str, object] = {"looked_at": now, "body_md5": outcome.body_md5}
+        fields = PageUpdate(looked_at=now, body_md5=outcome.body_md5, rule=Rule.NEW_LINK)
         if outcome.page is not None:
             fields |= {"title": outcome.page.title, "language": outcome.page.language}
         self._store.cache.put(url, outcome.response.body)
@@ -300,8 +279,8 @@ class TopicWatch:
                 outcome.response.status.value,
                 page_fields=fields,
                 announce_page=True,
-                topic_scores=(score_of(link.identity, lead.topic_id, relevance),),
-            )
+            ),
+            opinion=TopicOpinion((score_of(link.identity, lead.topic_id, relevance),)),
         )
         logger.info("%s is watched from now on: %s is on topic %s", parts.netloc, url, topic)
 

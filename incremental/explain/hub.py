@@ -9,8 +9,8 @@ from typing import Any
 from classifier.hub import HubClassifier, LinkEvidence, load_default
 from classifier.hub.labels import HUB
 from classifier.hub.registry import ActiveClassifier
+from incremental.decide.site_context import SiteContext
 from incremental.fetch.decoding import decode_body
-from incremental.judge.site_context import SiteContext
 from incremental.learning.labels import pages_at, places
 from incremental.urls import identity
 from store import Store

@@ -10,6 +10,8 @@ from typing import Any
 
 from incremental.assembly import policy_maker
 from incremental.crawl.sites import watch
+from incremental.decide.links import without_mirror
+from incremental.decide.rules import is_kept_back
 from incremental.errors import InputError
 from incremental.explain.backfill import backfill_of
 from incremental.explain.hub import explain_hub
@@ -17,7 +19,6 @@ from incremental.explain.topic import stored_verdicts
 from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import RobotsPolicy, robots_url
 from incremental.fetch.status import FetchStatus
-from incremental.judge.links import without_mirror
 from incremental.revisit import advance, price_minutes
 from incremental.scope import trap
 from incremental.settings import Settings
@@ -97,7 +98,7 @@ def _in_site(
         "first_seen_at": page["first_seen_at"],
         "announced_at": page["announced_at"],
         "page_state": page["state"],
-        "kept_back": page["kept_back"],
+        "rule_of_page": page["rule"],
         "backfill": backfill_of(store, page["id"]),
         "shown_by": [sighting["hub_url"] for sighting in store.read.sightings(page["id"])][:5],
     }
@@ -125,7 +126,7 @@ def _verdict(answer: dict[str, Any]) -> str:
     gained = next((site["backfill"]["says"] for site in seen if site.get("backfill")), "")
     is_hub = any(site.get("hub") not in (None, "dead") for site in seen if not site.get("article"))
     alias = bool(seen) and all(site.get("page_state") == "alias" for site in seen)
-    kept_back = next((site["kept_back"] for site in seen if site.get("kept_back")), "")
+    kept_back = next((s["rule_of_page"] for s in seen if is_kept_back(s["rule_of_page"])), "")
     waits = any(site.get("page_state") == "backfill" for site in seen)
     denied = answer["robots"].startswith(("denied", "robots.txt", "not public"))
     tests: list[tuple[bool, str]] = [

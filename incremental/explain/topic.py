@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from classifier.topic.values import PageText
-from incremental.judge.topics import is_empty, says_something
+from incremental.decide.topics import is_empty, says_something
 from incremental.learning.topics import topic_facts
 from incremental.urls import identity
 from store import Store

@@ -30,9 +30,9 @@ from classifier.hub.labels import (
     write_labels,
 )
 from incremental.crawl.sites import read_scope
+from incremental.decide.links import without_mirror
+from incremental.decide.mirrors import rules
 from incremental.errors import InputError
-from incremental.judge.links import without_mirror
-from incremental.judge.mirrors import rules
 from incremental.urls import host_of, identity, normalize, registered_domain
 from store import Store
 from store.values import HubNews, HubRow, LabelEntry, NewHub, SeenLink, SiteRow

@@ -32,15 +32,15 @@ from classifier.topic.text import weighted_terms
 from classifier.topic.trees import read_tree
 from classifier.topic.trees.forest import joined
 from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
-from incremental.judge.topics import (
+from incremental.decide.topics import (
     IRRELEVANT,
     LIKELY,
     RELEVANT,
-    Standing,
+    Readiness,
     from_text,
     is_empty,
+    readiness,
     says_something,
-    standing_of,
 )
 from incremental.learning.topics import find_topic
 from store import Store
@@ -147,13 +147,13 @@ class TopicShelf:
         """
         examples = self._store.topics.examples(row.id)
         keywords: list[str] = json.loads(row.keywords)
-        standing = standing_of(examples, keywords)
+        standing = readiness(examples, keywords)
         fields: dict[str, Any] = {"model": "", "version": "", "warnings": "[]"}
         if standing.ready:
             try:
                 model = self._taught(row, examples, keywords)
             except TopicError as error:
-                standing = Standing(ready=False, why=f"nothing can be learned from it: {error}")
+                standing = Readiness(ready=False, why=f"nothing can be learned from it: {error}")
             else:
                 fields = _columns(model, self._problems(row.method))
         state = "ready" if standing.ready else "waiting"

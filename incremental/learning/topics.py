@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from classifier.topic.values import PageText, Verdict
+from incremental.decide.topics import EXAMPLE, IRRELEVANT, RELEVANT, readiness, to_text
 from incremental.errors import InputError, NotFoundError
-from incremental.judge.topics import EXAMPLE, IRRELEVANT, RELEVANT, standing_of, to_text
 from incremental.urls import identity, normalize
 from store import Store
 from store.topic_values import ExampleRow, NewExample, TopicRow
@@ -141,7 +141,7 @@ def set_paused(store: Store, name: str, *, paused: bool, now: float) -> TopicRow
     """
     row = find_topic(store, name)
     keywords: list[str] = json.loads(row.keywords)
-    ready = standing_of(store.topics.examples(row.id), keywords).ready
+    ready = readiness(store.topics.examples(row.id), keywords).ready
     state = "paused" if paused else "ready" if ready else "waiting"
     store.topics.update(row.id, state=state, changed_at=now)
     return find_topic(store, name)

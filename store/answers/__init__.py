@@ -169,7 +169,7 @@ class Answers(Reader):
                 Page.published_at,
                 Page.first_seen_at,
                 Page.looked_at,
-                Page.kept_back,
+                Page.rule,
                 Page.body_md5,
                 Page.moved_to,
             )

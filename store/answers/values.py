@@ -195,7 +195,7 @@ class PageDetail:
     published_at: float | None
     first_seen_at: float
     looked_at: float | None
-    kept_back: str | None
+    rule: str | None
     """The rule by which it is not announced."""
     body_md5: str | None
     is_hub: bool

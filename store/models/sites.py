@@ -93,8 +93,8 @@ class Page(Model):
     look_due_at = DoubleField(null=True)
     """When the page itself is to be fetched; NULL = not planned."""
     looked_at = DoubleField(null=True)
-    kept_back = TextField(null=True)
-    """The rule by which it was not announced when it was fetched for verification."""
+    rule = TextField(null=True)
+    """The rule that decided last whether it is announced; NULL = it was decided before rules were kept."""
     body_md5 = TextField(null=True)
     """MD5 of the last body in the cache."""
     look_score = DoubleField(null=True)

@@ -197,7 +197,7 @@ class RoundQueries(Reader):
             Page.state,
             Page.first_hub_id,
             Hub.page.is_null(is_null=False) & (Hub.role != ARTICLE),
-            Page.kept_back,
+            Page.rule,
         )
         found: dict[str, KnownPage] = {}
         for batch in chunked(identities, 500):

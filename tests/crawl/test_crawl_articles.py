@@ -192,13 +192,13 @@ def test_error_pages_and_pages_of_thanks_are_kept_back_with_their_rule(tmp_path:
     with watch(tmp_path, pages) as crawl:
         assert crawl.run(3 * DAY).new() == ["/report.html"]
         rules = {
-            path: crawl.store.read.find_page(HOME + path, "")[0]["kept_back"]
+            path: crawl.store.read.find_page(HOME + path, "")[0]["rule"]
             for path in ("404.html", "thanks.html", "report.html")
         }
     assert rules == {
-        "404.html": "error page",
-        "thanks.html": "page of thanks or donations",
-        "report.html": None,
+        "404.html": "error_page",
+        "thanks.html": "courtesy_page",
+        "report.html": "new_link",
     }
 
 

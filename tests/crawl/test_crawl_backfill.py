@@ -122,9 +122,9 @@ def test_recorded_again_after_a_kill_no_page_comes_twice(tmp_path: Path) -> None
     with watch(tmp_path, gaining(*PAST)) as crawl:
         write = crawl.store.write.visit
 
-        def kept(record: VisitRecord) -> list[int]:
+        def kept(record: VisitRecord, *more: Any) -> list[int]:
             records.append(record)
-            return write(record)
+            return write(record, *more)
 
         object.__setattr__(crawl.store.write, "visit", kept)
         crawl.run(2 * DAY)

@@ -74,7 +74,7 @@ def test_killed_in_the_middle_of_recording_nothing_is_lost_or_told_twice(
     class KilledError(BaseException):
         pass
 
-    def die(*_: object) -> None:
+    def die(*_: object, **__: object) -> None:
         raise KilledError
 
     with Watch(tmp_path, web, HOME) as crawl, monkeypatch.context() as patch:

@@ -299,10 +299,10 @@ def test_a_new_page_that_says_it_is_not_there_is_no_news(tmp_path: Path) -> None
     with watch(tmp_path, pages) as crawl:
         assert crawl.run(DAY).new() == []
         (row,) = crawl.store.read.find_page(HOME + "b.html", "")
-        assert (row["state"], row["kept_back"]) == ("missing", "not there yet")
+        assert (row["state"], row["rule"]) == ("missing", "not_there_yet")
         assert crawl.run(90 * DAY).new() == []
         (row,) = crawl.store.read.find_page(HOME + "b.html", "")
-        assert (row["state"], row["kept_back"]) == ("gone", "says that it is not there")
+        assert (row["state"], row["rule"]) == ("gone", "says_not_there")
         assert crawl.web.urls().count(HOME + "b.html") < 60
 
 

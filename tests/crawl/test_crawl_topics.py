@@ -32,7 +32,7 @@ from topic_web import (
 
 from classifier.topic.values import PageText
 from incremental.clock import SimulatedClock
-from incremental.judge.topics import from_text
+from incremental.decide.topics import from_text
 from store.answers import NewQuery
 
 

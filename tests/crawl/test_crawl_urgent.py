@@ -10,8 +10,8 @@ import pytest
 from fake_web import DAY, HOUR, START, FakeWeb, Watch, page, watch
 
 from incremental.clock import SimulatedClock
-from incremental.crawl.overflows import OVERFLOW
 from incremental.crawl.urgent import LEAST_AT_ONCE, MAX_PAGES, UrgentQueue
+from incremental.decide.hub_visit import OVERFLOW
 from incremental.revisit import HubState
 from incremental.settings import Settings
 from incremental.times import NEVER

@@ -13,10 +13,10 @@ from classifier.hub import LinkEvidence
 from classifier.topic.text import tokens
 from classifier.topic.values import PageText
 from incremental.crawl.discoverer import Discoverer, Parts
+from incremental.decide.topics import EXAMPLE, to_text
 from incremental.discovery.search import NoProvider, SearchAnswer, SearchResult, SearchStatus
 from incremental.errors import InputError
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.judge.topics import EXAMPLE, to_text
 from incremental.learning.proposals import accept_sites
 from incremental.learning.topic_models import TopicShelf
 from incremental.settings import Settings, build_settings

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from incremental.judge.outcome import top_folder
+from incremental.decide.links import top_folder
 from incremental.settings import Settings
 from incremental.storage import only_discoverer, only_writer
 from store.errors import StoreLockedError

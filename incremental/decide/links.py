@@ -9,9 +9,9 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from incremental.judge.mirrors import stripped
+from incremental.decide.mirrors import stripped
 from incremental.parse import Link
-from incremental.scope import Scope, trap
+from incremental.scope import Scope, page_number, trap
 from incremental.urls import identity, normalize
 
 
@@ -89,3 +89,17 @@ def links_digest(found: Iterable[Target]) -> str:
     """Return an MD5 of which pages a page leads to, whatever their order and anchors."""
     names = "\n".join(sorted(target.identity for target in found))
     return hashlib.md5(names.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def top_folder(identity: str) -> str:
+    """Return the beginning that the identities in a page's first folder share; empty at the root.
+
+    ``//host/news/2024/x`` -> ``//host/news/``; ``//host/x`` -> an empty text.
+    """
+    parts = identity.split("/", 4)
+    return "/".join(parts[:4]) + "/" if len(parts) == 5 else ""  # noqa: PLR2004 - //host/folder/rest
+
+
+def is_later_page(target: Target) -> bool:
+    """Tell whether an address names a later page of a list."""
+    return page_number(target.url) is not None

@@ -13,13 +13,13 @@ back a little. What another hub has shown meanwhile came since as well::
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from math import inf
 
-from incremental.judge.links import Target
-from incremental.judge.news import Standing
-from store.values import HubRow, KnownPage
+from incremental.decide.hub_view import HubView
+from incremental.decide.links import Target
+from incremental.decide.rules import Rule, Standing
+from store.values import HubRow
 
 MIN_LINKS = 4
 """Fewer links than this say nothing when all of them are new."""
@@ -29,47 +29,26 @@ MAX_OLD_SHARE = 0.35
 _DIGITS = re.compile(r"\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class ListView:
-    """What was known of a list before its visit. Times are unix seconds."""
-
-    hub: HubRow
-    known: Mapping[str, KnownPage]
-    """The pages it shows that were known, by identity."""
-    visible: frozenset[int]
-    """Page ids that it showed at its last visit."""
-    overflow_at: float = 0.0
-    """When a list of its site was last found to have overflowed; 0 = never."""
-    overflow_since: float = 0.0
-    """From when on pages may have come that scrolled by there."""
-    resumed_at: float = 0.0
-    """When we last began to watch again after a pause; 0 = there was none."""
-
-
-def all_new(view: ListView, shown: Sequence[Target], standings: Mapping[str, Standing]) -> bool:
+def all_new(view: HubView, rules: Mapping[str, Rule]) -> bool:
     """Tell whether a list on the hub is all or mostly of pages that nobody had seen."""
-    return _can_overflow(view.hub) and _turned_over(
-        view, shown, standings, since=inf, unseen=MIN_LINKS
-    )
+    return _can_overflow(view.hub) and _turned_over(view, rules, since=inf, unseen=MIN_LINKS)
 
 
-def overflowed(view: ListView, shown: Sequence[Target], standings: Mapping[str, Standing]) -> bool:
+def overflowed(view: HubView, rules: Mapping[str, Rule]) -> bool:
     """Tell whether pages may have scrolled by: a list on the hub is all or mostly new to it."""
     hub = view.hub
     if not _can_overflow(hub):
         return False
     # Later pages of a list are read now and then: that all on them is new to them says nothing.
     own = hub.visited_at if hub.visited_at is not None and hub.role != "page" else inf
-    if _turned_over(view, shown, standings, since=own, unseen=MIN_LINKS):
+    if _turned_over(view, rules, since=own, unseen=MIN_LINKS):
         return True
     if view.overflow_at > (hub.visited_at or 0.0):
         start = max(hub.visited_at or 0.0, view.overflow_since)
-        return _turned_over(view, shown, standings, since=start, unseen=0)
+        return _turned_over(view, rules, since=start, unseen=0)
     if own > view.resumed_at:
         return False
-    return _turned_over(view, shown, standings, since=own, unseen=0) or _all_gone(
-        view, shown, standings, since=own
-    )
+    return _turned_over(view, rules, since=own, unseen=0) or _all_gone(view, rules, since=own)
 
 
 def _can_overflow(hub: HubRow) -> bool:
@@ -78,39 +57,34 @@ def _can_overflow(hub: HubRow) -> bool:
 
 
 def _turned_over(
-    view: ListView,
-    shown: Sequence[Target],
-    standings: Mapping[str, Standing],
+    view: HubView,
+    rules: Mapping[str, Rule],
     *,
     since: float,
     unseen: int,
 ) -> bool:
     """Tell whether most of some list came after *since*, and at least *unseen* of it was unknown."""
     lists: dict[str, list[Target]] = {}
-    for target in shown:
+    for target in view.found:
         lists.setdefault(_DIGITS.sub("0", target.tag_path), []).append(target)
     for targets in lists.values():
-        new = sum(standings[t.identity] is Standing.NEW for t in targets)
-        fresh = sum(_is_fresh(view, t, standings, since) for t in targets)
+        new = sum(rules[t.identity].standing is Standing.NEW for t in targets)
+        fresh = sum(_is_fresh(view, t, rules, since) for t in targets)
         old = len(targets) - fresh
         if fresh >= MIN_LINKS and new >= unseen and old <= MAX_OLD_SHARE * len(targets):
             return True
     return False
 
 
-def _all_gone(
-    view: ListView, shown: Sequence[Target], standings: Mapping[str, Standing], *, since: float
-) -> bool:
+def _all_gone(view: HubView, rules: Mapping[str, Rule], *, since: float) -> bool:
     """Tell whether hardly any article is left of what it showed before: the lists are short."""
-    fresh = sum(_is_fresh(view, t, standings, since) for t in shown)
+    fresh = sum(_is_fresh(view, t, rules, since) for t in view.found)
     kept = sum(page.id in view.visible and not page.is_hub for page in view.known.values())
     return fresh > 0 and kept <= MAX_OLD_SHARE * (fresh + kept)
 
 
-def _is_fresh(
-    view: ListView, target: Target, standings: Mapping[str, Standing], since: float
-) -> bool:
-    if standings[target.identity] is Standing.NEW:
+def _is_fresh(view: HubView, target: Target, rules: Mapping[str, Rule], since: float) -> bool:
+    if rules[target.identity].standing is Standing.NEW:
         return True
     known = view.known.get(target.identity)
     return known is not None and not known.is_hub and known.first_seen_at > since

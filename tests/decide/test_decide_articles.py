@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from incremental.judge.articles import MAX_MONITORED, monitoring_plan
-from incremental.judge.editions import is_edition_front
-from incremental.judge.kept_back import KeptBack, furniture, may_be_furniture
+from incremental.decide.articles import MAX_MONITORED, monitoring_plan
+from incremental.decide.editions import is_edition_front
+from incremental.decide.furniture import furniture, may_be_furniture
+from incremental.decide.rules import Rule
 from store.values import ArticleCandidate, MonitoredArticle
 
 SITE = "https://docs.example"
@@ -64,17 +65,17 @@ def test_an_article_that_gained_links_again_and_again_is_a_hub() -> None:
 @pytest.mark.parametrize(
     ("path", "title", "rule"),
     [
-        ("/404.html", "Page not found", KeptBack.ERROR_PAGE),
-        ("/404.html", "", KeptBack.ERROR_PAGE),
-        ("/de/404/", "404", KeptBack.ERROR_PAGE),
-        ("/errors/503.html", "Sorry", KeptBack.ERROR_PAGE),
-        ("/not-found", "页面不存在", KeptBack.ERROR_PAGE),
-        ("/thanks/", "Thanks!", KeptBack.COURTESY_PAGE),
-        ("/danke.html", "Danke", KeptBack.COURTESY_PAGE),
-        ("/donate", "Donate", KeptBack.COURTESY_PAGE),
-        ("/%E6%84%9F%E8%B0%A2/", "感谢", KeptBack.COURTESY_PAGE),
-        ("/blog/author/agrove.html", "Andy", KeptBack.LIST_PAGE),
-        ("/tags/news/", "News", KeptBack.LIST_PAGE),
+        ("/404.html", "Page not found", Rule.ERROR_PAGE),
+        ("/404.html", "", Rule.ERROR_PAGE),
+        ("/de/404/", "404", Rule.ERROR_PAGE),
+        ("/errors/503.html", "Sorry", Rule.ERROR_PAGE),
+        ("/not-found", "页面不存在", Rule.ERROR_PAGE),
+        ("/thanks/", "Thanks!", Rule.COURTESY_PAGE),
+        ("/danke.html", "Danke", Rule.COURTESY_PAGE),
+        ("/donate", "Donate", Rule.COURTESY_PAGE),
+        ("/%E6%84%9F%E8%B0%A2/", "感谢", Rule.COURTESY_PAGE),
+        ("/blog/author/agrove.html", "Andy", Rule.LIST_PAGE),
+        ("/tags/news/", "News", Rule.LIST_PAGE),
         ("/archives/17.html", "A post", None),
         ("/category/news/a-post/", "A post", None),
         ("/405/", "Journal 3", None),
@@ -89,7 +90,7 @@ def test_an_article_that_gained_links_again_and_again_is_a_hub() -> None:
     ],
 )
 def test_error_pages_and_pages_of_thanks_are_no_news(
-    path: str, title: str, rule: KeptBack | None
+    path: str, title: str, rule: Rule | None
 ) -> None:
     assert furniture(SITE + path, title) == rule
     assert rule is None or may_be_furniture(SITE + path)

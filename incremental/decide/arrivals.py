@@ -25,11 +25,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from incremental.judge.links import Target
-from incremental.judge.news import MIN_TELLING_ANCHOR, Since, Standing, date_in_url
+from incremental.decide.hub_view import HubView, Since
+from incremental.decide.links import Target, is_later_page
+from incremental.decide.migration import MIN_HEADLINE_CHARS
+from incremental.decide.rules import Rule, Standing
+from incremental.decide.url_dates import date_in_url
 from incremental.scope import page_number
 from incremental.times import DAY
-from store.values import HubRow, KnownPage, Sight
+from store.values import HubRow, Sight
 
 MIN_KEPT = 3
 """Links of a place that must have stayed: fewer are no list that we know."""
@@ -45,23 +48,6 @@ LISTS = frozenset({"seed", "list", "page", "feed", "sitemap", "probe", "user"})
 _DIGITS = re.compile(r"\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """A hub as it is read now, with what it showed before."""
-
-    hub: HubRow
-    since: Since
-    found: Sequence[Target]
-    """All its links, in page order."""
-    known: Mapping[str, KnownPage]
-    visible: frozenset[int]
-    """Page ids that it showed at its last visit."""
-    sights: Sequence[Sight]
-    """All that it ever showed."""
-    newborn: frozenset[str] = frozenset()
-    """Identities of links into a section that came up as a whole: its pages are news."""
-
-
 def dated(target: Target, hub: HubRow) -> float | None:
     """Return the date of a page as its link tells it: a feed's, or that in the address."""
     stated = target.published_at if hub.kind == "feed" else None
@@ -74,85 +60,90 @@ def is_old(target: Target, hub: HubRow, since: Since) -> bool:
     return date is not None and date < since.oldest_news
 
 
-def is_old_hub(target: Target, stand: Standing, hub: HubRow, since: Since) -> bool:
+def is_old_hub(target: Target, rule: Rule, hub: HubRow, since: Since) -> bool:
     """Tell whether a link looks like a hub, and is dated as an old article is."""
-    return stand is Standing.HUB and is_old(target, hub, since) and page_number(target.url) is None
+    return rule is Rule.HUB and is_old(target, hub, since) and not is_later_page(target)
 
 
-def gained_old(shelf: Shelf, standings: Mapping[str, Standing]) -> frozenset[str]:
+def gained_old(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
     """Return the old pages that the hub gained, those that look like hubs and those behind among them."""
-    hub, since = shelf.hub, shelf.since
-    old = {one for one, stand in standings.items() if stand is Standing.BACKDATED}
-    old |= {t.identity for t in shelf.found if is_old_hub(t, standings[t.identity], hub, since)}
-    found = {one for one, stand in standings.items() if stand is Standing.BACKFILL}
-    return arrivals(shelf, old - shelf.newborn) | found
+    hub, since = view.hub, view.since
+    old = {one for one, rule in rules.items() if rule is Rule.BACKDATED}
+    old |= {t.identity for t in view.found if is_old_hub(t, rules[t.identity], hub, since)}
+    found = {one for one, rule in rules.items() if rule is Rule.BACKFILL}
+    return arrivals(view, old - _newborn(view)) | found
 
 
-def gained_behind(shelf: Shelf, standings: Mapping[str, Standing]) -> frozenset[str]:
+def gained_behind(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
     """Return what stands as new and is an old page that the hub gained, by what it showed already."""
-    fresh = {one for one, stand in standings.items() if stand is Standing.NEW} - shelf.newborn
-    return arrivals(shelf, behind(shelf, fresh))
+    fresh = {one for one, rule in rules.items() if rule.standing is Standing.NEW} - _newborn(view)
+    return arrivals(view, behind(view, fresh))
 
 
-def behind(shelf: Shelf, fresh: Collection[str]) -> frozenset[str]:
+def _newborn(view: HubView) -> frozenset[str]:
+    """Return the links into sections that came up as a whole: their pages are news."""
+    return frozenset(t.identity for t in view.found if view.came_up(t))
+
+
+def behind(view: HubView, fresh: Collection[str]) -> frozenset[str]:
     """Return those of *fresh* (identities) that are dated long before what the hub showed already.
 
     A site may take in what it published since we began to watch. What stands above all that was there is
     news all the same.
     """
-    newest = _newest_shown(shelf)
+    newest = _newest_shown(view)
     if newest is None or not fresh:
         return frozenset()
-    limit = newest - shelf.since.backdated_days * DAY
+    limit = newest - view.since.backdated_days * DAY
     below: set[str] = set()
     kept_at: set[str] = set()
-    for target in shelf.found:
+    for target in view.found:
         place = _place(target.tag_path)
-        if _is_kept(target, shelf):
+        if _is_kept(target, view):
             kept_at.add(place)
-        elif target.identity in fresh and (place in kept_at or shelf.hub.kind == "sitemap"):
-            date = dated(target, shelf.hub)
+        elif target.identity in fresh and (place in kept_at or view.hub.kind == "sitemap"):
+            date = dated(target, view.hub)
             if date is not None and date <= limit:
                 below.add(target.identity)
     return frozenset(below)
 
 
-def _newest_shown(shelf: Shelf) -> float | None:
-    dates = [dated(t, shelf.hub) for t in shelf.found if _is_kept(t, shelf)]
+def _newest_shown(view: HubView) -> float | None:
+    dates = [dated(t, view.hub) for t in view.found if _is_kept(t, view)]
     # The addresses of events name days to come.
-    past = [date for date in dates if date is not None and date <= shelf.since.now + DAY]
+    past = [date for date in dates if date is not None and date <= view.since.now + DAY]
     return max(past, default=None)
 
 
-def arrivals(shelf: Shelf, old: Collection[str]) -> frozenset[str]:
+def arrivals(view: HubView, old: Collection[str]) -> frozenset[str]:
     """Return those of *old* (identities of links that were not there before) that the hub gained."""
-    if not old or not _was_read(shelf):
+    if not old or not _was_read(view):
         return frozenset()
-    gone = _gone(shelf)
-    moved = {sight.anchor for sight in gone if len(sight.anchor) >= MIN_TELLING_ANCHOR}
+    gone = _gone(view)
+    moved = {sight.anchor for sight in gone if len(sight.anchor) >= MIN_HEADLINE_CHARS}
     places: dict[str, list[Target]] = {}
-    for target in shelf.found:
+    for target in view.found:
         places.setdefault(_place(target.tag_path), []).append(target)
     came: set[str] = set()
     for name, links in places.items():
         asked = {t.identity for t in links if t.identity in old and t.anchor not in moved}
         if asked:
-            came |= _gained(_Place.of(name, links, shelf, gone), asked, shelf)
+            came |= _gained(_Place.of(name, links, view, gone), asked, view)
     return frozenset(came)
 
 
-def _was_read(shelf: Shelf) -> bool:
+def _was_read(view: HubView) -> bool:
     """Tell whether the hub is a list whose earlier state is known and stands for what it was."""
-    hub, relaunched_at = shelf.hub, shelf.since.relaunched_at
+    hub, relaunched_at = view.hub, view.since.relaunched_at
     if hub.role not in LISTS or hub.baseline_at is None or hub.visited_at is None:
         return False
     return relaunched_at is None or hub.visited_at > relaunched_at
 
 
-def _gone(shelf: Shelf) -> list[Sight]:
+def _gone(view: HubView) -> list[Sight]:
     """Return what the hub showed at its last visit and no longer shows."""
-    here = {page.id for page in shelf.known.values()}
-    return [one for one in shelf.sights if one.gone_at is None and one.page_id not in here]
+    here = {page.id for page in view.known.values()}
+    return [one for one in view.sights if one.gone_at is None and one.page_id not in here]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +159,11 @@ class _Place:
     """It shows a part of a longer list."""
 
     @classmethod
-    def of(cls, name: str, links: Sequence[Target], shelf: Shelf, gone: Sequence[Sight]) -> _Place:
+    def of(cls, name: str, links: Sequence[Target], view: HubView, gone: Sequence[Sight]) -> _Place:
         """Sum up what is known of a place."""
         lost = sum(_place(one.tag_path) == name for one in gone)
-        kept = [_is_kept(target, shelf) for target in links]
-        return cls(links, kept, lost, _is_cut_off(name, lost, shelf))
+        kept = [_is_kept(target, view) for target in links]
+        return cls(links, kept, lost, _is_cut_off(name, lost, view))
 
     def tail(self) -> int:
         """Return from which index on nothing was there before."""
@@ -183,9 +174,9 @@ class _Place:
         return next((n for n, kept in enumerate(self.kept) if kept), len(self.kept))
 
 
-def _is_cut_off(name: str, lost: int, shelf: Shelf) -> bool:
-    hub = shelf.hub
-    here = [one for one in shelf.sights if _place(one.tag_path) == name]
+def _is_cut_off(name: str, lost: int, view: HubView) -> bool:
+    hub = view.hub
+    here = [one for one in view.sights if _place(one.tag_path) == name]
     gained = sum(one.first_seen_at > (hub.baseline_at or 0.0) for one in here)
     went = lost + sum(one.gone_at is not None for one in here)
     if gained:
@@ -193,9 +184,9 @@ def _is_cut_off(name: str, lost: int, shelf: Shelf) -> bool:
     return bool(went or hub.next_url or page_number(hub.url) is not None)
 
 
-def _gained(place: _Place, asked: Collection[str], shelf: Shelf) -> set[str]:
+def _gained(place: _Place, asked: Collection[str], view: HubView) -> set[str]:
     """Return those of *asked* that the place gained."""
-    hub, kept = shelf.hub, sum(place.kept)
+    hub, kept = view.hub, sum(place.kept)
     came = len(place.links) - kept
     grows = place.lost * 2 <= came
     if hub.kind == "sitemap":
@@ -223,9 +214,9 @@ def _is_by_date(links: Sequence[Target], hub: HubRow) -> bool:
     return max(falling, rising) >= ORDERED_SHARE * len(pairs)
 
 
-def _is_kept(target: Target, shelf: Shelf) -> bool:
-    page = shelf.known.get(target.identity)
-    return page is not None and page.id in shelf.visible
+def _is_kept(target: Target, view: HubView) -> bool:
+    page = view.known.get(target.identity)
+    return page is not None and page.id in view.visible
 
 
 def _place(tag_path: str) -> str:

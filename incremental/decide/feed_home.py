@@ -14,20 +14,26 @@ A feed need not lie where its articles do (``feeds.example.net`` for ``example.c
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import urlsplit
 
-from incremental.parse import Link, Page
-from incremental.scope import Scope
-from incremental.urls import host_of, normalize, registered_domain
+from incremental.parse import Link, Page, PageKind
+from incremental.scope import Reach, Scope
+from incremental.urls import host_of, identity, normalize, registered_domain
+from store.values import HubRow, NewHub, SeenLink, SiteRow
 
 MOST = 0.6
 """Share of a feed's entries that names a site: a blog that links elsewhere now and then has more, a
 planet of two dozen blogs has no member with so many."""
 COUNTING_HOSTS = ("feedproxy.google.com", "feedburner.com", "feedblitz.com", "feedsportal.com")
 """Services that put an address of their own, which redirects, before each entry's; subdomains included."""
+GIVEN = ("seed", "user")
+MAX_OPEN_FEEDS = 100
+"""Feeds of one site whose entries count wherever they lie; an import may name more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +123,75 @@ def _is_counting(url: str) -> bool:
 
 def _counts(host: str) -> bool:
     return any(host == name or host.endswith(f".{name}") for name in COUNTING_HOSTS)
+
+
+class _AsHub(Protocol):
+    @property
+    def kind(self) -> str: ...
+    @property
+    def role(self) -> str: ...
+
+
+def is_given_feed(hub: _AsHub) -> bool:
+    """Tell whether the user gave this feed; a seed counts once it was read as one."""
+    return hub.kind == "feed" and hub.role in GIVEN
+
+
+def is_planet(hub: HubRow, scope: Scope) -> bool:
+    """Tell whether a seed is a feed of many sites: what lies around it is of none of them."""
+    return hub.identity in scope.open_feeds and scope.verdict(hub.url).inside
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedSite:
+    """What a feed's first entries taught of its site."""
+
+    rules: str | None
+    """The site's new scope, as its row keeps it; None when it stays as it is."""
+    scope: Scope
+    """The scope from now on."""
+    home: SeenLink | None
+    """The site's own page, a hub from now on; None when the feed is of no site, or has a site already."""
+
+
+def learn_site(page: Page, hub: HubRow, row: SiteRow, now: float) -> LearnedSite | None:
+    """Learn whose feed it is from its first entries.
+
+    None when it is no feed of the user's, or was read before. One that was read and whose last answer
+    had nothing in scope is learned from again: its site may have moved, or it was empty at first.
+    """
+    rules, scope = row.scope, Scope.from_rules(row.seed_url, row.scope)
+    given = page.kind is PageKind.FEED and hub.role in GIVEN
+    # A feed of many sites stays one.
+    is_open = hub.identity in scope.open_feeds
+    learned = bool(hub.shown_links) or (hub.baseline_at is not None and is_open)
+    if not given or learned or not page.links:
+        return None
+    found = feed_site(page, hub.url) if hub.role == "seed" else FeedSite(None)
+    if found.home is not None and not lies_well(page.links, scope):
+        rules = changed_rules(rules, home=found.home)
+        if found.whole_domain and scope.reach is Reach.HOST:
+            rules = changed_rules(rules, reach=Reach.DOMAIN)
+        scope = Scope.from_rules(row.seed_url, rules)
+    if not lies_well(page.links, scope):
+        feeds = dict.fromkeys((*scope.open_feeds, hub.identity))
+        rules = changed_rules(rules, open_feeds=list(feeds)[-MAX_OPEN_FEEDS:])
+        scope = Scope.from_rules(row.seed_url, rules)
+    changed = rules if rules != row.scope else None
+    return LearnedSite(changed, scope, _own_page(found.home, hub, scope, now))
+
+
+def changed_rules(rules: str, **changes: object) -> str:
+    """Return the JSON of a scope with other rules."""
+    return json.dumps({**json.loads(rules), **changes}, ensure_ascii=False)
+
+
+def _own_page(home: str | None, hub: HubRow, scope: Scope, now: float) -> SeenLink | None:
+    """Return the page of the site that a feed named as a hub of it.
+
+    It was not given: if it is not there it is left out again.
+    """
+    if home is None or not scope.verdict(home).inside:
+        return None
+    new = NewHub("html", "home", 1.0, f"the site of the feed {hub.url}", now)
+    return SeenLink(identity(home), home, hub=new)

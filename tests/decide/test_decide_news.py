@@ -1,4 +1,4 @@
-"""Which links are news: tables of single judgements, and whole visits as stories."""
+"""Which links are news: tables of single decisions, and whole visits as stories."""
 
 from __future__ import annotations
 
@@ -13,20 +13,26 @@ from stories import (
     HOME,
     HOUR,
     START,
+    brought,
     by_identity,
     html,
     hub,
     known_page,
     outcome,
+    read_hub,
     target,
     unread_hub,
     view,
 )
 
+from incremental.decide.decision import Decision
+from incremental.decide.furniture import is_soft_404
+from incremental.decide.hub_view import Since
+from incremental.decide.links import Target
+from incremental.decide.news import link_rule
+from incremental.decide.rules import Standing
+from incremental.decide.url_dates import date_in_url
 from incremental.fetch.status import FetchStatus
-from incremental.judge.links import Target
-from incremental.judge.news import Since, Standing, date_in_url, is_soft_404, standing
-from incremental.judge.outcome import Judgement, judge_hub
 from store.values import HubRow, KnownPage
 
 NOW = START + HOUR
@@ -34,7 +40,7 @@ SINCE = Since(NOW, START, backdated_days=30.0)
 
 
 def stand(link: Target, row: HubRow, known: KnownPage | None = None, **more: bool) -> Standing:
-    return standing(link, known, row, SINCE, **{"hub_like": False, **more})
+    return link_rule(link, known, row, SINCE, **{"hub_like": False, **more}).standing
 
 
 @pytest.mark.parametrize(
@@ -97,13 +103,14 @@ def test_a_hub_not_read_since_a_relaunch_has_overlooked_nothing() -> None:
     known = known_page(9, "a", first_seen_at=START + 120)
     for relaunched_at, expected in ((START + 90, Standing.KNOWN), (START + 30, Standing.NEW)):
         since = Since(NOW, START, 30.0, relaunched_at)
-        assert standing(target("a"), known, LATER, since, hub_like=False) is expected
+        rule = link_rule(target("a"), known, LATER, since, hub_like=False)
+        assert rule.standing is expected
 
 
 def test_an_item_of_a_far_future_is_told_without_its_date() -> None:
-    judgement = judged(hub(kind="feed"), target("a", published_at=NOW + 400 * DAY))
-    assert told(judgement) == [HOME + "a"]
-    assert [link.published_at for link in judgement.record.links or ()] == [None]
+    decision = judged(hub(kind="feed"), target("a", published_at=NOW + 400 * DAY))
+    assert told(decision) == [HOME + "a"]
+    assert [link.published_at for link in decision.record.links or ()] == [None]
 
 
 @pytest.mark.parametrize(
@@ -136,52 +143,52 @@ def test_any_url_names_a_date_or_none(text: str) -> None:
     assert moment is None or -3e9 < moment < 5e9
 
 
-def judged(row: HubRow, *found: Target, **fields: Any) -> Judgement:
-    return judge_hub(outcome(page=html()), view(row, *found, **fields))
+def judged(row: HubRow, *found: Target, **fields: Any) -> Decision:
+    return read_hub(outcome(page=html()), view(row, *found, **fields))
 
 
-def told(judgement: Judgement) -> list[str]:
-    return [link.url for link in judgement.record.links or () if link.announce]
+def told(decision: Decision) -> list[str]:
+    return [link.url for link in decision.record.links or () if link.announce]
 
 
 def test_the_first_visit_is_the_baseline() -> None:
-    judgement = judged(unread_hub(), target("a"), target("b"))
-    assert told(judgement) == []
-    assert judgement.baseline
-    assert judgement.record.hub_fields["baseline_at"] == NOW
-    assert len(judgement.record.links or ()) == 2
+    decision = judged(unread_hub(), target("a"), target("b"))
+    assert told(decision) == []
+    assert brought(decision).baseline
+    assert decision.record.hub_fields["baseline_at"] == NOW
+    assert len(decision.record.links or ()) == 2
 
 
 def test_the_second_visit_tells_what_is_new_and_plans_a_look_at_it() -> None:
     known = by_identity(known_page(5, "a"))
-    judgement = judged(hub(), target("a"), target("b"), known=known, visible=frozenset({5}))
-    assert told(judgement) == [HOME + "b"]
-    looks = {link.url: link.look_due_at for link in judgement.record.links or ()}
+    decision = judged(hub(), target("a"), target("b"), known=known, visible=frozenset({5}))
+    assert told(decision) == [HOME + "b"]
+    looks = {link.url: link.look_due_at for link in decision.record.links or ()}
     assert looks == {HOME + "a": None, HOME + "b": NOW}
-    assert (judgement.novel, judgement.shown) == (1, 2)
-    assert judgement.record.hub_fields["new_pages"] == 1
+    assert (brought(decision).novel, brought(decision).shown) == (1, 2)
+    assert decision.record.hub_fields["new_pages"] == 1
 
 
 def test_what_can_be_looked_at_first_waits_for_that_look() -> None:
     """Verified before told, as far as looks are granted; the rest is told at once."""
-    judgement = judged(hub(), target("a"), target("b"), looks=1)
-    states = {link.url: (link.announce, link.state) for link in judgement.record.links or ()}
+    decision = judged(hub(), target("a"), target("b"), looks=1)
+    states = {link.url: (link.announce, link.state) for link in decision.record.links or ()}
     assert states == {HOME + "a": (False, "pending"), HOME + "b": (True, "known")}
-    assert judgement.novel == 2
+    assert brought(decision).novel == 2
 
 
 def test_old_pages_that_turn_up_are_recorded_as_backdated() -> None:
-    judgement = judged(hub(), target("2019/05/01/a"), target("b"))
-    states = {link.url: link.state for link in judgement.record.links or ()}
+    decision = judged(hub(), target("2019/05/01/a"), target("b"))
+    states = {link.url: link.state for link in decision.record.links or ()}
     assert states == {HOME + "2019/05/01/a": "backdated", HOME + "b": "known"}
-    assert told(judgement) == [HOME + "b"]
+    assert told(decision) == [HOME + "b"]
 
 
 def test_feed_dates_are_kept_for_the_policy_and_the_page() -> None:
     links = [target(str(n), published_at=START + n) for n in (1, 2)]
-    judgement = judged(hub(kind="feed"), *links, target("z", published_at=NOW + DAY))
-    assert judgement.published == (START + 1, START + 2)
-    assert next(link.published_at for link in judgement.record.links or ()) == START + 1
+    decision = judged(hub(kind="feed"), *links, target("z", published_at=NOW + DAY))
+    assert brought(decision).published == (START + 1, START + 2)
+    assert next(link.published_at for link in decision.record.links or ()) == START + 1
 
 
 OLD_URLS = [f"{HOME}article.php?id={n}" for n in range(20)]
@@ -194,9 +201,9 @@ def new_form(count: int, *, anchors: bool) -> list[Target]:
 
 
 def test_a_relaunch_is_one_event_and_tells_nothing() -> None:
-    judgement = judged(hub(), *new_form(20, anchors=False), lost_urls=OLD_URLS)
-    record = judgement.record
-    assert told(judgement) == []
+    decision = judged(hub(), *new_form(20, anchors=False), lost_urls=OLD_URLS)
+    record = decision.record
+    assert told(decision) == []
     assert record.site_change is not None
     assert record.site_change.kind == "relaunch"
     assert record.rebaseline
@@ -207,27 +214,27 @@ def test_a_relaunch_is_one_event_and_tells_nothing() -> None:
 
 def test_known_headlines_under_new_addresses_are_moved_pages() -> None:
     found = [target(f"article.php?id={50 + n}", name) for n, name in enumerate(HEADLINES)]
-    judgement = judged(hub(), *found, lost_urls=OLD_URLS, anchors=HEADLINES)
-    assert told(judgement) == []
-    moves = [link.moved_from for link in judgement.record.links or ()]
+    decision = judged(hub(), *found, lost_urls=OLD_URLS, anchors=HEADLINES)
+    assert told(decision) == []
+    moves = [link.moved_from for link in decision.record.links or ()]
     assert moves == list(HEADLINES.values())
 
 
 def test_a_busy_day_is_no_relaunch() -> None:
     """Everything went and everything is new, but of the form that it always had: a gap."""
     found = [target(f"article.php?id={50 + n}", f"Another story {n}") for n in range(20)]
-    judgement = judged(hub(), *found, lost_urls=OLD_URLS, anchors={})
-    assert len(told(judgement)) == 20
-    assert judgement.record.gap
-    assert judgement.all_new
-    assert judgement.record.site_change is None
+    decision = judged(hub(), *found, lost_urls=OLD_URLS, anchors={})
+    assert len(told(decision)) == 20
+    assert decision.record.gap
+    assert brought(decision).all_new
+    assert decision.record.site_change is None
 
 
 @pytest.mark.parametrize(("lost", "came", "kept"), [(7, 20, 0), (20, 7, 0), (20, 20, 6)])
 def test_few_links_or_many_that_stayed_are_no_relaunch(lost: int, came: int, kept: int) -> None:
     stayed = [target(f"kept/{n}") for n in range(kept)]
     known = by_identity(*(known_page(500 + n, f"kept/{n}") for n in range(kept)))
-    judgement = judged(
+    decision = judged(
         hub(),
         *stayed,
         *new_form(came, anchors=False),
@@ -235,14 +242,14 @@ def test_few_links_or_many_that_stayed_are_no_relaunch(lost: int, came: int, kep
         visible=frozenset(page.id for page in known.values()),
         lost_urls=OLD_URLS[:lost],
     )
-    assert len(told(judgement)) == came
-    assert judgement.record.site_change is None
+    assert len(told(decision)) == came
+    assert decision.record.site_change is None
 
 
 def test_short_anchors_say_nothing_of_a_relaunch() -> None:
     found = [target(f"article.php?id={50 + n}", "more") for n in range(20)]
-    judgement = judged(hub(), *found, lost_urls=OLD_URLS, anchors={"more": 7})
-    assert len(told(judgement)) == 20
+    decision = judged(hub(), *found, lost_urls=OLD_URLS, anchors={"more": 7})
+    assert len(told(decision)) == 20
 
 
 NOT_THERE = """404|404 Not Found|404 - Example|404: Page|Error 404|404 error|Page not found | Example
@@ -272,12 +279,12 @@ def test_pages_that_another_hub_showed_first_are_shared_with_it() -> None:
         known_page(8, "c", first_hub_id=7, announced_at=START),
     )
     links = [target(path) for path in "abc"]
-    judgement = judged(hub(), *links, known=known, visible=frozenset({8}))
-    assert judgement.shared == {"7": 1}
-    assert judged(unread_hub(), *links, known=known).shared == {}
+    decision = judged(hub(), *links, known=known, visible=frozenset({8}))
+    assert brought(decision).shared == {"7": 1}
+    assert brought(judged(unread_hub(), *links, known=known)).shared == {}
 
 
 def test_a_page_cut_short_keeps_what_it_does_not_show() -> None:
-    cut = judge_hub(outcome(page=html(truncated=True)), view(hub(), target("a")))
+    cut = read_hub(outcome(page=html(truncated=True)), view(hub(), target("a")))
     assert cut.record.keep_missing
     assert cut.record.status == FetchStatus.FETCHED.value

@@ -1,24 +1,11 @@
-"""Why a page that turned up is not announced: a rule with a name, kept with the page. Pure."""
+"""Pages that belong to the furniture of a site: errors, thanks, lists of tags. Pure."""
 
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from urllib.parse import unquote, urlsplit
 
-
-class KeptBack(StrEnum):
-    """The rule by which a page that turned up is not announced."""
-
-    NOT_THERE = "not there"
-    NOT_YET_THERE = "not there yet"
-    HOME_INSTEAD = "home page instead"
-    SAYS_NOT_THERE = "says that it is not there"
-    ERROR_PAGE = "error page"
-    COURTESY_PAGE = "page of thanks or donations"
-    LIST_PAGE = "list of a tag, a category or an author"
-    SAME_PAGE = "another address of a known page"
-
+from incremental.decide.rules import Rule
 
 # Directly below the root, or below a folder of one language: ``/404.html``, ``/de/404/``. Deeper down,
 # ``/news/404.html`` is the 404th article of many a content management system.
@@ -52,14 +39,37 @@ def may_be_furniture(url: str) -> bool:
     return any(one.search(path) for one in (_ERROR_PAGE, _COURTESY_PAGE, _LIST_PAGE))
 
 
-def furniture(url: str, title: str) -> KeptBack | None:
+def furniture(url: str, title: str) -> Rule | None:
     """Return why a page that was read is furniture and no page to announce; None = it is none.
 
     An error page says so in its title: ``/405/`` is a comic strip as well.
     """
     path = unquote(urlsplit(url).path)
     if _ERROR_PAGE.search(path) and (not title or _ERROR_WORDS.search(title)):
-        return KeptBack.ERROR_PAGE
+        return Rule.ERROR_PAGE
     if _COURTESY_PAGE.search(path):
-        return KeptBack.COURTESY_PAGE
-    return KeptBack.LIST_PAGE if _LIST_PAGE.search(path) else None
+        return Rule.COURTESY_PAGE
+    return Rule.LIST_PAGE if _LIST_PAGE.search(path) else None
+
+
+# "404" and "not found" count where a title begins or ends with them, or beside a word for errors: a
+# flight 404, a ship not found, are news.
+_ERROR_TITLE = re.compile(
+    r"""^\W*404(?!\d)(?=\W*$|\s*[-\u2013\u2014|:,.!·_]|\s*(?:error|not\ found|page))
+    |^\W*404\s*(?:页|頁|错误|錯誤|找不到|未找到)
+    |[-\u2013\u2014|:·_]\s*(?:404|not\ found)\W*$|^\W*not\ found(?:\W*$|\s*[-\u2013\u2014|:·_])
+    |(?:error|fehler|erreur|错误|錯誤|http)\s*404(?!\d)
+    |\b(?:page\ not\ found|seite\ nicht\ gefunden|page\ introuvable|page\ non\ trouvée)\b
+    |(?:页面|頁面|网页|網頁)(?:不存在|未找到|找不到|已删除|已刪除)|(?:找不到|未找到|無法找到|无法找到)(?:该|該|此)?(?:页|頁|网页|網頁)
+    |您(?:所)?(?:访问|訪問|要找|查找)的(?:页面|頁面|网页|網頁)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SHORT_TEXT = 600
+
+
+def is_soft_404(title: str, text: str) -> bool:
+    """Tell whether a page that was answered with 200 says that it is not there.
+
+    The title must say so and the page must be short: an article about error pages has more to say.
+    """
+    return bool(_ERROR_TITLE.search(title)) and len(text) < _SHORT_TEXT

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from incremental.judge.news import date_in_url
+from incremental.decide.url_dates import date_in_url
 from incremental.scope import page_number
 from store.values import ArticleCandidate, MonitoredArticle
 

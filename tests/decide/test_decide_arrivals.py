@@ -11,18 +11,20 @@ from stories import (
     HOME,
     HOUR,
     START,
+    brought,
     by_identity,
-    html,
     hub,
     known_page,
     outcome,
+    read_hub,
     target,
     unread_hub,
     view,
 )
 
-from incremental.judge.links import Target
-from incremental.judge.outcome import Judgement, judge_hub
+from incremental.decide.decision import Decision
+from incremental.decide.links import Target
+from incremental.parse import Page, PageKind
 from store.folders import folder_of, widened
 from store.values import HubRow, KnownPage, Sight
 
@@ -46,7 +48,7 @@ def judge(  # noqa: PLR0913 - each is what some story is about
     sights: tuple[Sight, ...] = (),
     known: tuple[KnownPage, ...] = (),
     **fields: Any,
-) -> Judgement:
+) -> Decision:
     """Judge a visit on which *kept* of the *links* stood there before, and *lost* others went."""
     pages = [known_page(n, name) for n, name in enumerate(kept, 10)]
     went = [Sight(500 + n, f"What went: {n}", PLACE, START, None) for n in range(lost)]
@@ -59,12 +61,12 @@ def judge(  # noqa: PLR0913 - each is what some story is about
         sights=(*stood, *went, *sights),
         **{"visible": visible, **fields},
     )
-    return judge_hub(outcome(page=html()), seen)
+    return read_hub(outcome(page=Page(url=HOME, kind=PageKind(row.kind if row else "html"))), seen)
 
 
-def gained(judgement: Judgement) -> list[str]:
+def gained(decision: Decision) -> list[str]:
     """The names of the pages of the backfill."""
-    return [one.url.rsplit("/", 1)[1] for one in judgement.record.links or () if one.backfill]
+    return [one.url.rsplit("/", 1)[1] for one in decision.record.links or () if one.backfill]
 
 
 STAYED = ["a", "b", "c", "d", "e"]
@@ -81,7 +83,7 @@ def test_old_pages_that_a_list_gains_are_one_backfill_and_no_news() -> None:
     judged = judge(around(old("x"), old("y")), STAYED)
     assert gained(judged) == ["x", "y"]
     record = judged.record
-    assert (record.backfill_folder, judged.novel, record.gap) == ("/2007/03/04/", 1, False)
+    assert (record.backfill_folder, brought(judged).novel, record.gap) == ("/2007/03/04/", 1, False)
     links = {one.url: one for one in record.links or ()}
     new = links[HOME + "2007/03/04/x"]
     assert (new.state, new.announce, new.look_due_at) == ("backfill", False, None)
@@ -233,7 +235,7 @@ def test_a_late_page_above_all_others_is_news_whatever_its_date() -> None:
     links = [link(name) for name in RECENT]
     late = hub(visited_at=NOW - HOUR)
     judged = judge([link("/2024/03/01/m"), *links], RECENT, row=late, now=NOW)
-    assert (gained(judged), judged.novel) == ([], 1)
+    assert (gained(judged), brought(judged).novel) == ([], 1)
 
 
 @pytest.mark.parametrize(

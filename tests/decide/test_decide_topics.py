@@ -8,19 +8,31 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stories import DAY, HOME, HOUR, START, by_identity, hub, known_page, outcome, target, view
+from stories import (
+    DAY,
+    HOME,
+    HOUR,
+    START,
+    brought,
+    by_identity,
+    hub,
+    known_page,
+    outcome,
+    read_hub,
+    target,
+    view,
+)
 
 from classifier.topic.values import LinkContext, PageText
-from incremental.judge.outcome import judge_hub
-from incremental.judge.topics import (
+from incremental.decide.topics import (
     MAX_LEADS_PER_PAGE,
     Guesses,
     from_context,
     from_text,
     is_empty,
     leads_of,
+    readiness,
     retry_at,
-    standing_of,
     to_context,
     to_text,
 )
@@ -53,11 +65,11 @@ def example(number: int = 1, **fields: Any) -> ExampleRow:
 
 
 def test_key_words_alone_are_enough() -> None:
-    assert standing_of([], ["bridge"]) == standing_of([example(text=BRIDGE)], [])
+    assert readiness([], ["bridge"]) == readiness([example(text=BRIDGE)], [])
 
 
 def test_a_topic_waits_until_an_example_is_there() -> None:
-    waiting = standing_of([example(), example(2, status="gone", failures=1)], [])
+    waiting = readiness([example(), example(2, status="gone", failures=1)], [])
     assert not waiting.ready
     assert "2 of 2 examples are missing" in waiting.why
     assert f"{HOME}1: not fetched yet" in waiting.why
@@ -65,19 +77,19 @@ def test_a_topic_waits_until_an_example_is_there() -> None:
 
 
 def test_one_usable_example_is_enough_and_the_missing_ones_are_named() -> None:
-    ready = standing_of([example(text=BRIDGE), example(2, status="timed_out", failures=1)], [])
+    ready = readiness([example(text=BRIDGE), example(2, status="timed_out", failures=1)], [])
     assert ready.ready
     assert ready.why == f"1 of 2 examples is missing ({HOME}2: timed out, tried again later)"
 
 
 def test_an_empty_page_teaches_nothing_and_that_is_said() -> None:
-    waiting = standing_of([example(text=EMPTY, status="fetched")], [])
+    waiting = readiness([example(text=EMPTY, status="fetched")], [])
     assert (waiting.ready, "holds no text" in waiting.why) == (False, True)
 
 
 def test_a_page_that_was_called_relevant_is_enough_one_called_irrelevant_is_not() -> None:
-    assert standing_of([example(origin="relevant", text=BRIDGE)], []).ready
-    assert not standing_of([example(origin="irrelevant", text=BRIDGE)], []).ready
+    assert readiness([example(origin="relevant", text=BRIDGE)], []).ready
+    assert not readiness([example(origin="irrelevant", text=BRIDGE)], []).ready
 
 
 def test_failing_examples_are_tried_ever_later() -> None:
@@ -162,7 +174,7 @@ def guesses(**expected: float) -> Guesses:
 def test_what_topics_expect_most_of_is_looked_at_before_it_is_told() -> None:
     found = [target(path) for path in ("a", "b", "c")]
     seen = view(hub(), *found, looks=1, guesses=guesses(a=0.1, b=0.8, c=0.3))
-    record = judge_hub(outcome(), seen).record
+    record = read_hub(outcome(), seen).record
     assert [link.announce for link in record.links or ()] == [True, False, True]
     assert [link.look_score for link in record.links or ()] == [0.1, 0.8, 0.3]
     assert all(link.link_context for link in record.links or ())
@@ -171,24 +183,26 @@ def test_what_topics_expect_most_of_is_looked_at_before_it_is_told() -> None:
 
 def test_a_hub_is_weighed_by_what_topics_expect_of_its_new_links() -> None:
     found = [target(path) for path in ("a", "b", "c")]
-    judgement = judge_hub(outcome(), view(hub(), *found, guesses=guesses(a=0.5, b=0.9, c=0.2)))
-    assert judgement.novel == 3
-    assert judgement.relevant == pytest.approx(1.6)
-    assert judge_hub(outcome(), view(hub(), *found)).relevant is None
+    decision = read_hub(outcome(), view(hub(), *found, guesses=guesses(a=0.5, b=0.9, c=0.2)))
+    assert brought(decision).novel == 3
+    assert brought(decision).relevant == pytest.approx(1.6)
+    assert brought(read_hub(outcome(), view(hub(), *found))).relevant is None
 
 
 def test_a_hub_of_usual_links_weighs_what_an_unjudged_one_does() -> None:
     """The worth of a hub is (relevant + 1) / (judged + 1): here, and without any judgement, 1."""
     found = [target(path) for path in ("a", "b")]
     usual = replace(guesses(a=0.2, b=0.2), usual=0.2)
-    judgement = judge_hub(outcome(), view(hub(), *found, guesses=usual))
-    assert judgement.relevant == pytest.approx(judgement.novel)
+    decision = read_hub(outcome(), view(hub(), *found, guesses=usual))
+    assert brought(decision).relevant == pytest.approx(brought(decision).novel)
     eager = replace(guesses(a=1.0, b=1.0), usual=0.05)
-    assert judge_hub(outcome(), view(hub(), *found, guesses=eager)).relevant == pytest.approx(6.0)
+    assert brought(
+        read_hub(outcome(), view(hub(), *found, guesses=eager))
+    ).relevant == pytest.approx(6.0)
 
 
 def test_known_links_are_neither_guessed_nor_weighed() -> None:
     old = known_page(9, "a")
     seen = view(hub(), target("a"), known=by_identity(old), guesses=guesses(a=0.9))
-    judgement = judge_hub(outcome(), seen)
-    assert (judgement.relevant, judgement.record.topic_scores) == (0, ())
+    decision = read_hub(outcome(), seen)
+    assert (brought(decision).relevant, decision.record.topic_scores) == (0, ())

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stories import HOME, target
 
-from incremental.judge.links import links_digest, targets
-from incremental.judge.mirrors import mirror_prefix, rules, stripped
+from incremental.decide.links import links_digest, targets
+from incremental.decide.mirrors import mirror_prefix, rules, stripped
 from incremental.parse import Link
 from incremental.scope import Scope
 from incremental.urls import normalize

@@ -5,37 +5,55 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from stories import DAY, HOME, HOUR, START, html, hub, outcome, target, unread_hub, view
-
-from incremental.fetch.status import FetchStatus, Response
-from incremental.judge.hubs import HubCounts, HubLimits, choose_hubs, score_targets
-from incremental.judge.looks import judge_look
-from incremental.judge.outcome import (
-    judge_failure,
-    judge_hub,
-    judge_same_links,
-    judge_topic_page,
-    judge_unchanged,
+from stories import (
+    DAY,
+    HOME,
+    HOUR,
+    START,
+    brought,
+    html,
+    hub,
+    outcome,
+    read_hub,
+    target,
+    unread_hub,
+    view,
+    visit_hub,
 )
+
+from incremental.decide.hubs import HubCounts, HubLimits, choose_hubs, score_targets
+from incremental.decide.rules import Rule
+from incremental.decide.sections import Section
+from incremental.decide.verification import PageFacts, decide_verification
+from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
 from incremental.visit import Outcome, Purpose
-from store.values import HubRow, LookRow
+from store.values import HubRow, LookRow, SeenLink, VisitRecord
 
 NOW = START + HOUR
 ARTICLE = HOME + "article"
 LIMITS = HubLimits(threshold=0.5, max_per_site=200, max_per_template=60, max_next_pages=5)
 
 
+def change_of(record: VisitRecord) -> str | None:
+    return record.page_change.kind if record.page_change is not None else None
+
+
+def verified(visit: Outcome, page: LookRow) -> VisitRecord:
+    return decide_verification(visit, PageFacts(NOW, page)).record
+
+
 def after(row: HubRow, *statuses: FetchStatus) -> tuple[HubRow, list[str | None]]:
     """The hub after failed visits, and what each of them changed of the page."""
     changes: list[str | None] = []
     for status in statuses:
-        record = judge_failure(outcome(status), row, NOW).record
-        changes.append(record.page_change)
-        row = replace(row, **record.hub_fields)  # type: ignore[arg-type]  # columns by name
+        record = visit_hub(outcome(status), row).record
+        changes.append(change_of(record))
+        row = replace(row, **record.hub_fields)
     return row, changes
 
 
+FAILURES = [s for s in FetchStatus if s.value not in ("fetched", "not_modified")]
 GONE, TIMED_OUT = FetchStatus.GONE, FetchStatus.TIMED_OUT
 
 
@@ -50,26 +68,26 @@ def test_a_hub_that_is_gone_after_time_outs_is_told_as_gone_too() -> None:
     assert changes == [None, None, None, "gone", None]
 
 
-@pytest.mark.parametrize("status", [s for s in FetchStatus if s is not FetchStatus.GONE])
+@pytest.mark.parametrize("status", [s for s in FAILURES if s is not FetchStatus.GONE])
 def test_no_other_failure_makes_a_known_hub_gone(status: FetchStatus) -> None:
     row, changes = after(hub(), status, status, status, status)
     assert changes == [None] * 4
     assert (row.state, row.failures) == ("active", 4)
 
 
-@pytest.mark.parametrize("status", FetchStatus)
+@pytest.mark.parametrize("status", FAILURES)
 def test_what_never_was_there_is_dead_unless_it_may_come(status: FetchStatus) -> None:
     """A usual place that answers 404 is never asked again; one that times out is."""
     hopeless = {"gone", "blocked", "invalid_url", "bad_redirect", "forbidden_address"}
     hopeless |= {"robots_denied", "too_many_redirects", "redirected"}
-    judgement = judge_failure(outcome(status), unread_hub(role="probe"), NOW)
-    assert judgement.gone == (status.value in hopeless)
-    assert (judgement.record.hub_fields.get("state") == "dead") == judgement.gone
+    decision = visit_hub(outcome(status), unread_hub(role="probe"))
+    assert decision.gone == (status.value in hopeless)
+    assert (decision.record.hub_fields.get("state") == "dead") == decision.gone
 
 
 @pytest.mark.parametrize("status", FetchStatus)
 def test_a_seed_is_never_given_up(status: FetchStatus) -> None:
-    assert not judge_failure(outcome(status), unread_hub(role="seed"), NOW).gone
+    assert not visit_hub(outcome(status), unread_hub(role="seed")).gone
 
 
 def lost_hub() -> HubRow:
@@ -78,27 +96,27 @@ def lost_hub() -> HubRow:
 
 def test_a_hub_that_comes_back_is_told_as_back_however_it_answers() -> None:
     answers = [
-        judge_hub(outcome(page=html()), view(lost_hub(), target("a"))),
-        judge_unchanged(outcome(FetchStatus.NOT_MODIFIED), lost_hub(), NOW),
-        judge_same_links(outcome(page=html()), lost_hub(), [], NOW),
+        read_hub(outcome(page=html()), view(lost_hub(), target("a"))),
+        visit_hub(outcome(FetchStatus.NOT_MODIFIED), lost_hub()),
+        visit_hub(outcome(page=html()), lost_hub()),
     ]
-    for judgement in answers:
-        record = judgement.record
-        assert (record.page_change, record.page_fields["state"]) == ("back", "known")
+    for decision in answers:
+        record = decision.record
+        assert (change_of(record), record.page_fields["state"]) == ("back", "known")
         assert (record.hub_fields["state"], record.hub_fields["failures"]) == ("active", 0)
 
 
 def test_a_hub_that_rests_for_another_reason_goes_on_resting() -> None:
-    judgement = judge_unchanged(outcome(FetchStatus.NOT_MODIFIED), hub(state="resting"), NOW)
-    assert judgement.record.page_change is None
-    assert "state" not in judgement.record.hub_fields
+    decision = visit_hub(outcome(FetchStatus.NOT_MODIFIED), hub(state="resting"))
+    assert decision.record.page_change is None
+    assert "state" not in decision.record.hub_fields
 
 
 def test_an_unchanged_hub_keeps_its_links_and_counts_the_visit() -> None:
-    judgement = judge_unchanged(outcome(FetchStatus.NOT_MODIFIED), hub(barren_visits=2), NOW)
-    record = judgement.record
+    decision = visit_hub(outcome(FetchStatus.NOT_MODIFIED), hub(barren_visits=2))
+    record = decision.record
     assert record.links is None
-    assert judgement.shown == 5
+    assert brought(decision).shown == 5
     fields = record.hub_fields
     assert (fields["visits"], fields["barren_visits"], fields["visited_at"]) == (2, 3, NOW)
     assert not {"etag", "last_modified", "body_md5"} & set(fields)
@@ -107,37 +125,37 @@ def test_an_unchanged_hub_keeps_its_links_and_counts_the_visit() -> None:
 def test_validators_are_those_of_the_last_answer() -> None:
     """A 304 may renew them; a body without them clears them, or every later visit would be a 304."""
     renewed = outcome(FetchStatus.NOT_MODIFIED, headers={"etag": '"2"'})
-    assert judge_unchanged(renewed, hub(), NOW).record.hub_fields["etag"] == '"2"'
+    assert visit_hub(renewed, hub()).record.hub_fields["etag"] == '"2"'
     fresh = outcome(page=html(), body_md5="0" * 32, headers={"last-modified": "x"})
-    fields = judge_hub(fresh, view(hub(), target("a"))).record.hub_fields
+    fields = read_hub(fresh, view(hub(), target("a"))).record.hub_fields
     assert (fields["etag"], fields["last_modified"], fields["body_md5"]) == (None, "x", "0" * 32)
 
 
 def test_barren_visits_are_counted_until_something_new_comes() -> None:
-    barren = judge_hub(outcome(page=html()), view(hub(barren_visits=4)))
+    barren = read_hub(outcome(page=html()), view(hub(barren_visits=4)))
     assert barren.record.hub_fields["barren_visits"] == 5
-    fruitful = judge_hub(outcome(page=html()), view(hub(barren_visits=4), target("a")))
+    fruitful = read_hub(outcome(page=html()), view(hub(barren_visits=4), target("a")))
     assert fruitful.record.hub_fields["barren_visits"] == 0
 
 
 def test_the_kind_of_a_hub_is_what_its_body_turned_out_to_be() -> None:
     page = Page(url=HOME, kind=PageKind.FEED)
-    assert judge_hub(outcome(page=page), view(unread_hub())).record.hub_fields["kind"] == "feed"
+    assert read_hub(outcome(page=page), view(unread_hub())).record.hub_fields["kind"] == "feed"
 
 
 def test_what_a_page_names_besides_its_links_becomes_known() -> None:
     page = html(feed_urls=(HOME + "feed", "mailto:x"), refresh_url=HOME + "home", language="en")
-    record = judge_hub(outcome(page=page), view(unread_hub(role="seed"))).record
+    record = read_hub(outcome(page=page), view(unread_hub(role="seed"))).record
     named = {link.url: link.hub.role for link in record.more_pages if link.hub}
     assert named == {HOME + "feed": "feed", HOME + "home": "seed"}
     assert record.page_fields["language"] == "en"
-    again = judge_same_links(outcome(page=page), hub(), [], NOW).record
+    again = visit_hub(outcome(page=page), hub()).record
     assert {link.url for link in again.more_pages} == set(named)
 
 
 def test_the_sitemaps_of_an_index_become_hubs() -> None:
     page = Page(url=HOME, kind=PageKind.SITEMAP_INDEX, links=(Link(HOME + "s1.xml"),))
-    record = judge_hub(outcome(page=page), view(unread_hub(), target("s1.xml"))).record
+    record = read_hub(outcome(page=page), view(unread_hub(), target("s1.xml"))).record
     assert [link.hub.kind for link in record.more_pages if link.hub] == ["sitemap"]
 
 
@@ -176,14 +194,14 @@ def test_far_pages_of_a_list_are_no_hubs() -> None:
 def test_what_looks_like_a_hub_but_is_over_the_limit_is_neither_hub_nor_news() -> None:
     link = target("list/")
     full = view(hub(), link, scores={link.identity: 0.9}, counts=HubCounts(200, {}))
-    (seen,) = judge_hub(outcome(page=html()), full).record.links or ()
+    (seen,) = read_hub(outcome(page=html()), full).record.links or ()
     assert (seen.hub, seen.announce) == (None, False)
 
 
 def test_new_hubs_are_visited_the_likeliest_first() -> None:
     sure, doubtful = target("sure/"), target("doubtful/")
     scores = {sure.identity: 0.95, doubtful.identity: 0.55}
-    record = judge_hub(
+    record = read_hub(
         outcome(page=html()), view(unread_hub(), sure, doubtful, scores=scores)
     ).record
     due = {link.url: link.hub.due_at for link in record.links or () if link.hub}
@@ -208,7 +226,7 @@ def row(state: str = "known") -> LookRow:
 
 def test_a_look_takes_title_date_and_language() -> None:
     page = html(ARTICLE, title="Title", language="en", published_at=START - DAY)
-    fields = judge_look(look(page=page, body_md5="0" * 32), row(), NOW).page_fields
+    fields = verified(look(page=page, body_md5="0" * 32), row()).page_fields
     assert fields["title"] == "Title"
     assert fields["language"] == "en"
     assert fields["published_at"] == START - DAY
@@ -216,14 +234,14 @@ def test_a_look_takes_title_date_and_language() -> None:
 
 
 def test_a_page_without_title_or_date_keeps_those_of_its_link() -> None:
-    fields = judge_look(look(), row(), NOW).page_fields
+    fields = verified(look(), row()).page_fields
     assert not {"title", "published_at"} & set(fields)
 
 
 def test_a_date_in_the_future_says_nothing_of_a_page() -> None:
     """Events are listed under the day when they take place."""
     page = html(ARTICLE, title="Title", published_at=NOW + 9 * DAY)
-    fields = judge_look(look(page=page, body_md5="0" * 32), row(), NOW).page_fields
+    fields = verified(look(page=page, body_md5="0" * 32), row()).page_fields
     assert "published_at" not in fields
 
 
@@ -238,15 +256,15 @@ def test_a_date_in_the_future_says_nothing_of_a_page() -> None:
 )
 def test_a_page_that_is_not_there_is_gone_and_not_told(visit: Outcome, state: str) -> None:
     seen = NOW - 61 * DAY
-    record = judge_look(visit, replace(row(state), looked_at=NOW - HOUR, first_seen_at=seen), NOW)
+    record = verified(visit, replace(row(state), looked_at=NOW - HOUR, first_seen_at=seen))
     assert record.page_fields["state"] == "gone"
-    assert record.page_fields["kept_back"]
+    assert record.page_fields["rule"]
     assert not record.announce_page
-    assert record.page_change == ("gone" if state == "known" else None)
+    assert change_of(record) == ("gone" if state == "known" else None)
 
 
 def test_a_page_that_is_linked_before_it_is_there_is_looked_at_once_more() -> None:
-    record = judge_look(look(GONE), row("pending"), NOW)
+    record = verified(look(GONE), row("pending"))
     assert record.page_fields["look_due_at"] == NOW + HOUR
     assert "state" not in record.page_fields
     assert not record.announce_page
@@ -255,10 +273,10 @@ def test_a_page_that_is_linked_before_it_is_there_is_looked_at_once_more() -> No
 @pytest.mark.parametrize(("days", "wait"), [(0.0, HOUR), (3.0, DAY), (37.0, 2 * DAY)])
 def test_the_longer_a_page_is_missing_the_rarer_it_is_looked_for(days: float, wait: float) -> None:
     waiting = replace(row("missing"), looked_at=NOW - HOUR, first_seen_at=NOW - days * DAY)
-    record = judge_look(look(GONE), waiting, NOW)
+    record = verified(look(GONE), waiting)
     assert record.page_fields["state"] == "missing"
     assert record.page_fields["look_due_at"] == NOW + wait
-    assert judge_look(look(), waiting, NOW).announce_page
+    assert verified(look(), waiting).announce_page
 
 
 def redirected(asked: str, answered: str) -> Outcome:
@@ -279,26 +297,30 @@ def redirected(asked: str, answered: str) -> Outcome:
     ],
 )
 def test_a_page_that_leads_to_the_home_page_is_gone(asked: str, answered: str, gone: bool) -> None:
-    record = judge_look(redirected(asked, answered), row(), NOW)
+    record = verified(redirected(asked, answered), row())
     assert (record.page_fields.get("state") == "gone") == gone
 
 
 def test_a_page_that_waited_is_told_at_its_look_even_if_that_fails() -> None:
     """A site that does not let us look cannot hide that its hub shows the page."""
     for visit in (look(), look(FetchStatus.BLOCKED), look(TIMED_OUT)):
-        record = judge_look(visit, row("pending"), NOW)
+        record = verified(visit, row("pending"))
         assert record.announce_page
         assert record.first_hub_id == 7
-    assert not judge_look(look(), row("known"), NOW).announce_page
+    assert not verified(look(), row("known")).announce_page
 
 
 @pytest.mark.parametrize("news", [True, False])
 def test_a_supposed_hub_that_reads_like_an_article_is_told_if_it_was_news(*, news: bool) -> None:
     """The unknown pages below it came with it: they are looked at, and told if they are there."""
     visit, part = outcome(page=html(ARTICLE, title="T")), target("article/part")
-    judgement = judge_topic_page(visit, 7, [part], NOW, news=news)
-    assert judgement.record.announce_page == news
-    assert judgement.record.drop_hub
-    assert judgement.gone
-    waiting = [(link.url, link.state) for link in judgement.record.more_pages]
+    came = SeenLink(part.identity, part.url, state="pending", rule=Rule.SECTION)
+    page = row("pending" if news else "known")
+    decision = visit_hub(
+        visit, unread_hub(), page=page, probability=0.1, section=Section(unknown=(came,))
+    )
+    assert decision.record.announce_page == news
+    assert decision.record.drop_hub
+    assert decision.gone
+    waiting = [(link.url, link.state) for link in decision.record.more_pages]
     assert waiting == ([(part.url, "pending")] if news else [])

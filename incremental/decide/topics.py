@@ -2,7 +2,7 @@
 
 ::
 
-    examples, key words      -> standing_of   may it judge, and what is it waiting for?
+    examples, key words      -> readiness     may it judge, and what is it waiting for?
     a page's links           -> leads_of      which lead out of every watched site, and are worth a look
     links of a hub page      -> Guesses       what is expected of them, for the order of looks
     a page's text            -> to_text       <-> JSON of the store
@@ -36,7 +36,7 @@ _MAX_WHY = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Readiness:
     """Whether a topic may judge."""
 
     ready: bool
@@ -74,7 +74,7 @@ class Guesses:
         return tuple(score for link in waiting for score in self.scores.get(link.identity, ()))
 
 
-def standing_of(examples: Sequence[ExampleRow], keywords: Sequence[str]) -> Standing:
+def readiness(examples: Sequence[ExampleRow], keywords: Sequence[str]) -> Readiness:
     """Return whether there is anything to learn from, and which examples are missing.
 
     One usable example, or a key word, is enough: the others are learned as they come.
@@ -85,12 +85,12 @@ def standing_of(examples: Sequence[ExampleRow], keywords: Sequence[str]) -> Stan
         says_something(one) for one in examples if one.origin != IRRELEVANT
     )
     if not missing:
-        return Standing(usable, "" if usable else "no example and no key word was given")
+        return Readiness(usable, "" if usable else "no example and no key word was given")
     parts = "; ".join(f"{one.url}: {_trouble(one)}" for one in missing)[:_MAX_WHY]
     count = f"{len(missing)} of {len(given)} examples"
     verb = "is" if len(missing) == 1 else "are"
     note = f"{count} {verb} missing ({parts})"
-    return Standing(usable, note if usable else f"waits: {note}")
+    return Readiness(usable, note if usable else f"waits: {note}")
 
 
 def says_something(example: ExampleRow) -> bool:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from stories import DAY, HOUR, START, hub, known_page, target, unread_hub
+from stories import (
+    DAY,
+    HOUR,
+    START,
+    hub,
+    known_page,
+    target,
+    unread_hub,
+    view,
+)
 
-from incremental.judge.news import Standing
-from incremental.judge.overflow import MAX_OLD_SHARE, MIN_LINKS, ListView, all_new, overflowed
+from incremental.decide.overflow import MAX_OLD_SHARE, MIN_LINKS, all_new, overflowed
+from incremental.decide.rules import Rule
 from store.values import HubRow
 
 LIST = "html/body/main/ul/li/a"
@@ -13,11 +22,11 @@ MENU = "html/body/nav/a"
 NOW = START + DAY
 
 
-def gap(row: HubRow, *links: tuple[str, Standing]) -> bool:
+def gap(row: HubRow, *links: tuple[str, Rule]) -> bool:
     """Judge lists of links that nobody had seen, or that were always known."""
     shown = [target(str(n), tag_path=path) for n, (path, _) in enumerate(links)]
-    standings = {t.identity: s for t, (_, s) in zip(shown, links, strict=True)}
-    return overflowed(ListView(row, {}, frozenset()), shown, standings)
+    rules = {t.identity: s for t, (_, s) in zip(shown, links, strict=True)}
+    return overflowed(view(row, *shown), rules)
 
 
 def turned(  # noqa: PLR0913 - the parts of a list, and when it is read
@@ -37,10 +46,21 @@ def turned(  # noqa: PLR0913 - the parts of a list, and when it is read
         t.identity: known_page(n, str(new + n), first_seen_at=at)
         for n, (t, at) in enumerate(zip(shown[new:], times, strict=True))
     }
-    kinds = [Standing.NEW] * new + [Standing.KNOWN] * (since + old)
-    standings = {t.identity: kind for t, kind in zip(shown, kinds, strict=True)}
+    kinds = [Rule.NEW_LINK] * new + [Rule.KNOWN] * (since + old)
+    rules = {t.identity: kind for t, kind in zip(shown, kinds, strict=True)}
     visible = frozenset(range(since, since + old))
-    return overflowed(ListView(row, known, visible, *overflow, resumed_at), shown, standings)
+    return overflowed(
+        view(
+            row,
+            *shown,
+            known=known,
+            visible=visible,
+            overflow_at=overflow[0],
+            overflow_since=overflow[1],
+            resumed_at=resumed_at,
+        ),
+        rules,
+    )
 
 
 def watched(**fields: object) -> HubRow:
@@ -49,26 +69,26 @@ def watched(**fields: object) -> HubRow:
 
 
 def test_a_list_that_turned_over_is_a_gap_although_the_menu_stayed() -> None:
-    new = [(LIST, Standing.NEW)] * 4
-    menu = [(MENU, Standing.KNOWN)] * 3
+    new = [(LIST, Rule.NEW_LINK)] * 4
+    menu = [(MENU, Rule.KNOWN)] * 3
     assert gap(hub(), *new, *menu)
     assert gap(hub(kind="feed"), *new)
     assert not gap(hub(), *new[:3], *menu)
-    assert gap(hub(), *new, (LIST, Standing.KNOWN))  # dated back a little, it need not be on top
-    assert not gap(hub(), *new, *[(LIST, Standing.KNOWN)] * 3)
+    assert gap(hub(), *new, (LIST, Rule.KNOWN))  # dated back a little, it need not be on top
+    assert not gap(hub(), *new, *[(LIST, Rule.KNOWN)] * 3)
 
 
 def test_no_gap_where_nothing_can_scroll_by() -> None:
-    new = [(LIST, Standing.NEW)] * 9
+    new = [(LIST, Rule.NEW_LINK)] * 9
     assert not gap(unread_hub(), *new)
     assert not gap(hub(kind="sitemap"), *new)
     assert not gap(hub(shown_links=0), *new)
 
 
 def test_list_items_that_are_numbered_in_the_markup_stand_at_one_place() -> None:
-    items = [(f"html/body/ul/li.item-{n}/a", Standing.NEW) for n in range(4)]
+    items = [(f"html/body/ul/li.item-{n}/a", Rule.NEW_LINK) for n in range(4)]
     assert gap(hub(), *items)
-    assert not gap(hub(), *items, *[("html/body/ul/li.item-9/a", Standing.KNOWN)] * 3)
+    assert not gap(hub(), *items, *[("html/body/ul/li.item-9/a", Rule.KNOWN)] * 3)
 
 
 def test_what_another_hub_showed_first_fills_a_list_as_well() -> None:
@@ -128,11 +148,11 @@ def test_after_a_pause_a_short_list_without_one_old_article_may_have_lost_some()
 def test_only_what_nobody_had_seen_says_that_more_came_than_was_counted() -> None:
     shown = [target(str(n), tag_path=LIST) for n in range(10)]
     known = {t.identity: known_page(n, str(n), first_seen_at=NOW) for n, t in enumerate(shown)}
-    view = ListView(watched(), known, frozenset())
-    assert all_new(view, shown, dict.fromkeys(known, Standing.NEW))
-    half = {name: Standing.NEW if n % 2 else Standing.KNOWN for n, name in enumerate(known)}
-    assert overflowed(view, shown, half)
-    assert not all_new(view, shown, half)
+    seen = view(watched(), *shown, known=known)
+    assert all_new(seen, dict.fromkeys(known, Rule.NEW_LINK))
+    half = {name: Rule.NEW_LINK if n % 2 else Rule.KNOWN for n, name in enumerate(known)}
+    assert overflowed(seen, half)
+    assert not all_new(seen, half)
 
 
 def test_a_hub_on_the_list_is_no_article_that_came() -> None:
@@ -141,6 +161,6 @@ def test_a_hub_on_the_list_is_no_article_that_came() -> None:
         t.identity: known_page(n, str(n), first_seen_at=NOW - 60, is_hub=True)
         for n, t in enumerate(shown)
     }
-    standings = dict.fromkeys(known, Standing.KNOWN)
-    view = ListView(watched(), known, frozenset(), NOW - 60, NOW - DAY)
-    assert not overflowed(view, shown, standings)
+    rules = dict.fromkeys(known, Rule.KNOWN)
+    seen = view(watched(), *shown, known=known, overflow_at=NOW - 60, overflow_since=NOW - DAY)
+    assert not overflowed(seen, rules)

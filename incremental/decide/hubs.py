@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from classifier.hub import LinkEvidence
-from incremental.judge.links import Target
-from incremental.judge.site_context import SiteContext
+from incremental.decide.links import Target
+from incremental.decide.site_context import SiteContext
 from incremental.scope import page_number, template
 
 

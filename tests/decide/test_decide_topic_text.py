@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from incremental.judge.topic_text import link_contexts, page_text
 from incremental.parse import parse
+from incremental.parse.topic_text import link_contexts, page_text
 
 URL = "https://example.org/list.html"
 HTML = b"""<html lang="zh-CN"><head><title>News</title><meta name="description" content="All news">

@@ -1,0 +1,422 @@
+"""Gathering the facts that bear on a visit: the one place where a decision's questions reach the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from classifier.hub import LinkEvidence
+from classifier.hub.labels import HUB
+from incremental.crawl.probes import probes
+from incremental.crawl.sites import WatchedSite
+from incremental.crawl.topics import TopicWatch
+from incremental.decide.arrivals import dated
+from incremental.decide.editions import editions, is_edition_front
+from incremental.decide.feed_home import (
+    changed_rules,
+    is_given_feed,
+    is_planet,
+    leading_hosts,
+    learn_site,
+)
+from incremental.decide.hub_view import HubView, Since
+from incremental.decide.hub_visit import SURE_SCORE, HubFacts, Leads, why_not_a_hub
+from incremental.decide.hubs import HubCounts, HubLimits, HubScorer, score_targets
+from incremental.decide.links import (
+    Target,
+    is_later_page,
+    links_digest,
+    targets,
+    top_folder,
+)
+from incremental.decide.migration import MIGRATION_MIN_LINKS
+from incremental.decide.refresh import RefreshFacts, why_gone
+from incremental.decide.sections import (
+    MAX_NEW_SECTION,
+    MAX_ORIGINALS,
+    MAX_STRUCTURE,
+    NEW_SECTION_SECONDS,
+    SETTLED_SECONDS,
+    Section,
+    SectionFacts,
+    folders_of,
+    is_new_edition,
+    originals,
+    section_of,
+)
+from incremental.decide.site_context import SiteContext
+from incremental.decide.verification import Elsewhere, LeadsOn, PageFacts
+from incremental.fetch.decoding import decode_body
+from incremental.fetch.status import FetchStatus
+from incremental.history.plan import CheckTerms
+from incremental.parse import Page, PageKind, parse
+from incremental.scope import template, trap
+from incremental.settings import Settings
+from incremental.times import DAY, HOUR
+from incremental.urls import identity, normalize
+from incremental.visit import Outcome
+from store import Store
+from store.answers.values import CheckRow
+from store.values import ARTICLE, HubRow, KnownPage, LookRow, SeenLink
+
+QUOTA_MATTERS = 0.02
+"""Share of the daily limit of new pages from which a visit's unknown links are counted against it."""
+INDEX_SECONDS = 6 * HOUR
+"""How long the index of a site's URLs, the context of its links, is used."""
+MAX_FOLDERS = 10
+OVERLOOKED_SECONDS = DAY
+"""A page that came up on another hub no longer before its feed than this is as new as its entry."""
+
+
+class FactReader:
+    """Reads what bears on a visit. Writes nothing, decides nothing."""
+
+    def __init__(
+        self, store: Store, settings: Settings, scorer: HubScorer, topics: TopicWatch
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._scorer = scorer
+        self._topics = topics
+        history = settings.history
+        self._terms = CheckTerms(history.first_days * DAY, history.max_days * DAY)
+        self._limits = HubLimits(
+            settings.hubs.threshold,
+            settings.hubs.max_per_site,
+            settings.hubs.max_per_template,
+            settings.hubs.max_next_pages,
+        )
+
+    @property
+    def _announced_terms(self) -> CheckTerms | None:
+        return self._terms if self._settings.history.share else None
+
+    # Hubs.
+
+    def of_hub(self, outcome: Outcome, site: WatchedSite, now: float) -> HubFacts | None:
+        """Return what bears on the visit of a hub, None when the hub was removed meanwhile."""
+        hub = self._store.read.hub(outcome.task.page_id)
+        if hub is None:
+            return None
+        facts = HubFacts(now, hub, site.scope, threshold=self._limits.threshold)
+        page = outcome.page
+        if hub.baseline_at is None or (page is not None and is_edition_front(hub.identity)):
+            row = self._store.read.look(hub.page_id)
+            facts = replace(facts, page=row, awaits_event=self._awaits_event(row))
+        if outcome.response.status is FetchStatus.REDIRECTED:
+            return replace(facts, leads=_leads(outcome, site), room=self._room(site))
+        if page is None or (outcome.unchanged and hub.baseline_at is not None):
+            return facts
+        if why_not_a_hub(page, hub):
+            return facts
+        return self._of_read_hub(outcome, replace(facts, hub=_as_read(hub, page)), page, site)
+
+    def _awaits_event(self, row: LookRow | None) -> bool:
+        """Tell whether a list gained this old page, and no event has announced it yet."""
+        if row is None or row.state != "backfill":
+            return False
+        return self._store.backfills.event_of(row.page_id) is None
+
+    def _of_read_hub(
+        self, outcome: Outcome, facts: HubFacts, page: Page, site: WatchedSite
+    ) -> HubFacts:
+        hub, now = facts.hub, facts.now
+        probability = self._first_reading(outcome, page, hub, site)
+        facts = replace(facts, probability=probability, terms=self._announced_terms)
+        if probability is not None and probability < facts.threshold:
+            is_news = facts.page is not None and facts.page.state == "pending"
+            section = self._section(page, hub.identity, site, now) if is_news else None
+            return replace(facts, section=section)
+        feed = learn_site(page, hub, site.row, now)
+        scope = feed.scope if feed is not None else site.scope
+        beyond = scope.beyond(hub.identity)
+        found = targets(page.links, scope, mirrors=site.mirrors, own=hub.identity, beyond=beyond)
+        facts = replace(facts, feed=feed, scope=scope, found=found)
+        if hub.baseline_at is None or links_digest(found) != hub.links_md5:
+            view = self._view(facts, page, site, leading=beyond is not None)
+            facts = replace(facts, view=view, later_pages=site.next_pages.get(hub.page_id, 0))
+            if hub.role == "seed" and site.row.probed_at is None and not is_planet(hub, scope):
+                near = feed.home.url if feed and feed.home else outcome.response.url
+                facts = replace(facts, probes=probes(page, near, now))
+        named = page.feed_urls or page.refresh_url or page.kind is PageKind.SITEMAP_INDEX
+        if named or facts.probes or (feed is not None and feed.home is not None):
+            facts = replace(facts, room=self._room(site))
+        return facts
+
+    def _room(self, site: WatchedSite) -> int:
+        return self._limits.max_per_site - self._store.read.other_hubs(site.row.id)
+
+    def _first_reading(
+        self, outcome: Outcome, page: Page, hub: HubRow, site: WatchedSite
+    ) -> float | None:
+        """Return the probability that a page which only its address made a hub is one; None for others.
+
+        What a page has brought outranks what it looks like, so a hub with new pages stays one.
+        """
+        first = hub.baseline_at is None and hub.role == "list" and hub.kind == "html"
+        if not first or hub.new_pages:
+            return None
+        if self._is_leaf(page, hub, site):
+            return 0.0
+        body, header = outcome.response.body, outcome.response.headers.get("content-type", "")
+        text, _ = decode_body(body, header)
+        depth = self._store.read.crawl_depth(hub.page_id)
+        link = LinkEvidence(url=hub.url, page_bytes=len(body), crawl_depth=depth)
+        return self._scorer.score_page(link, text).probability
+
+    def _is_leaf(self, page: Page, hub: HubRow, site: WatchedSite) -> bool:
+        """Tell whether a page leads nowhere but where the seed leads: its links are the site's menu."""
+        if hub.score >= SURE_SCORE:
+            return False
+        found = targets(page.links, site.scope, mirrors=site.mirrors, own=hub.identity)
+        known = self._store.read.known(site.row.id, [t.identity for t in found])
+        menu = self._store.read.shown_by_seed(site.row.id)
+        menu |= {one for one, row in known.items() if row.is_hub}
+        return {t.identity for t in found} <= menu
+
+    def _view(self, facts: HubFacts, page: Page, site: WatchedSite, *, leading: bool) -> HubView:
+        """Look up what bears on the links of a hub."""
+        read, hub, found, now = self._store.read, facts.hub, facts.found, facts.now
+        known = read.known(site.row.id, [t.identity for t in found])
+        visible = read.visible(hub.page_id)
+        unknown = [t for t in found if t.identity not in known]
+        lost = visible - {k.id for k in known.values()}
+        suspicious = min(len(unknown), len(lost)) >= MIGRATION_MIN_LINKS
+        headlines = [t.anchor for t in unknown if t.anchor]
+        corrected = read.corrections([t.identity for t in unknown])
+        said = {name: float(label == HUB) for name, label in corrected.items()}
+        awaited = facts.page is not None and facts.page.state == "pending"
+        view = HubView(
+            hub=hub,
+            since=Since(
+                now, site.row.added_at, self._settings.news.backdated_days, site.row.relaunched_at
+            ),
+            found=found,
+            known=known,
+            visible=frozenset(visible),
+            young=self._young(hub),
+            # What users said outranks the classifier.
+            scores=self._scores(unknown, hub, site, now) | said,
+            corrected=corrected,
+            counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
+            limits=self._limits,
+            new_hub=hub.baseline_at is None and 0 < len(unknown) <= MAX_NEW_SECTION and awaited,
+            new_folders=self._came_up(
+                dict.fromkeys(filter(None, (top_folder(t.identity) for t in unknown))), site, now
+            ),
+            quota=self._quota(site.row.id, len(unknown), now),
+            looks=site.looks_now(self._settings.news.look_share, now),
+            leading=leading_hosts(page.links, facts.scope) if leading else frozenset(),
+            lost_urls=read.urls(lost) if suspicious else (),
+            anchors=read.known_anchors(site.row.id, headlines) if suspicious else {},
+            overflow_at=site.state.overflow_at,
+            overflow_since=site.state.overflow_since,
+            resumed_at=site.resumed_at,
+            sights=read.sights(hub.page_id) if _may_be_old(found, known, visible, hub) else (),
+        )
+        return replace(view, guesses=self._topics.guess(page, view))
+
+    def _young(self, hub: HubRow) -> frozenset[int]:
+        """Return what was new on the hub at its last visit, if it was known by then."""
+        if hub.baseline_at is None or hub.visited_at is None or hub.baseline_at == hub.visited_at:
+            return frozenset()
+        return frozenset(self._store.read.first_shown(hub.page_id, hub.visited_at))
+
+    def _quota(self, site_id: int, unknown: int, now: float) -> int:
+        """Return how many new pages the site may still have today; counted when it may matter."""
+        limit = self._settings.news.max_per_day
+        if unknown < QUOTA_MATTERS * limit:
+            return limit
+        return limit - self._store.read.told_since(site_id, now - DAY)
+
+    def _scores(
+        self, unknown: Sequence[Target], hub: HubRow, site: WatchedSite, now: float
+    ) -> dict[str, float]:
+        if hub.kind == "feed" or not unknown:
+            return {}
+        if hub.page_id not in site.depths:
+            site.depths[hub.page_id] = self._store.read.crawl_depth(hub.page_id)
+        above = site.depths[hub.page_id]
+        depth = None if above is None else above + 1
+        return score_targets(unknown, self._scorer, self.context(site, now), depth=depth)
+
+    def context(self, site: WatchedSite, now: float) -> SiteContext:
+        """Return what the site's URLs and the verdicts on its pages say, not older than some hours."""
+        if site.context is None or now - site.context.made_at > INDEX_SECONDS:
+            read = self._store.read
+            said = [(one.url, one.label == HUB) for one in read.site_labels(site.row.id, "user")]
+            judged = read.judged_urls(site.row.id) + said
+            known, sizes = read.known_urls(site.row.id), read.page_sizes(site.row.id)
+            site.context = SiteContext.build(known, judged, now, sizes)
+        return site.context
+
+    def _hub_counts(self, site_id: int) -> HubCounts:
+        urls = self._store.read.hub_urls(site_id)
+        by_template: dict[str, int] = {}
+        for url in urls:
+            form = template(url)
+            by_template[form] = by_template.get(form, 0) + 1
+        return HubCounts(len(urls), by_template)
+
+    # Sections.
+
+    def _came_up(self, folders: Iterable[str], site: WatchedSite, now: float) -> frozenset[str]:
+        """Return those of *folders* below which nothing was known until lately."""
+        if now - site.row.added_at < SETTLED_SECONDS:
+            return frozenset()
+        before, asked = now - NEW_SECTION_SECONDS, list(folders)[:MAX_FOLDERS]
+        read, site_id = self._store.read, site.row.id
+        return frozenset(f for f in asked if not read.known_below(site_id, f, before=before))
+
+    def _section(
+        self, page: Page, own: str, site: WatchedSite, now: float, *, found_by: int | None = None
+    ) -> Section | None:
+        """Return what came up with a new page; *found_by* is the hub that showed it."""
+        read = self._store.read
+        found = targets(page.links, site.scope, mirrors=site.mirrors, own=own)
+        came_up = self._came_up(folders_of(own, found), site, now)
+        hub = read.hub(found_by) if found_by is not None else None
+        by_article = hub is not None and hub.role == ARTICLE
+        if not (by_article or came_up or editions(own, found)):
+            return None
+        known = read.known(site.row.id, [own, *(t.identity for t in found)])
+        chosen = sum(one.chosen for one in read.monitored_articles(site.row.id))
+        facts = SectionFacts(
+            now,
+            own,
+            found,
+            known,
+            came_up,
+            settled=now - site.row.added_at > SETTLED_SECONDS,
+            by_article=by_article,
+            room=MAX_STRUCTURE - chosen,
+        )
+        if is_new_edition(own, came_up):
+            pages = originals(own, found, known)
+            there = frozenset(read.known(site.row.id, list(pages)))
+            missing = [p.id for name, p in pages.items() if name not in there and not p.is_hub]
+            rows = [read.look(page_id) for page_id in missing[:MAX_ORIGINALS]]
+            times = {row.page_id: row.looked_at or 0.0 for row in rows if row is not None}
+            facts = replace(facts, translations=there, verified_at=times)
+        return section_of(facts)
+
+    # Pages.
+
+    def of_page(self, outcome: Outcome, site: WatchedSite | None, now: float) -> PageFacts | None:
+        """Return what bears on a page that was fetched for verification; None = it was removed."""
+        row = self._store.read.look(outcome.task.page_id)
+        if row is None:
+            return None
+        facts = PageFacts(now, row, self._announced_terms)
+        if site is None:
+            return facts
+        leads_on = self._leads_on(outcome, row, site)
+        if leads_on is not None:
+            return replace(facts, leads_on=leads_on)
+        section = None
+        if outcome.page is not None:
+            by = row.first_hub_id
+            section = self._section(outcome.page, row.identity, site, now, found_by=by)
+        return replace(facts, elsewhere=self._elsewhere(outcome, row, site), section=section)
+
+    def _elsewhere(
+        self, outcome: Outcome, row: LookRow | CheckRow, site: WatchedSite
+    ) -> Elsewhere | None:
+        """Return the address that a page has by its redirect or its canonical link, if it is another."""
+        # The same body under another address is not read, and has moved all the same.
+        canonical = outcome.page.canonical_url if outcome.page is not None else None
+        url = normalize(canonical or outcome.response.url)
+        if url is None or identity(url) == row.identity:
+            return None
+        known = self._store.read.known(row.site_id, [identity(url)]).get(identity(url))
+        return Elsewhere(url, known, in_reach=site.scope.verdict(url).inside and not trap(url))
+
+    def _leads_on(self, outcome: Outcome, row: LookRow, site: WatchedSite) -> LeadsOn | None:
+        """Return where an entry of a given feed leads on to; None for any other page.
+
+        A chain of redirects between strange hosts ends after the first.
+        """
+        location = normalize(outcome.response.location or "")
+        redirected = outcome.response.status is FetchStatus.REDIRECTED
+        if location is None or not redirected or row.state != "pending" or trap(location):
+            return None
+        hub = self._store.read.hub(row.first_hub_id) if row.first_hub_id is not None else None
+        if hub is None or not is_given_feed(hub):
+            return None
+        on_feed = row.page_id in self._store.read.visible(hub.page_id)
+        if not on_feed and not site.scope.verdict(location).inside:
+            return None
+        known = self._store.read.known(site.row.id, [identity(location)]).get(identity(location))
+        return LeadsOn(location, known, known is not None and _was_overlooked(known, row))
+
+    def of_refresh(self, outcome: Outcome, site: WatchedSite, now: float) -> RefreshFacts | None:
+        """Return what bears on an announced page that was fetched again; None = it was removed."""
+        row = self._store.answers.check(outcome.task.page_id)
+        if row is None:
+            return None
+        other, gone = self._elsewhere(outcome, row, site), why_gone(outcome)
+        moved_to = None
+        if other is not None and other.known is None and other.in_reach:
+            moved_to = SeenLink(identity(other.url), other.url)
+        latest = self._store.answers.history(row.page_id, limit=1)
+        told_at = row.found_at or 0.0
+        return RefreshFacts(
+            now,
+            row,
+            before=self._store.answers.text(row.page_id),
+            same_since=max(told_at, latest[0].at) if latest else told_at,
+            moved_to=moved_to,
+            terms=self._terms,
+            gone=gone,
+            gained=() if gone or moved_to else self._gained(outcome, row, site),
+        )
+
+    def _gained(self, outcome: Outcome, row: CheckRow, site: WatchedSite) -> Sequence[Target]:
+        """Return the pages that an article leads to, did not lead to when it was kept, and nobody knew.
+
+        It is compared with its body in the cache, as a hub is with its last visit.
+        """
+        page = outcome.page
+        if page is None or page.kind is not PageKind.HTML or not row.body_md5:
+            return ()
+        body = self._store.cache.get(row.url, row.body_md5)
+        if not body:
+            return ()
+        before = parse(body, row.url, content_type="text/html", decode=decode_body)
+
+        def led_to(one: Page) -> list[Target]:
+            return targets(one.links, site.scope, mirrors=site.mirrors, own=row.identity)
+
+        old = {target.identity for target in led_to(before)}
+        gained = [t for t in led_to(page) if t.identity not in old and not is_later_page(t)]
+        known = self._store.read.known(row.site_id, [t.identity for t in gained])
+        return [t for t in gained if t.identity not in known]
+
+
+def _as_read(hub: HubRow, page: Page) -> HubRow:
+    """Return a hub of the kind that its body turned out to be."""
+    if page.kind is PageKind.FEED:
+        return replace(hub, kind="feed")
+    return replace(hub, kind="html" if page.kind is PageKind.HTML else "sitemap")
+
+
+def _leads(outcome: Outcome, site: WatchedSite) -> Leads | None:
+    """Return where a redirect to another host leads to."""
+    url = normalize(outcome.response.location or "")
+    if url is None:
+        return None
+    return Leads(url, site.scope.verdict(url).inside, changed_rules(site.row.scope, home=url))
+
+
+def _may_be_old(
+    found: Sequence[Target], known: Mapping[str, KnownPage], visible: set[int], hub: HubRow
+) -> bool:
+    """Tell whether a link that the hub did not show names a date: it may be old."""
+    here = {one for one, page in known.items() if page.id in visible}
+    return any(t.identity not in here and dated(t, hub) is not None for t in found)
+
+
+def _was_overlooked(known: KnownPage, entry: LookRow) -> bool:
+    """Tell whether a known page became known only about when the feed showed its entry."""
+    silent = known.state == "known" and known.announced_at is None and not known.is_hub
+    return silent and known.first_seen_at > entry.first_seen_at - OVERLOOKED_SECONDS

@@ -1,0 +1,542 @@
+"""Deciding on a page that was visited as a hub. Pure.
+
+::
+
+    no page            failed; a hub that never was there is left out, one that was is gone after three
+    the same bytes     unchanged
+    reads like an      no hub after all: announced if it came up as news
+    article
+    the same links     unchanged but for what it names besides them
+    other links        decide.news says what each of them is
+
+A page whose address alone made it a hub, and that came up as news, is announced when nobody is sure
+that it is one, and when it may not be read: its hub shows it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from incremental.decide.decision import Decision, base_record, wait_seconds
+from incremental.decide.editions import is_edition_front
+from incremental.decide.feed_home import LearnedSite, is_given_feed
+from incremental.decide.hub_view import HubView
+from incremental.decide.links import Target, links_digest
+from incremental.decide.news import LinkDecisions, PageNews, decide_links, page_news
+from incremental.decide.overflow import all_new, overflowed
+from incremental.decide.refresh import first_check
+from incremental.decide.rules import Rule, Standing, is_kept_back
+from incremental.decide.sections import Section
+from incremental.decide.topics import Guesses
+from incremental.decide.verification import MISSING
+from incremental.fetch.decoding import decode_body
+from incremental.fetch.status import FetchStatus
+from incremental.history.plan import CheckTerms
+from incremental.history.reading import read_text
+from incremental.parse import Page, PageKind
+from incremental.revisit import Visit
+from incremental.scope import Scope
+from incremental.times import DAY, HOUR, NEVER
+from incremental.urls import identity, normalize
+from incremental.visit import Outcome
+from store.folders import folder_of
+from store.updates import HubUpdate, PageUpdate, SiteUpdate
+from store.values import (
+    HubRow,
+    LookRow,
+    NewHub,
+    PageChange,
+    SeenLink,
+    SiteChange,
+    VerifyAgain,
+    VisitRecord,
+)
+
+FAILURES_UNTIL_GONE = 3
+MAX_SITEMAPS = 50
+"""Parts of a sitemap index that become hubs."""
+MAX_TRIES = 5
+"""Visits of an old page that a list gained and that is not there."""
+SURE_SCORE = 0.95
+"""From here on an address alone makes a hub, even one that is still empty."""
+OVERFLOW = "overflow"
+"""The kind of change that says of a list that more of its pages were new than may be followed."""
+
+_HUB_KINDS = {
+    PageKind.HTML: "html",
+    PageKind.FEED: "feed",
+    PageKind.SITEMAP: "sitemap",
+    PageKind.SITEMAP_INDEX: "sitemap",
+}
+_HOPELESS = {
+    FetchStatus.GONE,
+    FetchStatus.BLOCKED,
+    FetchStatus.INVALID_URL,
+    FetchStatus.BAD_REDIRECT,
+    FetchStatus.FORBIDDEN_ADDRESS,
+    FetchStatus.ROBOTS_DENIED,
+    FetchStatus.TOO_MANY_REDIRECTS,
+    FetchStatus.REDIRECTED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Leads:
+    """Where a redirect out of the site leads to."""
+
+    url: str
+    inside: bool
+    rules: str
+    """The site's scope if that is its home from now on, as its row keeps it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubFacts:
+    """What was known before the visit that bears on it."""
+
+    now: float
+    hub: HubRow
+    """Its kind is what the body turned out to be."""
+    scope: Scope
+    """The site's, as the entries of a given feed have just taught it."""
+    page: LookRow | None = None
+    """The page itself; given when it may be news: at the first reading, and for an edition's front."""
+    awaits_event: bool = False
+    """A list gained it, it is old, and no event has announced it yet."""
+    probability: float | None = None
+    """That a page which only its address made a hub is one, by its content; None = nobody asked."""
+    threshold: float = 0.5
+    feed: LearnedSite | None = None
+    leads: Leads | None = None
+    found: Sequence[Target] = ()
+    """The links of the page, canonical and in scope."""
+    view: HubView | None = None
+    """What bears on the links; None = they are as they were, or of no interest."""
+    section: Section | None = None
+    """What came up with the page, if it is an article that is news."""
+    room: int = 1_000_000
+    """How many more hubs the site may have."""
+    probes: Sequence[SeenLink] | None = None
+    """The usual places of feeds and sitemaps, when it is time to look there."""
+    later_pages: int = 0
+    """How many later pages of this list were read at once, because all on them was new."""
+    terms: CheckTerms | None = None
+    """When announced pages are refreshed; None = never."""
+
+
+def decide_hub(outcome: Outcome, facts: HubFacts) -> Decision:  # noqa: PLR0911 - a table of cases
+    """Decide on a page that was visited as a hub."""
+    hub, page, status = facts.hub, outcome.page, outcome.response.status
+    if status is FetchStatus.REDIRECTED:
+        return _redirected(outcome, facts)
+    if status not in (FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED):
+        return _failed(outcome, facts, status)
+    if outcome.unchanged and hub.baseline_at is not None:
+        return _same_links(outcome, facts)
+    problem = why_not_a_hub(page, hub)
+    if page is None or problem:
+        return _failed(outcome, facts, FetchStatus.GONE, problem)
+    if facts.probability is not None and facts.probability < facts.threshold:
+        return _article(outcome, facts, page)
+    if facts.view is None:
+        return _same_links(outcome, facts)
+    return _read(outcome, facts, facts.view, page)
+
+
+def why_not_a_hub(page: Page | None, hub: HubRow) -> str:
+    """Return why what was fetched leads nowhere, empty if it may lead to pages."""
+    if page is None or page.kind is PageKind.OTHER:
+        return (page.problem if page is not None else "") or "not a page of links"
+    if page.kind is PageKind.HTML and hub.role in ("feed", "sitemap", "probe"):
+        # Many sites answer whatever they do not know with their home page and code 200.
+        return "a web page where a feed or a sitemap was looked for"
+    return ""
+
+
+def _redirected(outcome: Outcome, facts: HubFacts) -> Decision:
+    """Follow a hub that led to another host, if that is in scope or the first answer of a seed.
+
+    A feed that the user gave may lie anywhere, and move there.
+    """
+    hub, to, now = facts.hub, facts.leads, facts.now
+    if to is None:
+        return _failed(outcome, facts, FetchStatus.REDIRECTED)
+    feed = is_given_feed(hub)
+    moves = not feed and not to.inside
+    if moves and not (hub.role == "seed" and hub.baseline_at is None):
+        return _failed(outcome, facts, FetchStatus.REDIRECTED)
+    new = NewHub("feed" if feed else "html", hub.role, 1.0, f"{hub.url} leads to it", now)
+    link = SeenLink(identity(to.url), to.url, hub=new)
+    fields = HubUpdate(failures=hub.failures + 1, last_status=outcome.response.status.value)
+    fields |= {"state": "dead", "due_at": NEVER}
+    record = replace(
+        base_record(outcome, now),
+        hub_fields=fields,
+        site_fields=SiteUpdate(scope=to.rules) if moves else SiteUpdate(),
+        more_pages=(link,) if facts.room > 0 else (),
+        page_change=PageChange("moved", to.url),
+    )
+    return Decision(record, _failure(outcome, facts), hub, gone=True)
+
+
+def _failed(
+    outcome: Outcome, facts: HubFacts, status: FetchStatus, detail: str | None = None
+) -> Decision:
+    """Decide on a visit that brought no page of links."""
+    hub, now, failures = facts.hub, facts.now, facts.hub.failures + 1
+    record = replace(base_record(outcome, now), status=status.value)
+    if detail is not None:
+        record = replace(record, detail=detail)
+    visit = _failure(outcome, facts)
+    fields = HubUpdate(failures=failures, last_status=status.value)
+    if hub.baseline_at is None and status in _HOPELESS and hub.role not in ("seed", "user"):
+        return _never_there(record, visit, facts, status, fields)
+    told = hub.failures >= FAILURES_UNTIL_GONE and hub.last_status == FetchStatus.GONE.value
+    if status is FetchStatus.GONE and failures >= FAILURES_UNTIL_GONE and not told:
+        fields["state"] = "resting"
+        record = replace(record, page_change=PageChange("gone"), page_fields={"state": "gone"})
+    return Decision(replace(record, hub_fields=fields), visit, facts.hub)
+
+
+def _never_there(
+    record: VisitRecord, visit: Visit, facts: HubFacts, status: FetchStatus, fields: HubUpdate
+) -> Decision:
+    """Decide on a hub that was never read and cannot be: it may be a page that came up as news."""
+    row, now = facts.page, facts.now
+    state = row.state if row is not None else ""
+    if status is FetchStatus.GONE:
+        if state == "backfill" and facts.hub.failures < MAX_TRIES:
+            fields |= {"state": "candidate", "due_at": now + DAY}
+            return Decision(replace(record, hub_fields=fields), visit, facts.hub)
+        if state == "pending":
+            # It may be yet to come, so it is looked for again like any new page.
+            page = PageUpdate(
+                state=MISSING, look_due_at=now + HOUR, looked_at=now, rule=Rule.NOT_THERE_YET
+            )
+            return Decision(
+                replace(record, page_fields=page, drop_hub=True), visit, facts.hub, gone=True
+            )
+    fields |= {"state": "dead", "due_at": NEVER}
+    record = replace(record, hub_fields=fields)
+    if status is FetchStatus.GONE or row is None:
+        return Decision(record, visit, facts.hub, gone=True)
+    news = _perhaps_hub(facts, Rule.UNREADABLE)
+    page = _news_fields(PageUpdate(), news)
+    return Decision(_with_news(record, facts, news, page), visit, facts.hub, gone=True)
+
+
+def _failure(outcome: Outcome, facts: HubFacts) -> Visit:
+    return Visit(
+        at=facts.now,
+        failed=True,
+        not_modified=outcome.unchanged,
+        wait_seconds=wait_seconds(outcome),
+    )
+
+
+def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
+    """Decide on a hub whose page is as it was, or whose body moved but whose links are the same: noise.
+
+    What it names besides them (a feed in its head) may be new all the same.
+    """
+    hub, now, page = facts.hub, facts.now, outcome.page
+    read = page is not None and not outcome.unchanged
+    fields = HubUpdate(
+        visited_at=now,
+        visits=hub.visits + 1,
+        barren_visits=hub.barren_visits + 1,
+        failures=0,
+        last_status=outcome.response.status.value,
+    )
+    fields |= _validators(outcome)
+    back = _is_back(hub)
+    if back:
+        fields["state"] = "active"
+    page_fields = _page_fields(page, hub) if page is not None and read else PageUpdate()
+    record = replace(
+        base_record(outcome, now),
+        hub_fields=fields,
+        page_fields={**page_fields, "state": "known"} if back else page_fields,
+        page_change=PageChange("back") if back else None,
+        more_pages=_named(_neighbours(page, facts), facts) if page is not None and read else (),
+    )
+    visit = Visit(
+        at=now,
+        shown=hub.shown_links,
+        not_modified=outcome.unchanged,
+        wait_seconds=wait_seconds(outcome),
+    )
+    return Decision(record, visit, hub, keep_body=read)
+
+
+def _is_back(hub: HubRow) -> bool:
+    """Tell whether a hub that answers now was given up for gone."""
+    return hub.state == "resting" and hub.failures >= FAILURES_UNTIL_GONE
+
+
+def _article(outcome: Outcome, facts: HubFacts, page: Page) -> Decision:
+    """Decide on a page that was taken for a hub by its address and is none.
+
+    If it came up as news it is announced, and the unknown pages below its folder that it leads to came
+    with it. An old page that a list gained is part of its backfill.
+    """
+    now, digest = facts.now, outcome.body_md5
+    news = page_news(facts.page, Rule.NOT_A_HUB, page.title, awaits_event=facts.awaits_event)
+    fields = _page_fields(page, facts.hub) | PageUpdate(
+        body_md5=digest, looked_at=now, rule=news.rule or Rule.NOT_A_HUB
+    )
+    section = facts.section if facts.section is not None and news.announce else Section()
+    html, _ = decode_body(outcome.response.body, outcome.response.headers.get("content-type", ""))
+    text = read_text(page, html, digest) if digest is not None else None
+    check = text is not None and news.announce and facts.terms is not None
+    record = replace(
+        _with_news(base_record(outcome, now), facts, news, fields),
+        drop_hub=True,
+        more_pages=section.unknown,
+        verify_again=section.read_again,
+        text=text,
+        next_check=first_check(outcome, now, facts.terms) if check and facts.terms else None,
+    )
+    visit = Visit(at=now, not_modified=outcome.unchanged, wait_seconds=wait_seconds(outcome))
+    return Decision(
+        record, visit, facts.hub, gone=True, is_hub=False, keep_body=True, judge_topics=True
+    )
+
+
+def _perhaps_hub(facts: HubFacts, rule: Rule) -> PageNews:
+    """Decide whether a page that may be a hub is announced, because it came up as news."""
+    row = facts.page
+    title = row.title if row is not None else ""
+    return page_news(row, rule, title, awaits_event=facts.awaits_event, perhaps_list=True)
+
+
+def _news_fields(fields: PageUpdate, news: PageNews) -> PageUpdate:
+    if news.rule is None:
+        return fields
+    kept = PageUpdate(state="known") if news.rule.keeps_back else PageUpdate()
+    return {**fields, **kept, "rule": news.rule}
+
+
+def _with_news(
+    record: VisitRecord, facts: HubFacts, news: PageNews, fields: PageUpdate
+) -> VisitRecord:
+    """Return the record of a page that is announced itself, or is not."""
+    row = facts.page
+    return replace(
+        record,
+        page_fields=fields,
+        announce_page=news.announce,
+        backfill_page=news.backfill,
+        backfill_folder=folder_of([facts.hub.url]) if news.backfill else record.backfill_folder,
+        first_hub_id=row.first_hub_id if row is not None else None,
+    )
+
+
+def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decision:
+    """Decide on a page that brought links: what is new on it, and what it is itself."""
+    hub, now = facts.hub, facts.now
+    links = decide_links(view)
+    event, baseline = links.event, hub.baseline_at is None
+    came = sum(link.announce for link in links.seen) + len(links.verified)
+    gap = event is None and overflowed(view, links.rules)
+    migrated = event is not None and event.kind == "relaunch"
+    unsure = facts.probability is not None and facts.probability < SURE_SCORE
+    doubtful = unsure or is_edition_front(hub.identity)
+    news = _perhaps_hub(facts, Rule.PERHAPS_A_HUB) if doubtful else PageNews()
+    guesses = view.guesses or Guesses()
+    fresh = [one for one in links.seen if one.announce or one.identity in links.verified]
+    record = replace(
+        base_record(outcome, now),
+        links=links.seen,
+        keep_missing=page.truncated,
+        gap=gap,
+        hub_fields=_hub_fields(outcome, facts, page, came),
+        site_fields=_site_fields(facts, migrated=migrated),
+        site_change=_site_change(facts, links, page, gap=gap),
+        backfill_folder=folder_of([link.url for link in links.seen if link.backfill]),
+        page_change=PageChange("back") if _is_back(hub) else None,
+        rebaseline=migrated,
+        more_pages=_named(_neighbours(page, facts), facts),
+        topic_scores=guesses.of_waiting(links.seen),
+        verify_again=_come_up(view),
+    )
+    fields = _news_fields(_page_fields(page, hub), news) | _new_address(outcome, hub)
+    visit = Visit(
+        at=now,
+        shown=len(links.seen),
+        # What a list gained of older pages is one announcement, and as much worth a visit.
+        novel=came + any(link.backfill for link in links.seen),
+        baseline=baseline,
+        all_new=gap and all_new(view, links.rules),
+        not_modified=outcome.unchanged,
+        wait_seconds=wait_seconds(outcome),
+        published=_published(view, links),
+        shared=_shared(view, links),
+        vanished=_vanished(view, page),
+        relevant=guesses.expected_among(fresh) if view.guesses is not None else None,
+    )
+    return Decision(
+        _with_news(record, facts, news, fields),
+        visit,
+        hub,
+        is_hub=None if facts.probability is None else True,
+        keep_body=True,
+        judge_topics=news.announce,
+    )
+
+
+def _come_up(view: HubView) -> tuple[VerifyAgain, ...]:
+    """Return the pages that were looked for in vain and that the hub has begun to show."""
+    if view.hub.baseline_at is None:
+        return ()
+    return tuple(
+        VerifyAgain(known.id, MISSING)
+        for known in view.known.values()
+        if known.announced_at is None
+        and known.id not in view.visible
+        and (known.state == MISSING or (known.state == "gone" and is_kept_back(known.rule)))
+    )
+
+
+def _vanished(view: HubView, page: Page) -> int:
+    """Count what came and went between two visits; of a page that was cut short nothing is known."""
+    here = {known.id for known in view.known.values()}
+    return 0 if page.truncated else len(view.young - here)
+
+
+def _site_change(
+    facts: HubFacts, links: LinkDecisions, page: Page, *, gap: bool
+) -> SiteChange | None:
+    """Return what happened to the site: an event, or an overflow that is not followed any further."""
+    if links.event is not None:
+        return SiteChange(links.event.kind, links.event.reason)
+    most = facts.view.limits.max_next_pages if facts.view is not None else 0
+    if not gap or not page.next_url or not most or facts.later_pages < most:
+        return None
+    return SiteChange(OVERFLOW, f"all new on {most} further pages; not read: {page.next_url}")
+
+
+def _site_fields(facts: HubFacts, *, migrated: bool) -> SiteUpdate:
+    fields = SiteUpdate()
+    if migrated:
+        fields["relaunched_at"] = facts.now
+    if facts.feed is not None and facts.feed.rules is not None:
+        fields["scope"] = facts.feed.rules
+    if facts.probes is not None:
+        fields["probed_at"] = facts.now
+    return fields
+
+
+def _hub_fields(outcome: Outcome, facts: HubFacts, page: Page, came: int) -> HubUpdate:
+    hub, now = facts.hub, facts.now
+    fields = HubUpdate(
+        kind=_HUB_KINDS.get(page.kind, hub.kind),
+        state="active",
+        visited_at=now,
+        changed_at=now,
+        baseline_at=hub.baseline_at or now,
+        visits=hub.visits + 1,
+        failures=0,
+        new_pages=hub.new_pages + came,
+        barren_visits=0 if came else hub.barren_visits + 1,
+        shown_links=len(facts.found),
+        links_md5=links_digest(facts.found),
+        last_status=outcome.response.status.value,
+        next_url=page.next_url,
+    )
+    return fields | _validators(outcome)
+
+
+def _validators(outcome: Outcome) -> HubUpdate:
+    headers, fields = outcome.response.headers, HubUpdate()
+    if outcome.body_md5 is not None:
+        fields["body_md5"] = outcome.body_md5
+    if outcome.body_md5 is not None or "etag" in headers:
+        fields["etag"] = headers.get("etag")
+    if outcome.body_md5 is not None or "last-modified" in headers:
+        fields["last_modified"] = headers.get("last-modified")
+    return fields
+
+
+def _page_fields(page: Page, hub: HubRow) -> PageUpdate:
+    fields = PageUpdate(title=page.title, state="known")
+    if hub.baseline_at is None:
+        fields["rule"] = Rule.HUB
+    if page.language:
+        fields["language"] = page.language
+    return fields
+
+
+def _new_address(outcome: Outcome, hub: HubRow) -> PageUpdate:
+    """Ask for a page by the address to which it permanently redirects: one request, not two."""
+    url = normalize(outcome.response.url)
+    if not outcome.response.permanent or url is None or identity(url) != hub.identity:
+        return PageUpdate()
+    return PageUpdate(url=url)
+
+
+def _shared(view: HubView, links: LinkDecisions) -> Counter[str]:
+    """Count the links that appeared here after another hub had shown them, by that hub."""
+    if view.hub.baseline_at is None:
+        return Counter()
+    return Counter(
+        str(known.first_hub_id)
+        for name, known in view.known.items()
+        if known.id not in view.visible
+        and known.first_hub_id not in (None, view.hub.page_id)
+        and links.rules[name].standing is Standing.KNOWN
+    )
+
+
+def _published(view: HubView, links: LinkDecisions) -> tuple[float, ...]:
+    if view.hub.kind != "feed":
+        return ()
+    baseline = view.hub.baseline_at is None
+    return tuple(
+        t.published_at
+        for t in view.found
+        if t.published_at is not None
+        and t.published_at <= view.since.now
+        and (baseline or links.standing(t) is Standing.NEW)
+    )
+
+
+def _neighbours(page: Page, facts: HubFacts) -> list[SeenLink]:
+    """Return what the page names besides its links: feeds, sitemaps, a refresh's target, its site."""
+    hub, now = facts.hub, facts.now
+    named = [
+        (url, NewHub("feed", "feed", 1.0, f"named by {hub.url}", now)) for url in page.feed_urls
+    ]
+    if page.refresh_url:
+        role = hub.role if hub.role in ("seed", "home") else "list"
+        why = f"{hub.url} refreshes to it"
+        named.append((page.refresh_url, NewHub("html", role, 1.0, why, now)))
+    if page.kind is PageKind.SITEMAP_INDEX:
+        part = NewHub("sitemap", "sitemap", 1.0, f"listed in {hub.url}", now)
+        named += [(target.url, part) for target in facts.found[:MAX_SITEMAPS]]
+    links = [
+        SeenLink(identity(url), url, hub=new)
+        for address, new in named
+        if (url := normalize(address)) is not None
+    ]
+    if facts.feed is not None and facts.feed.home is not None:
+        links.append(facts.feed.home)
+    return links
+
+
+def _named(links: Sequence[SeenLink], facts: HubFacts) -> tuple[SeenLink, ...]:
+    """Leave out what lies outside the scope, and what the site has no room for: some name feeds without end.
+
+    Where the user's own feed has moved to is followed. A scope that has just moved rules nothing out.
+    """
+    moved = facts.feed is not None and facts.feed.rules is not None
+    inside = [
+        link
+        for link in (*links, *(facts.probes or ()))
+        if moved
+        or facts.scope.verdict(link.url).inside
+        or (link.hub is not None and is_given_feed(link.hub))
+    ]
+    return tuple(inside[: max(facts.room, 0)])

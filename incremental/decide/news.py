@@ -1,0 +1,330 @@
+"""Whether a page is news: the one place that decides it. Pure decisions on values.
+
+The unit of news is the new page, never the difference between two texts (design, decision 1)::
+
+    a link on a hub page                                                  link_rule, then decide_links
+      first visit of the hub        baseline: its links are known, none is new
+      unknown link, likely a hub    recorded as a hub, gets a baseline of its own
+      unknown, dated long ago       part of one backfill event if its list gained it (decide.arrivals),
+                                    else recorded, not announced (backdated)
+      unknown link                  new
+      unknown link on a new hub     new, if they are few: a section and its pages came together
+      known, never announced, which appeared here and first became known elsewhere
+      only after this hub's last visit (on the baseline of a hub found meanwhile)
+                                    new: two hubs may find one page in either order
+      all at once                   a URL migration, a burst: one event, no news
+    a page that was fetched                                               page_news
+      it waited for that            announced, unless it belongs to the furniture of its site
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from incremental.decide.arrivals import gained_behind, gained_old, is_old_hub
+from incremental.decide.furniture import furniture, may_be_furniture
+from incremental.decide.hub_view import HubView, Since
+from incremental.decide.hubs import choose_hubs
+from incremental.decide.links import Target, is_later_page
+from incremental.decide.migration import Migration, migration
+from incremental.decide.rules import Rule, Standing, is_kept_back
+from incremental.decide.url_dates import date_in_url
+from incremental.scope import page_number
+from incremental.times import DAY, HOUR, believable
+from incremental.urls import host_of
+from store.values import HubRow, KnownPage, LookRow, NewHub, SeenLink
+
+_LIST_WORDS = re.compile(
+    r"/(?:tags?|categor(?:y|ies)|topics?|archives?|authors?|labels?)/", re.IGNORECASE
+)
+"""Folders whose pages nobody wants announced, however unsure the classifier is."""
+
+
+def link_rule(  # noqa: PLR0911, PLR0913 - a table of cases; each bears on it
+    target: Target,
+    known: KnownPage | None,
+    hub: HubRow,
+    since: Since,
+    *,
+    hub_like: bool,
+    new_hub: bool = False,
+) -> Rule:
+    """Judge one link of *hub* by what was known before this visit.
+
+    *new_hub*: the hub itself came up after its site's baseline and is read for the first time; a new
+    section's pages are new with it.
+    """
+    date = (target.published_at if hub.kind == "feed" else None) or date_in_url(target.url)
+    old = date is not None and date < since.oldest_news and not new_hub
+    if known is not None:
+        if not _overlooked(known, hub, since, old=old):
+            return Rule.KNOWN
+        return Rule.BACKDATED if old else Rule.SHOWN_LATER
+    # What stands in a feed is a page: ``/?p=3`` is an article of a blog there.
+    if hub_like:
+        return Rule.HUB
+    if hub.kind != "feed" and is_later_page(target):
+        return Rule.LATER_PAGE
+    if _is_baseline(hub) and not new_hub:
+        return Rule.DATED_BY_FEED if _dated_since(target, hub, since) else Rule.BASELINE
+    if old:
+        return Rule.BACKDATED
+    return Rule.NEW_SECTION if new_hub else Rule.NEW_LINK
+
+
+def _is_baseline(hub: HubRow) -> bool:
+    """Tell whether this is the first time that the hub shows anything of ours.
+
+    A feed that named a wrong host for weeks begins anew on the day when that is mended.
+    """
+    return hub.baseline_at is None or (hub.kind == "feed" and not hub.shown_links)
+
+
+def _dated_since(target: Target, hub: HubRow, since: Since) -> bool:
+    """Tell whether a feed dates a page of its baseline after we began to watch.
+
+    Only a feed prints when a page was published; a sitemap's lastmod moves with every deployment.
+    """
+    if hub.kind != "feed" or target.published_at is None:
+        return False
+    begun = since.site_added_at if hub.baseline_at is None else (hub.visited_at or 0.0) - DAY
+    return begun < target.published_at <= since.now
+
+
+def _overlooked(known: KnownPage, hub: HubRow, since: Since, *, old: bool) -> bool:
+    """Tell whether a known page became known only after this hub, which now shows it, was last read."""
+    if known.announced_at is not None or hub.baseline_at is None or hub.visited_at is None:
+        return False
+    if is_kept_back(known.rule):
+        return False  # it was read, and is none to announce
+    if since.relaunched_at is not None and hub.visited_at < since.relaunched_at:
+        return False  # what it shows under new addresses is part of that event
+    # What stands in a feed is no hub, whatever its address looks like.
+    eligible = (
+        known.state in ("known", "pending")
+        if hub.kind == "feed"
+        else (known.state == "known" and not known.is_hub)
+    )
+    # A widget may have been the first to show what a list now gained.
+    eligible = eligible or (old and known.state == "backdated" and not known.is_hub)
+    return eligible and known.first_seen_at > hub.visited_at
+
+
+@dataclass(frozen=True, slots=True)
+class LinkDecisions:
+    """What was decided for the links of one visit together."""
+
+    seen: tuple[SeenLink, ...]
+    rules: Mapping[str, Rule]
+    """By identity."""
+    event: Migration | None
+    verified: frozenset[str]
+    """Those that are fetched before they are announced."""
+
+    def standing(self, target: Target) -> Standing:
+        """Return what a link is to the reader of news."""
+        return self.rules[target.identity].standing
+
+
+def decide_links(view: HubView) -> LinkDecisions:
+    """Decide on every link of a hub page: known, new, verified first, backfill, hub, or part of an event."""
+    rules = {
+        t.identity: link_rule(
+            t,
+            view.known.get(t.identity),
+            view.hub,
+            view.since,
+            hub_like=view.hub.kind != "feed"
+            and view.scores.get(t.identity, 0.0) >= view.limits.threshold,
+            new_hub=view.came_up(t),
+        )
+        for t in view.found
+    }
+    rules |= dict.fromkeys(gained_behind(view, rules), Rule.BACKFILL)
+    event = _event(view, rules)
+    hubs = _new_hubs(view, rules)
+    verified = _to_verify(view, rules) if event is None else frozenset()
+    arrived = gained_old(view, rules) if event is None else frozenset()
+    if event is None:
+        decided = [
+            _decided(t, rules[t.identity], view, hubs, verified, arrived) for t in view.found
+        ]
+    else:
+        decided = [_of_event(t, rules[t.identity], view, hubs, event) for t in view.found]
+    return LinkDecisions(tuple(decided), rules, event, verified)
+
+
+def _event(view: HubView, rules: Mapping[str, Rule]) -> Migration | None:
+    """Return what happened to the whole site, so that its new links are no news."""
+    if view.hub.baseline_at is None:
+        return None
+    news = [t for t in view.found if rules[t.identity].standing is Standing.NEW]
+    kept = sum(k.id in view.visible for k in view.known.values())
+    if len(news) > view.quota:
+        return Migration(f"{len(news)} new addresses at once on {view.hub.url}", {}, kind="flood")
+    came = [t for t in view.found if rules[t.identity] is Rule.BACKFILL]
+    return migration([*news, *came], view.lost_urls, kept, view.anchors)
+
+
+def _new_hubs(view: HubView, rules: Mapping[str, Rule]) -> dict[str, NewHub]:
+    """Return the links that become hubs."""
+    unknown = [t for t in view.found if rules[t.identity].standing is Standing.HUB]
+    chosen = choose_hubs(unknown, view.scores, view.counts, view.limits)
+    chosen |= {t.identity for t in unknown if view.corrected.get(t.identity) == "hub"}
+    return {t.identity: _new_hub(view, t) for t in unknown if t.identity in chosen}
+
+
+def _new_hub(view: HubView, target: Target) -> NewHub:
+    """Return a hub to be visited: the likeliest first, later pages of a list after their first."""
+    score, number = view.scores[target.identity], page_number(target.url)
+    now = view.since.now
+    if view.corrected.get(target.identity) == "hub":
+        return NewHub("html", "user", score, "you said that it is a hub", now)
+    if number is not None:
+        return NewHub("html", "page", score, f"page {number} of a list", now + number * HOUR)
+    return NewHub("html", "list", score, "looks like a list", now + (1.0 - score) * HOUR)
+
+
+def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
+    """Return the unknown pages that are fetched before they are announced, as far as that is granted.
+
+    Those of which topics expect most come first, else as they stand on the page.
+    """
+    fresh = [
+        t.identity
+        for t in view.found
+        if rules[t.identity].standing is Standing.NEW and t.identity not in view.known
+    ]
+    guesses = view.guesses
+    if guesses is not None:
+        fresh.sort(key=lambda identity: -(guesses.expected(identity) or 0.0))
+    first = {
+        t.identity
+        for t in view.found
+        if host_of(t.url) in view.leading or (view.hub.kind != "feed" and may_be_furniture(t.url))
+    }
+    return frozenset(fresh[: view.looks]) | first.intersection(fresh)
+
+
+def _of_event(
+    target: Target, rule: Rule, view: HubView, hubs: Mapping[str, NewHub], event: Migration
+) -> SeenLink:
+    """Return a link that was found at a URL migration or in a burst: whatever is new is part of that."""
+    state = "backdated" if rule is Rule.BACKDATED else "known"
+    if rule.standing in (Standing.NEW, Standing.BACKFILL):
+        # So that the next hub to show it does not announce it either.
+        state, rule = "relaunched", Rule.BURST if event.kind == "flood" else Rule.MIGRATED
+    return _seen(
+        target, view, state, rule, hubs.get(target.identity), event.moved.get(target.identity)
+    )
+
+
+def _decided(  # noqa: PLR0913, PLR0917 - what was decided for all links together
+    target: Target,
+    rule: Rule,
+    view: HubView,
+    hubs: Mapping[str, NewHub],
+    verified: frozenset[str],
+    arrived: frozenset[str],
+) -> SeenLink:
+    came_up, hub = view.came_up(target), hubs.get(target.identity)
+    is_new, is_arrived = rule.standing is Standing.NEW, target.identity in arrived
+    # An old page that only seems to be a hub is news of its kind, if the list gained it.
+    old_hub = not came_up and is_old_hub(target, rule, view.hub, view.since)
+    # Found on a hub that was read before, a hub would be news if it were none: its first visit tells.
+    news = (view.hub.baseline_at is not None or came_up) and (is_arrived or not old_hub)
+    # Over a limit of hubs it cannot be read as one; a verification fetch tells whether it is there.
+    over = rule.standing is Standing.HUB and hub is None and not is_later_page(target) and news
+    backfill = is_arrived and (rule.standing is not Standing.HUB or over)
+    over = over and not backfill
+    waits = (hub is not None and hub.role == "list" and news) or over or target.identity in verified
+    state = "pending" if waits else "known"
+    if rule is Rule.BACKDATED:
+        state = "backdated"
+    if backfill or (waits and old_hub):
+        # With a hub it waits for its first reading: then it is one, or a page of the backfill.
+        state = "backfill"
+    if backfill:
+        rule = Rule.BACKFILL
+    elif over:
+        rule = Rule.HUB_LIMIT
+    return _seen(
+        target,
+        view,
+        state,
+        rule,
+        hub,
+        announce=is_new and target.identity not in verified,
+        backfill=backfill,
+        fetched=is_new or over,
+    )
+
+
+def _seen(  # noqa: PLR0913, PLR0917 - what was decided of one link
+    target: Target,
+    view: HubView,
+    state: str,
+    rule: Rule,
+    hub: NewHub | None,
+    moved_from: int | None = None,
+    *,
+    announce: bool = False,
+    backfill: bool = False,
+    fetched: bool = False,
+) -> SeenLink:
+    guesses = view.guesses if fetched else None
+    return SeenLink(
+        identity=target.identity,
+        url=target.url,
+        anchor=target.anchor,
+        tag_path=target.tag_path,
+        position=target.position,
+        published_at=believable(target.published_at, view.since.now),
+        announce=announce,
+        backfill=backfill,
+        state=state,
+        hub=hub,
+        look_due_at=view.since.now if fetched else None,
+        moved_from=moved_from,
+        look_score=guesses.expected(target.identity) if guesses else None,
+        link_context=guesses.contexts.get(target.identity) if guesses else None,
+        rule=rule,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PageNews:
+    """Whether the visited page itself is news."""
+
+    rule: Rule | None = None
+    """The rule that announces it, or keeps it back; None = nobody asked."""
+    announce: bool = False
+    backfill: bool = False
+    """It goes into the event of the list that gained it."""
+
+
+def page_news(
+    row: LookRow | None,
+    rule: Rule | None,
+    title: str,
+    *,
+    awaits_event: bool = False,
+    perhaps_list: bool = False,
+) -> PageNews:
+    """Decide whether a page that was fetched is announced now. It is if it waited for that.
+
+    *rule* announces it (None = the rule that found it); *awaits_event*: a list gained this old page, and
+    no event has announced it yet; *perhaps_list*: it may be a list, and is none to announce if its
+    address says so.
+    """
+    waits = row is not None and row.state in ("pending", "missing")
+    if row is None or not (waits or awaits_event):
+        return PageNews()
+    if perhaps_list and _LIST_WORDS.search(row.url):
+        return PageNews()
+    kept = furniture(row.url, title)
+    if kept is not None:
+        return PageNews(kept)
+    return PageNews(rule, announce=waits, backfill=awaits_event)

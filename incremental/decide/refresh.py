@@ -1,0 +1,166 @@
+"""Deciding on an announced page that was fetched again: the same, changed, gone, back or moved. Pure.
+
+::
+
+    304, or the same body           the same
+    404, 410, a soft 404, the home page instead     gone, once
+    anything else after gone        back
+    another address                 moved, once: the address is known from then on
+    another text                    changed, with both bodies; noise alone is logged and changes nothing
+    no answer, no text              nothing is said; refreshed again like any other
+    links to pages that nobody knew                 verified; the page is monitored from then on
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from incremental.decide.decision import Decision, base_record, leads_home
+from incremental.decide.furniture import is_soft_404
+from incremental.decide.links import Target
+from incremental.decide.rules import Rule
+from incremental.fetch.status import FetchStatus
+from incremental.history.plan import CheckTerms, next_check_at
+from incremental.history.reading import whole
+from incremental.history.textdiff import TextDiff, diff
+from incremental.visit import Outcome
+from store.answers.values import CheckRow, StoredText
+from store.updates import PageUpdate
+from store.values import ARTICLE, NewHub, NextCheck, PageChange, ReadText, SeenLink, VisitRecord
+
+MAX_GAINED = 20
+"""An article that leads to more new pages at once was not edited but replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshFacts:
+    """What was known before the refresh that bears on it."""
+
+    now: float
+    row: CheckRow
+    before: StoredText | None
+    """The text as it was read last."""
+    same_since: float
+    """When the page was announced or last changed."""
+    moved_to: SeenLink | None
+    """The address that it has now, when that is another one which nobody knew."""
+    terms: CheckTerms
+    gone: str = ""
+    """Why the page is not there any more; empty = it is, or nobody knows."""
+    gained: Sequence[Target] = ()
+    """Pages that nobody knew and that it leads to since its text was last kept."""
+
+
+def decide_refresh(outcome: Outcome, facts: RefreshFacts) -> Decision:
+    """Decide on an announced page that was fetched again."""
+    record = _compared(base_record(outcome, facts.now), outcome, facts)
+    change = record.page_change.kind if record.page_change is not None else ""
+    changed = change in ("changed", "back", "moved")
+    due_at = next_check_at(facts.now if changed else facts.same_since, facts.now, facts.terms)
+    stays = change not in ("gone", "moved")
+    record = replace(
+        record,
+        next_check=_next_check(outcome, facts.row, due_at),
+        more_pages=(*record.more_pages, *(_gained(facts) if stays else ())),
+    )
+    # Both bodies explain a change; one that differs in noise alone is not kept.
+    return Decision(record, keep_body=record.text is not None, judge_topics=True)
+
+
+def why_gone(outcome: Outcome) -> str:
+    """Return why a page is not there any more; empty = it is, or nobody knows."""
+    if outcome.response.status is FetchStatus.GONE:
+        return outcome.response.detail or f"answered {outcome.response.http_code}"
+    if leads_home(outcome):
+        return "leads to the home page instead"
+    if outcome.page is not None and is_soft_404(outcome.page.title, outcome.page.text):
+        return "answers 200 but says that it is not there"
+    return ""
+
+
+def _compared(  # noqa: PLR0911 - a table of cases
+    base: VisitRecord, outcome: Outcome, facts: RefreshFacts
+) -> VisitRecord:
+    row, read = facts.row, outcome.read
+    was_gone = row.state == "gone"
+    if facts.gone:
+        if was_gone:
+            return base
+        return replace(
+            base, page_fields={"state": "gone"}, page_change=PageChange("gone", facts.gone)
+        )
+    if outcome.response.status not in (FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED):
+        return base
+    if not was_gone and facts.moved_to is not None:
+        alias = replace(facts.moved_to, state="alias", rule=Rule.ALIAS)
+        return replace(base, page_change=PageChange("moved", alias.url), more_pages=(alias,))
+    fields = PageUpdate(state="known") if was_gone else PageUpdate()
+    change = PageChange("back") if was_gone else None
+    if outcome.unchanged or read is None or not read.text:
+        return replace(base, page_fields=fields, page_change=change)
+    fields["body_md5"] = read.md5
+    if facts.before is None or not facts.before.text:
+        # Its text was never had; from now on it can be compared.
+        return replace(base, text=read, page_fields=fields, page_change=change)
+    found = difference(facts.before, read)
+    if not found.is_change:
+        del fields["body_md5"]
+        detail = base.detail or found.summary
+        return replace(base, detail=detail, page_fields=fields, page_change=change)
+    if read.title:
+        fields["title"] = read.title
+    change = (
+        PageChange("back", found.summary)
+        if was_gone
+        else PageChange("changed", found.summary, row.body_md5, read.md5)
+    )
+    return replace(base, text=read, page_fields=fields, page_change=change)
+
+
+def _gained(facts: RefreshFacts) -> Sequence[SeenLink]:
+    """Return what the page leads to since, to be verified, and the page itself, monitored from now on."""
+    if not 0 < len(facts.gained) <= MAX_GAINED:
+        return ()
+    now, row = facts.now, facts.row
+    hub = NewHub("html", ARTICLE, 0.5, "gained links to pages that no list showed", now)
+    return (
+        *(
+            SeenLink(
+                t.identity,
+                t.url,
+                t.anchor,
+                state="pending",
+                look_due_at=now,
+                rule=Rule.GAINED_LINK,
+            )
+            for t in facts.gained
+        ),
+        SeenLink(row.identity, row.url, hub=hub),
+    )
+
+
+def difference(before: StoredText, after: ReadText) -> TextDiff:
+    """Compare two readings of a page, titles included."""
+    return diff(whole(before.title, before.text), whole(after.title, after.text))
+
+
+def _next_check(outcome: Outcome, row: CheckRow, due_at: float | None) -> NextCheck:
+    headers = outcome.response.headers
+    read = outcome.body_md5 is not None
+    return NextCheck(
+        due_at=due_at,
+        checks=row.checks + 1,
+        etag=headers.get("etag") if read else row.etag,
+        last_modified=headers.get("last-modified") if read else row.last_modified,
+    )
+
+
+def first_check(outcome: Outcome, now: float, terms: CheckTerms) -> NextCheck:
+    """Return the plan for a page that has just been told and read."""
+    headers = outcome.response.headers
+    return NextCheck(
+        due_at=next_check_at(now, now, terms),
+        etag=headers.get("etag"),
+        last_modified=headers.get("last-modified"),
+    )

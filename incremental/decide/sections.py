@@ -1,0 +1,156 @@
+"""What comes up with a new page: the rest of its section, its translations, where to look for more. Pure.
+
+A list does not show everything. Pages of documentation link to one another, a section begins with its
+pages, and a translation is led to by its original alone. One question is asked of the store: below which
+folders was nothing known until lately? They came up, and::
+
+    links on a hub into such a folder         news, even on the hub's first reading (decide.news)
+    a new page in one, or led to by an        the unknown pages of its folder that it links to are
+    article that is monitored                 verified; the page is monitored if it links to several
+    a new page that names its translations    they are verified, if it is as new as they are
+    a page of a new edition                   the originals it links to are read again, for theirs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from incremental.decide.editions import editions, language_of, translated
+from incremental.decide.links import Target, is_later_page, top_folder
+from incremental.decide.rules import Rule
+from incremental.times import DAY
+from store.values import KnownPage, SeenLink, VerifyAgain
+
+MAX_NEW_SECTION = 40
+"""Unknown pages on a hub that came up late, up to which they are news: an old archive has more."""
+NEW_SECTION_SECONDS = 7 * DAY
+SETTLED_SECONDS = 14 * DAY
+"""Before a site was watched so long, a folder that comes up may be an old one found late."""
+MAX_STRUCTURE = 20
+"""Articles of new folders that are monitored at a time."""
+MAX_ORIGINALS = 20
+"""Pages read again for their translations after one page of a new edition."""
+MIN_STRUCTURE_LINKS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SectionFacts:
+    """What is known around a new page. Times are unix seconds."""
+
+    now: float
+    own: str
+    """Its identity."""
+    found: Sequence[Target]
+    """Its links."""
+    known: Mapping[str, KnownPage]
+    """Itself and those of its links that are known, by identity."""
+    came_up: frozenset[str]
+    """Those of :func:`folders_of` below which nothing was known until lately."""
+    settled: bool
+    """The site was watched for :data:`SETTLED_SECONDS`."""
+    by_article: bool = False
+    """An article that is monitored led to it: it belongs to that section, however old it is by now."""
+    room: int = 0
+    """How many more articles may be monitored for this reason."""
+    translations: frozenset[str] = frozenset()
+    """Those of the translations of :func:`originals` that are known."""
+    verified_at: Mapping[int, float] = field(default_factory=dict)
+    """When the :func:`originals` were last fetched for verification, by page id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What came up with a page."""
+
+    unknown: tuple[SeenLink, ...] = ()
+    """Pages to verify."""
+    read_again: tuple[VerifyAgain, ...] = ()
+    monitor: bool = False
+    """The page is worth a visit now and then, for the pages that it leads to."""
+
+
+def folder_of_page(own: str) -> str:
+    """Return the beginning that the identities in a page's folder share."""
+    return own.rsplit("/", 1)[0] + "/"
+
+
+def folders_of(own: str, found: Sequence[Target]) -> set[str]:
+    """Return the folders of which it matters whether they came up, empty ones left out."""
+    folders = {top_folder(t.identity) for t in editions(own, found)}
+    if top_folder(own):
+        folders.add(folder_of_page(own))
+    if language_of(own):
+        folders.add(top_folder(own))
+    return folders - {""}
+
+
+def originals(
+    own: str, found: Sequence[Target], known: Mapping[str, KnownPage]
+) -> dict[str, KnownPage]:
+    """Return the originals that a page of an edition links to, by the identities of their translations."""
+    language = language_of(own)
+    return {
+        translated(t.identity, language): known[t.identity]
+        for t in found
+        if t.identity in known and not language_of(t.identity)
+    }
+
+
+def section_of(facts: SectionFacts) -> Section:
+    """Return what came up with a new page."""
+    own, now = facts.own, facts.now
+    near = _near(facts)
+    unknown = [t for t in near if t.identity not in facts.known]
+    unknown = unknown if len(unknown) <= MAX_NEW_SECTION else []
+    return Section(
+        unknown=(
+            *(_pending(t, Rule.SECTION, now) for t in unknown),
+            *(_pending(t, Rule.TRANSLATION, now) for t in _new_editions(facts)),
+        ),
+        read_again=_read_again(facts) if is_new_edition(own, facts.came_up) else (),
+        monitor=len(near) >= MIN_STRUCTURE_LINKS and facts.room > 0,
+    )
+
+
+def _near(facts: SectionFacts) -> list[Target]:
+    """Return the links of a page of a new section into its own folder."""
+    folder = folder_of_page(facts.own)
+    if not top_folder(facts.own) or not (facts.by_article or folder in facts.came_up):
+        return []
+    return [t for t in facts.found if t.identity.startswith(folder) and not is_later_page(t)]
+
+
+def is_new_edition(own: str, came_up: frozenset[str]) -> bool:
+    """Tell whether a page is of a language edition that came up."""
+    return bool(language_of(own)) and top_folder(own) in came_up
+
+
+def _new_editions(facts: SectionFacts) -> list[Target]:
+    """Return the unknown pages that are the page in other languages, if they are as new as it is."""
+    known = facts.known.get(facts.own)
+    fresh = known is not None and known.first_seen_at > facts.now - NEW_SECTION_SECONDS
+    return [
+        t
+        for t in editions(facts.own, facts.found)
+        if t.identity not in facts.known
+        and ((facts.settled and fresh) or top_folder(t.identity) in facts.came_up)
+    ]
+
+
+def _read_again(facts: SectionFacts) -> tuple[VerifyAgain, ...]:
+    """Return the originals whose translation is not known, each once in a while."""
+    pairs = originals(facts.own, facts.found, facts.known).items()
+    missing = [page for name, page in pairs if name not in facts.translations and not page.is_hub]
+    before = facts.now - NEW_SECTION_SECONDS
+    return tuple(
+        VerifyAgain(page.id)
+        for page in missing[:MAX_ORIGINALS]
+        if facts.verified_at.get(page.id, before) < before
+    )
+
+
+def _pending(target: Target, rule: Rule, now: float) -> SeenLink:
+    return SeenLink(
+        target.identity, target.url, target.anchor, state="pending", look_due_at=now, rule=rule
+    )

@@ -1,0 +1,38 @@
+"""The date that an address names. Pure."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from datetime import date
+
+from incremental.times import DAY
+
+_URL_DATE = re.compile(
+    r"(?<!\d)((?:19|20)\d{2})[/_-]?(0[1-9]|1[0-2])(?:[/_-]?(0[1-9]|[12]\d|3[01]))?(?!\d)"
+)
+
+
+def date_in_url(url: str) -> float | None:
+    """Return the last moment of the day (or month) that a URL names, or None; of several the latest.
+
+    ``/2024/05/17/``, ``2024-05-17``, ``20240517``, ``202405/``; UTC. In January people still write last
+    year: ``/2018/01/05/2017-01-05-x/`` is of 2018.
+    """
+    named = (
+        _end_of(int(year), int(month), int(day) if day else None)
+        for year, month, day in _URL_DATE.findall(url.split("://", 1)[-1])
+    )
+    return max((date for date in named if date is not None), default=None)
+
+
+def _end_of(year: int, month: int, day: int | None) -> float | None:
+    """Return the end of a day, or of a month, unix seconds; None for the 31st of February."""
+    try:
+        if day is not None:
+            last = date(year, month, day)
+        else:
+            last = date(year, month, calendar.monthrange(year, month)[1])
+    except ValueError:
+        return None
+    return (last - date(1970, 1, 1)).days * DAY + DAY

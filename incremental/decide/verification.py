@@ -1,0 +1,246 @@
+"""Deciding on a page that was fetched for verification: announced, kept back, moved, or not there. Pure.
+
+::
+
+    its address only leads on to another host     the page there is verified in its place
+    it is not there                               looked for again if it waited; else gone
+    the server fails, and it was missing before   looked for again
+    it is another address of a known page         moved
+    it is there, or may not be read               announced if it waited, unless it is furniture
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from incremental.decide.decision import Decision, base_record, leads_home
+from incremental.decide.furniture import is_soft_404
+from incremental.decide.news import page_news
+from incremental.decide.refresh import first_check
+from incremental.decide.rules import Rule, is_kept_back
+from incremental.decide.sections import Section
+from incremental.fetch.status import FetchStatus
+from incremental.history.plan import CheckTerms
+from incremental.times import DAY, HOUR, believable
+from incremental.urls import identity
+from incremental.visit import Outcome
+from store.updates import PageUpdate
+from store.values import (
+    ARTICLE,
+    KnownPage,
+    LookRow,
+    NewHub,
+    PageChange,
+    SeenLink,
+    VerifyAgain,
+    VisitRecord,
+)
+
+_DENIED = {FetchStatus.ROBOTS_DENIED, FetchStatus.BLOCKED}
+"""A page that may not be read is there."""
+MISSING = "missing"
+"""State of a page that is linked and not there yet."""
+GIVE_UP_SECONDS = 60 * DAY
+MAX_WAIT_SECONDS = 2 * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """The address under which a page says that it lies, when that is another one."""
+
+    url: str
+    known: KnownPage | None
+    in_reach: bool
+    """It may be made known: in scope, and no trap."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeadsOn:
+    """The page on another host to which an entry of a given feed leads on."""
+
+    url: str
+    known: KnownPage | None
+    overlooked: bool = False
+    """It became known only about when the feed showed its entry, and was never announced."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """What was known before the fetch that bears on the page."""
+
+    now: float
+    row: LookRow
+    terms: CheckTerms | None = None
+    """When announced pages are refreshed; None = never."""
+    elsewhere: Elsewhere | None = None
+    leads_on: LeadsOn | None = None
+    section: Section | None = None
+
+
+def decide_verification(outcome: Outcome, facts: PageFacts) -> Decision:
+    """Decide on a page that was fetched for its own sake."""
+    row, now, page = facts.row, facts.now, outcome.page
+    base = replace(base_record(outcome, now), first_hub_id=row.first_hub_id)
+    if facts.leads_on is not None:
+        return Decision(_led_on(base, row, facts.leads_on))
+    waited = row.state in ("pending", MISSING)
+    missing = _missing(outcome)
+    if missing is not None:
+        return Decision(_not_there(base, row, *missing, waited=waited))
+    if row.state == MISSING and page is None and outcome.response.status not in _DENIED:
+        # The server fails, or leads elsewhere: that says nothing of a page that was not there before.
+        fields = PageUpdate(look_due_at=_again_at(row, now) or now + MAX_WAIT_SECONDS)
+        fields |= {"looked_at": now, "rule": Rule.NOT_THERE_YET}
+        return Decision(replace(base, page_fields=fields))
+    return _there(base, outcome, facts)
+
+
+def _led_on(base: VisitRecord, row: LookRow, to: LeadsOn) -> VisitRecord:
+    """Have the page verified next to which an entry leads on; it is announced in its place."""
+    link = SeenLink(
+        identity(to.url),
+        to.url,
+        row.anchor,
+        published_at=row.published_at,
+        state="pending",
+        look_due_at=base.at,
+        look_score=row.look_score,
+        link_context=row.link_context,
+        rule=row.rule,
+    )
+    again = to.known is not None and to.overlooked
+    return replace(
+        base,
+        page_fields={
+            "state": "moved",
+            "look_due_at": None,
+            "looked_at": base.at,
+            "rule": Rule.LED_ON,
+        },
+        page_change=PageChange("moved", to.url),
+        moved_to=link,
+        verify_again=(VerifyAgain(to.known.id, "pending"),) if again and to.known else (),
+    )
+
+
+def _again_at(row: LookRow, now: float) -> float | None:
+    """Return when to look again for a page that is linked and not there; None = it never will be.
+
+    A page may be linked an hour before it is there (staged publishing, a cache on the way), or weeks:
+    on the recording of flink two translations were linked four and thirty-seven days before. Each wait
+    is a third of the time since the link was seen, from an hour to two days.
+    """
+    age = max(now - row.first_seen_at, 0.0)
+    if age > GIVE_UP_SECONDS:
+        return None
+    return now + min(max(age / 3, HOUR), MAX_WAIT_SECONDS)
+
+
+def _missing(outcome: Outcome) -> tuple[Rule, str] | None:
+    """Return by which rule a page is not there, with what is said of it; None = it may be there."""
+    page = outcome.page
+    if leads_home(outcome):
+        return Rule.HOME_INSTEAD, "leads to the home page instead"
+    if page is not None and is_soft_404(page.title, page.text):
+        return Rule.SAYS_NOT_THERE, "answers 200 but says that it is not there"
+    if outcome.response.status is FetchStatus.GONE:
+        return Rule.NOT_THERE, outcome.response.detail
+    return None
+
+
+def _not_there(
+    base: VisitRecord, row: LookRow, rule: Rule, detail: str, *, waited: bool
+) -> VisitRecord:
+    fields = PageUpdate(look_due_at=None, looked_at=base.at, rule=rule)
+    again_at = _again_at(row, base.at) if waited else None
+    if again_at is not None:
+        fields |= {"look_due_at": again_at, "rule": Rule.NOT_THERE_YET}
+        # Once may be a cache on the way; from the second time on it is missing.
+        if row.looked_at is not None:
+            fields["state"] = MISSING
+        return replace(base, detail=detail, page_fields=fields)
+    fields["state"] = "gone"
+    change = None if waited else PageChange("gone")
+    return replace(base, detail=detail, page_fields=fields, page_change=change)
+
+
+def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
+    """Decide on a page that is there, or of which its hub alone says so: a site cannot hide it."""
+    row, now, page = facts.row, facts.now, outcome.page
+    rule = Rule.UNREADABLE if page is None else None
+    if row.state == MISSING or is_kept_back(row.rule):
+        rule = rule or Rule.CONFIRMED
+    news = page_news(row, rule, page.title if page is not None else "")
+    fields = PageUpdate(look_due_at=None, looked_at=now)
+    decided = news.rule or (rule if is_kept_back(row.rule) else None)
+    if decided is not None:
+        fields["rule"] = decided
+    if news.rule is not None and news.rule.keeps_back:
+        fields["state"] = "known"
+    if page is not None:
+        fields |= {"body_md5": outcome.body_md5, "language": page.language}
+        if page.title:
+            fields["title"] = page.title
+        published_at = believable(page.published_at, now)
+        if published_at is not None:
+            fields["published_at"] = published_at
+    keep = page is not None and outcome.body_md5 is not None
+    same = _same_page(facts.elsewhere, row)
+    if same is not None:
+        announce = news.announce and same.known.announced_at is None
+        fields |= {"state": "moved", "moved_to": same.known.id}
+        if same.known.announced_at is not None:
+            fields["rule"] = Rule.SAME_PAGE
+        record = replace(
+            base,
+            page_fields=fields,
+            announce_page=announce,
+            page_change=PageChange("moved", same.url),
+        )
+        return Decision(record, keep_body=keep)
+    told = row.announced_at is not None or news.announce
+    check = told and facts.terms is not None and outcome.read is not None
+    section = facts.section or Section()
+    record = replace(
+        base,
+        page_fields=fields,
+        announce_page=news.announce,
+        more_pages=(*_alias(facts), *section.unknown, *_monitored(section, row, now)),
+        verify_again=section.read_again,
+        text=outcome.read,
+        next_check=first_check(outcome, now, facts.terms) if check and facts.terms else None,
+    )
+    return Decision(record, keep_body=keep, judge_topics=page is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Same:
+    known: KnownPage
+    url: str
+
+
+def _same_page(elsewhere: Elsewhere | None, row: LookRow) -> _Same | None:
+    """Return the known page that this one is, by its redirect or its canonical link."""
+    if elsewhere is None or elsewhere.known is None:
+        return None
+    # A canonical link to a hub (a home page, most often) is a mistake of the site's template.
+    if elsewhere.known.is_hub or elsewhere.known.id == row.page_id:
+        return None
+    return _Same(elsewhere.known, elsewhere.url)
+
+
+def _alias(facts: PageFacts) -> Sequence[SeenLink]:
+    """Return the page's other address, made known so that it is not announced under that as well."""
+    other = facts.elsewhere
+    if other is None or other.known is not None or not other.in_reach:
+        return ()
+    name = identity(other.url)
+    return (SeenLink(name, other.url, facts.row.anchor, state="alias", rule=Rule.ALIAS),)
+
+
+def _monitored(section: Section, row: LookRow, now: float) -> Sequence[SeenLink]:
+    if not section.monitor:
+        return ()
+    hub = NewHub("html", ARTICLE, 0.5, "leads to others of its folder", now + DAY)
+    return (SeenLink(row.identity, row.url, hub=hub),)
