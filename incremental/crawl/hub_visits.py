@@ -17,7 +17,7 @@ from incremental.crawl.sections import MAX_NEW_SECTION, Sections
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.fetch.decoding import decode_body
-from incremental.fetch.status import FetchStatus
+from incremental.fetch.status import HAS_PAGE, FetchStatus
 from incremental.judge.arrivals import dated
 from incremental.judge.editions import is_edition_front
 from incremental.judge.feed_home import leading_hosts
@@ -92,7 +92,7 @@ class HubVisits:
         response, page = outcome.response, outcome.page
         if response.status is FetchStatus.REDIRECTED:
             return _redirected(outcome, hub, site, now)
-        if response.status not in (FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED):
+        if response.status not in HAS_PAGE:
             return judge_failure(outcome, hub, now)
         if outcome.unchanged and hub.baseline_at is not None:
             return judge_unchanged(outcome, hub, now)

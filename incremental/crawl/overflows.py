@@ -19,7 +19,7 @@ from dataclasses import replace
 from incremental.crawl.cover_watch import CoverWatch
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.tasks import hub_task, look_task
-from incremental.fetch.status import FetchStatus
+from incremental.fetch.status import HAS_PAGE
 from incremental.judge.links import without_mirror
 from incremental.revisit.allocation import Share
 from incremental.times import MINUTE, NEVER
@@ -36,7 +36,6 @@ OVERFLOW = "overflow"
 
 READ_SECONDS = 15 * MINUTE
 """A hub that was read so lately has shown what it could show."""
-_READ = (FetchStatus.FETCHED.value, FetchStatus.NOT_MODIFIED.value)
 
 
 class Overflows:
@@ -104,7 +103,7 @@ class Overflows:
         # Not taken by a list that goes on: this was the last of its later pages.
         number = site.next_pages.pop(record.page_id, 0)
         first = site.first_pages.pop(record.page_id, None)
-        if number and first is not None and record.status not in _READ:
+        if number and first is not None and record.status not in HAS_PAGE:
             self._owe(site.cover.behind(first), site, now)
 
     def _follow_all(self, site: WatchedSite, now: float) -> None:

@@ -172,7 +172,7 @@ def _reason(hub: HubRow, reason: str) -> str:
         return f"given up: {hub.last_status}"
     if hub.role == ARTICLE:
         return "an article, read now and then for links that no list shows"
-    if hub.visited_at is None and hub.last_status not in (None, "fetched"):
+    if hub.visited_at is None and hub.last_status not in (None, FetchStatus.FETCHED):
         return f"not read yet: {hub.last_status}"
     if hub.state == "resting":
         return "rests: other hubs show what it shows"

@@ -46,7 +46,7 @@ from incremental.fetch.options import (
     origin,
 )
 from incremental.fetch.outgoing import prepare
-from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.fetch.status import HAS_PAGE, FetchStatus, Request, Response
 from incremental.fetch.target import ascii_url, is_robots_url, url_problem, without_userinfo
 from incremental.fetch.transport import Allowance, GuardedAdapter
 
@@ -70,7 +70,6 @@ _DETAIL = {
     FetchStatus.FORBIDDEN_ADDRESS: "the address is not public, and not allowed in the settings",
     FetchStatus.INVALID_URL: "not a URL that can be fetched",
 }
-_EXPECTED = frozenset({FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED, FetchStatus.REDIRECTED})
 _NO_ACCESS = SiteAccess()
 _SUCCESS = range(200, 300)
 
@@ -213,7 +212,7 @@ class Fetcher:
             http_code=code,
             headers=headers,
             retry_after_seconds=wait,
-            detail="" if status in _EXPECTED else f"HTTP {code}",
+            detail="" if status in HAS_PAGE or status is FetchStatus.REDIRECTED else f"HTTP {code}",
         )
         if status is FetchStatus.REDIRECTED:
             journey.cookies.update(cookies_set(_set_cookie_lines(answer)))

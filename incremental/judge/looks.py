@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from incremental.fetch.status import FetchStatus
+from incremental.fetch.status import UNREADABLE, FetchStatus
 from incremental.judge.kept_back import KeptBack, furniture
 from incremental.judge.news import is_soft_404
 from incremental.judge.outcome import base_record
@@ -20,8 +20,6 @@ from incremental.times import DAY, HOUR, believable
 from incremental.visit import Outcome
 from store.values import LookRow, VisitRecord
 
-_DENIED = {FetchStatus.ROBOTS_DENIED, FetchStatus.BLOCKED}
-"""A page that may not be read is there."""
 MISSING = "missing"
 """State of a page that is linked and not there yet."""
 GIVE_UP_SECONDS = 60 * DAY
@@ -83,7 +81,7 @@ def judge_look(outcome: Outcome, row: LookRow, now: float) -> VisitRecord:
             return replace(record, page_fields=fields)
         fields |= {"state": "gone", "kept_back": rule.value}
         return replace(record, page_fields=fields, page_change=None if waited else "gone")
-    if row.state == MISSING and outcome.page is None and outcome.response.status not in _DENIED:
+    if row.state == MISSING and outcome.page is None and outcome.response.status not in UNREADABLE:
         # The server fails, or leads elsewhere: that says nothing of a page that was not there before.
         fields |= {"look_due_at": _again_at(row, now) or now + MAX_WAIT_SECONDS}
         fields["kept_back"] = KeptBack.NOT_YET_THERE.value

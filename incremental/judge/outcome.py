@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from incremental.fetch.status import FetchStatus
+from incremental.fetch.status import HOPELESS, FetchStatus
 from incremental.judge.arrivals import Shelf, gained_behind, gained_old, is_old_hub
 from incremental.judge.hubs import HubCounts, HubLimits, choose_hubs
 from incremental.judge.kept_back import furniture, may_be_furniture
@@ -148,7 +148,7 @@ def judge_failure(outcome: Outcome, hub: HubRow, now: float) -> Judgement:
     failures = hub.failures + 1
     fields: dict[str, object] = {"failures": failures, "last_status": status.value}
     given = hub.role in ("seed", "user")
-    never_there = hub.baseline_at is None and status in _HOPELESS and not given
+    never_there = hub.baseline_at is None and status in HOPELESS and not given
     told = hub.failures >= FAILURES_UNTIL_GONE and hub.last_status == FetchStatus.GONE.value
     lost = status is FetchStatus.GONE and failures >= FAILURES_UNTIL_GONE and not told
     if never_there:
@@ -158,18 +158,6 @@ def judge_failure(outcome: Outcome, hub: HubRow, now: float) -> Judgement:
         record = replace(record, page_change="gone", page_fields={"state": "gone"})
     record = replace(record, hub_fields=fields)
     return Judgement(record, failed=True, gone=never_there)
-
-
-_HOPELESS = {
-    FetchStatus.GONE,
-    FetchStatus.BLOCKED,
-    FetchStatus.INVALID_URL,
-    FetchStatus.BAD_REDIRECT,
-    FetchStatus.FORBIDDEN_ADDRESS,
-    FetchStatus.ROBOTS_DENIED,
-    FetchStatus.TOO_MANY_REDIRECTS,
-    FetchStatus.REDIRECTED,
-}
 
 
 def judge_unchanged(outcome: Outcome, hub: HubRow, now: float) -> Judgement:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from incremental.fetch.status import FetchStatus
+from incremental.fetch.status import HAS_PAGE, FetchStatus
 from incremental.history.plan import CheckTerms, next_check_at
 from incremental.history.reading import whole
 from incremental.history.textdiff import TextDiff, diff
@@ -56,7 +56,7 @@ def _judged(outcome: Outcome, view: CheckView, now: float) -> VisitRecord:
         return replace(
             record, page_fields={"state": "gone"}, page_change="gone", change_detail=gone
         )
-    if outcome.response.status not in (FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED):
+    if outcome.response.status not in HAS_PAGE:
         return record
     if view.row.state == "gone":
         record = replace(record, page_fields={"state": "known"}, page_change="back")
