@@ -23,7 +23,7 @@ Everything below it is drawn here; each class stands in the room that raises it:
     │   └── TreeError            a semantic tree cannot be read
     └── LimitError               never leaves its room: ends reading at a bound, and becomes a status
         ├── LimitReachedError    of parsing
-    XX that is fetched
+        ├── TooLargeError        of a page that is fetched
         └── RequestTooLargeError of a request to our web server
 
 A site that cannot be fetched or parsed is no error but a value with a status. The address guard's
