@@ -83,7 +83,6 @@ class Crawler:
             make_policy,
             self._refuse,
             errands=self.topics.errands,
-            rechecks=self._rechecks,
             overflows=self._overflows,
             replan=self._cover.replan,
         )
@@ -142,9 +141,8 @@ class Crawler:
 
     def _settle(self, outcome: Outcome, now: float) -> None:
         """Judge, record and reschedule one visit."""
-        outcome = self.frontier.obey(outcome)
+        outcome, host = self.frontier.release(outcome, now)
         site = self.frontier.site(outcome.task.site_id)
-        host = self.frontier.release(outcome, now)
         if not outcome.task.site_id:
             self._store.write.put_host(host)
             self._settle_errand(outcome, now)
@@ -249,7 +247,7 @@ class Crawler:
     def _learn_sitemaps(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
         """Make the sitemaps that robots.txt names known as hubs."""
         links = []
-        for address in self.frontier.sitemaps_of(outcome.task.url):
+        for address in self.frontier.gate.sitemaps(outcome.task.url):
             url = normalize(address)
             if url is not None and site.scope.verdict(url).inside:
                 url = without_mirror(url, site.mirrors)

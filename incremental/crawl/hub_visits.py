@@ -272,7 +272,7 @@ class HubVisits:
             new_hub=self._is_new(hub, len(unknown)),
             new_folders=self.sections.new_folders(unknown, site, now),
             quota=self._quota(site.row.id, len(unknown), now),
-            looks=site.looks_now(self._settings.news.look_share, now),
+            looks=site.looks_now(now),
             lost_urls=read.urls(lost) if suspicious else (),
             anchors=read.known_anchors(site.row.id, headlines) if suspicious else {},
             overflow_at=site.state.overflow_at,

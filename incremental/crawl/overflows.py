@@ -49,8 +49,7 @@ class Overflows:
     def task(self, site: WatchedSite, now: float) -> VisitTask | None:
         """Return the first urgent task that still makes sense; it stays queued until it is carried out."""
         self._prepare(site, now)
-        per_day = site.terms.requests_per_day
-        while (page_id := site.urgent.first(per_day, now)) is not None:
+        while (page_id := site.first_urgent(now)) is not None:
             hub, look = self._store.read.hub(page_id), self._store.read.look(page_id)
             if hub is not None and hub.state != "dead":
                 return hub_task(hub)

@@ -13,7 +13,7 @@ allows, the pages that became due last go first: those are the young ones, which
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from incremental.crawl.gained import with_gained_links
 from incremental.crawl.sites import WatchedSite
@@ -23,77 +23,21 @@ from incremental.history.reading import read_text
 from incremental.judge.recheck import CheckView, first_check, judge_check
 from incremental.scope import trap
 from incremental.settings import HistorySettings
-from incremental.times import DAY, NEVER
+from incremental.times import DAY
 from incremental.urls import identity, normalize
-from incremental.visit import Outcome, Purpose, VisitTask
+from incremental.visit import Outcome
 from store import Store
 from store.answers.values import CheckRow
 from store.values import LookRow, SeenLink, VisitRecord
 
-MAX_SAVED = 2.0
-"""Looks that may be saved up for later."""
-SETTLED_SECONDS = 7 * DAY
-"""Before a site was watched so long, its hubs are still being learned and leave nothing: on ten recorded
-days of a busy news site one request in twenty doubled the mean delay of news."""
-
-
-@dataclass
-class _Allowance:
-    """Looks that may be made now. A start has none, so that a restart is no reason to look again."""
-
-    looks: float = 0.0
-    at: float | None = None
-
 
 class Rechecks:
-    """Plans, makes and judges looks at told pages. The crawler's thread owns it."""
+    """Plans and judges looks at told pages. The crawler's thread owns it."""
 
     def __init__(self, store: Store, settings: HistorySettings) -> None:
         self._store = store
         self._share = settings.share
         self._terms = CheckTerms(settings.first_days * DAY, settings.max_days * DAY)
-        self._allowances: dict[int, _Allowance] = {}
-
-    # What is due.
-
-    def next_at(self, site: WatchedSite, now: float) -> float:
-        """Return when a page of the site may be looked at again; it may have passed."""
-        due_at = self._store.answers.next_check_at(site.row.id)
-        return NEVER if due_at is None else max(due_at, self._open_at(site, now))
-
-    def task(self, site: WatchedSite, now: float) -> VisitTask | None:
-        """Return the page of the site to look at again now, if one is due and the share allows it."""
-        if self._open_at(site, now) > now:
-            return None
-        for row in self._store.answers.due_checks(site.row.id, now):
-            self._allowances[site.row.id].looks -= 1
-            return _task(row)
-        return None
-
-    def starves(self, site: WatchedSite, now: float) -> bool:
-        """Tell whether the share has been saved up for so long that hubs must leave some of it."""
-        self._open_at(site, now)
-        if now - site.row.added_at < SETTLED_SECONDS:
-            return False
-        allowance = self._allowances.get(site.row.id)
-        return allowance is not None and allowance.looks >= MAX_SAVED
-
-    def _open_at(self, site: WatchedSite, now: float) -> float:
-        per_day = self._share * site.terms.requests_per_day
-        if per_day <= 0:
-            return NEVER
-        allowance = self._allowances.setdefault(site.row.id, _Allowance())
-        if allowance.at is not None:
-            earned = max(now - allowance.at, 0.0) / DAY * per_day
-            allowance.looks = min(allowance.looks + earned, MAX_SAVED)
-        allowance.at = now
-        return now + max(1.0 - allowance.looks, 0.0) / per_day * DAY
-
-    def put_off(self, page_id: int, until: float) -> None:
-        """Look again at *until*: the host may not be asked now."""
-        self._store.answers.postpone_check(page_id, until)
-
-    # What came of it.
 
     def planned(self, record: VisitRecord, outcome: Outcome, row: LookRow) -> VisitRecord:
         """Return the record of a first look with the page's text, and with its first check if it is told."""
@@ -151,15 +95,3 @@ class Rechecks:
             return None
         known = self._store.read.known(row.site_id, [identity(url)])
         return None if known else SeenLink(identity(url), url)
-
-
-def _task(row: CheckRow) -> VisitTask:
-    return VisitTask(
-        purpose=Purpose.RECHECK,
-        url=row.url,
-        site_id=row.site_id,
-        page_id=row.page_id,
-        etag=row.etag,
-        last_modified=row.last_modified,
-        body_md5=row.body_md5,
-    )
