@@ -1,20 +1,10 @@
-"""What Hubwatch raises, by who has to act.
-
-::
-
-    HubwatchError
-    ├── SettingsError       the user: a setting is wrong (names field, value, way out)
-    ├── InputError          the user: a URL, pattern or file given by hand is wrong
-    └── NotFoundError       the user: no such site, page or hub
-
-A site that cannot be fetched or parsed is not an error: it is a value with a
-:class:`~incremental.fetch.status.FetchStatus`. What the store raises is in
-:mod:`store.errors`.
-"""
+"""What a user has to mend; :mod:`hubwatch_errors` draws the whole tree."""
 
 from __future__ import annotations
 
 import re
+
+from hubwatch_errors import HubwatchError
 
 _CREDENTIALS = re.compile(r"(?<=://)\S*@")
 
@@ -25,10 +15,6 @@ def without_credentials(value: object) -> object:
     Up to the last one: a password may hold any character, escaped or not.
     """
     return _CREDENTIALS.sub("...@", value) if isinstance(value, str) else value
-
-
-class HubwatchError(Exception):
-    """The root of all errors that a user can mend."""
 
 
 class SettingsError(HubwatchError):

@@ -1,20 +1,12 @@
-"""What the store raises.
-
-::
-
-    StoreError
-    ├── StoreLockedError         another process holds the database for too long
-    ├── StoreDamagedError        the file is not a sound Hubwatch database; it is never re-created
-    ├── StoreTooNewError         the file was written by a later version
-    └── StorePlaceError          a file or folder that was named cannot be used; nothing was done
-        └── StoreRemainsError    it can, if what is left of an earlier store may be replaced
-"""
+"""What the store raises; :mod:`hubwatch_errors` draws the whole tree."""
 
 from __future__ import annotations
 
+from hubwatch_errors import HubwatchError
 
-class StoreError(Exception):
-    """The root: something is wrong with the place where data is kept, not with the data."""
+
+class StoreError(HubwatchError):
+    """Something is wrong with the place where data is kept, not with the data."""
 
 
 class StoreLockedError(StoreError):

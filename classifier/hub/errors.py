@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hubwatch_errors import HubwatchError
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-class HubClassifierError(Exception):
+class HubClassifierError(HubwatchError):
     """The root of what this package raises on purpose."""
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from hubwatch_errors import HubwatchError
 
-class TopicError(Exception):
+
+class TopicError(HubwatchError):
     """The root of what this package raises on purpose, and: a topic that cannot be learned."""
 
     def __init__(self, field: str, value: str, problem: str) -> None:

@@ -21,7 +21,9 @@ import os
 import sys
 from collections.abc import Callable
 
-from incremental.errors import HubwatchError, NotFoundError
+from hubwatch_errors import HubwatchError
+from incremental.errors import NotFoundError
+from store.errors import StoreError, StorePlaceError
 
 EXIT_PARTIAL = 1
 EXIT_USAGE = 2
@@ -31,18 +33,20 @@ EXIT_NOT_FOUND = 4
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    from classifier.hub.errors import HubClassifierError  # noqa: PLC0415 - as below
     from incremental.cli.app import app  # noqa: PLC0415 - Typer and Rich are the slow part of a help page
-    from store.errors import StoreError, StorePlaceError  # noqa: PLC0415
 
     try:
         _run(app)
-    except NotFoundError as error:
-        _leave(error, EXIT_NOT_FOUND)
-    except (HubwatchError, HubClassifierError, StorePlaceError) as error:
-        _leave(error, EXIT_USAGE)
-    except StoreError as error:
-        _leave(error, EXIT_STORE)
+    except HubwatchError as error:
+        print(f"hubwatch: {error}", file=sys.stderr)  # noqa: T201 - a command line prints
+        sys.exit(_exit_code(error))
+
+
+def _exit_code(error: HubwatchError) -> int:
+    if isinstance(error, NotFoundError):
+        return EXIT_NOT_FOUND
+    in_store = isinstance(error, StoreError) and not isinstance(error, StorePlaceError)
+    return EXIT_STORE if in_store else EXIT_USAGE
 
 
 def _run(app: Callable[[], object]) -> None:
@@ -63,8 +67,3 @@ def _run(app: Callable[[], object]) -> None:
         # What is still buffered would break the pipe once more when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-
-
-def _leave(error: Exception, code: int) -> None:
-    print(f"hubwatch: {error}", file=sys.stderr)  # noqa: T201 - a command line prints
-    sys.exit(code)

@@ -14,6 +14,7 @@ import typer
 
 from incremental.cli.common import Json, State, now, print_json, say
 from incremental.errors import InputError
+from incremental.fetch.status import HARMLESS, FetchStatus
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
 
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from store.answers import NewQuery
     from store.backfills import BackfillEvent
     from store.values import HubRow, VisitRecord
-
-_FINE = {"fetched", "not_modified", "redirected", "gone", "robots_denied"}
 
 
 def run(
@@ -260,7 +259,7 @@ class Reporter:
 
     def finish(self, *, once: bool) -> None:
         """Sum up; a run in which a visit failed, or a seed was never read, is done only in part."""
-        failed = sum(count for status, count in self._visits.items() if status not in _FINE)
+        failed = sum(count for status, count in self._visits.items() if status not in HARMLESS)
         for seed in self._unread_seeds():
             say(f"hubwatch: {readable(seed.url)}: {seed.last_status or 'could not be asked yet'}")
             failed += 1
@@ -281,5 +280,5 @@ class Reporter:
             hub
             for hub in self._store.read.hubs()
             if hub.role == "seed" and hub.site_id in watched
-            if hub.baseline_at is None and hub.last_status != "redirected"
+            if hub.baseline_at is None and hub.last_status != FetchStatus.REDIRECTED
         ]

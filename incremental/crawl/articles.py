@@ -45,7 +45,7 @@ class ArticleMonitor:
             write.remove_hub(page_id)
         for page_id in plan.promote:
             write.update_hub(page_id, role="list", why="an article that has become a hub")
-        site.articles_share = _share(site, monitored, len(plan.begin) - len(plan.end))
+        site.allocation.articles = _share(site, monitored, len(plan.begin) - len(plan.end))
 
     def hasten(self, site: WatchedSite, now: float) -> None:
         """Read the articles of a site sooner, because one of them has just led to a new page."""

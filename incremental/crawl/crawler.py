@@ -24,7 +24,6 @@ from incremental.crawl.frontier import Frontier
 from incremental.crawl.given_feeds import GivenFeeds
 from incremental.crawl.mirror_watch import MirrorWatch
 from incremental.crawl.overflows import Overflows
-from incremental.crawl.rechecks import Rechecks
 from incremental.crawl.rescheduling import Signs, reschedule
 from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite
 from incremental.crawl.topics import TopicWatch
@@ -80,14 +79,12 @@ class Crawler:
         self._overflows = Overflows(store, self._cover, settings.hubs.max_next_pages)
         self._stepped_at = 0.0
         self._wake_at = inf
-        self._rechecks = Rechecks(store, settings.history)
         self.frontier = Frontier(
             store,
             settings,
             make_policy,
             self._refuse,
             errands=self.topics.errands,
-            rechecks=self._rechecks,
             overflows=self._overflows,
             replan=self._cover.replan,
         )
@@ -146,9 +143,8 @@ class Crawler:
 
     def _settle(self, outcome: Outcome, now: float) -> None:
         """Decide on, record and reschedule one visit."""
-        outcome = self.frontier.obey(outcome)
+        outcome, host = self.frontier.release(outcome, now)
         site = self.frontier.site(outcome.task.site_id)
-        host = self.frontier.release(outcome, now)
         if not outcome.task.site_id:
             self._store.write.put_host(host)
             self._settle_errand(outcome, now)
@@ -285,7 +281,7 @@ class Crawler:
     def _learn_sitemaps(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
         """Make the sitemaps that robots.txt names known as hubs."""
         links = []
-        for address in self.frontier.sitemaps_of(outcome.task.url):
+        for address in self.frontier.gate.sitemaps(outcome.task.url):
             url = normalize(address)
             if url is not None and site.scope.verdict(url).inside:
                 url = without_mirror(url, site.mirrors)

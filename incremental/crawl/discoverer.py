@@ -23,6 +23,7 @@ from classifier.topic.page_ranking import PageRanking
 from classifier.topic.text import language_of_page, tokens, weighted_terms
 from classifier.topic.values import PageText
 from classifier.topic.vectors import top
+from incremental.crawl.host_gate import HostGate
 from incremental.crawl.once import fetch_once
 from incremental.decide.hubs import HubScorer
 from incremental.decide.topics import IRRELEVANT, from_text, says_something, to_text
@@ -33,7 +34,6 @@ from incremental.discovery.proposing import JudgedPage, propose
 from incremental.discovery.search import NoProvider, Noting, SearchProvider
 from incremental.errors import InputError
 from incremental.fetch.decoding import decode_body
-from incremental.fetch.politeness import host_key
 from incremental.fetch.status import FetchStatus
 from incremental.learning.topic_models import TopicShelf
 from incremental.learning.topics import text_of
@@ -348,8 +348,8 @@ class Discoverer:
 
     def _waited(self, url: str) -> bool:
         """Wait for the pause that the host is owed; False when that is too long."""
-        row = self._store.read.host(host_key(url))
-        wait = row.next_allowed_at - self._parts.now() if row is not None else 0.0
+        gate = HostGate(self._store, self._settings)
+        wait = gate.allowed_at(url) - self._parts.now()
         if wait > LONGEST_WAIT_SECONDS:
             return False
         if wait > 0:

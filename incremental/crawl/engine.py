@@ -61,21 +61,25 @@ class Engine:
             future.add_done_callback(lambda _: when_done())
 
     def finished(self) -> list[Outcome]:
-        """Return the outcomes that came since the last call, in the order in which visits began."""
-        done = [future for future in self._running if future.done()]
-        return [_outcome_of(future, self._running.pop(future)) for future in done]
+        """Return the outcomes that came since the last call, in the order in which visits began.
+
+        A bug in a visit is one page's trouble, and not every site's.
+        """
+        outcomes = []
+        for future in [one for one in self._running if one.done()]:
+            task = self._running.pop(future)
+            try:
+                outcomes.append(future.result())
+            except (
+                Exception
+            ):  # a bug of one page must not stop the others; it is logged with its trace
+                logger.exception("a visit of %s failed; this is a bug, please report it", task.url)
+                detail = "internal error, see the log"
+                failed = Response(task.url, FetchStatus.INTERNAL_ERROR, detail=detail)
+                outcomes.append(Outcome(task, failed))
+        return outcomes
 
     def wait(self, timeout_seconds: float | None = None) -> None:
         """Wait until a visit is finished, or the time is over."""
         if self._running:
             wait(self._running, timeout=timeout_seconds, return_when=FIRST_COMPLETED)
-
-
-def _outcome_of(future: Future[Outcome], task: VisitTask) -> Outcome:
-    """Return what a visit brought; a bug in it is one page's trouble, logged, and not every site's."""
-    try:
-        return future.result()
-    except Exception:  # a bug of one page must not stop the others; it is logged with its trace
-        logger.exception("a visit of %s failed; this is a bug, please report it", task.url)
-        detail = "internal error, see the log"
-        return Outcome(task, Response(task.url, FetchStatus.INTERNAL_ERROR, detail=detail))

@@ -205,7 +205,7 @@ class FactReader:
                 dict.fromkeys(filter(None, (top_folder(t.identity) for t in unknown))), site, now
             ),
             quota=self._quota(site.row.id, len(unknown), now),
-            looks=site.looks_now(self._settings.news.look_share, now),
+            looks=site.looks_now(now),
             leading=leading_hosts(page.links, facts.scope) if leading else frozenset(),
             lost_urls=read.urls(lost) if suspicious else (),
             anchors=read.known_anchors(site.row.id, headlines) if suspicious else {},

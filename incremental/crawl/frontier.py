@@ -4,14 +4,12 @@ For each site in turn (the one that may be asked first)::
 
     something urgent?    -> first, whatever the budget says (a list overflowed)
     budget spent?        -> wait for the next grant
-    host busy, or owed?  -> wait (one request at a time, delay, Retry-After, back-off)
-    robots.txt unknown?  -> fetch it first
     a share of the site  -> known hubs · new hubs · new pages themselves, whose turn it is
-    nothing of it is due -> a told page again; or its share, if known hubs alone never leave any
-    robots.txt denies?   -> recorded without a request
+    nothing of it is due -> an announced page again; or its share, if known hubs never leave any
+    the host gate        -> busy or owed a pause? robots.txt first? denied? (recorded, no request)
 
-Errands of topics (example pages, leads to new sites) go before all sites. They wait for their host
-and its robots.txt alike, and cost the budget of the site in whose scope they lie, if there is one.
+Errands of topics (example pages, leads to new sites) go before all sites. They pass the same gate,
+and cost the budget of the site in whose scope they lie, if there is one.
 
 It remembers what is under way; everything that must outlive the process is in the store.
 """
@@ -19,28 +17,27 @@ It remembers what is under way; everything that must outlive the process is in t
 from __future__ import annotations
 
 import heapq
-import json
 import math
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 
+from incremental.crawl.host_gate import Answer, HostGate
 from incremental.crawl.overflows import Overflows
-from incremental.crawl.rechecks import Rechecks
 from incremental.crawl.rescheduling import Signs
 from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite, share_out, watch
-from incremental.crawl.tasks import hub_task, look_task
+from incremental.crawl.tasks import hub_task, look_task, refresh_task
 from incremental.crawl.topic_errands import TopicErrands
-from incremental.fetch.politeness import HostState, after_visit, host_key, staggered_start
-from incremental.fetch.robots import RobotsCache, RobotsPolicy, robots_url
-from incremental.fetch.status import FetchStatus, Response
+from incremental.fetch.politeness import host_key
+from incremental.fetch.robots import robots_url
+from incremental.fetch.status import Response
 from incremental.revisit import HubState, Policy, Terms, spend
-from incremental.revisit.allocation import Share
+from incremental.revisit.allocation import QUOTAS, Share
 from incremental.revisit.pacing import in_window
 from incremental.settings import Settings
 from incremental.times import DAY, HOUR, NEVER
 from incremental.visit import Outcome, Purpose, VisitTask
 from store import Store
-from store.values import ARTICLE, HostRow, HubRow, LookRow
+from store.values import ARTICLE, HostRow, HubRow
 
 SOON_SECONDS = 1.0
 """When a site is asked again that had less to do than it seemed."""
@@ -50,8 +47,11 @@ SHARE_SECONDS = 6 * HOUR
 """How often a budget that all sites share is divided anew."""
 CHOICE = 8
 """How many of the hubs longest overdue are compared."""
-DENIED_RETRY_SECONDS = DAY
-"""How long a page that robots.txt denies is left before the rules are asked again."""
+SETTLED_SECONDS = 7 * DAY
+"""Before a site was watched so long, its hubs are still being learned and leave nothing: on ten recorded
+days of a busy news site one refresh in twenty requests doubled the mean delay of news."""
+MAX_TURNS = 64
+"""Rows of one site that are looked at in one go: each that may not be fetched now is put off."""
 
 
 class Frontier:
@@ -65,12 +65,10 @@ class Frontier:
         refuse: Callable[[Outcome, float], None],
         *,
         errands: TopicErrands,
-        rechecks: Rechecks,
         overflows: Overflows,
         replan: Callable[[WatchedSite, float], None],
     ) -> None:
         self._store = store
-        self._rechecks = rechecks
         self._overflows = overflows
         self._replan = replan
         self._errands = errands
@@ -79,13 +77,10 @@ class Frontier:
         self._settings = settings
         self._make_policy = make_policy
         self._refuse = refuse
+        self.gate = HostGate(store, settings)
         self._sites: dict[int, WatchedSite] = {}
-        self._hosts: dict[str, HostState] = {}
-        self._busy_hosts: set[str] = set()
         self._waiting: dict[str, set[int]] = {}
         """Ids of sites by the busy host that they wait for."""
-        self._robots = RobotsCache()
-        self._look_share = settings.news.look_share
         self._queue: list[tuple[float, int]] = []
         self._signs = Signs(store)
         self._shared_at = 0.0
@@ -95,6 +90,7 @@ class Frontier:
     def load(self, now: float) -> None:
         """Read the watched sites from the store: at the start, and when another process changed them."""
         rows = {row.id: row for row in self._store.read.sites() if row.state == "active"}
+        starts = not self._sites
         for gone in set(self._sites) - set(rows):
             del self._sites[gone]
         parts = share_out(list(rows.values()), self._settings.revisit)
@@ -108,18 +104,11 @@ class Frontier:
             else:
                 site.take_over(before)
             self._sites[row.id] = site
-        if not self._hosts:
-            self._stagger(now)
+        if starts:
+            self.gate.stagger((site.scope.seed_url for site in self._sites.values()), now)
         self._queue.clear()
         for site in self._sites.values():
             self.refresh(site, now)
-
-    def _stagger(self, now: float) -> None:
-        """Spread the first requests of a start over a minute, so that not all sites are asked at once."""
-        names = [host_key(site.scope.seed_url) for site in self._sites.values()]
-        for name, at in staggered_start(names, now).items():
-            state = self._host(name)
-            self._hosts[name] = replace(state, next_allowed_at=max(state.next_allowed_at, at))
 
     def set_back(self, seconds: float, now: float) -> None:
         """Plan anew after the clock went back by so much: what was planned lies too far off.
@@ -127,9 +116,7 @@ class Frontier:
         Hosts keep what they were owed, no longer. Pages and hubs found just before and not read yet
         wait until the old time comes again.
         """
-        for name, state in self._hosts.items():
-            allowed_at = state.next_allowed_at - seconds
-            self._hosts[name] = replace(state, next_allowed_at=allowed_at)
+        self.gate.set_back(seconds)
         self._queue.clear()
         for site in self._sites.values():
             self._replan(site, now)
@@ -170,35 +157,33 @@ class Frontier:
         """Return the watched sites."""
         return list(self._sites.values())
 
+    # When.
+
     def refresh(self, site: WatchedSite, now: float) -> None:
         """Look up when *site* has something due, and queue it for then."""
         site.next_due_at = self._next_due_at(site, now)
-        self._enqueue(site, now)
-
-    def _next_due_at(self, site: WatchedSite, now: float) -> float:
-        hub_at = self._store.read.next_hub_due_at(site.row.id)
-        article_at = self._store.read.next_article_due_at(site.row.id)
-        if article_at is not None:
-            article_at = max(article_at, site.reserve_at(now))
-            hub_at = article_at if hub_at is None else min(hub_at, article_at)
-        look_at = self._store.read.next_look_due_at(site.row.id)
-        if look_at is not None:
-            look_at = max(look_at, site.look_open_at(self._look_share, now))
-            pending_at = self._store.read.next_look_due_at(site.row.id, pending=True)
-            look_at = look_at if pending_at is None else min(look_at, pending_at)
-        due_at = min(NEVER if hub_at is None else hub_at, NEVER if look_at is None else look_at)
-        if hub_at is not None and hub_at < NEVER:
-            due_at = min(due_at, now + REPLAN_SECONDS)  # a price that fell brings visits forward
-        return min(due_at, self._rechecks.next_at(site, now))
-
-    def _enqueue(self, site: WatchedSite, now: float) -> None:
         heapq.heappush(self._queue, (self._ready_at(site, now), site.row.id))
 
+    def _next_due_at(self, site: WatchedSite, now: float) -> float:
+        """Return when any class of work of *site* has something due and its share allows it."""
+        read, site_id = self._store.read, site.row.id
+        hub_at = read.next_hub_due_at(site_id)
+        bounded = (
+            (read.next_article_due_at(site_id), site.reserve_at(now)),
+            (read.next_look_due_at(site_id), site.allows_at(Share.LOOK, now)),
+            (read.next_look_due_at(site_id, pending=True), now),
+            (self._store.answers.next_check_at(site_id), site.allows_at(Share.REFRESH, now)),
+        )
+        moments = [max(due_at, open_at) for due_at, open_at in bounded if due_at is not None]
+        hubs_wait = (hub_at is not None and hub_at < NEVER) or bounded[0][0] is not None
+        if hubs_wait:
+            moments.append(now + REPLAN_SECONDS)  # a price that fell brings visits forward
+        return min([*moments, NEVER if hub_at is None else hub_at])
+
     def _ready_at(self, site: WatchedSite, now: float) -> float:
-        owed = self._host(host_key(site.scope.seed_url)).next_allowed_at
-        urgent_at = site.urgent.open_at(site.terms.requests_per_day, now)
+        owed = self.gate.allowed_at(site.scope.seed_url)
         planned_at = max(site.next_due_at, site.open_at(now))
-        return in_window(max(min(urgent_at, planned_at), owed), site.terms)
+        return in_window(max(min(site.urgent_at(now), planned_at), owed), site.terms)
 
     def is_due(self, now: float, patience_seconds: float) -> bool:
         """Tell whether something is due at *now* that politeness delays by no more than *patience_seconds*.
@@ -206,7 +191,7 @@ class Frontier:
         What will be due only later does not count: a single run would go on from one to the next.
         """
         return self._errands.next_at() <= now + patience_seconds or any(
-            min(site.next_due_at, site.urgent.open_at(site.terms.requests_per_day, now)) <= now
+            min(site.next_due_at, site.urgent_at(now)) <= now
             and self._ready_at(site, now) <= now + patience_seconds
             for site in self._sites.values()
         )
@@ -216,21 +201,17 @@ class Frontier:
         return min(self._next_site_at(now), self._errands.next_at())
 
     def _next_site_at(self, now: float) -> float:
+        """Return when the first site of the queue may be asked, stale entries being taken out."""
         while self._queue:
             at, site_id = self._queue[0]
             site = self._sites.get(site_id)
-            if site is None or site.busy or self._is_stale(at, site, now):
-                heapq.heappop(self._queue)
-                continue
-            return at
+            ready_at = math.inf if site is None or site.busy else self._ready_at(site, now)
+            if ready_at <= max(at, now):
+                return at
+            heapq.heappop(self._queue)
+            if ready_at < math.inf:
+                heapq.heappush(self._queue, (ready_at, site_id))
         return math.inf
-
-    def _is_stale(self, at: float, site: WatchedSite, now: float) -> bool:
-        ready_at = self._ready_at(site, now)
-        if ready_at > max(at, now):
-            heapq.heappush(self._queue, (ready_at, site.row.id))
-            return True
-        return False
 
     # Tasks.
 
@@ -246,20 +227,20 @@ class Frontier:
                 waiting.append(site)
         for site in waiting:
             self._enqueue_later(site, now)
+        if task is not None:
+            self.gate.occupy(task.url)
         return task
 
     def _errand_of_topics(self, now: float) -> VisitTask | None:
         """Return the first errand whose host may be asked, or the robots.txt that it waits for."""
         for task in self._errands.due(now):
-            host = host_key(task.url)
-            allowed_at = self._host(host).next_allowed_at
-            if host in self._busy_hosts or allowed_at > now:
-                self._errands.put_off(task, max(allowed_at, now + SOON_SECONDS))
+            answer = self.gate.ask(task.url, now)
+            if answer.busy or answer.allowed_at > now:
+                self._errands.put_off(task, max(answer.allowed_at, now + SOON_SECONDS))
                 continue
-            asked = self._ask_robots(task, now)
-            if asked is not None:
-                self._busy_hosts.add(host)
-                return asked
+            admitted = self._admit(task, answer, now)
+            if admitted is not None:
+                return admitted
         return None
 
     def _enqueue_later(self, site: WatchedSite, now: float) -> None:
@@ -273,38 +254,45 @@ class Frontier:
 
     def _task_of(self, site: WatchedSite, now: float) -> VisitTask | None:
         """Return what to do for *site*, or None."""
-        for _ in range(64):  # bounded: each turn takes one row out of those that are due
+        for _ in range(MAX_TURNS):
             urgent = self._overflows.task(site, now)
             task = urgent or self._candidate(site, now)
             if task is None:
                 return None
-            host = host_key(task.url)
-            if host in self._busy_hosts:
-                self._waiting.setdefault(host, set()).add(site.row.id)
+            answer = self.gate.ask(task.url, now)
+            if answer.busy:
+                self._waiting.setdefault(host_key(task.url), set()).add(site.row.id)
                 return None
-            asked = self._permitted(task, now)
-            if urgent and (asked is None or asked.purpose is not Purpose.ROBOTS):
-                site.take_urgent(task, put_off=asked is None)
-            if asked is not None:
+            admitted = self._admit(task, answer, now)
+            if urgent and (admitted is None or admitted.purpose is not Purpose.ROBOTS):
+                site.take_urgent(task, put_off=admitted is None)
+            if admitted is not None:
                 site.busy = True
-                self._busy_hosts.add(host)
-                return asked
+                return admitted
         return None
 
-    def _permitted(self, task: VisitTask, now: float) -> VisitTask | None:
-        """Return what may be asked of the host now; None when the page was put off.
+    def _admit(self, task: VisitTask, answer: Answer, now: float) -> VisitTask | None:
+        """Return what the host gate lets pass now: the task, or the robots.txt that it waits for.
 
-        It waits for its host alone: other pages of the site may have other hosts.
+        None when the page was put off, which waits for its host alone (other pages of the site may have
+        other hosts), or when it is denied, which is recorded.
         """
-        allowed_at = self._host(host_key(task.url)).next_allowed_at
-        if allowed_at <= now:
-            return self._ask_robots(task, now)
-        if task.purpose is Purpose.LOOK:
-            self._store.write.update_page(task.page_id, look_due_at=allowed_at)
-        elif task.purpose is Purpose.RECHECK:
-            self._rechecks.put_off(task.page_id, allowed_at)
+        if answer.allowed_at > now:
+            if task.purpose is Purpose.LOOK:
+                self._store.write.update_page(task.page_id, look_due_at=answer.allowed_at)
+            elif task.purpose is Purpose.RECHECK:
+                self._store.answers.postpone_check(task.page_id, answer.allowed_at)
+            else:
+                self._store.write.update_hub(task.page_id, due_at=answer.allowed_at)
+            return None
+        if answer.robots_due:
+            return replace(task, purpose=Purpose.ROBOTS, url=robots_url(task.url))
+        if answer.refusal is None:
+            return task
+        if task.purpose is Purpose.HUB:
+            self._store.write.postpone(task.page_id, answer.retry_at, answer.refusal.value)
         else:
-            self._store.write.update_hub(task.page_id, due_at=allowed_at)
+            self._refuse(Outcome(task, Response(url=task.url, status=answer.refusal)), now)
         return None
 
     def _candidate(self, site: WatchedSite, now: float) -> VisitTask | None:
@@ -316,177 +304,90 @@ class Frontier:
             hub = self._due_hub(site, now, share)
             if hub is not None:
                 found[share] = hub_task(hub)
-        look = self._due_look(site, now)
-        if look is not None:
-            share = Share.VERIFY if look.state in ("pending", "missing") else Share.LOOK
-            found[share] = look_task(look)
-        if not found:
-            return self._rechecks.task(site, now)
-        if found.keys() <= {Share.REVISIT, Share.ARTICLE} and self._rechecks.starves(site, now):
-            again = self._rechecks.task(site, now)
-            if again is not None:
+        # News that waits is not held by the bound of looks; the budget holds it.
+        read, site_id, likely = self._store.read, site.row.id, self.likely_first
+        looks = read.due_looks(site_id, now, pending=True, likely_first=likely)
+        if not looks and site.allows_at(Share.LOOK, now) <= now:
+            looks = read.due_looks(site_id, now, likely_first=likely)
+        missing = bool(looks) and looks[0].state == "missing"
+        if looks:
+            waits = missing or looks[0].state == "pending"
+            found[Share.VERIFY if waits else Share.LOOK] = look_task(looks[0])
+        rest = found.keys() - {Share.ARTICLE}
+        idle = not rest and (not found or site.reserve_at(now) > now)
+        if idle or (rest <= {Share.REVISIT} and self._refresh_starves(site, now)):
+            again = self._refresh_task(site, now)
+            if again is not None or idle:
                 return again
-        if found.keys() == {Share.ARTICLE} and site.reserve_at(now) > now:
-            return self._rechecks.task(site, now)
         share = site.turn(found.keys(), now)
-        missing = look is not None and look.state == "missing"
-        site.count(share, looked=share in (Share.VERIFY, Share.LOOK) and not missing)
+        site.allocation.count(share)
+        if share in (Share.VERIFY, Share.LOOK) and not missing:
+            # A page that was missing takes no look from new ones: on a recorded site whose sitemap
+            # names pages twice, wrongly, new pages went without.
+            site.allocation.draw(Share.LOOK)
         return found[share]
 
-    def _due_look(self, site: WatchedSite, now: float) -> LookRow | None:
-        """Return the page to look at next: first those that are told only when they were looked at.
+    def _refresh_starves(self, site: WatchedSite, now: float) -> bool:
+        """Tell whether refreshing has saved up all it may, so that hubs must leave some of it."""
+        saved = site.allocation.saved(Share.REFRESH, site.terms.requests_per_day, now)
+        settled = now - site.row.added_at >= SETTLED_SECONDS
+        return settled and saved >= QUOTAS[Share.REFRESH].least
 
-        These are news that wait, so the share of looks does not bind them; the budget does.
-        """
-        waiting = self._store.read.due_looks(
-            site.row.id, now, pending=True, likely_first=self.likely_first
-        )
-        if not waiting and site.look_open_at(self._look_share, now) <= now:
-            waiting = self._store.read.due_looks(site.row.id, now, likely_first=self.likely_first)
-        return waiting[0] if waiting else None
+    def _refresh_task(self, site: WatchedSite, now: float) -> VisitTask | None:
+        """Return the announced page of the site to fetch again, if one is due and the share allows it."""
+        if site.allows_at(Share.REFRESH, now) > now:
+            return None
+        for row in self._store.answers.due_checks(site.row.id, now):
+            site.allocation.draw(Share.REFRESH)
+            return refresh_task(row)
+        return None
 
     def _due_hub(self, site: WatchedSite, now: float, share: Share) -> HubRow | None:
-        """Return the hub that most deserves its visit among those of a class that are due."""
+        """Return the hub that most deserves its visit among those of a class that are due.
+
+        The policy is asked once more: what it knows may have moved since the rows were written.
+        """
         limit = CHOICE if share is Share.REVISIT else 1
         while due := self._store.read.due_hubs(site.row.id, now, share.value, limit=limit):
-            ready = [hub for hub in due if not self._pushed_back(hub, site, now)]
+            ready = []
+            for hub in due:
+                # Visited before the clock went back: it would be pushed on and on.
+                new = hub.visited_at is None or hub.visited_at > now
+                due_at = (
+                    now if new else site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
+                )
+                if due_at <= now + SOON_SECONDS:
+                    ready.append(hub)
+                else:
+                    self._store.write.update_hub(hub.page_id, due_at=min(due_at, NEVER))
             if ready:
                 return max(ready, key=lambda hub: site.index(hub, now))
         return None
 
-    def _pushed_back(self, hub: HubRow, site: WatchedSite, now: float) -> bool:
-        """Ask the policy once more: what it knows may have moved since the row was written."""
-        if hub.visited_at is None or hub.visited_at > now:
-            return False  # visited before the clock went back: it would be pushed on and on
-        due_at = site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
-        if due_at <= now + SOON_SECONDS:
-            return False
-        self._store.write.update_hub(hub.page_id, due_at=min(due_at, NEVER))
-        return True
+    # What came back.
 
-    # Robots.
+    def release(self, outcome: Outcome, now: float) -> tuple[Outcome, HostRow]:
+        """Count a visit that ended, free its site and host; return it as far as robots.txt allows.
 
-    def _ask_robots(self, task: VisitTask, now: float) -> VisitTask | None:
-        """Return *task* if robots.txt allows it, or the task to fetch robots.txt if it is not known.
-
-        None when the page is denied or must wait; that is recorded then.
+        With it, what the host is owed now.
         """
-        policy = self._policy(task.url)
-        if policy is None or policy.expires_at <= now:
-            return replace(task, purpose=Purpose.ROBOTS, url=robots_url(task.url))
-        if policy.allows(task.url):
-            return task
-        status = FetchStatus.ROBOTS_DENIED if policy.reachable else _why_unreachable(policy)
-        if task.purpose is not Purpose.HUB:
-            self._refuse(Outcome(task, Response(url=task.url, status=status)), now)
-            return None
-        retry_at = policy.expires_at if not policy.reachable else now + DENIED_RETRY_SECONDS
-        self._store.write.postpone(task.page_id, retry_at, status.value)
-        return None
-
-    def _policy(self, url: str) -> RobotsPolicy | None:
-        policy = self._robots.get(url)
-        if policy is None:
-            row = self._store.read.host(host_key(url))
-            stored = json.loads(row.robots or "{}").get(robots_url(url)) if row else None
-            # What the settings refused then, they may allow now; if not, nothing leaves.
-            if stored is not None and stored["status"] != FetchStatus.FORBIDDEN_ADDRESS:
-                agent = self._settings.fetch.product_token
-                policy = RobotsPolicy.from_stored(**stored, user_agent=agent)
-                self._robots.put(url, policy)
-        return policy
-
-    def sitemaps_of(self, url: str) -> tuple[str, ...]:
-        """Return the sitemaps that the robots.txt for *url* names."""
-        policy = self._robots.get(url)
-        return policy.sitemaps if policy is not None else ()
-
-    def obey(self, outcome: Outcome) -> Outcome:
-        """Drop what came from an address that robots.txt denies: a redirect may lead there."""
-        response = outcome.response
-        policy = self._policy(response.url) if response.redirects else None
-        if policy is None or outcome.task.purpose is Purpose.ROBOTS or policy.allows(response.url):
-            return outcome
-        denied = replace(response, status=FetchStatus.ROBOTS_DENIED, body=b"")
-        return replace(outcome, response=denied, page=None, body_md5=None)
-
-    # Hosts.
-
-    def _host(self, name: str) -> HostState:
-        state = self._hosts.get(name)
-        if state is None:
-            row = self._store.read.host(name)
-            state = HostState(name)
-            if row is not None:
-                state = HostState(name, row.next_allowed_at, row.failures, row.crawl_delay_seconds)
-            self._hosts[name] = state
-        return state
-
-    def release(self, outcome: Outcome, now: float) -> HostRow:
-        """Count a visit that ended, free its site and host, and return what the host is owed now."""
         task, response = outcome.task, outcome.response
-        name = host_key(task.url)
-        self._busy_hosts.discard(name)
-        wait = response.retry_after_seconds
-        before = self._host(name)
-        if task.purpose is Purpose.ROBOTS:
-            # A crawl delay of a day after a file that is asked for once a day would leave no page.
-            before = replace(before, crawl_delay_seconds=None)
-        state = after_visit(before, response.status, wait, now, self._settings.politeness)
-        robots: dict[str, object] = {}
-        if task.purpose is Purpose.ROBOTS:
-            policy = self._learn_robots(outcome, now)
-            state = replace(state, crawl_delay_seconds=policy.crawl_delay_seconds)
-            robots[task.url] = {
-                key: value for key, value in asdict(policy).items() if key != "user_agent"
-            }
-        self._hosts[name] = state
-        self._charge(outcome, now)
-        for site_id in self._waiting.pop(name, ()):
-            if site_id in self._sites:
-                self._enqueue(self._sites[site_id], now)
-        return self._host_row(state, robots)
-
-    def _learn_robots(self, outcome: Outcome, now: float) -> RobotsPolicy:
-        agent = self._settings.fetch.product_token
-        previous = self._policy(outcome.task.url)
-        policy = RobotsPolicy.from_response(outcome.response, agent, now, previous)
-        self._robots.put(outcome.task.url, policy)
-        return policy
-
-    def _charge(self, outcome: Outcome, now: float) -> None:
-        """Take the requests of a visit from its site's budget."""
-        site = self._sites.get(outcome.task.site_id)
+        robots = task.purpose is Purpose.ROBOTS
+        host = self.gate.release(task.url, response, now, robots=robots)
+        site = self._sites.get(task.site_id)
         if site is not None:
             site.busy = False
-        elif not outcome.task.site_id:
-            site = self._around(outcome.task.url)
-        if site is None:
-            return
-        # Exploration and the reading of articles must not look like what known hubs need.
-        revisit = outcome.task.purpose is Purpose.HUB and not outcome.task.extra
-        others = len(outcome.response.redirects) + (not revisit)
-        per_day = site.terms.requests_per_day
-        site.budget = spend(site.budget, per_day, now, visits=int(revisit), others=others)
-
-    def _around(self, url: str) -> WatchedSite | None:
-        """Return the watched site in whose scope an address lies that was asked for no site."""
-        sites = (site for site in self._sites.values() if site.scope.verdict(url).inside)
-        return next(sites, None)
-
-    def _host_row(self, state: HostState, robots: dict[str, object]) -> HostRow:
-        before = self._store.read.host(state.name) if robots else None
-        known = json.loads(before.robots or "{}") if before else {}
-        return HostRow(
-            name=state.name,
-            next_allowed_at=state.next_allowed_at,
-            failures=state.failures,
-            crawl_delay_seconds=state.crawl_delay_seconds,
-            robots=json.dumps({**known, **robots}, ensure_ascii=False) if robots else None,
-        )
-
-
-def _why_unreachable(policy: RobotsPolicy) -> FetchStatus:
-    """Return what people need to know: an address that is refused is no trouble of robots.txt."""
-    forbidden = policy.status is FetchStatus.FORBIDDEN_ADDRESS
-    return FetchStatus.FORBIDDEN_ADDRESS if forbidden else FetchStatus.ROBOTS_UNREACHABLE
+        elif not task.site_id:
+            inside = (one for one in self._sites.values() if one.scope.verdict(task.url).inside)
+            site = next(inside, None)
+        if site is not None:
+            # Exploration and the reading of articles must not look like what known hubs need.
+            revisit = task.purpose is Purpose.HUB and not task.extra
+            others = len(response.redirects) + (not revisit)
+            per_day = site.terms.requests_per_day
+            site.budget = spend(site.budget, per_day, now, visits=int(revisit), others=others)
+        for site_id in self._waiting.pop(host.name, ()):
+            if (waits := self._sites.get(site_id)) is not None:
+                heapq.heappush(self._queue, (self._ready_at(waits, now), site_id))
+        allowed = response if robots else self.gate.obey(response)
+        return (outcome if allowed is response else Outcome(task, allowed)), host

@@ -18,13 +18,11 @@ from contextlib import AbstractContextManager
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from classifier.hub import HubClassifierError
+from hubwatch_errors import HubwatchError
 from incremental.discovery.exploration import Round
-from incremental.errors import HubwatchError
 from incremental.times import DAY
 from store import Store
 from store.discovery import RunRow
-from store.errors import StoreError
 from store.topic_values import TopicRow
 
 if TYPE_CHECKING:
@@ -97,7 +95,7 @@ class NightlyDiscovery:
                     progress=night.count,
                     stop=night.is_over,
                 )
-        except (HubwatchError, HubClassifierError, StoreError) as error:
+        except HubwatchError as error:
             logger.warning("topic %s: %s", topic.name, error)
             return
         found = len(self._store.discovery.proposals(topic.id))

@@ -13,14 +13,13 @@ its failures, are waited for all the same.
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 
 from classifier.topic.values import PageText
+from incremental.crawl.host_gate import HostGate
 from incremental.errors import InputError
 from incremental.fetch.decoding import decode_body
-from incremental.fetch.politeness import HostState, after_visit, host_key
-from incremental.fetch.robots import RobotsPolicy, follow_robots, robots_url
+from incremental.fetch.robots import follow_robots, robots_url
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.learning.topics import cached_text
 from incremental.parse import parse
@@ -28,7 +27,6 @@ from incremental.settings import Settings
 from incremental.urls import normalize
 from incremental.visit import Fetch, topic_text
 from store import Store
-from store.values import HostRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,58 +70,17 @@ def _problem(response: Response) -> str:
 
 def fetch_once(store: Store, settings: Settings, url: str, fetch: Fetch, *, now: float) -> Response:
     """Fetch one page, unless its host or its robots.txt says no; remember what the host is owed."""
-    row = store.read.host(host_key(url))
-    state = HostState(host_key(url))
-    if row is not None:
-        state = HostState(row.name, row.next_allowed_at, row.failures, row.crawl_delay_seconds)
-    if state.failures and state.next_allowed_at > now:
-        wait = f"its server has trouble; it is asked again in {state.next_allowed_at - now:.0f} s"
+    gate = HostGate(store, settings)
+    answer = gate.ask(url, now)
+    if answer.failures and answer.allowed_at > now:
+        wait = f"its server has trouble; it is asked again in {answer.allowed_at - now:.0f} s"
         return Response(url, FetchStatus.RATE_LIMITED, detail=wait)
-    policy = _stored_policy(row, settings, url)
-    robots: dict[str, object] = {}
-    if policy is None or policy.expires_at <= now:
-        answer = follow_robots(fetch, fetch(Request(robots_url(url))))
-        agent = settings.fetch.product_token
-        policy = RobotsPolicy.from_response(answer, agent, now, policy)
-        fields = asdict(policy)
-        robots[robots_url(url)] = {key: fields[key] for key in fields if key != "user_agent"}
-        state = replace(state, crawl_delay_seconds=policy.crawl_delay_seconds)
-        state = after_visit(state, answer.status, None, now, settings.politeness)
-    response = _permitted(policy, url)
-    if response is None:
-        response = fetch(Request(url))
-        wait_seconds = response.retry_after_seconds
-        state = after_visit(state, response.status, wait_seconds, now, settings.politeness)
-    store.write.put_host(_host_row(row, state, robots))
-    return response
-
-
-def _stored_policy(row: HostRow | None, settings: Settings, url: str) -> RobotsPolicy | None:
-    stored = json.loads(row.robots or "{}").get(robots_url(url)) if row else None
-    if stored is None:
-        return None
-    return RobotsPolicy.from_stored(**stored, user_agent=settings.fetch.product_token)
-
-
-def _permitted(policy: RobotsPolicy, url: str) -> Response | None:
-    """Return why a page may not be asked for, None when it may."""
-    if policy.allows(url):
-        return None
-    if policy.reachable:
-        return Response(url, FetchStatus.ROBOTS_DENIED)
-    if policy.status is FetchStatus.FORBIDDEN_ADDRESS:
-        return Response(url, FetchStatus.FORBIDDEN_ADDRESS, detail="its address is not public")
-    return Response(
-        url, FetchStatus.ROBOTS_UNREACHABLE, detail=f"robots.txt: {policy.status.value}"
-    )
-
-
-def _host_row(before: HostRow | None, state: HostState, robots: dict[str, object]) -> HostRow:
-    known = json.loads(before.robots or "{}") if before is not None else {}
-    return HostRow(
-        name=state.name,
-        next_allowed_at=state.next_allowed_at,
-        failures=state.failures,
-        crawl_delay_seconds=state.crawl_delay_seconds,
-        robots=json.dumps({**known, **robots}, ensure_ascii=False) if robots else None,
-    )
+    if answer.robots_due:
+        robots = follow_robots(fetch, fetch(Request(robots_url(url))))
+        store.write.put_host(gate.release(url, robots, now, robots=True))
+        answer = gate.ask(url, now)
+    if answer.refusal is not None:
+        return Response(url, answer.refusal, detail=answer.says)
+    response = fetch(Request(url))
+    store.write.put_host(gate.release(url, response, now))
+    return gate.obey(response)

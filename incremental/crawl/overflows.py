@@ -22,7 +22,7 @@ from incremental.crawl.tasks import hub_task, look_task
 from incremental.decide.decision import Decision
 from incremental.decide.hub_visit import OVERFLOW
 from incremental.decide.links import without_mirror
-from incremental.fetch.status import FetchStatus
+from incremental.fetch.status import HAS_PAGE
 from incremental.revisit.allocation import Share
 from incremental.times import MINUTE, NEVER
 from incremental.urls import identity, normalize
@@ -36,7 +36,6 @@ logger = logging.getLogger("hubwatch.overflows")
 
 READ_SECONDS = 15 * MINUTE
 """A hub that was read so lately has shown what it could show."""
-_READ = (FetchStatus.FETCHED.value, FetchStatus.NOT_MODIFIED.value)
 
 
 class Overflows:
@@ -50,8 +49,7 @@ class Overflows:
     def task(self, site: WatchedSite, now: float) -> VisitTask | None:
         """Return the first urgent task that still makes sense; it stays queued until it is carried out."""
         self._prepare(site, now)
-        per_day = site.terms.requests_per_day
-        while (page_id := site.urgent.first(per_day, now)) is not None:
+        while (page_id := site.first_urgent(now)) is not None:
             hub, look = self._store.read.hub(page_id), self._store.read.look(page_id)
             if hub is not None and hub.state != "dead":
                 return hub_task(hub)
@@ -95,7 +93,7 @@ class Overflows:
         # Not taken by a list that goes on: this was the last of its later pages.
         number = site.next_pages.pop(record.page_id, 0)
         first = site.first_pages.pop(record.page_id, None)
-        if number and first is not None and record.status not in _READ:
+        if number and first is not None and record.status not in HAS_PAGE:
             self._owe(site.cover.behind(first), site, now)
 
     def _follow_all(self, site: WatchedSite, now: float) -> None:

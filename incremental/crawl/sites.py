@@ -23,12 +23,11 @@ from incremental.revisit import (
     reserve_at,
 )
 from incremental.revisit.allocation import (
-    AFTER_GAIN,
     AFTER_GAIN_SECONDS,
+    QUOTAS,
     YOUNG_SECONDS,
+    Allocation,
     Share,
-    counted,
-    next_share,
 )
 from incremental.revisit.cover import Cover
 from incremental.revisit.pacing import in_window
@@ -45,8 +44,6 @@ PAUSE_SECONDS = HOUR
 """So long without anybody to look after a site is a pause: lists may have been turned over."""
 REST_SECONDS = 7 * DAY
 DAILY_REST_SECONDS = DAY
-REST_SHARE = 0.1
-"""Share of the budget that resting hubs may take together."""
 ARTICLE_SECONDS = DAY
 """How soon a monitored article may be read again."""
 SOON_ARTICLE_SECONDS = 3 * HOUR
@@ -54,9 +51,17 @@ SOON_ARTICLE_SECONDS = 3 * HOUR
 
 
 _CARRIED = (
-    *("used", "busy", "urgent", "resumed_at", "cover", "cover_at", "next_pages", "first_pages"),
-    *("articles_share", "articles_gained_at", "articles_at", "look_allowance", "look_allowance_at"),
-    *("baselines", "context", "depths"),
+    *(
+        "allocation",
+        "busy",
+        "urgent",
+        "resumed_at",
+        "cover",
+        "cover_at",
+        "next_pages",
+        "first_pages",
+    ),
+    *("articles_gained_at", "articles_at", "baselines", "context", "depths"),
 )
 """What of a site is in memory alone, by field."""
 
@@ -75,10 +80,8 @@ class WatchedSite:
     budget: BudgetState
     hub_states: dict[int, HubState] = field(default_factory=dict)
     """What the policy learned of each hub, by page id, as far as it was asked for."""
-    used: dict[Share, float] = field(default_factory=dict)
-    """Requests by class, fading; what decides whose turn it is."""
-    articles_share: float = 0.1
-    """Share of the budget that monitored articles deserve."""
+    allocation: Allocation = field(default_factory=Allocation)
+    """Whose turn it is, and what each class of work has saved up."""
     articles_gained_at: float = -math.inf
     """When a monitored article last led to a new page; minus infinity = the store was not asked yet."""
     articles_at: float = 0.0
@@ -105,9 +108,6 @@ class WatchedSite:
     """What the site's known URLs say of a new one."""
     depths: dict[int, int | None] = field(default_factory=dict)
     """Steps from the seed of the hubs whose links were scored, by page id; they never change."""
-    look_allowance: float = 1.0
-    """Looks at new pages that may be made now."""
-    look_allowance_at: float = 0.0
     baselines: int = 0
     """Hubs read for the first time since."""
     urgent: UrgentQueue = field(default_factory=UrgentQueue)
@@ -161,7 +161,7 @@ class WatchedSite:
         told = state.pinged_at > state.visited_at
         if not self.rests(page_id, role) or not state.visits or state.failures or told:
             return due_at
-        share = REST_SHARE * max(self.terms.requests_per_day, 1.0)
+        share = QUOTAS[Share.COVERED].turn * max(self.terms.requests_per_day, 1.0)
         interval = max(REST_SECONDS, len(self.cover.resting) / share * DAY)
         if state.kind in (HubKind.SITEMAP, HubKind.HOME):
             # Few and cheap, and now and then the only place where a page is shown.
@@ -185,46 +185,41 @@ class WatchedSite:
         """Tell whether a hub rests behind others. What a user called a hub never does."""
         return page_id in self.cover.resting and role != "user"
 
-    def look_open_at(self, share: float, now: float) -> float:
-        """Return from when on a look at a new page is within *share* of the budget."""
-        per_day = share * self.terms.requests_per_day
-        if per_day <= 0:
-            return NEVER
-        earned = max(now - self.look_allowance_at, 0.0) / DAY * per_day
-        self.look_allowance = min(self.look_allowance + earned, max(per_day / 4, 1.0))
-        self.look_allowance_at = now
-        return now + max(1.0 - self.look_allowance, 0.0) / per_day * DAY
+    def allows_at(self, share: Share, now: float) -> float:
+        """Return from when on a bounded class of work may make a request; infinite = never."""
+        return self.allocation.open_at(share, self.terms.requests_per_day, now)
 
-    def looks_now(self, share: float, now: float) -> int:
-        """Return how many looks may be made at once; they are taken from the allowance."""
-        self.look_open_at(share, now)
-        return max(min(int(self.look_allowance), self.urgent.room), 0)
+    def looks_now(self, now: float) -> int:
+        """Return how many verification fetches may go before all else now."""
+        saved = self.allocation.saved(Share.LOOK, self.terms.requests_per_day, now)
+        return max(min(int(saved), self.urgent.room), 0)
+
+    def urgent_at(self, now: float) -> float:
+        """Return when the urgent queue has something to fetch; infinite when nothing waits."""
+        if self.urgent.pages:
+            return now
+        return self.allows_at(Share.URGENT, now) if self.urgent.hubs else math.inf
+
+    def first_urgent(self, now: float) -> int | None:
+        """Return what of the urgent queue to fetch now; it stays queued. Hubs may have to wait."""
+        if self.urgent.hubs and self.allows_at(Share.URGENT, now) <= now:
+            return self.urgent.hubs[0]
+        return self.urgent.pages[0] if self.urgent.pages else None
 
     def take_urgent(self, task: VisitTask, *, put_off: bool) -> None:
         """Take what is fetched now, or put off, out of the urgent queue, and count it."""
         self.urgent.take(task.page_id)
         if task.purpose is Purpose.LOOK:
             # Looks that go first are looks all the same: fewer of the others are left.
-            self.look_allowance -= 1
+            self.allocation.draw(Share.LOOK)
         elif not put_off:
-            self.urgent.spend()
+            self.allocation.draw(Share.URGENT)
 
     def turn(self, waiting: Collection[Share], now: float) -> Share:
         """Return which of the classes in *waiting* is served next."""
         young = now - self.row.added_at < YOUNG_SECONDS
         gained = 0 <= now - self.articles_gained_at < AFTER_GAIN_SECONDS
-        articles = AFTER_GAIN if gained else self.articles_share
-        return next_share(self.used, waiting, young=young, articles=articles)
-
-    def count(self, share: Share, *, looked: bool) -> None:
-        """Count a request of that class.
-
-        *looked*: it takes a look from what new pages may have. One for a page that was missing does
-        not: on a recorded site whose sitemap names pages twice, wrongly, new pages went without.
-        """
-        self.used = counted(self.used, share)
-        if looked:
-            self.look_allowance -= 1
+        return self.allocation.turn(waiting, young=young, gained=gained)
 
 
 def article_due_at(state: HubState, gained_at: float, now: float) -> float:
@@ -303,4 +298,7 @@ def watch(
         mirrors=rules(json.loads(row.mirrors)),
         state=SiteState.from_json(json.loads(row.revisit)),
         budget=budget,
+        allocation=Allocation(
+            {Share.LOOK: settings.news.look_share, Share.REFRESH: settings.history.share}
+        ),
     )

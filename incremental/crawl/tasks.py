@@ -1,14 +1,28 @@
-"""Tasks from rows of the store: a visit of a hub, a verification fetch of a page. Pure."""
+"""Tasks from rows of the store: a visit of a hub, a verification fetch or a refresh of a page. Pure."""
 
 from __future__ import annotations
 
 from incremental.visit import Purpose, VisitTask
+from store.answers.values import CheckRow
 from store.values import ARTICLE, HubRow, LookRow
 
 
 def look_task(row: LookRow) -> VisitTask:
     """Return the fetch of a page for its own sake."""
     return VisitTask(Purpose.LOOK, row.url, row.site_id, row.page_id)
+
+
+def refresh_task(row: CheckRow) -> VisitTask:
+    """Return the fetch of an announced page for what changed on it."""
+    return VisitTask(
+        purpose=Purpose.RECHECK,
+        url=row.url,
+        site_id=row.site_id,
+        page_id=row.page_id,
+        etag=row.etag,
+        last_modified=row.last_modified,
+        body_md5=row.body_md5,
+    )
 
 
 def hub_task(hub: HubRow) -> VisitTask:

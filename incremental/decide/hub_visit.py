@@ -32,7 +32,7 @@ from incremental.decide.sections import Section
 from incremental.decide.topics import Guesses
 from incremental.decide.verification import MISSING
 from incremental.fetch.decoding import decode_body
-from incremental.fetch.status import FetchStatus
+from incremental.fetch.status import HAS_PAGE, HOPELESS, FetchStatus
 from incremental.history.plan import CheckTerms
 from incremental.history.reading import read_text
 from incremental.parse import Page, PageKind
@@ -69,16 +69,6 @@ _HUB_KINDS = {
     PageKind.FEED: "feed",
     PageKind.SITEMAP: "sitemap",
     PageKind.SITEMAP_INDEX: "sitemap",
-}
-_HOPELESS = {
-    FetchStatus.GONE,
-    FetchStatus.BLOCKED,
-    FetchStatus.INVALID_URL,
-    FetchStatus.BAD_REDIRECT,
-    FetchStatus.FORBIDDEN_ADDRESS,
-    FetchStatus.ROBOTS_DENIED,
-    FetchStatus.TOO_MANY_REDIRECTS,
-    FetchStatus.REDIRECTED,
 }
 
 
@@ -131,7 +121,7 @@ def decide_hub(outcome: Outcome, facts: HubFacts) -> Decision:  # noqa: PLR0911 
     hub, page, status = facts.hub, outcome.page, outcome.response.status
     if status is FetchStatus.REDIRECTED:
         return _redirected(outcome, facts)
-    if status not in (FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED):
+    if status not in HAS_PAGE:
         return _failed(outcome, facts, status)
     if outcome.unchanged and hub.baseline_at is not None:
         return _same_links(outcome, facts)
@@ -191,7 +181,7 @@ def _failed(
         record = replace(record, detail=detail)
     visit = _failure(outcome, facts)
     fields = HubUpdate(failures=failures, last_status=status.value)
-    if hub.baseline_at is None and status in _HOPELESS and hub.role not in ("seed", "user"):
+    if hub.baseline_at is None and status in HOPELESS and hub.role not in ("seed", "user"):
         return _never_there(record, visit, facts, status, fields)
     told = hub.failures >= FAILURES_UNTIL_GONE and hub.last_status == FetchStatus.GONE.value
     if status is FetchStatus.GONE and failures >= FAILURES_UNTIL_GONE and not told:

@@ -20,7 +20,7 @@ from incremental.decide.decision import Decision, base_record, leads_home
 from incremental.decide.furniture import is_soft_404
 from incremental.decide.links import Target
 from incremental.decide.rules import Rule
-from incremental.fetch.status import FetchStatus
+from incremental.fetch.status import HAS_PAGE, FetchStatus
 from incremental.history.plan import CheckTerms, next_check_at
 from incremental.history.reading import whole
 from incremental.history.textdiff import TextDiff, diff
@@ -90,7 +90,7 @@ def _compared(  # noqa: PLR0911 - a table of cases
         return replace(
             base, page_fields={"state": "gone"}, page_change=PageChange("gone", facts.gone)
         )
-    if outcome.response.status not in (FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED):
+    if outcome.response.status not in HAS_PAGE:
         return base
     if not was_gone and facts.moved_to is not None:
         alias = replace(facts.moved_to, state="alias", rule=Rule.ALIAS)

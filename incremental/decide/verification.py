@@ -20,7 +20,7 @@ from incremental.decide.news import page_news
 from incremental.decide.refresh import first_check
 from incremental.decide.rules import Rule, is_kept_back
 from incremental.decide.sections import Section
-from incremental.fetch.status import FetchStatus
+from incremental.fetch.status import UNREADABLE, FetchStatus
 from incremental.history.plan import CheckTerms
 from incremental.times import DAY, HOUR, believable
 from incremental.urls import identity
@@ -37,8 +37,6 @@ from store.values import (
     VisitRecord,
 )
 
-_DENIED = {FetchStatus.ROBOTS_DENIED, FetchStatus.BLOCKED}
-"""A page that may not be read is there."""
 MISSING = "missing"
 """State of a page that is linked and not there yet."""
 GIVE_UP_SECONDS = 60 * DAY
@@ -88,7 +86,7 @@ def decide_verification(outcome: Outcome, facts: PageFacts) -> Decision:
     missing = _missing(outcome)
     if missing is not None:
         return Decision(_not_there(base, row, *missing, waited=waited))
-    if row.state == MISSING and page is None and outcome.response.status not in _DENIED:
+    if row.state == MISSING and page is None and outcome.response.status not in UNREADABLE:
         # The server fails, or leads elsewhere: that says nothing of a page that was not there before.
         fields = PageUpdate(look_due_at=_again_at(row, now) or now + MAX_WAIT_SECONDS)
         fields |= {"looked_at": now, "rule": Rule.NOT_THERE_YET}

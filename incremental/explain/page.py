@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from incremental.assembly import policy_maker
+from incremental.crawl.host_gate import HostGate
 from incremental.crawl.sites import watch
 from incremental.decide.links import without_mirror
 from incremental.decide.rules import is_kept_back
@@ -16,8 +16,6 @@ from incremental.errors import InputError
 from incremental.explain.backfill import backfill_of
 from incremental.explain.hub import explain_hub
 from incremental.explain.topic import stored_verdicts
-from incremental.fetch.politeness import host_key
-from incremental.fetch.robots import RobotsPolicy, robots_url
 from incremental.fetch.status import FetchStatus
 from incremental.revisit import advance, price_minutes
 from incremental.scope import trap
@@ -52,7 +50,7 @@ def explain(
         "classifier": told,
         "labels": _labels(store, address),
         "topics": stored_verdicts(store, address),
-        "robots": _robots(store, settings, address),
+        "robots": HostGate(store, settings).ask(address, now).says,
         "sites": [_in_site(store, settings, row, address, now) for row in rows],
     }
     answer["verdict"] = _verdict(answer)
@@ -62,19 +60,6 @@ def explain(
 def _labels(store: Store, url: str) -> list[dict[str, Any]]:
     said = store.read.labels_of(identity(url))
     return [{"label": one.label, "origin": one.origin, "at": one.at} for one in said]
-
-
-def _robots(store: Store, settings: Settings, url: str) -> str:
-    host = store.read.host(host_key(url))
-    stored = json.loads(host.robots or "{}").get(robots_url(url)) if host else None
-    if stored is None:
-        return "not asked yet"
-    policy = RobotsPolicy.from_stored(**stored, user_agent=settings.fetch.product_token)
-    if policy.status is FetchStatus.FORBIDDEN_ADDRESS:
-        return "not public: name the address in [fetch] allowed_networks to allow it"
-    if not policy.reachable:
-        return f"robots.txt cannot be reached ({policy.status}): nothing is fetched until it can"
-    return "allowed" if policy.allows(url) else "denied by robots.txt"
 
 
 def _in_site(
@@ -173,7 +158,7 @@ def _reason(hub: HubRow, reason: str) -> str:
         return f"given up: {hub.last_status}"
     if hub.role == ARTICLE:
         return "an article, read now and then for links that no list shows"
-    if hub.visited_at is None and hub.last_status not in (None, "fetched"):
+    if hub.visited_at is None and hub.last_status not in (None, FetchStatus.FETCHED):
         return f"not read yet: {hub.last_status}"
     if hub.state == "resting":
         return "rests: other hubs show what it shows"

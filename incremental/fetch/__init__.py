@@ -3,8 +3,8 @@
 Every outbound request, of whatever purpose, goes through one
 :class:`~incremental.fetch.session.Fetcher`, and every connection through one address guard::
 
-    visit -- RobotsPolicy.allows? -- Fetcher.fetch(Request) -------------------------> Response
-                                     |  target     is it a URL, and whose?                |
+    visit -- HostGate.ask?        -- Fetcher.fetch(Request) -------------------------> Response
+                                     |  outgoing   is it a URL, and whose?                |
                                      |  options    what is this origin shown?             |
                                      |  transport  guard -> checked address -> socket     |
                                      |  failures   error or status code -> FetchStatus    |

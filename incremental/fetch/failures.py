@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from requests import exceptions as requests_errors
 from urllib3 import exceptions as urllib3_errors
 
+from hubwatch_errors import LimitError
 from incremental.fetch.guard import ForbiddenAddressError
 from incremental.fetch.status import FetchStatus
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class TooLargeError(Exception):
+class TooLargeError(LimitError):
     """A body is, or announces to be, larger than allowed."""
 
 

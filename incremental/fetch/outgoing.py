@@ -1,14 +1,18 @@
-"""What is sent: one request with what its origin is shown."""
+"""What is sent: a URL that all who read it read alike, and one request with what its origin is shown."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import requests
+from requests import PreparedRequest
 from requests.auth import HTTPBasicAuth
-from urllib3.util import make_headers
+from requests.exceptions import InvalidURL
+from urllib3.util import make_headers, parse_url
 
-from incremental.fetch.options import origin
+from incremental.fetch.options import host_name, origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,11 +20,62 @@ if TYPE_CHECKING:
     from incremental.fetch.options import FetchSettings, SiteAccess
     from incremental.fetch.status import Request
 
+_MAX_URL_LENGTH = 8_000
+_MAX_HOST_LENGTH = 253  # RFC 1035, section 2.3.4, as text
+_MAX_LABEL = 63
+# A backslash or a blank is where parsers part ways: what one takes for the host, another takes for
+# the path or for a password.
+_AMBIGUOUS = re.compile(r"[\x00-\x20\x7f\\]")
+_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
+_USERINFO = re.compile(r"//[^/?#]*@")
 _MAX_VALIDATOR_LENGTH = 1_000
 _ACCEPT = (
     "text/html,application/xhtml+xml,application/xml;q=0.9,application/rss+xml;q=0.9,"
     "application/atom+xml;q=0.9,application/feed+json;q=0.9,*/*;q=0.7"
 )
+
+
+def url_problem(url: str) -> str:
+    """Return why *url* cannot be fetched, in words for people; empty if it can."""
+    if len(url) > _MAX_URL_LENGTH:
+        return "the URL is too long"
+    if _AMBIGUOUS.search(url):
+        return "the URL holds a blank, a backslash or a control character"
+    try:
+        origin(url)
+    except ValueError:
+        return "not an absolute http(s) URL"
+    if "@" in urlsplit(url).netloc:
+        return "the URL holds a user name: credentials belong into the settings of the site"
+    return ""
+
+
+def ascii_url(url: str) -> str:
+    """Return *url* as it goes over the wire; raises requests' InvalidURL if it has no clear host.
+
+    What secrets are shown depends on what urllib.parse reads, where the connection goes on what
+    urllib3 reads; a URL in which they see different hosts is refused.
+    """
+    prepared = PreparedRequest()
+    prepared.prepare_url(url, None)
+    ready = prepared.url or ""
+    connected = (parse_url(ready).host or "").strip("[]").rstrip(".").lower()
+    fits_dns = len(connected) <= _MAX_HOST_LENGTH and _HOST.fullmatch(connected)
+    labels_fit = all(0 < len(label) <= _MAX_LABEL for label in connected.split("."))
+    differs = "@" in urlsplit(ready).netloc or connected != host_name(ready)
+    if differs or not fits_dns or not labels_fit:
+        raise InvalidURL("the host of the URL is ambiguous, or no name at all")
+    return ready
+
+
+def is_robots_url(url: str) -> bool:
+    """Return whether *url* is the robots.txt of its origin."""
+    return urlsplit(url).path == "/robots.txt"
+
+
+def without_userinfo(url: str) -> str:
+    """Return *url* without user name and password: what is told on must hold no secret."""
+    return _USERINFO.sub("//", url, count=1)
 
 
 def prepare(
@@ -35,12 +90,14 @@ def prepare(
     *cookies* are those the site has set during this fetch; they replace configured ones of the
     same name.
     """
+    given = {"If-None-Match": request.etag, "If-Modified-Since": request.last_modified}
+    validators = {name: value for name, value in given.items() if value and _is_plain(value)}
     headers = {
         "User-Agent": settings.user_agent_header,
         "Accept": _ACCEPT,
         **make_headers(accept_encoding=True),
         **access.headers,
-        **_validators(request),
+        **validators,
         **(request.headers if origin(url) == origin(request.url) else {}),
     }
     shown = {**access.cookies, **cookies}
@@ -53,15 +110,7 @@ def prepare(
     ).prepare()
 
 
-def _validators(request: Request) -> dict[str, str]:
-    """Return the conditional headers; a validator that would break the request is left out.
-
-    Validators are site-derived: what one server sent is sent back, so it must be one plain line.
-    """
-    given = {"If-None-Match": request.etag, "If-Modified-Since": request.last_modified}
-    return {name: value for name, value in given.items() if value and _is_plain(value)}
-
-
 def _is_plain(value: str) -> bool:
+    """Whether a validator may be sent back: what one server sent must not break the request."""
     one_line = value.isascii() and value.isprintable() and value == value.strip()
     return one_line and len(value) <= _MAX_VALIDATOR_LENGTH

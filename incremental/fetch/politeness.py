@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from incremental.errors import SettingsError
 from incremental.fetch.options import host_name
-from incremental.fetch.status import FetchStatus
+from incremental.fetch.status import HOST_TROUBLE, NOT_SENT, FetchStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,22 +25,6 @@ if TYPE_CHECKING:
 _JITTER = 0.2
 _MAX_DOUBLINGS = 30
 _SHORTEST_DELAY_SECONDS = 0.5
-
-_TROUBLE = frozenset(
-    {
-        FetchStatus.RATE_LIMITED,
-        FetchStatus.SERVER_ERROR,
-        FetchStatus.TIMED_OUT,
-        FetchStatus.DNS_FAILED,
-        FetchStatus.CONNECT_FAILED,
-        FetchStatus.TLS_FAILED,
-        FetchStatus.ROBOTS_UNREACHABLE,
-    }
-)
-"""What speaks of the host as a whole; other failures are the page's own."""
-
-_NEVER_ASKED = frozenset({FetchStatus.ROBOTS_DENIED, FetchStatus.INVALID_URL})
-"""Nothing was sent, so nothing is owed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +93,9 @@ def after_visit(
     settings: PolitenessSettings,
 ) -> HostState:
     """Return what to remember of a host after one request to it that ended at *now*."""
-    if status in _NEVER_ASKED:
+    if status in NOT_SENT:
         return state
-    failures = state.failures + 1 if status in _TROUBLE else 0
+    failures = state.failures + 1 if status in HOST_TROUBLE else 0
     wait = polite_delay_seconds(state, settings)
     if retry_after_seconds:
         wait = max(wait, min(retry_after_seconds, settings.max_retry_after_seconds))

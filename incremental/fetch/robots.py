@@ -17,9 +17,7 @@ from __future__ import annotations
 
 import math
 import re
-import threading
-from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
@@ -108,6 +106,12 @@ class RobotsPolicy:
         """Rebuild a policy from the fields that were stored of it."""
         return cls(FetchStatus(status), text, user_agent, fetched_at, failures)
 
+    def to_stored(self) -> dict[str, object]:
+        """Return the fields that `from_stored` asks for."""
+        fields = asdict(self)
+        del fields["user_agent"]
+        return fields
+
     @property
     def expires_at(self) -> float:
         """When it must be fetched again: after a day at most, earlier if it was unreachable."""
@@ -161,40 +165,6 @@ def follow_robots(fetch: Callable[[Request], Response], response: Response) -> R
     if response.status is FetchStatus.REDIRECTED:
         response = replace(response, status=FetchStatus.TOO_MANY_REDIRECTS)
     return response
-
-
-class RobotsCache:
-    """The policies last used, by origin: 1,000 of them (paper 004); safe to share between threads.
-
-    Expired policies are handed out too: whoever asks knows the time, and an expired policy is still
-    the *previous* one of the next.
-    """
-
-    def __init__(self, capacity: int = 1_000) -> None:
-        self._capacity = capacity
-        self._policies: OrderedDict[str, RobotsPolicy] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, url: str) -> RobotsPolicy | None:
-        """Return the policy that speaks for *url*, None if it is not here."""
-        key = robots_url(url)
-        with self._lock:
-            policy = self._policies.get(key)
-            if policy is not None:
-                self._policies.move_to_end(key)
-            return policy
-
-    def put(self, url: str, policy: RobotsPolicy) -> None:
-        """Remember the policy that speaks for *url*; the one unused for longest may have to go."""
-        key = robots_url(url)
-        with self._lock:
-            self._policies[key] = policy
-            self._policies.move_to_end(key)
-            while len(self._policies) > self._capacity:
-                self._policies.popitem(last=False)
-
-    def __len__(self) -> int:
-        return len(self._policies)
 
 
 def _rules(response: Response) -> str | None:

@@ -14,7 +14,7 @@ between sites, follow redirects by itself and read proxies and passwords from th
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -37,7 +37,6 @@ from incremental.fetch.headers import (
     redirect_target,
     retry_after_seconds,
 )
-from incremental.fetch.journey import Journey
 from incremental.fetch.options import (
     ROBOTS_MAX_BYTES,
     FetchSettings,
@@ -45,9 +44,14 @@ from incremental.fetch.options import (
     host_name,
     origin,
 )
-from incremental.fetch.outgoing import prepare
-from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.fetch.target import ascii_url, is_robots_url, url_problem, without_userinfo
+from incremental.fetch.outgoing import (
+    ascii_url,
+    is_robots_url,
+    prepare,
+    url_problem,
+    without_userinfo,
+)
+from incremental.fetch.status import HAS_PAGE, FetchStatus, Request, Response
 from incremental.fetch.transport import Allowance, GuardedAdapter
 
 if TYPE_CHECKING:
@@ -70,9 +74,41 @@ _DETAIL = {
     FetchStatus.FORBIDDEN_ADDRESS: "the address is not public, and not allowed in the settings",
     FetchStatus.INVALID_URL: "not a URL that can be fetched",
 }
-_EXPECTED = frozenset({FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED, FetchStatus.REDIRECTED})
 _NO_ACCESS = SiteAccess()
 _SUCCESS = range(200, 300)
+_PERMANENT = frozenset({301, 308})
+
+
+@dataclass(slots=True)
+class Journey:
+    """Where one fetch has been: redirects passed and cookies met on the way; both end with it."""
+
+    url: str
+    passed: list[str] = field(default_factory=list)
+    permanent: bool = True
+    cookies: dict[str, str] = field(default_factory=dict)
+    _seen: set[tuple[str, frozenset[tuple[str, str]]]] = field(default_factory=set)
+
+    def pass_by(self, redirect: Response) -> None:
+        """Note that the current URL only redirects."""
+        self.passed.append(self.url)
+        self.permanent = self.permanent and redirect.http_code in _PERMANENT
+
+    def go_on(self, url: str) -> bool:
+        """Move on to *url*; False if we have been there with the same cookies.
+
+        A page that redirects to itself until it has seen its cookie is no loop. Cookies do not go
+        from https to http.
+        """
+        self._seen.add((self.passed[-1], frozenset()))
+        if self.url.startswith("https:") and url.startswith("http:"):
+            self.cookies.clear()
+        cookies = frozenset(self.cookies.items())
+        if (url, cookies) in self._seen:
+            return False
+        self._seen.add((url, cookies))
+        self.url = url
+        return True
 
 
 class Fetcher:
@@ -113,7 +149,15 @@ class Fetcher:
         started = self._clock.monotonic()
         self._allowance.start(self._settings.total_timeout_seconds, self._wire_bytes)
         journey = Journey(request.url)
-        response = self._travel(journey, request)
+        while True:
+            response = self._exchange(journey, request)
+            if response.status is not FetchStatus.REDIRECTED or request.post is not None:
+                break
+            journey.pass_by(response)
+            stop = self._stop_at_redirect(journey, response)
+            if stop is not None:
+                response = stop
+                break
         return replace(
             response,
             requested_url=without_userinfo(request.url),
@@ -128,16 +172,6 @@ class Fetcher:
     def close(self) -> None:
         """Close the connections that are kept for reuse."""
         self._adapter.close()
-
-    def _travel(self, journey: Journey, request: Request) -> Response:
-        while True:
-            response = self._exchange(journey, request)
-            if response.status is not FetchStatus.REDIRECTED or request.post is not None:
-                return response
-            journey.pass_by(response)
-            stop = self._stop_at_redirect(journey, response)
-            if stop is not None:
-                return stop
 
     def _stop_at_redirect(self, journey: Journey, response: Response) -> Response | None:
         """Return how the fetch ends at this redirect, or None when it goes on."""
@@ -213,7 +247,7 @@ class Fetcher:
             http_code=code,
             headers=headers,
             retry_after_seconds=wait,
-            detail="" if status in _EXPECTED else f"HTTP {code}",
+            detail="" if status in HAS_PAGE or status is FetchStatus.REDIRECTED else f"HTTP {code}",
         )
         if status is FetchStatus.REDIRECTED:
             journey.cookies.update(cookies_set(_set_cookie_lines(answer)))

@@ -44,6 +44,37 @@ class FetchStatus(StrEnum):
     """robots.txt answers 5xx or not at all: RFC 9309 says wait."""
 
 
+HAS_PAGE = frozenset({FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED})
+"""We hold the page as it is now."""
+HARMLESS = HAS_PAGE | {FetchStatus.REDIRECTED, FetchStatus.GONE, FetchStatus.ROBOTS_DENIED}
+"""Says nothing against a site: pages end and move, and a rule that is kept is nobody's failure."""
+UNREADABLE = frozenset({FetchStatus.ROBOTS_DENIED, FetchStatus.BLOCKED})
+"""The page is there, and not for us."""
+HOPELESS = UNREADABLE | {
+    FetchStatus.GONE,
+    FetchStatus.REDIRECTED,
+    FetchStatus.INVALID_URL,
+    FetchStatus.BAD_REDIRECT,
+    FetchStatus.TOO_MANY_REDIRECTS,
+    FetchStatus.FORBIDDEN_ADDRESS,
+}
+"""Trying the same address again would end the same way: a hub that was only guessed is dropped."""
+HOST_TROUBLE = frozenset(
+    {
+        FetchStatus.RATE_LIMITED,
+        FetchStatus.SERVER_ERROR,
+        FetchStatus.TIMED_OUT,
+        FetchStatus.DNS_FAILED,
+        FetchStatus.CONNECT_FAILED,
+        FetchStatus.TLS_FAILED,
+        FetchStatus.ROBOTS_UNREACHABLE,
+    }
+)
+"""Speaks of the host as a whole, which is then backed off from; other failures are the page's own."""
+NOT_SENT = frozenset({FetchStatus.ROBOTS_DENIED, FetchStatus.INVALID_URL})
+"""Nothing was sent, so the host is owed nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """One page to fetch, or one message to deliver."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hubwatch_errors import LimitError
+
 
 @dataclass(frozen=True, slots=True)
 class ParseLimits:
@@ -35,7 +37,7 @@ class ParseLimits:
     """A longer link is dropped."""
 
 
-class LimitReachedError(Exception):
+class LimitReachedError(LimitError):
     """Ends a parser from inside one of its events; what was gathered so far stands.
 
     It never leaves this room.

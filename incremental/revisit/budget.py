@@ -18,21 +18,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from incremental.revisit.allocation import (
+    RESERVE_SHARE,
+    SAVED_DAYS,
+    VISITS_SHARE,
+    YOUNG_SECONDS,
+    YOUNG_VISITS_SHARE,
+    filled,
+    granted_at,
+)
 from incremental.revisit.state import JsonState
 
 _DAY = 86400.0
 _HOUR = 3600.0
-_SAVED_DAYS = 0.5
-_RESERVE_SHARE = 0.9
-"""Below it the price has not fallen far enough yet for hubs to use the budget: with half of what can be
-saved as the bound, articles took a third of flink's requests from its lists."""
 _GAIN = 1.5
 """By how much the logarithm of the price moves in a day in which visits are e times ahead of the plan.
 Visits fall with the square root of the price, and habits lag by days: stable up to about 3."""
 _EVEN = 0.25
 """How much of the plan is an even spread; the rest is habit."""
-_YOUNG_DAYS = 7.0
-_YOUNG_DAYS = 7.0
 _HABIT_DAYS = 7.0
 _STRENGTH = 2.0
 """By how much the price's logarithm answers to that of the lead. Visits fall with its square root."""
@@ -111,12 +114,12 @@ def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetSt
             per_day=requests_per_day,
         )
     days = max(now - state.updated_at, 0.0) / _DAY
-    granted = requests_per_day * days
+    most = max(requests_per_day * SAVED_DAYS, 1.0)
     hours = min(max(int(now // _HOUR) - int(state.updated_at // _HOUR), 0), 24)
     return replace(
         state,
         trim=_trimmed(state, requests_per_day, min(days, _LONGEST_STALL_DAYS)),
-        tokens=min(state.tokens + granted, max(requests_per_day * _SAVED_DAYS, 1.0)),
+        tokens=filled(state.tokens, requests_per_day, now - state.updated_at, most),
         updated_at=now,
         used=(0.0,) * hours + state.used[: 24 - hours],
         visited=(0.0,) * hours + state.visited[: 24 - hours],
@@ -168,7 +171,7 @@ def reserve_at(state: BudgetState, requests_per_day: float, now: float) -> float
     """
     if requests_per_day <= 0:
         return math.inf
-    wanted = max(requests_per_day * _SAVED_DAYS * _RESERVE_SHARE, 1.0)
+    wanted = max(requests_per_day * SAVED_DAYS * RESERVE_SHARE, 1.0)
     tokens = advance(state, requests_per_day, now).tokens
     return max(now, now + (wanted - tokens) / requests_per_day * _DAY)
 
@@ -178,10 +181,7 @@ def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:
     if requests_per_day <= 0:
         return math.inf
     state = advance(state, requests_per_day, now)
-    granted = now
-    # A hair less than one: what adds up to one grant in floats may miss it by rounding.
-    if state.tokens < 1 - 1e-9:
-        granted = now + (1 - state.tokens) / requests_per_day * _DAY
+    granted = granted_at(state.tokens, requests_per_day, now)
     return max(granted, _day_opens_at(state, requests_per_day, now))
 
 
@@ -198,14 +198,13 @@ def _day_opens_at(state: BudgetState, requests_per_day: float, now: float) -> fl
 
 
 def left_for_visits(state: BudgetState, requests_per_day: float) -> float:
-    """Return how many hub visits a day other requests leave.
-
-    Three quarters of the budget at least, half of it in the first week: a site with much to explore must
-    not lose sight of what it knows.
-    """
+    """Return how many hub visits a day other requests leave."""
     others = state.used_lately - sum(state.visited)
-    young = state.updated_at - state.started_at < _YOUNG_DAYS * _DAY
-    return max(requests_per_day - others, requests_per_day * (0.5 if young else 0.75))
+    young = state.updated_at - state.started_at < YOUNG_SECONDS
+    return max(
+        requests_per_day - others,
+        requests_per_day * (YOUNG_VISITS_SHARE if young else VISITS_SHARE),
+    )
 
 
 def price_minutes(state: BudgetState, requests_per_day: float, weight_total: float) -> float:

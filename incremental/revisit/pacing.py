@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incremental.revisit.allocation import IDLE_SHARE, LONGEST_SHARE
 from incremental.revisit.budget import BudgetState, left_for_visits, reserve_at
 from incremental.revisit.state import HubKind
 
@@ -22,11 +23,6 @@ _QUIET_INTERVAL = 7 * _DAY
 _BURIED_AFTER = 180 * _DAY
 _BURIED_INTERVAL = 90 * _DAY
 _BELIEVED_SHARE = 0.2
-_LONGEST_SHARE = 0.1
-"""Share of the visits that may go to hubs only because their longest interval has passed."""
-_IDLE_SHARE = 0.5
-"""The same when the budget is not used up: a site that brought nothing for weeks has little else to do.
-With the small share alone a weblog of 162 tags was left alone for 18 days until its next post."""
 _IDLE_INTERVAL = 2 * _HOUR
 """How long home pages and feeds that no other hub covers are left at most while requests are saved up. A
 recorded weblog that had been silent for half a year was read once a day, and its next post waited for two."""
@@ -50,7 +46,7 @@ def longest_interval(
         return longest
     visits_per_day = left_for_visits(budget, terms.requests_per_day)
     if visits_per_day > 0:
-        share = _IDLE_SHARE if idle else _LONGEST_SHARE
+        share = IDLE_SHARE if idle else LONGEST_SHARE
         longest = max(longest, site.hubs / (share * visits_per_day) * _DAY)
     if idle:
         return longest

@@ -10,6 +10,7 @@ import msgspec
 from incremental.discovery.options import DiscoverySettings
 from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.politeness import PolitenessSettings
+from incremental.revisit.allocation import FLOOR_SHARE, LOOK_SHARE, REFRESH_SHARE
 from incremental.scope import Reach
 from incremental.settings.channels import ChannelSettings
 
@@ -52,7 +53,7 @@ class RevisitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Hours of the day (UTC) in which sites may be asked, like ``22:00-06:30``; none = always."""
     whole_requests_per_day: _NotNegative = 0
     """Of all sites together; 0 = as many as the sites' budgets add up to."""
-    floor_share: _Share = 0.2
+    floor_share: _Share = FLOOR_SHARE
     """Part of the whole that is dealt out evenly over the sites; the rest goes where it pays most."""
 
 
@@ -78,14 +79,14 @@ class NewsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     is old: part of a backfill when a list gained it, else no news."""
     max_per_day: _Count = 2_000
     """New pages of one site in a day; beyond it something makes addresses, and they are not told."""
-    look_share: _Share = 0.25
+    look_share: _Share = LOOK_SHARE
     """Share of the site's requests for looking at new pages themselves (title, date, text)."""
 
 
 class HistorySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Looking again at pages that were told, for what changed on them since."""
 
-    share: _Share = 0.02
+    share: _Share = REFRESH_SHARE
     """Share of the site's requests for it, behind all that is new; 0 = never look again."""
     first_days: _Positive = 1
     """How long after it was told, or has changed, a page is looked at again. Later looks are further

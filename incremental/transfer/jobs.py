@@ -13,13 +13,15 @@ from typing import Any
 
 import yaml
 
+from hubwatch_errors import HubwatchError
+
 MAX_BYTES = 5_000_000
 """Of one file. A list of 20,000 jobs has two to three million."""
 _PYTHON = "tag:yaml.org,2002:python/"
 _NOTHING = frozenset(("", "~", "null", "Null", "NULL"))
 
 
-class JobsError(Exception):
+class JobsError(HubwatchError):
     """The text is no YAML, or more of it than is read."""
 
 

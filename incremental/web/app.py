@@ -15,8 +15,8 @@ from starlette.datastructures import State
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
-from classifier.hub.errors import HubClassifierError
-from incremental.errors import HubwatchError, NotFoundError
+from hubwatch_errors import HubwatchError
+from incremental.errors import NotFoundError
 from incremental.web import api, routes
 from incremental.web.access import Gate
 from incremental.web.context import Web
@@ -81,8 +81,6 @@ def _routes() -> FastAPI:
     app.add_api_route("/metrics", _metrics, include_in_schema=False)
     app.mount("/static", _Static(directory=STATIC), name="static")
     app.add_exception_handler(HubwatchError, _refused)
-    app.add_exception_handler(HubClassifierError, _refused)
-    app.add_exception_handler(StoreError, _unavailable)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     return app
@@ -102,13 +100,12 @@ def _metrics(request: Request) -> Response:
 
 
 def _refused(request: Request, error: Exception) -> Response:
-    missing = isinstance(error, NotFoundError)
-    status = HTTPStatus.NOT_FOUND if missing else HTTPStatus.BAD_REQUEST
+    status = HTTPStatus.BAD_REQUEST
+    if isinstance(error, NotFoundError):
+        status = HTTPStatus.NOT_FOUND
+    elif isinstance(error, StoreError):
+        status = HTTPStatus.SERVICE_UNAVAILABLE
     return _answer(request, status, str(error))
-
-
-def _unavailable(request: Request, error: Exception) -> Response:
-    return _answer(request, HTTPStatus.SERVICE_UNAVAILABLE, str(error))
 
 
 def _http_error(request: Request, error: Exception) -> Response:

@@ -10,6 +10,7 @@ from typing import Any
 
 from incremental.errors import NotFoundError
 from incremental.explain.page import budget_of
+from incremental.fetch.status import HARMLESS
 from incremental.revisit.rates import site_shape
 from incremental.revisit.state import SiteState
 from incremental.web.context import Web
@@ -17,8 +18,6 @@ from store import Store
 from store.values import SiteRow
 
 DAY = 86_400.0
-FINE = ("fetched", "not_modified", "redirected", "gone", "robots_denied")
-"""Statuses of visits that say nothing against a site."""
 _NONE = {"pages": 0, "hubs": 0, "new_pages": 0}
 _HOURS_OF_WEEK = 168
 _HOURS_OF_DAY = 24
@@ -131,7 +130,7 @@ def _health(
 ) -> tuple[str, str, dict[str, object]]:
     if row.state == "paused":
         return "idle", "paused", {}
-    failed = {status: count for status, count in counts.items() if status not in FINE}
+    failed = {status: count for status, count in counts.items() if status not in HARMLESS}
     visits = sum(counts.values())
     if failed and 2 * sum(failed.values()) > visits:
         worst = max(failed, key=failed.__getitem__)

@@ -24,6 +24,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request, cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from hubwatch_errors import LimitError
 from incremental.web.access import (
     READ,
     SESSION_COOKIE,
@@ -63,7 +64,7 @@ _HEADERS = {
 }
 
 
-class TooLargeError(Exception):
+class RequestTooLargeError(LimitError):
     """A body is longer than allowed."""
 
 
@@ -86,7 +87,7 @@ class Guard:
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 body = await _read_body(scope, receive)
-        except TooLargeError:
+        except RequestTooLargeError:
             too_large = _plain(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the body is too large")
             await too_large(scope, receive, sender)
             return
@@ -271,14 +272,14 @@ async def _read_body(scope: Scope, receive: Receive) -> bytes:
         return b""
     stated = Headers(scope=scope).get("content-length", "0")
     if stated.isdigit() and int(stated) > MOST_BODY_BYTES:
-        raise TooLargeError
+        raise RequestTooLargeError
     body, more = b"", True
     while more:
         message = await receive()
         body += message.get("body", b"")
         more = message.get("more_body", False)
         if len(body) > MOST_BODY_BYTES:
-            raise TooLargeError
+            raise RequestTooLargeError
     return body
 
 

@@ -313,7 +313,7 @@ def test_what_is_in_memory_alone_outlives_a_change_by_another_process(tmp_path: 
         crawl.run(16 * DAY)
         frontier = crawl.crawler.frontier
         (before,) = frontier.sites()
-        before.articles_gained_at, before.articles_share = crawl.clock.now() - HOUR, 0.31
+        before.articles_gained_at, before.allocation.articles = crawl.clock.now() - HOUR, 0.31
         before.baselines, before.resumed_at = 3, crawl.clock.now() - DAY
         frontier.load(crawl.clock.now())
         (after,) = frontier.sites()

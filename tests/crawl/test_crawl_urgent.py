@@ -6,40 +6,35 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pytest
 from fake_web import DAY, HOUR, START, FakeWeb, Watch, page, watch
 
 from incremental.clock import SimulatedClock
-from incremental.crawl.urgent import LEAST_AT_ONCE, MAX_PAGES, UrgentQueue
+from incremental.crawl.urgent import MAX_PAGES, UrgentQueue
 from incremental.decide.hub_visit import OVERFLOW
 from incremental.revisit import HubState
+from incremental.revisit.allocation import Share
 from incremental.settings import Settings
-from incremental.times import NEVER
 
 HOME = "https://news.example/"
-
-
-def taken(queue: UrgentQueue, per_day: float, now: float) -> list[int]:
-    """Read urgent hubs until none may be read any more."""
-    found = []
-    while (first := queue.first(per_day, now)) is not None:
-        queue.take(first)
-        queue.spend()
-        found.append(first)
-    return found
 
 
 # --- the queue ---------------------------------------------------------------------------------
 
 
-def test_hubs_go_before_pages_however_many_pages_wait() -> None:
-    queue = UrgentQueue()
-    queue.verify(*range(100, 120))
-    queue.push(1, 2)
-    queue.push_first(3)
-    assert queue.room == 0
-    assert len(queue.pages) == MAX_PAGES
-    assert taken(queue, 400, START)[:4] == [3, 1, 2, 100]
+def test_hubs_go_before_pages_however_many_pages_wait(tmp_path: Path) -> None:
+    with watch(tmp_path, {HOME: page("/a.html")}) as crawl:
+        site = crawl.crawler.frontier.sites()[0]
+        queue = site.urgent
+        queue.verify(*range(100, 120))
+        queue.push(1, 2)
+        queue.push_first(3)
+        assert (queue.room, len(queue.pages)) == (0, MAX_PAGES)
+        order = []
+        while (first := site.first_urgent(START)) is not None:
+            queue.take(first)
+            order.append(first)
+        assert order == [3, 1, 2, *range(100, 108)]
+        assert site.urgent_at(START) == float("inf")
 
 
 def test_each_is_queued_once() -> None:
@@ -52,38 +47,16 @@ def test_each_is_queued_once() -> None:
     assert not queue.take(1)
 
 
-def test_a_quarter_of_a_days_requests_goes_at_once_and_half_of_them_in_a_day() -> None:
-    queue = UrgentQueue()
-    queue.push(*range(100))
-    assert len(taken(queue, 48, START)) == 12
-    assert queue.first(48, START) is None
-    assert queue.open_at(48, START) == pytest.approx(START + HOUR)
-    read = sum(len(taken(queue, 48, START + n * HOUR / 2)) for n in range(1, 49))
-    assert read == 24
-    assert len(taken(queue, 48, START + 9 * DAY)) == 12
-
-
-def test_a_site_of_few_requests_gets_over_an_overflow_too() -> None:
-    queue = UrgentQueue()
-    queue.push(*range(20))
-    assert len(taken(queue, 4, START)) == LEAST_AT_ONCE
-    assert queue.open_at(0, START) == NEVER
-    assert UrgentQueue().open_at(48, START) == NEVER
-
-
-def test_pages_do_not_wait_for_the_allowance_of_hubs() -> None:
-    queue = UrgentQueue()
-    queue.push(*range(20))
-    taken(queue, 48, START)
-    queue.verify(100)
-    assert (queue.first(48, START), queue.open_at(48, START)) == (100, START)
-
-
-def test_a_clock_that_goes_back_grants_nothing() -> None:
-    queue = UrgentQueue()
-    queue.push(*range(40))
-    taken(queue, 48, START)
-    assert queue.first(48, START - 5 * DAY) is None
+def test_pages_do_not_wait_for_the_share_of_hubs(tmp_path: Path) -> None:
+    with watch(tmp_path, {HOME: page("/a.html")}) as crawl:
+        site = crawl.crawler.frontier.sites()[0]
+        site.urgent.push(*range(100))
+        while site.allows_at(Share.URGENT, START) <= START:
+            site.allocation.draw(Share.URGENT)
+        assert site.first_urgent(START) is None
+        assert site.urgent_at(START) > START
+        site.urgent.verify(100)
+        assert (site.first_urgent(START), site.urgent_at(START)) == (100, START)
 
 
 # --- stories -----------------------------------------------------------------------------------

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from incremental.fetch.options import ROBOTS_MAX_BYTES
 from incremental.fetch.robots import (
     DAY_SECONDS,
-    RobotsCache,
     RobotsPolicy,
     follow_robots,
     robots_url,
@@ -217,15 +214,3 @@ def test_the_file_is_followed_to_other_hosts_five_times() -> None:
     answer = follow_robots(fetch, fetch(first))
     assert answer.status is FetchStatus.TOO_MANY_REDIRECTS
     assert RobotsPolicy.from_response(answer, "hubwatch", NOW).allows(f"{SITE}/a")
-
-
-def test_the_cache_keeps_what_was_used_last() -> None:
-    cache = RobotsCache(capacity=2)
-    policy = robots("")
-    for name in ("a", "b"):
-        cache.put(f"https://{name}.example/x", policy)
-    assert cache.get("https://a.example/other") is policy
-    cache.put("https://c.example/", replace(policy, fetched_at=0))
-    assert len(cache) == 2
-    assert cache.get("https://b.example/") is None
-    assert cache.get("https://a.example/") is policy

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PACKAGES = ("incremental", "classifier", "store")
+GROUND = "hubwatch_errors"
+"""The one module that all three may import."""
 Sources = Mapping[str, str]
 
 _CLOCK_CALLS = {
@@ -47,8 +49,8 @@ class Facts:
 
 
 def read_packages(root: Path) -> dict[str, str]:
-    """Return the sources of the three packages by module name."""
-    found = {}
+    """Return the sources of the three packages, and of what they share, by module name."""
+    found = {GROUND: (root / f"{GROUND}.py").read_text(encoding="utf-8")}
     for package in PACKAGES:
         for path in sorted((root / package).rglob("*.py")):
             parts = path.relative_to(root).with_suffix("").parts
@@ -96,10 +98,11 @@ def _offending(sources: Sources, inside: tuple[str, ...], forbidden: tuple[str, 
 
 
 def independent_packages(sources: Sources) -> list[str]:
-    """``store`` and ``classifier`` import neither ``incremental`` nor each other."""
+    """``store`` and ``classifier`` import neither ``incremental`` nor each other; the ground, nothing."""
     return [
         *_offending(sources, ("store",), ("incremental", "classifier")),
         *_offending(sources, ("classifier",), ("incremental", "store")),
+        *_offending(sources, (GROUND,), PACKAGES),
     ]
 
 

@@ -31,7 +31,7 @@ RUNNABLE = [path for path in SCRIPTS if os.access(path, os.X_OK)]
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the wheel from a copy of what is in the repository, so that nothing is left beside it."""
     folder = tmp_path_factory.mktemp("build")
-    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "hubwatch_errors.py"):
         (folder / name).write_bytes((ROOT / name).read_bytes())
     for package in ("incremental", "classifier", "store"):
         for path in (ROOT / package).rglob("*"):
@@ -74,6 +74,7 @@ def test_the_wheel_holds_what_the_packages_need_and_nothing_else(wheel: Path) ->
         "incremental",
         "classifier",
         "store",
+        "hubwatch_errors.py",
     }
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incremental.revisit import BudgetState, HubKind, HubState, SiteState, Terms, advance
-from incremental.revisit.allocation import SHARES, Share, article_share, counted, next_share
+from incremental.revisit.allocation import QUOTAS, Allocation, Share, article_share
 from incremental.revisit.budget import reserve_at, spend
 from incremental.revisit.pacing import longest_interval
 
@@ -18,20 +18,21 @@ NOW = 1_717_400_000.0
 
 
 def served(waiting: set[Share], requests: int, *, articles: float = 0.1) -> Counter[Share]:
-    used: dict[Share, float] = {}
-    served: Counter[Share] = Counter()
-    for _ in range(requests):
-        share = next_share(used, waiting, young=False, articles=articles)
-        used = counted(used, share)
-        served[share] += 1
-    return served
+    site = Allocation(articles=articles)
+    return Counter(turn(site, waiting) for _ in range(requests))
+
+
+def turn(site: Allocation, waiting: set[Share]) -> Share:
+    share = site.turn(waiting, young=False, gained=False)
+    site.count(share)
+    return share
 
 
 def test_when_everything_waits_each_class_gets_its_share() -> None:
-    got = served(set(Share), 1_000)
-    whole = sum(SHARES.values()) + 0.1
-    for share, part in {**SHARES, Share.ARTICLE: 0.1}.items():
-        assert got[share] == pytest.approx(1_000 * part / whole, rel=0.15)
+    parts = {share: quota.turn for share, quota in QUOTAS.items() if quota.turn}
+    got = served(set(parts), 1_000)
+    for share, part in parts.items():
+        assert got[share] == pytest.approx(1_000 * part / sum(parts.values()), rel=0.15)
 
 
 def test_what_one_class_does_not_use_the_others_get() -> None:
@@ -41,14 +42,10 @@ def test_what_one_class_does_not_use_the_others_get() -> None:
 
 def test_covered_hubs_wait_for_known_ones_by_a_few_requests_only() -> None:
     """Sixty of them due at once do not hold up the home page, nor are they forgotten behind it."""
-    used = counted({}, Share.REVISIT)
+    site = Allocation()
     for _ in range(200):
-        used = counted(used, Share.REVISIT)
-    order = []
-    for _ in range(40):
-        share = next_share(used, {Share.REVISIT, Share.COVERED}, young=False, articles=0.1)
-        used = counted(used, share)
-        order.append(share)
+        site.count(Share.REVISIT)
+    order = [turn(site, {Share.REVISIT, Share.COVERED}) for _ in range(40)]
     assert order[0] is Share.COVERED
     assert Share.REVISIT in order[:9]
     assert order.count(Share.COVERED) < 15
@@ -63,6 +60,56 @@ def test_articles_that_never_gained_a_link_deserve_ever_less() -> None:
 def test_news_that_waits_to_be_verified_takes_turns_with_the_lists() -> None:
     got = served({Share.REVISIT, Share.VERIFY, Share.ARTICLE}, 300)
     assert got[Share.VERIFY] == pytest.approx(got[Share.REVISIT] * 5 / 7, rel=0.1)
+
+
+def test_in_its_first_week_a_site_looks_for_hubs_and_after_a_gain_reads_its_articles() -> None:
+    waiting = {Share.REVISIT, Share.EXPLORE, Share.ARTICLE}
+    even = Allocation(used={Share.REVISIT: 7.0, Share.EXPLORE: 2.0, Share.ARTICLE: 1.1})
+    assert even.turn(waiting, young=False, gained=False) is Share.REVISIT
+    assert even.turn(waiting, young=True, gained=False) is Share.EXPLORE
+    assert even.turn(waiting, young=False, gained=True) is Share.ARTICLE
+
+
+def taken(site: Allocation, share: Share, per_day: float, now: float) -> int:
+    """Make requests of a bounded class until none may be made any more."""
+    count = 0
+    while site.open_at(share, per_day, now) <= now:
+        site.draw(share)
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize(
+    ("share", "at_once", "a_day"),
+    [(Share.URGENT, 12, 24), (Share.LOOK, 3, 12), (Share.REFRESH, 0, 1)],
+)
+def test_a_bounded_class_has_its_share_day_after_day(
+    share: Share, at_once: int, a_day: int
+) -> None:
+    site = Allocation()
+    assert taken(site, share, 48, NOW) == at_once
+    hours = [taken(site, share, 48, NOW + n * HOUR / 2) for n in range(1, 49 * 4)]
+    assert sum(hours) == pytest.approx(4 * a_day, abs=1)
+    assert taken(site, share, 48, NOW + 90 * DAY) == max(at_once, 2)
+
+
+def test_what_one_bounded_class_saves_the_others_do_not_take() -> None:
+    site = Allocation({Share.LOOK: 0.5, Share.REFRESH: 0.0})
+    assert taken(site, Share.LOOK, 48, NOW) == 6
+    assert site.open_at(Share.LOOK, 48, NOW) == pytest.approx(NOW + HOUR)
+    assert site.open_at(Share.REFRESH, 48, NOW + 9 * DAY) == float("inf")
+    assert taken(site, Share.URGENT, 48, NOW) == 12
+
+
+def test_a_site_of_few_requests_gets_over_an_overflow_and_one_of_none_is_left_alone() -> None:
+    assert taken(Allocation(), Share.URGENT, 4, NOW) == 8
+    assert Allocation().open_at(Share.URGENT, 0, NOW) == float("inf")
+
+
+def test_a_clock_that_goes_back_grants_nothing() -> None:
+    site = Allocation()
+    taken(site, Share.URGENT, 48, NOW)
+    assert taken(site, Share.URGENT, 48, NOW - 5 * DAY) == 0
 
 
 @given(st.integers(0, 200), st.integers(0, 50), st.floats(0, 1e6), st.floats(0, 50))

@@ -8,6 +8,8 @@ from typing import Annotated
 from fastapi import Form
 from fastapi.responses import RedirectResponse, Response
 
+from incremental.fetch.status import HARMLESS, HAS_PAGE, FetchStatus
+
 RowId = Annotated[int, Form(ge=1, le=2**62)]
 Back = Annotated[str, Form(max_length=2_000)]
 """Where a form came from: a path of ours, or it counts as nothing."""
@@ -26,6 +28,6 @@ def inside(path: str) -> str:
 
 def tone(status: str | None) -> str:
     """Return how a fetch status is coloured."""
-    if status in ("fetched", "not_modified", "redirected"):
+    if status in HAS_PAGE or status == FetchStatus.REDIRECTED:
         return "good"
-    return "warn" if status in ("gone", "robots_denied", "rate_limited", "too_large") else "bad"
+    return "warn" if status in HARMLESS else "bad"

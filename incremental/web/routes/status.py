@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from incremental.fetch.status import HARMLESS
 from incremental.web.charts import Series, bars
 from incremental.web.context import web_of
 from incremental.web.facts import DAY, status_facts
@@ -23,7 +24,6 @@ _STEPS = 2
 """Hours in one column."""
 _SHOWN = 7
 """Statuses with a colour of their own."""
-_FINE = ("fetched", "not_modified", "redirected")
 
 
 @router.get("/status")
@@ -42,7 +42,7 @@ def status_page(request: Request) -> Response:
     counts = Counter[str]()
     for site in status["sites"]:
         counts.update(site["visits_by_status"])
-    failed = {name: count for name, count in counts.items() if name not in _FINE}
+    failed = {name: count for name, count in counts.items() if name not in HARMLESS}
     labels = [_hour(since + number * step) for number in range(int(_DAYS * DAY / step))]
     every = int(DAY / step)
     values = {

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
-from incremental.errors import HubwatchError, NotFoundError
+from hubwatch_errors import HubwatchError
+from incremental.errors import NotFoundError
 from incremental.learning.topics import begin, set_paused, teach
 from incremental.web.api.replies import RowId
 from incremental.web.charts import bars

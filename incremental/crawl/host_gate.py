@@ -1,0 +1,183 @@
+"""The host gate: whether a page may be fetched, and when. Crawler, single fetches and explanations ask it.
+
+::
+
+    ask(url, now)      -> Answer: is the host busy or owed a pause, is robots.txt to be asked first,
+                          does it deny the page? Nothing is sent.
+    release(url, ...)  <- a request ended: what the host is owed now, for the store
+    obey(response)     -> the response, empty if a redirect led where robots.txt denies
+
+It reads what is stored of a host once and remembers it. Not thread-safe: each thread asks its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from incremental.fetch.politeness import HostState, after_visit, host_key, staggered_start
+from incremental.fetch.robots import RobotsPolicy, robots_url
+from incremental.fetch.status import FetchStatus, Response
+from incremental.settings import Settings
+from incremental.times import DAY
+from store import Store
+from store.values import HostRow
+
+MOST_POLICIES = 1_000
+"""Origins whose parsed robots.txt is kept (paper 004); the others are read from the store again."""
+DENIED_RETRY_SECONDS = DAY
+"""How long a page that robots.txt denies is left before the rules are asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is known about fetching one page at one moment."""
+
+    allowed_at: float
+    """From when on its host may be asked; it may have passed."""
+    busy: bool
+    """A request to the host is under way."""
+    failures: int
+    """Requests in a row that met trouble of the whole host."""
+    robots_due: bool
+    """robots.txt is to be fetched first: its rules are not known, or have expired."""
+    refusal: FetchStatus | None
+    """Why the page may not be fetched by what was known last; None = it may, or nothing is known."""
+    retry_at: float
+    """When a page that is refused may be asked about again."""
+    says: str
+    """In words, for people."""
+
+
+class HostGate:
+    """What hosts allow and are owed, by what is stored of them and what this process learned since."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store = store
+        self._settings = settings
+        self._hosts: dict[str, HostState] = {}
+        self._busy: set[str] = set()
+        self._policies: OrderedDict[str, RobotsPolicy] = OrderedDict()
+
+    def ask(self, url: str, now: float) -> Answer:
+        """Return whether *url* may be fetched at *now*."""
+        host, policy = self._host(host_key(url)), self._policy(url)
+        refusal: FetchStatus | None = None
+        retry_at, says = now + DENIED_RETRY_SECONDS, "allowed"
+        if policy is None:
+            says = "not asked yet"
+        elif policy.status is FetchStatus.FORBIDDEN_ADDRESS and not policy.reachable:
+            refusal, retry_at = FetchStatus.FORBIDDEN_ADDRESS, policy.expires_at
+            says = "not public: name the address in [fetch] allowed_networks to allow it"
+        elif not policy.reachable:
+            refusal, retry_at = FetchStatus.ROBOTS_UNREACHABLE, policy.expires_at
+            says = (
+                f"robots.txt cannot be reached ({policy.status}): nothing is fetched until it can"
+            )
+        elif not policy.allows(url):
+            refusal, says = FetchStatus.ROBOTS_DENIED, "denied by robots.txt"
+        return Answer(
+            allowed_at=host.next_allowed_at,
+            busy=host.name in self._busy,
+            failures=host.failures,
+            robots_due=policy is None or policy.expires_at <= now,
+            refusal=refusal,
+            retry_at=retry_at,
+            says=says,
+        )
+
+    def allowed_at(self, url: str) -> float:
+        """Return from when on the host of *url* may be asked, whatever its robots.txt says."""
+        return self._host(host_key(url)).next_allowed_at
+
+    def occupy(self, url: str) -> None:
+        """Note that a request to the host of *url* is under way."""
+        self._busy.add(host_key(url))
+
+    def release(self, url: str, response: Response, now: float, *, robots: bool = False) -> HostRow:
+        """Count a request for *url* that ended; return what its host is owed, for the store.
+
+        *robots*: it was the robots.txt of its origin, whose rules hold from now on.
+        """
+        host = self._host(host_key(url))
+        self._busy.discard(host.name)
+        if robots:
+            # A crawl delay of a day after a file that is asked for once a day would leave no page.
+            host = replace(host, crawl_delay_seconds=None)
+        wait = response.retry_after_seconds
+        host = after_visit(host, response.status, wait, now, self._settings.politeness)
+        rules: str | None = None
+        if robots:
+            agent = self._settings.fetch.product_token
+            policy = RobotsPolicy.from_response(response, agent, now, self._policy(url))
+            self._remember(url, policy)
+            host = replace(host, crawl_delay_seconds=policy.crawl_delay_seconds)
+            stored = self._stored(host.name) | {robots_url(url): policy.to_stored()}
+            rules = json.dumps(stored, ensure_ascii=False)
+        self._hosts[host.name] = host
+        delay = host.crawl_delay_seconds
+        return HostRow(host.name, host.next_allowed_at, host.failures, delay, rules)
+
+    def obey(self, response: Response) -> Response:
+        """Drop what came from an address that robots.txt denies: a redirect may lead there."""
+        policy = self._policy(response.url) if response.redirects else None
+        if policy is None or policy.allows(response.url):
+            return response
+        return replace(response, status=FetchStatus.ROBOTS_DENIED, body=b"")
+
+    def sitemaps(self, url: str) -> tuple[str, ...]:
+        """Return the sitemaps that the robots.txt for *url* names."""
+        policy = self._policy(url)
+        return policy.sitemaps if policy is not None else ()
+
+    def stagger(self, urls: Iterable[str], now: float) -> None:
+        """Spread the first requests of a start over a minute, so that not all hosts are asked at once."""
+        for name, at in staggered_start(map(host_key, urls), now).items():
+            host = self._host(name)
+            self._hosts[name] = replace(host, next_allowed_at=max(host.next_allowed_at, at))
+
+    def set_back(self, seconds: float) -> None:
+        """Take what hosts are owed back by as much as the clock went back."""
+        for name, host in self._hosts.items():
+            self._hosts[name] = replace(host, next_allowed_at=host.next_allowed_at - seconds)
+
+    def _host(self, name: str) -> HostState:
+        host = self._hosts.get(name)
+        if host is None:
+            row = self._store.read.host(name)
+            host = HostState(name)
+            if row is not None:
+                host = HostState(name, row.next_allowed_at, row.failures, row.crawl_delay_seconds)
+            self._hosts[name] = host
+        return host
+
+    def _policy(self, url: str) -> RobotsPolicy | None:
+        key = robots_url(url)
+        if key in self._policies:
+            self._policies.move_to_end(key)
+            return self._policies[key]
+        stored = self._stored(host_key(url)).get(key)
+        if stored is None:
+            return None
+        if stored["status"] == FetchStatus.FORBIDDEN_ADDRESS:
+            # What the settings refused then, they may allow now; if not, nothing leaves.
+            stored |= {"fetched_at": 0.0, "failures": 0}
+        agent = self._settings.fetch.product_token
+        policy = RobotsPolicy.from_stored(**stored, user_agent=agent)
+        self._remember(url, policy)
+        return policy
+
+    def _remember(self, url: str, policy: RobotsPolicy) -> None:
+        self._policies[robots_url(url)] = policy
+        self._policies.move_to_end(robots_url(url))
+        while len(self._policies) > MOST_POLICIES:
+            self._policies.popitem(last=False)
+
+    def _stored(self, name: str) -> dict[str, dict[str, Any]]:
+        """Return the robots.txt that are stored of a host, by address."""
+        row = self._store.read.host(name)
+        found: dict[str, dict[str, Any]] = json.loads(row.robots or "{}") if row else {}
+        return found

@@ -1,0 +1,132 @@
+"""The host gate: crawler, single fetch and explanation have the same answer of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_web import DAY, HOUR, START, FakeWeb, Watch, page
+
+from incremental.assembly import make_fetcher
+from incremental.clock import SimulatedClock
+from incremental.crawl.host_gate import HostGate
+from incremental.crawl.once import fetch_once
+from incremental.explain.page import explain
+from incremental.fetch.status import FetchStatus, Response
+from incremental.scope import Reach
+from incremental.seeds import SeedTerms
+from incremental.settings import Settings
+from incremental.storage import open_configured_store
+from store.values import HostRow
+
+SEED = "https://news.example/list/"
+ROBOTS = "https://news.example/robots.txt"
+WEB = {SEED: page("/list/a.html")}
+
+
+def rules(text: str | None, **fields: Any) -> dict[str, Any]:
+    """Return robots.txt as it is stored, asked for an hour ago."""
+    return {"text": text, "status": "fetched", "fetched_at": START - HOUR, "failures": 0, **fields}
+
+
+CASES: dict[str, tuple[dict[str, Any] | None, str, list[str]]] = {
+    "unknown": (None, "not asked yet", [ROBOTS, SEED]),
+    "allowed": (rules(""), "allowed", [SEED]),
+    "denied": (rules("User-agent: *\nDisallow: /list/"), "denied by robots.txt", []),
+    "denied to others": (rules("User-agent: other\nDisallow: /"), "allowed", [SEED]),
+    "expired": (rules("", fetched_at=START - 2 * DAY), "allowed", [ROBOTS, SEED]),
+    "unreachable": (
+        rules(None, status="timed_out", failures=6),
+        "robots.txt cannot be reached (timed_out): nothing is fetched until it can",
+        [],
+    ),
+    "unreachable, rules known": (rules("", status="timed_out", failures=6), "allowed", [SEED]),
+    "refused by the settings then": (
+        rules(None, status="forbidden_address", failures=6),
+        "not public: name the address in [fetch] allowed_networks to allow it",
+        [ROBOTS, SEED],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_crawler_single_fetch_and_explanation_agree(case: str, tmp_path: Path) -> None:
+    stored, says, asked = CASES[case]
+    robots = json.dumps({ROBOTS: stored} if stored else {})
+    host = HostRow("news.example", 0.0, 0, None, robots)
+    settings = Settings()
+    with Watch(
+        tmp_path / "crawler",
+        FakeWeb(SimulatedClock(START), WEB),
+        SEED,
+        settings=settings,
+        terms=SeedTerms(reach=Reach.PREFIX),
+    ) as crawl:
+        crawl.store.write.put_host(host)
+        explained = explain(crawl.store, settings, SEED, now=START)
+        crawl.run(20)
+        by_crawler = [one.url for one in crawl.web.asked if one.url in (ROBOTS, SEED)]
+    with open_configured_store(settings, tmp_path / "once") as store:
+        store.write.put_host(host)
+        web = FakeWeb(SimulatedClock(START), WEB)
+        fetcher = make_fetcher(settings, web.clock, adapter=web)
+        response = fetch_once(store, settings, SEED, fetcher.fetch, now=START)
+    assert explained["robots"] == says
+    assert by_crawler == asked
+    assert [one.url for one in web.asked] == asked
+    assert (response.status is FetchStatus.FETCHED) == bool(asked)
+
+
+@pytest.mark.parametrize(("failures", "waits"), [(0, False), (3, True)])
+def test_a_person_waits_for_a_host_in_trouble_and_not_for_the_pause(
+    failures: int, waits: bool, tmp_path: Path
+) -> None:
+    with open_configured_store(Settings(), tmp_path) as store:
+        robots = json.dumps({ROBOTS: rules("")})
+        store.write.put_host(HostRow("news.example", START + 5, failures, None, robots))
+        web = FakeWeb(SimulatedClock(START), WEB)
+        fetcher = make_fetcher(Settings(), web.clock, adapter=web)
+        response = fetch_once(store, Settings(), SEED, fetcher.fetch, now=START)
+        assert (response.status is FetchStatus.RATE_LIMITED) == waits
+        assert (web.asked == []) == waits
+        host = store.read.host("news.example")
+        assert host is not None
+        assert host.next_allowed_at >= START + 5
+
+
+def test_a_redirect_onto_a_denied_path_brings_nothing_and_is_paid_for(tmp_path: Path) -> None:
+    with open_configured_store(Settings(), tmp_path) as store:
+        gate = HostGate(store, Settings())
+        answer = Response(ROBOTS, FetchStatus.FETCHED, body=b"User-agent: *\nDisallow: /secret")
+        store.write.put_host(gate.release(ROBOTS, answer, START, robots=True))
+        secret = "https://news.example/secret/b"
+        landed = Response(secret, FetchStatus.FETCHED, body=b"x", redirects=(SEED,))
+        later = START + DAY / 2
+        assert gate.release(SEED, landed, later).next_allowed_at == later + 5
+        obeyed = gate.obey(landed)
+        assert (obeyed.status, obeyed.body) == (FetchStatus.ROBOTS_DENIED, b"")
+
+
+def test_a_host_is_busy_from_a_request_to_its_end(tmp_path: Path) -> None:
+    with open_configured_store(Settings(), tmp_path) as store:
+        gate = HostGate(store, Settings())
+        gate.occupy(SEED)
+        assert gate.ask("https://www.news.example/other", START).busy
+        gate.release(SEED, Response(SEED, FetchStatus.FETCHED), START)
+        assert not gate.ask(SEED, START).busy
+
+
+def test_the_policies_that_were_used_last_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("incremental.crawl.host_gate.MOST_POLICIES", 2)
+    with open_configured_store(Settings(), tmp_path) as store:
+        gate = HostGate(store, Settings())
+        hosts = [f"https://{name}.example/robots.txt" for name in "abc"]
+        for url in hosts:
+            gate.release(url, Response(url, FetchStatus.GONE), START, robots=True)
+        says = [gate.ask(url, START).says for url in hosts]
+        # Nothing was stored, so what is not remembered is not known.
+        assert says == ["not asked yet", "allowed", "allowed"]

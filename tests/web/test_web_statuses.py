@@ -1,0 +1,22 @@
+"""How fetch statuses are coloured: as they are counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from incremental.fetch.status import HARMLESS, HOST_TROUBLE, FetchStatus
+from incremental.web import app  # noqa: F401 - routes are imported through it
+from incremental.web.routes.forms import tone
+
+
+@pytest.mark.parametrize("status", ["gone", "robots_denied"])
+def test_a_page_that_ended_and_a_rule_that_was_kept_are_no_failures(status: str) -> None:
+    """The status page counted both as failed visits, while the command line and a site's page did not."""
+    assert status in HARMLESS
+    assert tone(status) == "warn"
+
+
+def test_a_server_that_asks_for_a_pause_has_failed_us() -> None:
+    """It was coloured as a warning, and counted as a failure beside it."""
+    assert tone("rate_limited") == "bad"
+    assert FetchStatus.RATE_LIMITED in HOST_TROUBLE
