@@ -119,12 +119,13 @@ class SiteEventKind(StrEnum):
 
 
 class LabelOrigin(StrEnum):
-    """Who labelled a page."""
+    """Who labelled a page; later members outrank earlier ones."""
 
-    USER = "user"
+    IMPORTED = "imported"
+    """A file, for training alone."""
     BEHAVIOUR = "behaviour"
     """What the page did while it was watched."""
-    IMPORTED = "imported"
+    USER = "user"
 
 
 class PageLabel(StrEnum):
@@ -181,7 +182,6 @@ class RunStatus(StrEnum):
     RUNNING = "running"
     """Or cut off, and to be resumed."""
     DONE = "done"
-    STOPPED = "stopped"
 
 
 class ProposalState(StrEnum):

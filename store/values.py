@@ -6,11 +6,72 @@ The store knows nothing of fetching or judging; the crawler fills these in and r
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypedDict
 
-ARTICLE = "article"
-"""Role of a hub that is an article: it is monitored for links to pages that no list shows."""
-HubClass = str
-"""A class of hubs that wait for their visit: ``revisit``, ``covered``, ``explore`` or ``article``."""
+from store.enums import HubKind, HubRole, HubState, LabelOrigin, PageLabel, PageState, SiteState
+
+ARTICLE = HubRole.ARTICLE
+
+
+class SiteFields(TypedDict, total=False):
+    """Columns of a site that may be set; those left out stay as they are."""
+
+    scope: str
+    state: SiteState
+    requests_per_day: float | None
+    min_interval_seconds: float | None
+    max_interval_seconds: float | None
+    probed_at: float | None
+    relaunched_at: float | None
+    mirrors: str
+    budget: str
+    revisit: str
+    origin: str
+
+
+class HubFields(TypedDict, total=False):
+    """Columns of a hub that may be set."""
+
+    kind: HubKind
+    role: HubRole
+    state: HubState
+    score: float
+    why: str
+    due_at: float
+    interval_seconds: float | None
+    baseline_at: float | None
+    visited_at: float | None
+    changed_at: float | None
+    visits: int
+    failures: int
+    new_pages: int
+    barren_visits: int
+    shown_links: int
+    etag: str | None
+    last_modified: str | None
+    body_md5: str | None
+    links_md5: str | None
+    last_status: str | None
+    next_url: str | None
+    revisit: str
+
+
+class PageFields(TypedDict, total=False):
+    """Columns of a page that may be set."""
+
+    url: str
+    anchor: str
+    title: str
+    language: str | None
+    published_at: float | None
+    state: PageState
+    moved_to: int | None
+    look_due_at: float | None
+    looked_at: float | None
+    kept_back: str | None
+    body_md5: str | None
+    look_score: float | None
+    link_context: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +82,7 @@ class SiteRow:
     seed_url: str
     name: str
     scope: str
-    state: str
+    state: SiteState
     requests_per_day: float | None
     min_interval_seconds: float | None
     max_interval_seconds: float | None
@@ -42,9 +103,9 @@ class HubRow:
     site_id: int
     url: str
     identity: str
-    kind: str
-    role: str
-    state: str
+    kind: HubKind
+    role: HubRole
+    state: HubState
     score: float
     why: str
     due_at: float
@@ -78,7 +139,7 @@ class LookRow:
     announced_at: float | None
     anchor: str
     body_md5: str | None
-    state: str
+    state: PageState
     first_hub_id: int | None
     looked_at: float | None = None
     link_context: str | None = None
@@ -94,7 +155,7 @@ class KnownPage:
     anchor: str
     first_seen_at: float
     announced_at: float | None
-    state: str
+    state: PageState
     first_hub_id: int | None
     is_hub: bool
     kept_back: str | None = None
@@ -310,10 +371,8 @@ class LabelEntry:
 
     url: str
     identity: str
-    label: str
-    """hub or topic."""
-    origin: str
-    """user, behaviour or imported."""
+    label: PageLabel
+    origin: LabelOrigin
     at: float
     """When it was first said; unix seconds, UTC."""
     anchor: str = ""

@@ -21,6 +21,7 @@ from incremental.cli.common import (
 )
 from incremental.errors import InputError
 from incremental.scope import Reach
+from store.enums import SiteState
 from store.private import make_file
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def _set_state(state: State, names: list[str], to: str, *, as_json: bool) -> Non
     with state.open() as store:
         rows = find_sites(store, names)
         for row in rows:
-            store.write.update_site(row.id, state=to)
+            store.write.update_site(row.id, state=SiteState(to))
     if as_json:
         print_json({to: [row.seed_url for row in rows]})
     else:

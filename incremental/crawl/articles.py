@@ -13,6 +13,7 @@ from incremental.judge.articles import monitoring_plan
 from incremental.revisit.allocation import AFTER_GAIN_SECONDS, article_share
 from incremental.times import DAY
 from store import Store
+from store.enums import HubRole
 from store.values import ARTICLE, MonitoredArticle, NewHub
 
 SETTLED_SECONDS = 14 * DAY
@@ -44,7 +45,7 @@ class ArticleMonitor:
         for page_id in plan.end:
             write.remove_hub(page_id)
         for page_id in plan.promote:
-            write.update_hub(page_id, role="list", why="an article that has become a hub")
+            write.update_hub(page_id, role=HubRole.LIST, why="an article that has become a hub")
         site.articles_share = _share(site, monitored, len(plan.begin) - len(plan.end))
 
     def hasten(self, site: WatchedSite, now: float) -> None:

@@ -11,6 +11,7 @@ from incremental.crawl.sites import WatchedSite
 from incremental.revisit.cover import MIN_TOLD, Shown, cover
 from incremental.times import DAY, HOUR, MINUTE
 from store import Store
+from store.enums import HubState
 from store.values import ARTICLE, HubRow
 
 logger = logging.getLogger("hubwatch.cover")
@@ -51,7 +52,9 @@ class CoverWatch:
         for hub in hubs:
             rests = hub.page_id in site.cover.resting
             if rests != (hub.state == "resting") and not hub.failures:
-                self._store.write.update_hub(hub.page_id, state="resting" if rests else "active")
+                self._store.write.update_hub(
+                    hub.page_id, state=HubState("resting" if rests else "active")
+                )
             if hub.page_id in before and not rests:
                 due_at = site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
                 self._store.write.update_hub(hub.page_id, due_at=due_at)

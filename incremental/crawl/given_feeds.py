@@ -26,6 +26,7 @@ from incremental.times import DAY
 from incremental.urls import host_of, identity, normalize
 from incremental.visit import Outcome
 from store import Store
+from store.enums import PageState
 from store.values import HubRow, KnownPage, LookRow, NewHub, SeenLink, SiteRow, VisitRecord
 
 logger = logging.getLogger("hubwatch.feeds")
@@ -212,7 +213,7 @@ class GivenFeeds:
         if known is None:
             return self._added(url, row, site, now)
         if self._was_overlooked(known, row):
-            self._store.write.update_page(known.id, state="pending", look_due_at=now)
+            self._store.write.update_page(known.id, state=PageState.PENDING, look_due_at=now)
             site.urgent.verify(known.id)
         return known.id
 

@@ -43,6 +43,7 @@ from incremental.times import DAY, HOUR, NEVER
 from incremental.urls import identity, normalize
 from incremental.visit import Outcome
 from store import Store
+from store.enums import HubKind, LabelOrigin
 from store.folders import folder_of
 from store.values import HubRow, KnownPage, NewHub, SeenLink, VisitRecord
 
@@ -100,7 +101,7 @@ class HubVisits:
         if page is None or problem:
             empty = replace(response, status=FetchStatus.GONE, detail=problem)
             return judge_failure(replace(outcome, response=empty), hub, now)
-        return self._read(outcome, replace(hub, kind=_kind(page.kind)), page, site, now)
+        return self._read(outcome, replace(hub, kind=HubKind(_kind(page.kind))), page, site, now)
 
     def _read(
         self, outcome: Outcome, hub: HubRow, page: Page, site: WatchedSite, now: float
@@ -320,7 +321,10 @@ class HubVisits:
         """Return what the site's URLs and the verdicts on its pages say, not older than some hours."""
         if site.context is None or now - site.context.made_at > INDEX_SECONDS:
             read = self._store.read
-            said = [(one.url, one.label == HUB) for one in read.site_labels(site.row.id, "user")]
+            said = [
+                (one.url, one.label == HUB)
+                for one in read.site_labels(site.row.id, LabelOrigin.USER)
+            ]
             judged = read.judged_urls(site.row.id) + said
             known, sizes = read.known_urls(site.row.id), read.page_sizes(site.row.id)
             site.context = SiteContext.build(known, judged, now, sizes)

@@ -27,7 +27,7 @@ from incremental.urls import identity, normalize
 from incremental.visit import VisitTask
 from store import Store
 from store.record import to_json
-from store.values import HubRow, NewHub, SeenLink, SiteChange, VisitRecord
+from store.values import HubFields, HubRow, NewHub, SeenLink, SiteChange, VisitRecord
 
 logger = logging.getLogger("hubwatch.overflows")
 
@@ -153,7 +153,7 @@ class Overflows:
                 continue
             state = replace(site.hub_state(hub), owed_at=now)
             site.hub_states[page_id] = state
-            fields: dict[str, object] = {"revisit": to_json(state.to_json())}
+            fields: HubFields = {"revisit": to_json(state.to_json())}
             # What fails is tried again in its own time; it stays owed.
             if not hub.failures:
                 fields["due_at"] = min(hub.due_at, now, NEVER)

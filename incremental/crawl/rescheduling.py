@@ -17,7 +17,7 @@ from incremental.times import DAY, NEVER
 from incremental.visit import Outcome
 from store import Store
 from store.record import to_json
-from store.values import ARTICLE, HubRow, VisitRecord
+from store.values import ARTICLE, HubFields, HubRow, VisitRecord
 
 MAX_TTL_SECONDS = DAY
 MAX_SIGNS = 20
@@ -90,7 +90,7 @@ class Signs:
         if state == site.hub_state(hub):
             return
         site.hub_states[hub.page_id] = state
-        fields: dict[str, object] = {"revisit": to_json(state.to_json())}
+        fields: HubFields = {"revisit": to_json(state.to_json())}
         if hub.visited_at is not None and hub.state != "dead":
             fields["due_at"] = min(site.due_at(hub.page_id, hub.role, state, now), NEVER)
         self._store.write.update_hub(hub.page_id, **fields)

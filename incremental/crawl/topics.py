@@ -44,7 +44,7 @@ from incremental.urls import host_of, identity, registered_domain
 from incremental.visit import Outcome, Purpose
 from store import Store
 from store.record import to_json
-from store.topic_values import ExampleRow, KeptPage, LeadRow, TopicRow
+from store.topic_values import ExampleFields, ExampleRow, KeptPage, LeadRow, TopicRow
 from store.values import LookRow, NewLead, SeenLink, TopicScore, VisitRecord
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ class TopicWatch:
 
     def _settle_example(self, row: ExampleRow, outcome: Outcome, now: float) -> None:
         response, text = outcome.response, outcome.text
-        fields: dict[str, object] = {"status": response.status.value, "tried_at": now}
+        fields: ExampleFields = {"status": response.status.value, "tried_at": now}
         if response.status is FetchStatus.REDIRECTED and response.location:
             if row.failures < MAX_REDIRECTS:
                 fields |= {"url": response.location, "due_at": now, "failures": row.failures + 1}

@@ -13,12 +13,12 @@ from peewee import JOIN, Expression, fn
 
 from store.database import storage_errors
 from store.models import Change, Hub, Page, Sighting, Site, Visit
-from store.reader import Reader
+from store.repository import Repository
 from store.texts import storable
 from store.values import NewPage
 
 
-class PeopleQueries(Reader):
+class PeopleQueries(Repository):
     """Questions of faces."""
 
     def new_pages(  # noqa: PLR0913 - each narrows the same question

@@ -19,6 +19,7 @@ from incremental.judge.outcome import (
 )
 from incremental.parse import Link, Page, PageKind
 from incremental.visit import Outcome, Purpose
+from store.enums import PageState
 from store.values import HubRow, LookRow
 
 NOW = START + HOUR
@@ -202,7 +203,17 @@ def look(
 
 def row(state: str = "known") -> LookRow:
     return LookRow(
-        5, 1, ARTICLE, "//news.example/article", START, None, "", None, state, 7, first_seen_at=NOW
+        5,
+        1,
+        ARTICLE,
+        "//news.example/article",
+        START,
+        None,
+        "",
+        None,
+        PageState(state),
+        7,
+        first_seen_at=NOW,
     )
 
 

@@ -15,12 +15,15 @@ from stories import START, new_hub, news_site, seen, visit_of
 import store.database
 from store import Store, open_store
 from store.answers import Answers, NewQuery
+from store.enums import LabelOrigin, PageLabel
 from store.errors import StoreLockedError
 from store.queries import Queries
 from store.record import Recorder
 from store.values import HostRow, LabelEntry
 
-LABEL = LabelEntry("https://news.example/a", "//news.example/a", "hub", "user", START)
+LABEL = LabelEntry(
+    "https://news.example/a", "//news.example/a", PageLabel.HUB, LabelOrigin.USER, START
+)
 SAMPLES: dict[str, Any] = {
     "float": START,
     "int": 1,

@@ -8,6 +8,7 @@ import pytest
 from stories import DAY, HOME, HOUR, START, new_hub, news_site, seen, visit_of
 
 from store import Store
+from store.enums import HubState, LabelOrigin, PageLabel
 from store.models import Change, Page
 from store.values import HostRow, LabelEntry, SiteChange
 
@@ -99,7 +100,7 @@ def test_a_link_becomes_a_hub_and_stays_the_hub_it_is(store: Store) -> None:
     list_page = seen(HOME + "list/", hub=new_hub(START + 5, why="looks like a list"))
     store.write.visit(visit_of(site, home, START, list_page))
     (hub,) = store.read.due_hubs(site, START + 5, "explore", limit=5)[1:]
-    store.write.update_hub(hub.page_id, state="active", visits=3)
+    store.write.update_hub(hub.page_id, state=HubState.ACTIVE, visits=3)
     store.write.visit(visit_of(site, home, START + 9, seen(HOME + "list/", hub=new_hub(0.0))))
     after = store.read.hub(hub.page_id)
     assert after is not None
@@ -251,7 +252,9 @@ def test_a_supposed_hub_that_is_an_article_is_dropped_and_told_once(store: Store
 def test_only_a_site_without_a_history_can_be_withdrawn(store: Store) -> None:
     quiet, _ = news_site(store, home="https://quiet.example/")
     judged, _ = news_site(store, home="https://judged.example/")
-    said = LabelEntry("https://judged.example/a", "a", "topic", "user", START, site_id=judged)
+    said = LabelEntry(
+        "https://judged.example/a", "a", PageLabel.ARTICLE, LabelOrigin.USER, START, site_id=judged
+    )
     store.write.put_labels([said])
     busy, home = news_site(store)
     store.write.visit(visit_of(busy, home, START, seen(HOME + "a", announce=True)))

@@ -22,6 +22,7 @@ from incremental.web.language import Words
 from incremental.web.routes.forms import Back, see, tone
 from incremental.web.views import page, words_of
 from store import Store
+from store.enums import SiteState
 from store.values import SiteRow
 
 router = APIRouter(include_in_schema=False)
@@ -112,7 +113,7 @@ def set_state(
     """Pause a site, or watch it again."""
     with web_of(request).store() as store:
         site_named(store, site_id)
-        store.write.update_site(site_id, state=state)
+        store.write.update_site(site_id, state=SiteState(state))
     return see(f"/sites/{site_id}")
 
 
