@@ -22,8 +22,8 @@ from peewee import JOIN, Database, fn
 
 from store.database import writing
 from store.enums import PageState, SiteEventKind
-from store.folders import folder_of, widened
 from store.models import Backfill, BackfillPage, Change, OutboxEntry, Page, Recheck, Site
+from store.naming import folder_of, widened
 from store.repository import MAX_ROWS, Repository, Shape, batches
 from store.texts import storable
 from store.values import VisitRecord

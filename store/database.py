@@ -23,8 +23,7 @@ from store.errors import (
     StorePlaceError,
     StoreTooNewError,
 )
-from store.private import make_file, make_folder
-from store.workplace import was_cut_off
+from store.home import make_file, make_folder, was_cut_off
 
 BUSY_TIMEOUT_SECONDS = 30
 APPLICATION_ID = 0x48554257

@@ -17,11 +17,10 @@ from store.backfills import adopt_waiting, is_of_event, join_backfill, put_backf
 from store.database import storage_errors, writing
 from store.enums import ChangeKind, HubKind, HubRole, HubState, LabelOrigin, PageState
 from store.models import Change, Host, Hub, Label, Page, Sighting, Site, Visit
-from store.names import free_name
+from store.naming import free_name
 from store.news import forget_texts, move_news, note_language, put_check, put_news, put_text
-from store.queries.site_facts import refused
+from store.queries.site_facts import has_history, refused
 from store.repository import MAX_ROWS, Repository, batches, upsert
-from store.site_removal import delete_site, has_history
 from store.texts import columns, storable
 from store.topics import put_leads, put_scores
 from store.values import (
@@ -87,14 +86,19 @@ class Recorder(Repository):
             with writing(self._db, self._where):
                 more = forget_texts(self._db, site_id, limit=_TEXTS) == _TEXTS
         with writing(self._db, self._where):
-            delete_site(self._db, site_id)
+            self._delete_site(site_id)
+
+    def _delete_site(self, site_id: int) -> None:
+        written = (Label.site == site_id) & (Label.origin == LabelOrigin.BEHAVIOUR)
+        Label.delete().where(written).execute(self._db)
+        Site.delete().where(Site.id == site_id).execute(self._db)
 
     def withdraw_site(self, site_id: int) -> bool:
         """Delete a site unless it has a history; return whether it went. Nothing else may by itself."""
         with writing(self._db, self._where):
             lost = not has_history(self._db, site_id)
             if lost:  # the index of words holds announced pages alone: nothing to take out of it
-                delete_site(self._db, site_id)
+                self._delete_site(site_id)
             return lost
 
     def add_pages(

@@ -22,7 +22,7 @@ from incremental.cli.common import (
 from incremental.errors import InputError
 from incremental.scope import Reach
 from store.enums import SiteState
-from store.private import make_file
+from store.home import make_file
 
 if TYPE_CHECKING:
     from incremental.settings import Settings

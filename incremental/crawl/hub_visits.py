@@ -44,7 +44,7 @@ from incremental.urls import identity, normalize
 from incremental.visit import Outcome
 from store import Store
 from store.enums import HubKind, LabelOrigin
-from store.folders import folder_of
+from store.naming import folder_of
 from store.values import HubRow, KnownPage, NewHub, SeenLink, VisitRecord
 
 MAX_TTL_SECONDS = DAY

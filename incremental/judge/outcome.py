@@ -32,7 +32,7 @@ from incremental.scope import page_number
 from incremental.times import HOUR, NEVER, believable
 from incremental.urls import host_of, identity, normalize
 from incremental.visit import Outcome
-from store.folders import folder_of
+from store.naming import folder_of
 from store.values import (
     HubRow,
     KnownPage,

@@ -15,6 +15,7 @@ from lxml import etree
 from incremental.plain_text import cell, clean
 from store import Store
 from store.answers import NewQuery, NewsRow
+from store.enums import HubKind, HubState
 
 FORMATS = ("csv", "jsonl", "opml", "warc")
 COLUMNS = (
@@ -92,7 +93,7 @@ def write_sites(store: Store, out: IO[bytes]) -> int:
     etree.SubElement(head, "title").text = "Sites that Hubwatch watches"
     feeds: dict[int, list[str]] = {}
     for hub in store.read.hubs():
-        if hub.kind == "feed" and hub.state != "dead":
+        if hub.kind is HubKind.FEED and hub.state is not HubState.DEAD:
             feeds.setdefault(hub.site_id, []).append(hub.url)
     sites = store.read.sites()
     for site in sites:

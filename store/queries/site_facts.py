@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from peewee import JOIN, Case, fn
+from peewee import JOIN, Case, Database, fn
 
 from store.database import storage_errors
-from store.enums import ChangeKind, HubKind, HubRole, HubState, LabelOrigin, PageLabel, PageState
+from store.enums import (
+    ChangeKind,
+    HubKind,
+    HubRole,
+    HubState,
+    LabelOrigin,
+    PageLabel,
+    PageState,
+    SiteEventKind,
+)
 from store.models import Backfill, BackfillPage, Change, Hub, Label, Page, Sighting
 from store.repository import Repository, batches
-from store.site_removal import has_history
 from store.texts import storable
 from store.values import ArticleCandidate, HubNews, MonitoredArticle
 
@@ -27,11 +35,23 @@ def refused() -> Any:  # noqa: ANN401 - a peewee expression
     return fn.EXISTS(Label.select(Label.identity).where((Label.identity == Page.identity) & said))
 
 
+def has_history(database: Database, site_id: int) -> bool:
+    """Tell whether a site has announced anything, or a person has judged a page of it.
+
+    What people read and star they find among what was announced.
+    """
+    kinds = (ChangeKind.ADDED, SiteEventKind.BACKFILL)
+    told = Change.select(Change.id).where((Change.site == site_id) & Change.kind.in_(kinds))
+    said = (Label.site == site_id) & (Label.origin != LabelOrigin.BEHAVIOUR)
+    labels = Label.select(Label.identity).where(said)
+    return bool(told.exists(database) or labels.exists(database))
+
+
 class SiteQueries(Repository):
     """Questions about one site's pages and hubs."""
 
     def has_history(self, site_id: int) -> bool:
-        """Tell whether a site has announced anything, or a person has judged a page of it."""
+        """See :func:`has_history`."""
         with storage_errors(self._where):
             return has_history(self._db, site_id)
 

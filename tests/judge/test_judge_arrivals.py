@@ -24,7 +24,7 @@ from stories import (
 from incremental.judge.links import Target
 from incremental.judge.outcome import Judgement, judge_hub
 from store.enums import PageState
-from store.folders import folder_of, widened
+from store.naming import folder_of, widened
 from store.values import HubRow, KnownPage, Sight
 
 PLACE = "html/body/ul/li/a"

@@ -14,9 +14,9 @@ from stories import HOME, HOUR, START, news_site, seen, visit_of
 
 from store import Store, open_store
 from store.backup import MANIFEST, back_up, restore
-from store.belongings import DATABASE
 from store.errors import StoreDamagedError, StoreError, StoreTooNewError
-from store.pages import body_md5
+from store.home import DATABASE
+from store.page_cache import body_md5
 
 
 @pytest.fixture
