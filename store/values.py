@@ -147,6 +147,31 @@ class LookRow:
 
 
 @dataclass(frozen=True, slots=True)
+class PageRow:
+    """A page as it stands in the store."""
+
+    id: int
+    site_id: int
+    identity: str
+    url: str
+    anchor: str
+    title: str
+    language: str | None
+    published_at: float | None
+    first_seen_at: float
+    first_hub_id: int | None
+    announced_at: float | None
+    state: PageState
+    moved_to: int | None
+    look_due_at: float | None
+    looked_at: float | None
+    kept_back: str | None
+    body_md5: str | None
+    look_score: float | None
+    link_context: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class KnownPage:
     """What a judge needs to know of a page that was seen before."""
 

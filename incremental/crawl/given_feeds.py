@@ -218,15 +218,15 @@ class GivenFeeds:
         return known.id
 
     def _added(self, url: str, row: LookRow, site: WatchedSite, now: float) -> int:
-        entry = self._store.read.page(row.page_id) or {}
+        entry = self._store.read.page(row.page_id)
         link = SeenLink(
             identity(url),
             url,
             row.anchor,
-            published_at=entry.get("published_at"),
+            published_at=entry.published_at if entry else None,
             state="pending",
             look_due_at=now,
-            look_score=entry.get("look_score"),
+            look_score=entry.look_score if entry else None,
             link_context=row.link_context,
         )
         # Before the entry's own record is written: killed in between, the entry is fetched once more.
@@ -236,7 +236,6 @@ class GivenFeeds:
 
     def _was_overlooked(self, known: KnownPage, row: LookRow) -> bool:
         """Tell whether a known page became known only about when the feed showed its entry."""
-        entry = self._store.read.page(row.page_id) or {}
-        since = float(entry.get("first_seen_at", 0.0)) - OVERLOOKED_SECONDS
+        since = row.first_seen_at - OVERLOOKED_SECONDS
         silent = known.state == "known" and known.announced_at is None and not known.is_hub
         return silent and known.first_seen_at > since

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from classifier.hub import LinkEvidence
 from classifier.hub.labels import HUB
@@ -43,9 +42,9 @@ from incremental.times import DAY, HOUR, NEVER
 from incremental.urls import identity, normalize
 from incremental.visit import Outcome
 from store import Store
-from store.enums import HubKind, LabelOrigin
+from store.enums import HubKind, LabelOrigin, PageState
 from store.naming import folder_of
-from store.values import HubRow, KnownPage, NewHub, SeenLink, VisitRecord
+from store.values import HubRow, KnownPage, NewHub, PageRow, SeenLink, VisitRecord
 
 MAX_TTL_SECONDS = DAY
 MAX_TRIES = 5
@@ -135,21 +134,23 @@ class HubVisits:
     def _topic_page(
         self, outcome: Outcome, hub: HubRow, page: Page, site: WatchedSite, now: float
     ) -> Judgement:
-        row = self._store.read.page(hub.page_id) or {}
-        news = row.get("state") == "pending"
+        row = self._store.read.page(hub.page_id)
+        news = row is not None and row.state is PageState.PENDING
         section = self.sections.section(page, hub.identity, site, now) if news else ()
         return judge_topic_page(
             outcome,
-            row.get("first_hub_id"),
+            row.first_hub_id if row else None,
             section,
             now,
             news=news,
             backfill=self._awaits_event(row),
         )
 
-    def _awaits_event(self, row: Mapping[str, Any]) -> bool:
+    def _awaits_event(self, row: PageRow | None) -> bool:
         """Tell whether a list gained this old page, and no event has announced it yet."""
-        return row.get("state") == "backfill" and self._store.backfills.event_of(row["id"]) is None
+        if row is None or row.state is not PageState.BACKFILL:
+            return False
+        return self._store.backfills.event_of(row.id) is None
 
     def _first_reading(self, outcome: Outcome, hub: HubRow, site: WatchedSite, now: float) -> float:
         """Return the probability that a page which only its address made a hub is one; 1 for others.
@@ -212,8 +213,8 @@ class HubVisits:
         return self._told_as_well(judgement, hub)
 
     def _state(self, hub: HubRow) -> str:
-        row = self._store.read.page(hub.page_id) or {}
-        return str(row.get("state", ""))
+        row = self._store.read.page(hub.page_id)
+        return row.state if row else ""
 
     def _capped(self, judgement: Judgement, site: WatchedSite) -> Judgement:
         """Leave out feeds and sitemaps beyond what a site may have: some name them without end."""
@@ -226,21 +227,21 @@ class HubVisits:
 
     def _told_as_well(self, judgement: Judgement, hub: HubRow) -> Judgement:
         """Tell a page of which it is not sure that it is a hub, if it came up as news, and watch it too."""
-        row = self._store.read.page(hub.page_id) or {}
-        state = row.get("state")
+        row = self._store.read.page(hub.page_id)
         gained = self._awaits_event(row)
-        if not (state == "pending" or gained) or LIST_WORDS.search(hub.url):
+        pending = row is not None and row.state is PageState.PENDING
+        if row is None or not (pending or gained) or LIST_WORDS.search(hub.url):
             return judgement
-        kept = furniture(hub.url, str(row.get("title") or ""))
+        kept = furniture(hub.url, row.title)
         if kept is not None:
             fields = judgement.record.page_fields | {"state": "known", "kept_back": kept.value}
             return replace(judgement, record=replace(judgement.record, page_fields=fields))
         record = replace(
             judgement.record,
-            announce_page=state == "pending",
+            announce_page=pending,
             backfill_page=gained,
             backfill_folder=folder_of([hub.url]) if gained else "",
-            first_hub_id=row.get("first_hub_id"),
+            first_hub_id=row.first_hub_id,
         )
         return replace(judgement, record=record)
 
@@ -293,7 +294,7 @@ class HubVisits:
         if hub.baseline_at is not None or not 0 < unknown <= MAX_NEW_SECTION:
             return False
         page = self._store.read.page(hub.page_id)
-        return page is not None and page["state"] == "pending"
+        return page is not None and page.state is PageState.PENDING
 
     def _quota(self, site_id: int, unknown: int, now: float) -> int:
         """Return how many new pages the site may still have today; counted when it may matter."""

@@ -259,13 +259,13 @@ def _judge(
 
 
 def _entry(store: Store, hub: HubRow, label: str, now: float) -> LabelEntry:
-    page = store.read.page(hub.page_id) or {}
+    page = store.read.page(hub.page_id)
     return LabelEntry(
         url=hub.url,
         identity=hub.identity,
         label=PageLabel(label),
         origin=LabelOrigin.BEHAVIOUR,
         at=now,
-        anchor=str(page.get("anchor", "")),
+        anchor=page.anchor if page else "",
         site_id=hub.site_id,
     )

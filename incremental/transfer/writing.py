@@ -127,9 +127,8 @@ def _write_warc(
     )
     count = 0
     for row in rows:
-        detail = store.read.page(row.page_id) or {}
-        digest = detail.get("body_md5")
-        body = store.cache.get(row.url, str(digest)) if digest else None
+        page = store.read.page(row.page_id)
+        body = store.cache.get(row.url, page.body_md5) if page and page.body_md5 else None
         if body is None:
             continue
         headers = {"WARC-Date": _iso(row.found_at), "Content-Type": "text/html"}

@@ -63,12 +63,6 @@ class PeopleQueries(Repository):
         with storage_errors(self._where):
             return list(query.dicts().execute(self._db))
 
-    def page(self, page_id: int) -> dict[str, Any] | None:
-        """Return all columns of one page."""
-        with storage_errors(self._where):
-            rows = list(Page.select().where(Page.id == page_id).dicts().execute(self._db))
-        return rows[0] if rows else None
-
     def changes(self, page_id: int) -> list[dict[str, Any]]:
         """Return what happened to a page, oldest first."""
         return self._dicts(Change.select().where(Change.page == page_id).order_by(Change.id))

@@ -11,11 +11,12 @@ from store.database import data_version, is_sqlite, storage_errors
 from store.enums import HubClass, HubKind, HubRole, HubState, PageState, SiteState
 from store.models import Host, Hub, Label, Page, Sighting, Site, Topic
 from store.repository import Prepared, Repository, Shape, batches
-from store.values import HostRow, HubRow, KnownPage, LookRow, Sight, SiteRow
+from store.values import HostRow, HubRow, KnownPage, LookRow, PageRow, Sight, SiteRow
 
 _SITE = Shape(SiteRow, Site)
 _HOST = Shape(HostRow, Host)
 _HUB = Shape(HubRow, Hub, page_id=Hub.page, url=Page.url, identity=Page.identity)
+_PAGE = Shape(PageRow, Page)
 _LOOK = Shape(LookRow, Page, page_id=Page.id)
 _SIGHT = Shape(Sight, Sighting)
 _IS_ARTICLE = Hub.role == HubRole.ARTICLE
@@ -90,6 +91,7 @@ _NEXT_LOOK = {pending: _next_look(pending=pending) for pending in _BOTH}
 _NEXT_HUB = _next_hub(_IS_LIST)
 _NEXT_ARTICLE = _next_hub(_IS_ARTICLE)
 _ONE_HUB = Prepared(lambda page: _hubs().where(Hub.page == page))
+_ONE_PAGE = Prepared(lambda page: Page.select(*_PAGE.columns).where(Page.id == page))
 _ONE_LOOK = Prepared(lambda page: Page.select(*_LOOK.columns).where(Page.id == page))
 _ONE_HOST = Prepared(lambda name: Host.select(*_HOST.columns).where(Host.name == name))
 _FRUITFUL_FIRST = (Hub.new_pages.desc(), Hub.visits.desc(), Hub.page)
@@ -218,6 +220,11 @@ class RoundQueries(Repository):
         """Return one hub."""
         rows = self._asked(_ONE_HUB, page=page_id)
         return _HUB(rows[0]) if rows else None
+
+    def page(self, page_id: int) -> PageRow | None:
+        """Return one page."""
+        rows = self._asked(_ONE_PAGE, page=page_id)
+        return _PAGE(rows[0]) if rows else None
 
     def look(self, page_id: int) -> LookRow | None:
         """Return what fetching one page for its own sake needs."""

@@ -46,7 +46,7 @@ def test_any_text_can_be_recorded(store: Store, text: str) -> None:
     assert store.read.known_anchors(site, [text]) == {text: page}
     row = store.read.page(home)
     assert row is not None
-    assert 0 < len(row["title"]) <= MAX_TEXT
+    assert 0 < len(row.title) <= MAX_TEXT
     assert [p.anchor for p in store.read.new_pages()] == [storable(text)]
 
 
