@@ -42,7 +42,7 @@ class Access(Repository):
 
     def tokens(self) -> list[TokenRow]:
         """Return the tokens, sessions apart, in the order in which they were made."""
-        query = AccessToken.select(*_ROW.columns).where(_TOKENS)
+        query = _ROW.select().where(_TOKENS)
         return self._all(_ROW, query.order_by(AccessToken.id))
 
     def has_tokens(self) -> bool:
@@ -85,7 +85,7 @@ class Access(Repository):
     def find(self, digest: str, *, now: float) -> TokenRow | None:
         """Return what has this digest and has not ended at *now*."""
         valid = AccessToken.expires_at.is_null() | (AccessToken.expires_at > now)
-        query = AccessToken.select(*_ROW.columns).where((AccessToken.digest == digest) & valid)
+        query = _ROW.select().where((AccessToken.digest == digest) & valid)
         return self._first(_ROW, query)
 
     def remove(self, token_id: int) -> bool:

@@ -257,7 +257,7 @@ class Backfills(Repository):
         lead = BackfillPage.alias()
         first = lead.select(fn.MIN(lead.id)).where(lead.event == Backfill.id)
         asked = (
-            Backfill.select(*_EVENT.columns)
+            _EVENT.select()
             .join(Site, on=Site.id == Backfill.site)
             .join(BackfillPage, on=BackfillPage.id == first)
             .join(Page, on=Page.id == BackfillPage.page)

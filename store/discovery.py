@@ -173,7 +173,7 @@ class Discovery(Repository):
         return self._one_run(DiscoveryRun.topic == topic_id)
 
     def _one_run(self, which: Any) -> RunRow | None:  # noqa: ANN401 - a peewee expression
-        query = DiscoveryRun.select(*_RUN.columns).where(which)
+        query = _RUN.select().where(which)
         return self._first(_RUN, query.order_by(DiscoveryRun.id.desc()))
 
     def end(self, run_id: int, status: str, why: str, *, now: float) -> None:
@@ -204,7 +204,7 @@ class Discovery(Repository):
 
     def rounds(self, run_id: int) -> list[RoundRow]:
         """Return the rounds of a run in order."""
-        query = DiscoveryRound.select(*_ROUND.columns).where(DiscoveryRound.run == run_id)
+        query = _ROUND.select().where(DiscoveryRound.run == run_id)
         return self._all(_ROUND, query.order_by(DiscoveryRound.number))
 
     def record(self, record: RoundRecord) -> None:
@@ -238,7 +238,7 @@ class Discovery(Repository):
 
     def pages(self, topic_id: int) -> list[ReadPageRow]:
         """Return all pages that runs of a topic read, in the order in which they were read."""
-        query = DiscoveryPage.select(*_PAGE.columns).where(DiscoveryPage.topic == topic_id)
+        query = _PAGE.select().where(DiscoveryPage.topic == topic_id)
         return self._all(_PAGE, query.order_by(DiscoveryPage.id))
 
     def links(self, topic_id: int) -> list[tuple[str, str]]:
@@ -271,7 +271,7 @@ class Discovery(Repository):
         self, topic_id: int, state: str | None = ProposalState.PROPOSED
     ) -> list[ProposalRow]:
         """Return proposals in a state (None = all), the best first."""
-        query = Proposal.select(*_PROPOSAL.columns).where(Proposal.topic == topic_id)
+        query = _PROPOSAL.select().where(Proposal.topic == topic_id)
         if state is not None:
             query = query.where(Proposal.state == state)
         return self._all(_PROPOSAL, query.order_by(Proposal.score.desc(), Proposal.id))

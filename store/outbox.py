@@ -113,7 +113,7 @@ class Outbox(Repository):
         return self._all(_ENTRY, query.limit(limit))
 
     def _entries(self, channel: str) -> Any:  # noqa: ANN401 - a peewee query
-        query = OutboxEntry.select(*_ENTRY.columns).join(Page, on=Page.id == OutboxEntry.page)
+        query = _ENTRY.select().join(Page, on=Page.id == OutboxEntry.page)
         return query.where(OutboxEntry.channel == channel)
 
     def begin(self, entry_ids: Sequence[int], message: str) -> None:

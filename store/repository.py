@@ -28,12 +28,16 @@ class Shape(Generic[T]):
         names = [field.name for field in fields(value)]  # type: ignore[arg-type]  # a dataclass
         hints = get_type_hints(value)
         self.columns: list[Any] = [others.get(name) or getattr(model, name) for name in names]
-        self._value = value
+        self._value, self._model = value, model
         self._enums: list[tuple[int, type[StrEnum]]] = [
             (at, hints[name])
             for at, name in enumerate(names)
             if isinstance(hints[name], type) and issubclass(hints[name], StrEnum)
         ]
+
+    def select(self) -> Any:  # noqa: ANN401 - a peewee query
+        """Begin a query of these columns."""
+        return self._model.select(*self.columns)
 
     def __call__(self, row: Sequence[Any]) -> T:
         """Return the value of a row."""

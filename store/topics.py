@@ -52,13 +52,11 @@ class Topics(Repository):
 
     def topics(self) -> list[TopicRow]:
         """Return all topics in the order in which they were added."""
-        return self._all(_TOPIC, Topic.select(*_TOPIC.columns).order_by(Topic.id))
+        return self._all(_TOPIC, _TOPIC.select().order_by(Topic.id))
 
     def topic(self, name: str) -> TopicRow | None:
         """Return the topic of a name."""
-        return self._first(
-            _TOPIC, Topic.select(*_TOPIC.columns).where(Topic.name == storable(name))
-        )
+        return self._first(_TOPIC, _TOPIC.select().where(Topic.name == storable(name)))
 
     def add(self, name: str, keywords: Sequence[str], method: str, *, now: float) -> int:
         """Add a topic that waits for its first lesson; return its id.
@@ -121,7 +119,7 @@ class Topics(Repository):
 
     def examples(self, topic_id: int) -> list[ExampleRow]:
         """Return what a topic learns from, in the order in which it was given."""
-        query = TopicExample.select(*_EXAMPLE.columns).where(TopicExample.topic == topic_id)
+        query = _EXAMPLE.select().where(TopicExample.topic == topic_id)
         return self._all(_EXAMPLE, query.order_by(TopicExample.id))
 
     def said_of(self, identities: Sequence[str]) -> dict[tuple[int, str], str]:
@@ -156,12 +154,12 @@ class Topics(Repository):
 
     def example(self, example_id: int) -> ExampleRow | None:
         """Return one example."""
-        query = TopicExample.select(*_EXAMPLE.columns).where(TopicExample.id == example_id)
+        query = _EXAMPLE.select().where(TopicExample.id == example_id)
         return self._first(_EXAMPLE, query)
 
     def due_examples(self, now: float, *, limit: int = 20) -> list[ExampleRow]:
         """Return examples that are to be fetched at *now*, those due longest first."""
-        query = TopicExample.select(*_EXAMPLE.columns).where(TopicExample.due_at <= now)
+        query = _EXAMPLE.select().where(TopicExample.due_at <= now)
         query = query.order_by(TopicExample.due_at, TopicExample.id)
         return self._all(_EXAMPLE, query.limit(limit))
 
@@ -180,7 +178,7 @@ class Topics(Repository):
         """Return what topics, or one of them, make of these pages."""
         found: list[PageScore] = []
         for batch in batches(page_ids):
-            query = PageTopic.select(*_SCORE.columns).where(PageTopic.page.in_(batch))
+            query = _SCORE.select().where(PageTopic.page.in_(batch))
             if topic_id is not None:
                 query = query.where(PageTopic.topic == topic_id)
             found += self._all(_SCORE, query)
@@ -221,7 +219,7 @@ class Topics(Repository):
         """Return the fetched pages that a topic found relevant by itself, the latest judged first."""
         own = (PageTopic.topic == topic_id) & PageTopic.fetched & (PageTopic.method != YOU)
         query = (
-            Page.select(*_KEPT.columns)
+            _KEPT.select()
             .join(PageTopic, on=PageTopic.page == Page.id)
             .where(
                 own
@@ -241,7 +239,7 @@ class Topics(Repository):
             .alias("latest")
         )
         query = (
-            Page.select(*_KEPT.columns)
+            _KEPT.select()
             .join(latest, on=latest.c.page_id == Page.id)
             .where(which & Page.body_md5.is_null(is_null=False))
             .group_by(*_KEPT.columns)
@@ -261,12 +259,12 @@ class Topics(Repository):
 
     def waiting_lead(self, url: str) -> LeadRow | None:
         """Return the lead to an address if it still waits; of several topics', the most promising."""
-        query = TopicLead.select(*_LEAD.columns).where((TopicLead.url == url) & _WAITING)
+        query = _LEAD.select().where((TopicLead.url == url) & _WAITING)
         return self._first(_LEAD, query.order_by(TopicLead.score.desc()))
 
     def lead(self, lead_id: int) -> LeadRow | None:
         """Return one lead."""
-        return self._first(_LEAD, TopicLead.select(*_LEAD.columns).where(TopicLead.id == lead_id))
+        return self._first(_LEAD, _LEAD.select().where(TopicLead.id == lead_id))
 
     def put_leads(self, leads: Sequence[NewLead], *, now: float) -> None:
         """Record leads that no visit brought (an example's own site)."""

@@ -38,7 +38,7 @@ _ALL = 1_000_000
 
 
 def _hubs() -> Any:  # noqa: ANN401 - a peewee query
-    return Hub.select(*_HUB.columns).join(Page, on=Page.id == Hub.page)
+    return _HUB.select().join(Page, on=Page.id == Hub.page)
 
 
 def _due_hubs(of_class: Any) -> Prepared:  # noqa: ANN401 - a peewee expression
@@ -60,7 +60,7 @@ def _due_looks(*, likely_first: bool, pending: bool) -> Prepared:
     def query(site: int, now: float, limit: int) -> Any:  # noqa: ANN401 - a peewee query
         due = (Page.site == site) & (Page.look_due_at <= now)
         due = due & _AWAITED if pending else due
-        return Page.select(*_LOOK.columns).where(due).order_by(*order).limit(limit)
+        return _LOOK.select().where(due).order_by(*order).limit(limit)
 
     return Prepared(query)
 
@@ -91,9 +91,9 @@ _NEXT_LOOK = {pending: _next_look(pending=pending) for pending in _BOTH}
 _NEXT_HUB = _next_hub(_IS_LIST)
 _NEXT_ARTICLE = _next_hub(_IS_ARTICLE)
 _ONE_HUB = Prepared(lambda page: _hubs().where(Hub.page == page))
-_ONE_PAGE = Prepared(lambda page: Page.select(*_PAGE.columns).where(Page.id == page))
-_ONE_LOOK = Prepared(lambda page: Page.select(*_LOOK.columns).where(Page.id == page))
-_ONE_HOST = Prepared(lambda name: Host.select(*_HOST.columns).where(Host.name == name))
+_ONE_PAGE = Prepared(lambda page: _PAGE.select().where(Page.id == page))
+_ONE_LOOK = Prepared(lambda page: _LOOK.select().where(Page.id == page))
+_ONE_HOST = Prepared(lambda name: _HOST.select().where(Host.name == name))
 _FRUITFUL_FIRST = (Hub.new_pages.desc(), Hub.visits.desc(), Hub.page)
 _HUBS_OF_SITE = Prepared(lambda site: _hubs().where(Hub.site_id == site).order_by(*_FRUITFUL_FIRST))
 _VISIBLE = Prepared(
@@ -127,7 +127,7 @@ class RoundQueries(Repository):
 
     def sites(self) -> list[SiteRow]:
         """Return all sites in the order in which they were added."""
-        return self._all(_SITE, Site.select(*_SITE.columns).order_by(Site.id))
+        return self._all(_SITE, _SITE.select().order_by(Site.id))
 
     def due_hubs(
         self, site_id: int, now: float, share: str, *, limit: int | None = 1
@@ -186,7 +186,7 @@ class RoundQueries(Repository):
         found: dict[str, KnownPage] = {}
         for batch in batches(identities):
             query = (
-                Page.select(*_KNOWN.columns)
+                _KNOWN.select()
                 .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
                 .where((Page.site == site_id) & Page.identity.in_(batch))
             )
@@ -203,7 +203,7 @@ class RoundQueries(Repository):
 
     def sights(self, hub_id: int) -> list[Sight]:
         """Return all that the hub ever showed, with the places at which it first did."""
-        return self._all(_SIGHT, Sighting.select(*_SIGHT.columns).where(Sighting.hub == hub_id))
+        return self._all(_SIGHT, _SIGHT.select().where(Sighting.hub == hub_id))
 
     def shown_by(self, hub_id: int) -> set[str]:
         """Return the identities of the pages that the hub showed at its last visit."""

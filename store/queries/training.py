@@ -25,18 +25,18 @@ class TrainingQueries(Repository):
 
     def labels(self, origin: LabelOrigin | None = None) -> list[LabelEntry]:
         """Return all labels, or those of one origin, in the order in which they were first said."""
-        query = Label.select(*_LABEL.columns).order_by(Label.at, Label.identity)
+        query = _LABEL.select().order_by(Label.at, Label.identity)
         return self._all(_LABEL, query if origin is None else query.where(Label.origin == origin))
 
     def labels_of(self, identity: str) -> list[LabelEntry]:
         """Return what was said of one page."""
-        query = Label.select(*_LABEL.columns).where(Label.identity == storable(identity, None))
+        query = _LABEL.select().where(Label.identity == storable(identity, None))
         return self._all(_LABEL, query.order_by(Label.at))
 
     def site_labels(self, site_id: int, origin: LabelOrigin) -> list[LabelEntry]:
         """Return what one origin said of the pages of a site."""
         said = (Label.site == site_id) & (Label.origin == origin)
-        return self._all(_LABEL, Label.select(*_LABEL.columns).where(said).order_by(Label.at))
+        return self._all(_LABEL, _LABEL.select().where(said).order_by(Label.at))
 
     def corrections(self, identities: Sequence[str]) -> dict[str, str]:
         """Return what users said of these pages, a :class:`~store.enums.PageLabel`, by identity."""
