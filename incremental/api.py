@@ -26,6 +26,7 @@ from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import Settings
 from incremental.storage import models_folder, only_writer, open_configured_store
 from store.backfills import BackfillQuery, BackfillRow
+from store.enums import HubStatus
 from store.values import NewPage
 
 _BATCH = 500
@@ -169,7 +170,7 @@ class Crawler:
 
     def hub_urls(self) -> Sequence[str]:
         """Return the hubs that are known, the most fruitful first."""
-        return [hub.url for hub in self._store.read.hubs() if hub.state == "active"]
+        return [hub.url for hub in self._store.read.hubs() if hub.state is HubStatus.ACTIVE]
 
 
 def _found(page: NewPage | BackfillRow) -> FoundPage:

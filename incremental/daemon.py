@@ -34,7 +34,7 @@ from incremental.clock import Clock
 from incremental.crawl.crawler import CLOCK_BACK_SECONDS, Crawler
 from incremental.settings import Settings
 from store import Store
-from store.pages import file_name
+from store.page_cache import file_name
 
 logger = logging.getLogger("hubwatch.daemon")
 

@@ -11,6 +11,7 @@ import msgspec
 from incremental.errors import InputError
 from incremental.times import moment
 from store.answers import NewQuery
+from store.enums import TopicVerdict
 
 SHOWN = ("unread", "starred")
 
@@ -52,7 +53,7 @@ class Filters:
             sites=None if self.site is None else (self.site,),
             topic=self.topic,
             verdict=self.verdict or None,
-            hidden_verdict="irrelevant" if self.topic and not self.verdict else None,
+            hidden_verdict=TopicVerdict.IRRELEVANT if self.topic and not self.verdict else None,
             language=self.language or None,
             since=moment(self.since, now) if self.since else None,
             read=False if self.show == "unread" else None,

@@ -12,6 +12,7 @@ from incremental.errors import InputError
 from incremental.scope import Reach, Scope
 from incremental.urls import host_of, identity, normalize
 from store import Store
+from store.enums import HubKind, HubRole
 from store.record import to_json
 from store.values import NewHub, SeenLink
 
@@ -121,7 +122,8 @@ def add_seed(  # noqa: PLR0913 - each bears on it
         min_interval_seconds=terms.min_interval_seconds,
         max_interval_seconds=terms.max_interval_seconds,
     )
-    hub = NewHub("feed" if feed else "html", "seed", 1.0, "given by you", now)
+    kind = HubKind.FEED if feed else HubKind.HTML
+    hub = NewHub(kind, HubRole.SEED, 1.0, "given by you", now)
     link = SeenLink(identity=identity(url), url=url, hub=hub)
     store.write.add_pages(site_id, [link], now=now)
     return site_id

@@ -11,10 +11,19 @@ from pathlib import Path
 from incremental.errors import SettingsError
 from incremental.settings import Settings
 from store import Store, open_store
-from store.belongings import DATABASE, SIDE_FILES, TREES
 from store.errors import StoreLockedError
-from store.private import is_open_to_others, make_file, make_folder, tighten
-from store.workplace import BACKING_UP, RESTORING, remove_abandoned
+from store.home import (
+    BACKING_UP,
+    DATABASE,
+    RESTORING,
+    SIDE_FILES,
+    TREES,
+    is_open_to_others,
+    make_file,
+    make_folder,
+    remove_abandoned,
+    tighten,
+)
 
 MEGABYTE = 1_000_000
 CRAWLER_LOCK = "crawler.lock"

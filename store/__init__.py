@@ -35,7 +35,7 @@ from store.database import open_database, own_connection
 from store.discovery import Discovery
 from store.monitoring import Monitoring
 from store.outbox import Outbox
-from store.pages import PageCache
+from store.page_cache import PageCache
 from store.queries import Queries
 from store.record import Recorder
 from store.topics import Topics

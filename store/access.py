@@ -5,13 +5,14 @@ The store keeps digests, never the secrets; :mod:`incremental.web.access` makes 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from peewee import fn
 
-from store.database import storage_errors, writing
+from store.database import writing
+from store.enums import TokenKind, TokenScope
 from store.models import AccessToken
-from store.reader import Reader
+from store.repository import Repository, Shape
 from store.texts import storable
 
 _MOST_SESSIONS = 1_000
@@ -24,39 +25,35 @@ class TokenRow:
 
     id: int
     name: str
-    kind: str
-    """token or session."""
-    scope: str
-    """read or write."""
+    kind: TokenKind
+    scope: TokenScope
     created_at: float
     expires_at: float | None
     """None = never."""
 
 
-_COLUMNS = [getattr(AccessToken, field.name) for field in fields(TokenRow)]
+_ROW = Shape(TokenRow, AccessToken)
+_TOKENS = AccessToken.kind == TokenKind.TOKEN
+_SESSIONS = AccessToken.kind == TokenKind.SESSION
 
 
-class Access(Reader):
+class Access(Repository):
     """The tokens and sessions of one database."""
 
     def tokens(self) -> list[TokenRow]:
         """Return the tokens, sessions apart, in the order in which they were made."""
-        query = AccessToken.select(*_COLUMNS).where(AccessToken.kind == "token")
-        with storage_errors(self._where):
-            rows = query.order_by(AccessToken.id).tuples().execute(self._db)
-            return [TokenRow(*row) for row in rows]
+        query = _ROW.select().where(_TOKENS)
+        return self._all(_ROW, query.order_by(AccessToken.id))
 
     def has_tokens(self) -> bool:
         """Tell whether there is any token."""
-        with storage_errors(self._where):
-            query = AccessToken.select().where(AccessToken.kind == "token")
-            return bool(query.exists(self._db))
+        return bool(self._rows(AccessToken.select(AccessToken.id).where(_TOKENS).limit(1)))
 
     def add(  # noqa: PLR0913 - the columns of a row
         self,
         name: str,
-        kind: str,
-        scope: str,
+        kind: TokenKind,
+        scope: TokenScope,
         digest: str,
         *,
         now: float,
@@ -74,29 +71,25 @@ class Access(Reader):
             "parent": parent,
         }
         with writing(self._db, self._where):
-            if kind == "session":
+            if kind is TokenKind.SESSION:
                 self._forget_old_sessions(now)
             return int(AccessToken.insert(row).execute(self._db))
 
     def _forget_old_sessions(self, now: float) -> None:
-        sessions = AccessToken.kind == "session"
-        AccessToken.delete().where(sessions & (AccessToken.expires_at <= now)).execute(self._db)
-        newest = AccessToken.select(fn.MAX(AccessToken.id)).where(sessions).scalar(self._db)
-        oldest_kept = (newest or 0) - _MOST_SESSIONS
-        AccessToken.delete().where(sessions & (AccessToken.id <= oldest_kept)).execute(self._db)
+        ended = _SESSIONS & (AccessToken.expires_at <= now)
+        AccessToken.delete().where(ended).execute(self._db)
+        newest = AccessToken.select(fn.MAX(AccessToken.id)).where(_SESSIONS).scalar(self._db)
+        surplus = _SESSIONS & (AccessToken.id <= (newest or 0) - _MOST_SESSIONS)
+        AccessToken.delete().where(surplus).execute(self._db)
 
     def find(self, digest: str, *, now: float) -> TokenRow | None:
         """Return what has this digest and has not ended at *now*."""
-        query = AccessToken.select(*_COLUMNS).where(AccessToken.digest == digest)
-        with storage_errors(self._where):
-            rows = [TokenRow(*row) for row in query.tuples().execute(self._db)]
-        valid = [row for row in rows if row.expires_at is None or now < row.expires_at]
-        return valid[0] if valid else None
+        valid = AccessToken.expires_at.is_null() | (AccessToken.expires_at > now)
+        query = _ROW.select().where((AccessToken.digest == digest) & valid)
+        return self._first(_ROW, query)
 
     def remove(self, token_id: int) -> bool:
         """Remove a token with the sessions begun with it, or a session; tell whether it was there."""
         with writing(self._db, self._where):
-            children = AccessToken.delete().where(AccessToken.parent == token_id)
-            children.execute(self._db)
-            gone = AccessToken.delete().where(AccessToken.id == token_id)
-            return bool(gone.execute(self._db))
+            AccessToken.delete().where(AccessToken.parent == token_id).execute(self._db)
+            return bool(AccessToken.delete().where(AccessToken.id == token_id).execute(self._db))

@@ -16,16 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import and_
 from typing import Any
 
-from peewee import JOIN, Database, chunked, fn
+from peewee import JOIN, Database, fn
 
 from store.database import writing
-from store.folders import folder_of, widened
+from store.enums import PageState, SiteEventKind
 from store.models import Backfill, BackfillPage, Change, OutboxEntry, Page, Recheck, Site
-from store.reader import Reader
+from store.naming import folder_of, widened
+from store.repository import MAX_ROWS, Repository, Shape, batches
 from store.texts import storable
 from store.values import VisitRecord
 
@@ -35,7 +34,6 @@ READ_LAST_SECONDS = 7 * 86_400.0
 JOIN_SECONDS = 600.0
 """How long a page may still join the event of its list. Who read of it by then reads the greater number
 when he looks again; after that it must come to people as an event of its own."""
-_ROWS = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ class BackfillRow:
     hub_id: int | None
     hub_url: str | None
     language: str | None
-    state: str
+    state: PageState
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,19 +162,11 @@ def _detail(pages: int, folder: str) -> str:
 def adopt_waiting(database: Database, site_id: int, identity: str, now: float) -> None:
     """Record a page that waits for its reading as a hub, and never gets one, as one that a list gained."""
     query = Page.select(Page.id, Page.url, Page.first_hub_id).where(
-        (Page.site == site_id) & (Page.identity == identity) & (Page.state == "backfill")
+        (Page.site == site_id) & (Page.identity == identity) & (Page.state == PageState.BACKFILL)
     )
     for page_id, url, hub in list(query.tuples().execute(database)):
-        record = VisitRecord(
-            site_id,
-            page_id,
-            now,
-            status="",
-            first_hub_id=hub,
-            backfill_page=True,
-            backfill_folder=folder_of([url]),
-        )
-        join_backfill(database, record)
+        record = VisitRecord(site_id, page_id, now, status="", first_hub_id=hub)
+        join_backfill(database, replace(record, backfill_folder=folder_of([url])))
 
 
 def is_of_event(database: Database, page_id: int) -> bool:
@@ -189,7 +179,7 @@ def _put_event(database: Database, record: VisitRecord, hub: int | None, pages: 
     """Record the event alone, as the site's change and as itself; return its id."""
     folder = storable(record.backfill_folder)
     common = {"site": record.site_id, "hub_id": hub}
-    change = {"kind": "backfill", "at": record.at, "detail": _detail(pages, folder)}
+    change = {"kind": SiteEventKind.BACKFILL, "at": record.at, "detail": _detail(pages, folder)}
     event = int(Change.insert({**common, **change}).execute(database))
     row = {"id": event, "found_at": record.at, "folder": folder, "pages": pages}
     Backfill.insert({**common, **row}).execute(database)
@@ -198,12 +188,15 @@ def _put_event(database: Database, record: VisitRecord, hub: int | None, pages: 
 
 def _put_pages(database: Database, record: VisitRecord, event: int, fresh: Sequence[int]) -> None:
     """Record the pages of an event, and plan one reading of each."""
-    for batch in chunked([{"event": event, "page": page} for page in fresh], _ROWS):
-        BackfillPage.insert_many(batch).execute(database)
     due_at = record.at - READ_LAST_SECONDS
-    for pages in chunked(fresh, _ROWS):
-        one = Page.id.in_(pages) & Page.state.in_(["known", "backdated"])
-        Page.update(state="backfill", rule="backfill").where(one).execute(database)
+    for pages in batches(fresh, MAX_ROWS):
+        rows = [{"event": event, "page": page} for page in pages]
+        BackfillPage.insert_many(rows).execute(database)
+        silent = Page.state.in_([PageState.KNOWN, PageState.BACKDATED])
+        one = Page.update(state=PageState.BACKFILL, rule="backfill").where(
+            Page.id.in_(pages) & silent
+        )
+        one.execute(database)
         plans = [{"page": page, "site_id": record.site_id, "due_at": due_at} for page in pages]
         Recheck.insert_many(plans).on_conflict_ignore().execute(database)
 
@@ -211,7 +204,7 @@ def _put_pages(database: Database, record: VisitRecord, event: int, fresh: Seque
 def unannounced(database: Database, page_ids: Sequence[int]) -> list[int]:
     """Return those of *page_ids* that were announced neither alone nor with an event, each once, in order."""
     kept: set[int] = set()
-    for batch in chunked(dict.fromkeys(page_ids), 500):
+    for batch in batches(page_ids):
         query = (
             Page.select(Page.id)
             .join(BackfillPage, JOIN.LEFT_OUTER, on=BackfillPage.page == Page.id)
@@ -232,28 +225,47 @@ def move_backfill(database: Database, old: int, new: int) -> None:
 # Reading.
 
 
-class Backfills(Reader):
+_HUB = Page.alias()
+_LIST = {"site": Site.name, "site_id": Site.id, "hub_url": _HUB.url}
+_EVENT = Shape(
+    BackfillEvent,
+    Backfill,
+    **_LIST,
+    page_id=Page.id,
+    url=Page.url,
+    title=fn.COALESCE(fn.NULLIF(Page.title, ""), Page.anchor),
+)
+_ROW = Shape(
+    BackfillRow,
+    Backfill,
+    **_LIST,
+    cursor=BackfillPage.id,
+    event=Backfill.id,
+    page_id=Page.id,
+    url=Page.url,
+    title=Page.title,
+    anchor=Page.anchor,
+    published_at=Page.published_at,
+    language=Page.language,
+    state=Page.state,
+)
+
+
+class Backfills(Repository):
     """The questions, on one database."""
 
     def events(self, query: BackfillQuery) -> list[BackfillEvent]:
         """Return events; see :class:`BackfillQuery`."""
         lead = BackfillPage.alias()
         first = lead.select(fn.MIN(lead.id)).where(lead.event == Backfill.id)
-        hub = Page.alias()
-        columns = (
-            *(Backfill.id, Backfill.site, Site.name, Backfill.hub_id, hub.url),
-            *(Backfill.found_at, Backfill.folder, Backfill.pages, Backfill.read_at),
-            *(Page.id, Page.url, Page.title, Page.anchor),
-        )
         asked = (
-            Backfill.select(*columns)
+            _EVENT.select()
             .join(Site, on=Site.id == Backfill.site)
             .join(BackfillPage, on=BackfillPage.id == first)
             .join(Page, on=Page.id == BackfillPage.page)
-            .join(hub, JOIN.LEFT_OUTER, on=hub.id == Backfill.hub_id)
+            .join(_HUB, JOIN.LEFT_OUTER, on=_HUB.id == Backfill.hub_id)
         )
-        rows = self._rows(_narrowed(asked, query, Backfill.id))
-        return [BackfillEvent(*(*row[:-2], row[-2] or row[-1])) for row in rows]
+        return self._all(_EVENT, _narrowed(asked, query, Backfill.id))
 
     def event(self, event: int) -> BackfillEvent | None:
         """Return one event."""
@@ -262,25 +274,19 @@ class Backfills(Reader):
     def event_of(self, page_id: int) -> BackfillEvent | None:
         """Return the event that a page came with; None = it came with none."""
         query = BackfillPage.select(BackfillPage.event).where(BackfillPage.page == page_id)
-        rows = self._rows(query)
-        return self.event(rows[0][0]) if rows else None
+        event = self._scalar(query)
+        return None if event is None else self.event(event)
 
     def pages(self, query: BackfillQuery) -> list[BackfillRow]:
         """Return the pages of events; see :class:`BackfillQuery`."""
-        hub = Page.alias()
-        columns = (
-            *(BackfillPage.id, Backfill.id, Page.id, Page.url, Page.title, Page.anchor),
-            *(Site.name, Site.id, Backfill.found_at, Page.published_at),
-            *(Backfill.hub_id, hub.url, Page.language, Page.state),
-        )
         asked = (
-            BackfillPage.select(*columns)
+            BackfillPage.select(*_ROW.columns)
             .join(Backfill, on=Backfill.id == BackfillPage.event)
             .join(Page, on=Page.id == BackfillPage.page)
             .join(Site, on=Site.id == Backfill.site)
-            .join(hub, JOIN.LEFT_OUTER, on=hub.id == Backfill.hub_id)
+            .join(_HUB, JOIN.LEFT_OUTER, on=_HUB.id == Backfill.hub_id)
         )
-        return [BackfillRow(*row) for row in self._rows(_narrowed(asked, query, BackfillPage.id))]
+        return self._all(_ROW, _narrowed(asked, query, BackfillPage.id))
 
     def all_pages(self, query: BackfillQuery) -> Iterable[BackfillRow]:
         """Yield pages up to the end of the list, however many; *query*'s limit does not count."""
@@ -291,7 +297,7 @@ class Backfills(Reader):
 
     def latest_cursor(self) -> int:
         """Return the id of the latest event; 0 when there was none."""
-        return int(self._rows(Backfill.select(fn.MAX(Backfill.id)))[0][0] or 0)
+        return int(self._scalar(Backfill.select(fn.MAX(Backfill.id))) or 0)
 
     def mark(self, events: Sequence[int], *, now: float, read: bool) -> list[int]:
         """Mark events as read or unread; return those that there are."""
@@ -304,17 +310,16 @@ class Backfills(Reader):
 
 def _narrowed(asked: Any, query: BackfillQuery, cursor: Any) -> Any:  # noqa: ANN401 - peewee queries
     newest = query.order != "oldest"
-    conditions = [
-        *([Backfill.found_at >= query.since] if query.since is not None else []),
-        *([Backfill.found_at < query.until] if query.until is not None else []),
-        *([Backfill.id > query.above] if query.above is not None else []),
-        *([Backfill.site.in_(query.sites)] if query.sites is not None else []),
-        *([Backfill.id == query.event] if query.event is not None else []),
-        *([Backfill.read_at.is_null()] if query.unread else []),
+    limits: list[tuple[Any, Any]] = [
+        (query.since, Backfill.found_at >= query.since),
+        (query.until, Backfill.found_at < query.until),
+        (query.above, Backfill.id > query.above),
+        (query.event, Backfill.id == query.event),
+        (query.after, cursor < query.after if newest else cursor > query.after),
+        (query.sites, Backfill.site.in_(query.sites or ())),
+        (query.unread or None, Backfill.read_at.is_null()),
     ]
-    if query.after is not None:
-        conditions.append(cursor < query.after if newest else cursor > query.after)
-    if conditions:
-        asked = asked.where(reduce(and_, conditions))
+    for wanted, condition in limits:
+        asked = asked if wanted is None else asked.where(condition)
     limit = min(max(query.limit, 1), MAX_LIMIT)
     return asked.order_by(cursor.desc() if newest else cursor).limit(limit)

@@ -10,7 +10,7 @@
 
 Restoring reads nothing but what the manifest names, into a new folder, with every size and sum checked
 before anything is put in place; a member that points outside, a bomb, or a later version is refused.
-It replaces nothing but what a store wrote (:mod:`store.belongings`), and that only when it is told to.
+It replaces nothing but what a store wrote (:mod:`store.home`), and that only when it is told to.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from store.belongings import DATABASE, SIDE_FILES, TREES, foreign_entry, remains
 from store.database import MIGRATIONS, read_address
 from store.errors import (
     StoreDamagedError,
@@ -38,8 +37,22 @@ from store.errors import (
     StoreRemainsError,
     StoreTooNewError,
 )
-from store.private import FILE_MODE, make_file, make_folder
-from store.workplace import BACKING_UP, PUTTING, RESTORING, remove_abandoned, was_cut_off, workplace
+from store.home import (
+    BACKING_UP,
+    DATABASE,
+    FILE_MODE,
+    PUTTING,
+    RESTORING,
+    SIDE_FILES,
+    TREES,
+    foreign_entry,
+    make_file,
+    make_folder,
+    remains,
+    remove_abandoned,
+    was_cut_off,
+    workplace,
+)
 
 FORMAT = 1
 MANIFEST = "manifest.json"

@@ -7,24 +7,24 @@ so many pages of each band, the latest, because a copy mostly follows its source
 
 from __future__ import annotations
 
-from peewee import Database, chunked
+from peewee import Database
 
 from store.models import PageBand, PageText
+from store.repository import MAX_ROWS, batches
 from store.values import ReadText
 
 SAME_TEXT = 0.75
 """Share of equal values in two signatures, an estimate of the texts' Jaccard similarity, from which
 on one is taken for a copy of the other."""
 MAX_OF_BAND = 20
-_ROWS = 90
 
 
 def put_bands(database: Database, page_id: int, bands: tuple[int, ...]) -> None:
     """Index a page's signature in place of the one it had."""
     PageBand.delete().where(PageBand.page == page_id).execute(database)
-    rows = [{"band": band, "page": page_id} for band in dict.fromkeys(bands)]
-    for batch in chunked(rows, _ROWS):
-        PageBand.insert_many(batch).execute(database)
+    for batch in batches(bands, MAX_ROWS):
+        rows = [{"band": band, "page": page_id} for band in batch]
+        PageBand.insert_many(rows).execute(database)
 
 
 def cluster_of(database: Database, page_id: int, read: ReadText) -> int | None:

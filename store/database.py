@@ -23,8 +23,7 @@ from store.errors import (
     StorePlaceError,
     StoreTooNewError,
 )
-from store.private import make_file, make_folder
-from store.workplace import was_cut_off
+from store.home import make_file, make_folder, was_cut_off
 
 BUSY_TIMEOUT_SECONDS = 30
 APPLICATION_ID = 0x48554257
@@ -51,10 +50,8 @@ def open_database(where: str) -> Database:
         StoreDamagedError: the file is damaged, or is not a Hubwatch database. It is left as it is.
         StoreTooNewError: a later version of Hubwatch migrated it.
     """
-    if where.startswith(("postgresql://", "postgres://")):
-        database = _postgres(where)
-    else:
-        database = _sqlite(Path(where))
+    is_server = where.startswith(("postgresql://", "postgres://"))
+    database = _postgres(where) if is_server else _sqlite(Path(where))
     try:
         with storage_errors(where):
             _migrate(database, without_password(where))
@@ -108,28 +105,19 @@ def read_address(path: Path) -> str:
     """Return the URI by which the SQLite file *path* is read, and not written but for its own sake.
 
     A transaction that was cut off in rollback mode leaves a journal that the next reader must play
-    back, which a read-only connection cannot: it fails with "readonly database". So a file of ours
-    with such a journal is opened for writing; another program's never is.
+    back, which a read-only connection cannot: it fails with "readonly database". So a file of ours, or
+    one that is still empty, is opened for writing when it has such a journal; another program's never is.
     """
-    mode = "rw" if _has_journal(path) and _is_ours(path) else "ro"
+    mode, journal_bytes = "ro", 0
+    with contextlib.suppress(OSError):
+        journal_bytes = path.with_name(path.name + "-journal").stat().st_size
+    if journal_bytes:
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+        # https://www.sqlite.org/fileformat2.html, section 1.3: four bytes at 68, the highest first.
+        if not header or int.from_bytes(header[68:72]) == APPLICATION_ID:
+            mode = "rw"
     return f"file:{quote(str(path.resolve()))}?mode={mode}"
-
-
-def _has_journal(path: Path) -> bool:
-    try:
-        return path.with_name(path.name + "-journal").stat().st_size > 0
-    except OSError:
-        return False
-
-
-def _is_ours(path: Path) -> bool:
-    """Tell by the header alone whether the file is ours, or has no content yet.
-
-    Source: https://www.sqlite.org/fileformat2.html, section 1.3: four bytes at 68, the highest first.
-    """
-    with path.open("rb") as file:
-        header = file.read(_HEADER_BYTES)
-    return not header or int.from_bytes(header[68:72]) == APPLICATION_ID
 
 
 def _postgres(url: str) -> Database:
@@ -153,35 +141,28 @@ def _postgres(url: str) -> Database:
 
 def _migrate(database: Database, where: str) -> None:
     """Apply the numbered migrations that this database has not seen, each in a transaction."""
-    # Loaded here, because the runner pulls in half of playhouse and most commands need no migration.
-    known = sorted(path.stem for path in MIGRATIONS.glob("[0-9]*.py"))
-    applied = _applied(database)
-    if unknown := applied - set(known):
+    known = {path.stem for path in MIGRATIONS.glob("[0-9]*.py")}
+    applied = set()
+    if database.table_exists("schema_migration"):
+        rows = _sql(database, "SELECT name FROM schema_migration").fetchall()
+        applied = {str(name) for (name,) in rows}
+    if unknown := applied - known:
         newest = max(unknown)
         raise StoreTooNewError(f"{where} was written by a later version of Hubwatch ({newest})")
-    if applied == set(known):
-        return
-    from playhouse.migrations import Runner  # noqa: PLC0415
+    if applied != known:
+        # The runner pulls in half of playhouse, and most commands need no migration.
+        from playhouse.migrations import Runner  # noqa: PLC0415
 
-    Runner(database, directory=str(MIGRATIONS)).up()
-
-
-def _applied(database: Database) -> set[str]:
-    """Return the names of the migrations that were applied."""
-    if not database.table_exists("schema_migration"):
-        return set()
-    rows = _sql(database, "SELECT name FROM schema_migration").fetchall()
-    return {str(name) for (name,) in rows}
+        Runner(database, directory=str(MIGRATIONS)).up()
 
 
 @contextlib.contextmanager
 def storage_errors(where: str) -> Iterator[None]:
     """Turn what the user can mend into a :class:`StoreError`; let bugs through as they are."""
-    shown = without_password(where)
     try:
         yield
     except (OperationalError, sqlite3.OperationalError) as error:
-        told = without_secrets(str(error), where)
+        shown, told = without_password(where), without_secrets(str(error), where)
         if "locked" in told or "busy" in told:
             raise StoreLockedError(
                 f"{shown} is held by another process; is another Hubwatch running on it?"
@@ -191,6 +172,7 @@ def storage_errors(where: str) -> Iterator[None]:
         raise StoreError(f"{shown}: {told}") from (error if told == str(error) else None)
     # sqlite3 decodes its messages strictly, and they quote what a damaged file holds.
     except (DatabaseError, sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        shown = without_password(where)
         if "invalid connection option" in str(error):
             raise StoreError(f"{shown} names an option that PostgreSQL does not know") from None
         # These are bugs: a constraint, a type or a statement of ours is wrong.

@@ -6,13 +6,14 @@ A round is one transaction: its pages, their links, the run's state and the roun
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from peewee import EXCLUDED, chunked, fn
+from peewee import fn
 
-from store.database import storage_errors, writing
+from store.database import writing
+from store.enums import ProposalState, RunStatus
 from store.models import (
     DiscoveryLink,
     DiscoveryPage,
@@ -21,8 +22,8 @@ from store.models import (
     Proposal,
     SearchMeter,
 )
-from store.reader import Reader
-from store.texts import MAX_ADDRESS, MAX_TEXT, storable
+from store.repository import MAX_ROWS, Repository, Shape, batches, upsert
+from store.texts import MAX_ADDRESS, MAX_TEXT, columns, storable
 
 MAX_PAGE_TEXT = 40_000
 """Characters of JSON that are kept of one page."""
@@ -47,7 +48,7 @@ class RunRow:
 
     id: int
     topic_id: int
-    status: str
+    status: RunStatus
     why: str
     exploration: str
     rounds: int
@@ -120,7 +121,7 @@ class ProposalRow:
     id: int
     topic_id: int
     host: str
-    state: str
+    state: ProposalState
     score: float
     pages: str
     hubs: str
@@ -137,29 +138,26 @@ class RoundRecord:
     topic_id: int
     round: RoundRow
     exploration: str
-    pages: Sequence[ReadPage] = field(default_factory=tuple)
+    pages: Sequence[ReadPage] = ()
 
 
-def _columns(model: Any, row: type) -> list[Any]:  # noqa: ANN401 - a peewee model
-    return [getattr(model, one.name.removesuffix("_id")) for one in fields(row)]
+_RUN = Shape(RunRow, DiscoveryRun)
+_ROUND = Shape(RoundRow, DiscoveryRound)
+_PAGE = Shape(ReadPageRow, DiscoveryPage)
+_PROPOSAL = Shape(ProposalRow, Proposal)
 
 
-class Discovery(Reader):
+class Discovery(Repository):
     """The questions and the writes, on one database."""
 
     # Runs.
 
     def begin(self, topic_id: int, *, rounds: int, pages: int, now: float) -> int:
         """Record a new run; return its id."""
-        row = {
-            "topic": topic_id,
-            "rounds": rounds,
-            "pages": pages,
-            "started_at": now,
-            "updated_at": now,
-        }
+        row = {"topic": topic_id, "rounds": rounds, "pages": pages}
+        times = {"started_at": now, "updated_at": now}
         with writing(self._db, self._where):
-            return int(DiscoveryRun.insert(row).execute(self._db))
+            return int(DiscoveryRun.insert({**row, **times}).execute(self._db))
 
     def run(self, run_id: int) -> RunRow | None:
         """Return one run."""
@@ -167,23 +165,22 @@ class Discovery(Reader):
 
     def unfinished(self, topic_id: int) -> RunRow | None:
         """Return the run that was cut off, the latest one."""
-        return self._one_run((DiscoveryRun.topic == topic_id) & (DiscoveryRun.status == "running"))
+        mine = DiscoveryRun.topic == topic_id
+        return self._one_run(mine & (DiscoveryRun.status == RunStatus.RUNNING))
 
     def last_run(self, topic_id: int) -> RunRow | None:
         """Return the latest run of a topic."""
         return self._one_run(DiscoveryRun.topic == topic_id)
 
     def _one_run(self, which: Any) -> RunRow | None:  # noqa: ANN401 - a peewee expression
-        query = DiscoveryRun.select(*_columns(DiscoveryRun, RunRow)).where(which)
-        rows = self._rows(query.order_by(DiscoveryRun.id.desc()).limit(1))
-        return RunRow(*rows[0]) if rows else None
+        query = _RUN.select().where(which)
+        return self._first(_RUN, query.order_by(DiscoveryRun.id.desc()))
 
     def end(self, run_id: int, status: str, why: str, *, now: float) -> None:
         """Say that a run is over, and why; its state, which may be large, is of no more use."""
-        with storage_errors(self._where):
-            DiscoveryRun.update(
-                status=status, why=storable(why), exploration="{}", updated_at=now, ended_at=now
-            ).where(DiscoveryRun.id == run_id).execute(self._db)
+        over = {"status": status, "why": storable(why), "updated_at": now, "ended_at": now}
+        query = DiscoveryRun.update({**over, "exploration": "{}"})
+        self._write(query.where(DiscoveryRun.id == run_id))
 
     def forget(self, topic_id: int, *, pages: int = MAX_PAGES, runs: int = MAX_RUNS) -> None:
         """Drop what a topic's oldest runs left, over these numbers. Proposals stay.
@@ -207,69 +204,55 @@ class Discovery(Reader):
 
     def rounds(self, run_id: int) -> list[RoundRow]:
         """Return the rounds of a run in order."""
-        query = DiscoveryRound.select(*_columns(DiscoveryRound, RoundRow))
-        query = query.where(DiscoveryRound.run == run_id).order_by(DiscoveryRound.number)
-        return [RoundRow(*row) for row in self._rows(query)]
+        query = _ROUND.select().where(DiscoveryRound.run == run_id)
+        return self._all(_ROUND, query.order_by(DiscoveryRound.number))
 
     def record(self, record: RoundRecord) -> None:
         """Write a round with its pages and the run's new state."""
-        at = record.round.at
+        row = {"run": record.run_id, **columns(asdict(record.round), _BOUNDS)}
+        state = {
+            "exploration": storable(record.exploration, None),
+            "updated_at": record.round.at,
+        }
         with writing(self._db, self._where):
-            row = {"run": record.run_id, **_whole(asdict(record.round))}
             DiscoveryRound.insert(row).on_conflict_ignore().execute(self._db)
             for page in record.pages:
                 self._put_page(record, page)
-            DiscoveryRun.update(
-                exploration=storable(record.exploration, None), updated_at=at
-            ).where(DiscoveryRun.id == record.run_id).execute(self._db)
+            run = DiscoveryRun.update(state).where(DiscoveryRun.id == record.run_id)
+            run.execute(self._db)
 
     def _put_page(self, record: RoundRecord, page: ReadPage) -> None:
-        values = _whole(asdict(page))
+        values = columns(asdict(page), _BOUNDS)
         targets = values.pop("targets")
         values |= {"topic": record.topic_id, "run": record.run_id, "at": record.round.at}
         if len(values["text"]) > MAX_PAGE_TEXT:
             values["text"] = "{}"
-        query = DiscoveryPage.insert(values).on_conflict(
-            conflict_target=[DiscoveryPage.topic, DiscoveryPage.identity],
-            update={
-                getattr(DiscoveryPage, name): getattr(EXCLUDED, name)
-                for name in ("title", "text", "score", "at")
-            },
-        )
-        query.execute(self._db)
-        links = [
-            {
-                "topic": record.topic_id,
-                "source": values["url"],
-                "target": storable(one, MAX_ADDRESS),
-            }
-            for one in dict.fromkeys(targets[:MAX_LINKS])
-        ]
-        for batch in chunked(links, 100):
-            DiscoveryLink.insert_many(batch).on_conflict_ignore().execute(self._db)
+        renewed = ("title", "text", "score", "at")
+        upsert(DiscoveryPage, values, ("topic", "identity"), renewed).execute(self._db)
+        link = {"topic": record.topic_id, "source": values["url"]}
+        for batch in batches(targets[:MAX_LINKS], MAX_ROWS):
+            rows = [{**link, "target": storable(one, MAX_ADDRESS)} for one in batch]
+            DiscoveryLink.insert_many(rows).on_conflict_ignore().execute(self._db)
 
     # What was read.
 
     def pages(self, topic_id: int) -> list[ReadPageRow]:
         """Return all pages that runs of a topic read, in the order in which they were read."""
-        query = DiscoveryPage.select(*_columns(DiscoveryPage, ReadPageRow))
-        query = query.where(DiscoveryPage.topic == topic_id).order_by(DiscoveryPage.id)
-        return [ReadPageRow(*row) for row in self._rows(query)]
+        query = _PAGE.select().where(DiscoveryPage.topic == topic_id)
+        return self._all(_PAGE, query.order_by(DiscoveryPage.id))
 
     def links(self, topic_id: int) -> list[tuple[str, str]]:
         """Return the links between addresses that runs of a topic saw."""
         query = DiscoveryLink.select(DiscoveryLink.source, DiscoveryLink.target)
-        return [
-            (str(a), str(b)) for a, b in self._rows(query.where(DiscoveryLink.topic == topic_id))
-        ]
+        rows = self._rows(query.where(DiscoveryLink.topic == topic_id))
+        return [(str(source), str(target)) for source, target in rows]
 
     def linkers(self, topic_id: int, url: str, *, limit: int) -> list[str]:
         """Return addresses of pages that link to *url*, as runs of a topic saw them."""
         query = DiscoveryLink.select(DiscoveryLink.source).where(
             (DiscoveryLink.topic == topic_id) & (DiscoveryLink.target == url)
         )
-        rows = self._rows(query.order_by(DiscoveryLink.source).limit(limit))
-        return [str(source) for (source,) in rows]
+        return self._column(query.order_by(DiscoveryLink.source).limit(limit))
 
     # Proposals.
 
@@ -277,64 +260,40 @@ class Discovery(Reader):
         """Record proposals; what was decided on a site stays decided."""
         with writing(self._db, self._where):
             for one in proposals:
-                row = _whole(asdict(one)) | {"topic": topic_id, "proposed_at": now}
+                row = columns(asdict(one), _BOUNDS) | {"topic": topic_id, "proposed_at": now}
                 row["pages"] = storable(json.dumps(one.pages, ensure_ascii=False), None)
                 row["hubs"] = storable(json.dumps(one.hubs, ensure_ascii=False), None)
-                query = Proposal.insert(row).on_conflict(
-                    conflict_target=[Proposal.topic, Proposal.host],
-                    update={
-                        getattr(Proposal, name): getattr(EXCLUDED, name)
-                        for name in ("score", "pages", "hubs", "why")
-                    },
-                    where=Proposal.state == "proposed",
-                )
-                query.execute(self._db)
+                undecided = Proposal.state == ProposalState.PROPOSED
+                renewed = ("score", "pages", "hubs", "why")
+                upsert(Proposal, row, ("topic", "host"), renewed, undecided).execute(self._db)
 
-    def proposals(self, topic_id: int, state: str | None = "proposed") -> list[ProposalRow]:
+    def proposals(
+        self, topic_id: int, state: str | None = ProposalState.PROPOSED
+    ) -> list[ProposalRow]:
         """Return proposals in a state (None = all), the best first."""
-        query = Proposal.select(*_columns(Proposal, ProposalRow)).where(Proposal.topic == topic_id)
+        query = _PROPOSAL.select().where(Proposal.topic == topic_id)
         if state is not None:
             query = query.where(Proposal.state == state)
-        rows = self._rows(query.order_by(Proposal.score.desc(), Proposal.id))
-        return [ProposalRow(*row) for row in rows]
+        return self._all(_PROPOSAL, query.order_by(Proposal.score.desc(), Proposal.id))
 
-    def decide(self, proposal_ids: Sequence[int], state: str, *, now: float) -> int:
+    def decide(self, proposal_ids: Sequence[int], state: ProposalState, *, now: float) -> int:
         """Record what the user said of proposals; return how many were changed."""
-        with writing(self._db, self._where):
-            query = Proposal.update(state=state, decided_at=now).where(
-                Proposal.id.in_(list(proposal_ids)) & (Proposal.state != state)
-            )
-            return int(query.execute(self._db))
+        changed = Proposal.id.in_(list(proposal_ids)) & (Proposal.state != state)
+        return self._write(Proposal.update(state=state, decided_at=now).where(changed))
 
     def proposal_counts(self) -> dict[int, dict[str, int]]:
         """Count proposals by topic id and state."""
-        query = Proposal.select(Proposal.topic, Proposal.state, fn.COUNT(Proposal.id))
-        counts: dict[int, dict[str, int]] = {}
-        for topic, state, number in self._rows(query.group_by(Proposal.topic, Proposal.state)):
-            counts.setdefault(topic, {})[state] = number
-        return counts
+        key = (Proposal.topic, Proposal.state)
+        return self._counts(Proposal.select(*key, fn.COUNT(Proposal.id)).group_by(*key))
 
     # Search providers, and leads.
 
     def meter(self, provider: str) -> str:
         """Return the JSON of how often a provider was asked, or leads were followed; empty = never."""
-        rows = self._rows(
-            SearchMeter.select(SearchMeter.meter).where(SearchMeter.provider == provider)
-        )
-        return str(rows[0][0]) if rows else ""
+        query = SearchMeter.select(SearchMeter.meter).where(SearchMeter.provider == provider)
+        return str(self._scalar(query) or "")
 
     def put_meter(self, provider: str, meter: str) -> None:
         """Keep how often a provider was asked."""
         row = {"provider": provider, "meter": meter}
-        with storage_errors(self._where):
-            SearchMeter.insert(row).on_conflict(
-                conflict_target=[SearchMeter.provider], update={SearchMeter.meter: EXCLUDED.meter}
-            ).execute(self._db)
-
-
-def _whole(values: Mapping[str, object]) -> dict[str, Any]:
-    """Return column values with every text storable; JSON is not cut."""
-    return {
-        name: storable(value, _BOUNDS.get(name)) if isinstance(value, str) else value
-        for name, value in values.items()
-    }
+        self._write(upsert(SearchMeter, row, ["provider"], ["meter"]))

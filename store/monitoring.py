@@ -12,8 +12,9 @@ from typing import Any
 from peewee import SQL, fn
 
 from store.database import is_sqlite
+from store.enums import ChangeKind, HubRole, HubStatus
 from store.models import Change, Host, Hub, News, Page, Site, Visit
-from store.reader import Reader
+from store.repository import Repository
 
 _MOST_DELAYS = 10_000
 _MOST_EVENTS = 5_000
@@ -65,14 +66,16 @@ class SiteEvent:
     detail: str
 
 
-class Monitoring(Reader):
+_ADDED = Change.kind == ChangeKind.ADDED
+
+
+class Monitoring(Repository):
     """The questions, on one database."""
 
     def cursors(self) -> tuple[int, int]:
         """Return the last visit and the last change that were recorded, to count from there."""
-        visit = self._rows(Visit.select(fn.MAX(Visit.id)))[0][0]
-        change = self._rows(Change.select(fn.MAX(Change.id)))[0][0]
-        return visit or 0, change or 0
+        visit = self._scalar(Visit.select(fn.MAX(Visit.id)))
+        return visit or 0, self._scalar(Change.select(fn.MAX(Change.id))) or 0
 
     def visits_after(self, cursor: int) -> Tally:
         """Count the visits recorded after *cursor* by status."""
@@ -89,7 +92,7 @@ class Monitoring(Reader):
         query = (
             Change.select(Change.id, Change.at, Page.published_at)
             .join(Page, on=Page.id == Change.page)
-            .where((Change.kind == "added") & (Change.id > cursor))
+            .where(_ADDED & (Change.id > cursor))
             .order_by(Change.id)
             .limit(_MOST_DELAYS)
         )
@@ -104,11 +107,11 @@ class Monitoring(Reader):
         """
         read = Hub.alias()
         already = read.select(read.site_id).where(
-            (read.role == "seed") & read.baseline_at.is_null(is_null=False)
+            (read.role == HubRole.SEED) & read.baseline_at.is_null(is_null=False)
         )
         query = Hub.select(Hub.site_id, Hub.last_status).where(
-            (Hub.role == "seed")
-            & (Hub.state != "dead")
+            (Hub.role == HubRole.SEED)
+            & (Hub.state != HubStatus.DEAD)
             & Hub.last_status.is_null(is_null=False)
             & Hub.site_id.not_in(already)
         )
@@ -124,7 +127,7 @@ class Monitoring(Reader):
     def news_by_time(self, since: float, step: float) -> dict[int, int]:
         """Count the pages told as new from *since* on by number of the *step* seconds after it."""
         bucket = self._bucket(Change.at, since, step)
-        told = (Change.at >= since) & (Change.kind == "added")
+        told = (Change.at >= since) & _ADDED
         query = Change.select(bucket, fn.COUNT(Change.id)).where(told).group_by(SQL("1"))
         return {int(number): count for number, count in self._rows(query)}
 
@@ -162,11 +165,10 @@ class Monitoring(Reader):
 
     def queue(self, now: float) -> Queue:
         """Count what is due at *now*."""
-        hubs = self._rows(Hub.select(fn.COUNT(Hub.page)).where(Hub.due_at <= now))[0][0]
+        hubs = self._scalar(Hub.select(fn.COUNT(Hub.page)).where(Hub.due_at <= now))
         # The sites are named because the index of looks begins with them.
         due = Page.site.in_(Site.select(Site.id)) & (Page.look_due_at <= now)
-        looks = self._rows(Page.select(fn.COUNT(Page.id)).where(due))[0][0]
-        return Queue(int(hubs), int(looks))
+        return Queue(int(hubs), int(self._scalar(Page.select(fn.COUNT(Page.id)).where(due))))
 
     def host_waits(self, now: float, *, limit: int = 50) -> list[HostWait]:
         """Return the hosts that may not be asked yet or that failed, those that wait longest first."""

@@ -9,19 +9,21 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Sequence
+from dataclasses import asdict
 
-from peewee import JOIN, Database, chunked
+from peewee import JOIN, Database
 
 from store.backfills import move_backfill
 from store.clusters import cluster_of, put_bands
+from store.enums import ChangeKind
 from store.fulltext import index_words_of, unindex_words_of, words_of
 from store.models import Change, News, Page, PageBand, PageText, Recheck
+from store.repository import MAX_ROWS, batches, upsert
 from store.texts import MAX_TEXT, columns, storable
 from store.values import NextCheck, ReadText
 
 MAX_TEXT_CHARS = 500_000
 """Characters kept of a page's text."""
-_ROWS = 90
 
 
 def primary_language(tag: str | None) -> str | None:
@@ -32,16 +34,16 @@ def primary_language(tag: str | None) -> str | None:
 
 def put_news(database: Database, page_ids: Sequence[int], at: float) -> None:
     """List pages that have just been told, and let their titles be found."""
-    for batch in chunked(page_ids, 500):
+    for batch in batches(page_ids):
         query = (
             Change.select(Change.id, Page.id, Change.site, Change.hub_id, Change.at, Page.language)
             .join(Page, on=Page.id == Change.page)
-            .where(Change.page.in_(batch) & (Change.kind == "added"))
+            .where(Change.page.in_(batch) & (Change.kind == ChangeKind.ADDED))
             .order_by(Change.id)
         )
         rows = [(*row[:5], primary_language(row[5])) for row in query.tuples().execute(database)]
         fields = [News.id, News.page, News.site, News.hub_id, News.found_at, News.language]
-        for part in chunked(rows, _ROWS):
+        for part in batches(rows, MAX_ROWS):
             News.insert_many(part, fields=fields).on_conflict_ignore().execute(database)
         for page_id in batch:
             _index(database, page_id, at)
@@ -62,10 +64,7 @@ def _index(database: Database, page_id: int, at: float) -> None:
         words = words_of(shown, zlib.decompress(text).decode() if text else "")
         index_words_of(database, news_id, words)
         row = {"page": page_id, "title": shown, "words": words, "at": at}
-        saved = PageText.insert(row).on_conflict(
-            conflict_target=[PageText.page], update={"words": words}
-        )
-        saved.execute(database)
+        upsert(PageText, row, ["page"], ["words"]).execute(database)
 
 
 def adopt_told(database: Database, at: float, *, limit: int) -> int:
@@ -108,8 +107,7 @@ def put_text(database: Database, page_id: int, read: ReadText, at: float) -> Non
         "cluster": cluster_of(database, page_id, read),
         "at": at,
     }
-    query = PageText.insert({"page": page_id, **row})
-    query.on_conflict(conflict_target=[PageText.page], update=row).execute(database)
+    upsert(PageText, {"page": page_id, **row}, ["page"], row).execute(database)
     _index(database, page_id, at)
 
 
@@ -118,16 +116,8 @@ def put_check(database: Database, site_id: int, page_id: int, check: NextCheck) 
     if check.due_at is None:
         Recheck.delete().where(Recheck.page == page_id).execute(database)
         return
-    row = columns(
-        {
-            "due_at": check.due_at,
-            "checks": check.checks,
-            "etag": check.etag,
-            "last_modified": check.last_modified,
-        }
-    )
-    query = Recheck.insert({"page": page_id, "site_id": site_id, **row})
-    query.on_conflict(conflict_target=[Recheck.page], update=row).execute(database)
+    row = columns(asdict(check))
+    upsert(Recheck, {"page": page_id, "site_id": site_id, **row}, ["page"], row).execute(database)
 
 
 def move_news(database: Database, old: int, new: int, at: float) -> None:
@@ -168,7 +158,7 @@ def forget_texts(database: Database, site_id: int, *, limit: int) -> int:
         .limit(limit)
     )
     pages = [page_id for (page_id,) in query.tuples().execute(database)]
-    for batch in chunked(pages, 500):
+    for batch in batches(pages):
         _unindex(database, batch)
         PageBand.delete().where(PageBand.page.in_(batch)).execute(database)
         PageText.delete().where(PageText.page.in_(batch)).execute(database)

@@ -15,16 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from peewee import chunked, fn
+from peewee import fn
 
-from store.database import storage_errors, writing
+from store.database import writing
+from store.enums import OutboxState
 from store.models import Channel, OutboxEntry, Page
-from store.reader import Reader
+from store.repository import Repository, Shape, batches
 from store.texts import storable
 
 MAX_WAITING = 5_000
 """Entries of one channel that are read at once."""
+_BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class OutboxRow:
     id: int
     page_id: int
     queued_at: float
-    state: str
+    state: OutboxState
     message: str
     attempts: int
     next_at: float | None
@@ -48,15 +51,12 @@ class OutboxRow:
     """The event that it tells of, older pages that a list gained; None = it tells of its page."""
 
 
-_COLUMNS = (
-    *(OutboxEntry.id, OutboxEntry.page, OutboxEntry.queued_at, OutboxEntry.state),
-    *(OutboxEntry.message, OutboxEntry.attempts, OutboxEntry.next_at, OutboxEntry.sent_at),
-    *(OutboxEntry.error, Page.url, Page.title, Page.anchor, Page.site),
-    OutboxEntry.backfill_id,
+_ENTRY = Shape(
+    OutboxRow, OutboxEntry, url=Page.url, title=Page.title, anchor=Page.anchor, site_id=Page.site
 )
 
 
-class Outbox(Reader):
+class Outbox(Repository):
     """The questions and the writes, on one database."""
 
     def since(self, channel: str, *, now: float) -> float:
@@ -69,42 +69,31 @@ class Outbox(Reader):
 
     def queue(self, channel: str, page_ids: Iterable[int], *, now: float) -> int:
         """Queue pages that were never queued for this channel; return how many those are."""
-        queued = 0
-        with writing(self._db, self._where):
-            for batch in chunked(page_ids, 200):
-                ids = list(batch)
-                known = OutboxEntry.select(OutboxEntry.page).where(
-                    (OutboxEntry.channel == channel) & OutboxEntry.page.in_(ids)
-                )
-                there = {page for (page,) in known.tuples().execute(self._db)}
-                fresh = [page for page in dict.fromkeys(ids) if page not in there]
-                rows = [{"channel": channel, "page": page, "queued_at": now} for page in fresh]
-                if rows:
-                    OutboxEntry.insert_many(rows).on_conflict_ignore().execute(self._db)
-                queued += len(rows)
-        return queued
+        return self._queue(channel, [(None, page) for page in page_ids], now)
 
     def queue_backfills(
         self, channel: str, events: Iterable[tuple[int, int]], *, now: float
     ) -> int:
         """Queue events, each with its first page, that were never queued; return how many those are.
 
-        A page is of one event at most and is never told by itself, so its entry is the event's. One whose
-        first page has another address since is queued no second time.
+        A page is of one event at most and is never announced by itself, so its entry is the event's. One
+        whose first page has another address since is queued no second time.
         """
+        return self._queue(channel, events, now)
+
+    def _queue(self, channel: str, events: Iterable[tuple[int | None, int]], now: float) -> int:
         queued = 0
         with writing(self._db, self._where):
             mine = OutboxEntry.channel == channel
-            for batch in chunked(events, 200):
-                pairs = dict(batch)
-                same = OutboxEntry.page.in_(list(pairs.values()))
-                same |= OutboxEntry.backfill_id.in_(list(pairs))
+            for batch in batches(events, _BATCH):
+                same = OutboxEntry.page.in_([page for _, page in batch])
+                same |= OutboxEntry.backfill_id.in_([one for one, _ in batch if one is not None])
                 known = OutboxEntry.select(OutboxEntry.page, OutboxEntry.backfill_id)
                 there = list(known.where(mine & same).tuples().execute(self._db))
-                pages, told = {page for page, _ in there}, {event for _, event in there}
+                pages, told = {page for page, _ in there}, {event for _, event in there} - {None}
                 rows = [
                     {"channel": channel, "page": page, "queued_at": now, "backfill_id": event}
-                    for event, page in pairs.items()
+                    for event, page in batch
                     if event not in told and page not in pages
                 ]
                 if rows:
@@ -114,39 +103,37 @@ class Outbox(Reader):
 
     def open(self, channel: str) -> list[OutboxRow]:
         """Return what waits, or was cut off while it was sent, in the order in which it was queued."""
-        return self._entries(channel, ("waiting", "sending"), MAX_WAITING)
+        states = [OutboxState.WAITING, OutboxState.SENDING]
+        query = self._entries(channel).where(OutboxEntry.state.in_(states)).limit(MAX_WAITING)
+        return self._all(_ENTRY, query.order_by(OutboxEntry.queued_at, OutboxEntry.id))
 
-    def _entries(self, channel: str, states: Sequence[str], limit: int) -> list[OutboxRow]:
-        query = (
-            OutboxEntry.select(*_COLUMNS)
-            .join(Page, on=Page.id == OutboxEntry.page)
-            .where((OutboxEntry.channel == channel) & OutboxEntry.state.in_(list(states)))
-            .order_by(OutboxEntry.queued_at, OutboxEntry.id)
-            .limit(limit)
-        )
-        return [OutboxRow(*row) for row in self._rows(query)]
+    def recent(self, channel: str, *, limit: int = 20) -> list[OutboxRow]:
+        """Return the latest entries of a channel, the latest first."""
+        query = self._entries(channel).order_by(OutboxEntry.id.desc())
+        return self._all(_ENTRY, query.limit(limit))
+
+    def _entries(self, channel: str) -> Any:  # noqa: ANN401 - a peewee query
+        query = _ENTRY.select().join(Page, on=Page.id == OutboxEntry.page)
+        return query.where(OutboxEntry.channel == channel)
 
     def begin(self, entry_ids: Sequence[int], message: str) -> None:
         """Mark entries as being sent with a message of this key."""
-        with writing(self._db, self._where):
-            OutboxEntry.update(
-                state="sending", message=message, attempts=OutboxEntry.attempts + 1
-            ).where(OutboxEntry.id.in_(list(entry_ids))).execute(self._db)
+        fields = {"state": OutboxState.SENDING, "message": message}
+        query = OutboxEntry.update({**fields, "attempts": OutboxEntry.attempts + 1})
+        self._write(query.where(OutboxEntry.id.in_(list(entry_ids))))
 
     def sent(self, message: str, *, now: float) -> None:
         """Mark the entries of a message as taken by its receiver."""
-        with writing(self._db, self._where):
-            OutboxEntry.update(state="sent", sent_at=now, error="", next_at=None).where(
-                (OutboxEntry.message == message) & (OutboxEntry.state == "sending")
-            ).execute(self._db)
+        self._settle(message, state=OutboxState.SENT, sent_at=now, error="", next_at=None)
 
     def failed(self, message: str, error: str, *, next_at: float | None) -> None:
         """Mark the entries of a message as not taken; *next_at* None = it is given up."""
-        state = "failed" if next_at is None else "waiting"
-        with writing(self._db, self._where):
-            OutboxEntry.update(state=state, error=storable(error), next_at=next_at).where(
-                (OutboxEntry.message == message) & (OutboxEntry.state == "sending")
-            ).execute(self._db)
+        state = OutboxState.FAILED if next_at is None else OutboxState.WAITING
+        self._settle(message, state=state, error=storable(error), next_at=next_at)
+
+    def _settle(self, message: str, **fields: object) -> None:
+        handed = (OutboxEntry.message == message) & (OutboxEntry.state == OutboxState.SENDING)
+        self._write(OutboxEntry.update(fields).where(handed))
 
     def messages_since(self, channel: str, since: float) -> list[float]:
         """Return when messages were sent from *since* on, oldest first; a digest counts once."""
@@ -155,12 +142,12 @@ class Outbox(Reader):
             .where((OutboxEntry.channel == channel) & (OutboxEntry.sent_at >= since))
             .group_by(OutboxEntry.message)
         )
-        return sorted(float(at) for (at,) in self._rows(query))
+        return sorted(map(float, self._column(query)))
 
     def last_sent_at(self, channel: str) -> float | None:
         """Return when the last message of a channel was sent."""
         query = OutboxEntry.select(fn.MAX(OutboxEntry.sent_at))
-        at = self._rows(query.where(OutboxEntry.channel == channel))[0][0]
+        at = self._scalar(query.where(OutboxEntry.channel == channel))
         return None if at is None else float(at)
 
     def last_errors(self) -> dict[str, str]:
@@ -173,38 +160,19 @@ class Outbox(Reader):
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Count entries by channel and state."""
-        query = OutboxEntry.select(
-            OutboxEntry.channel, OutboxEntry.state, fn.COUNT(OutboxEntry.id)
-        ).group_by(OutboxEntry.channel, OutboxEntry.state)
-        counts: dict[str, dict[str, int]] = {}
-        for channel, state, number in self._rows(query):
-            counts.setdefault(channel, {})[state] = number
-        return counts
-
-    def recent(self, channel: str, *, limit: int = 20) -> list[OutboxRow]:
-        """Return the latest entries of a channel, the latest first."""
-        query = (
-            OutboxEntry.select(*_COLUMNS)
-            .join(Page, on=Page.id == OutboxEntry.page)
-            .where(OutboxEntry.channel == channel)
-            .order_by(OutboxEntry.id.desc())
-            .limit(limit)
-        )
-        return [OutboxRow(*row) for row in self._rows(query)]
+        key = (OutboxEntry.channel, OutboxEntry.state)
+        return self._counts(OutboxEntry.select(*key, fn.COUNT(OutboxEntry.id)).group_by(*key))
 
     def retry(self, channel: str) -> int:
         """Let what was given up wait again; return how many."""
-        with storage_errors(self._where):
-            query = OutboxEntry.update(state="waiting", attempts=0, next_at=None).where(
-                (OutboxEntry.channel == channel) & (OutboxEntry.state == "failed")
-            )
-            return int(query.execute(self._db))
+        failed = (OutboxEntry.channel == channel) & (OutboxEntry.state == OutboxState.FAILED)
+        query = OutboxEntry.update(state=OutboxState.WAITING, attempts=0, next_at=None)
+        return self._write(query.where(failed))
 
     def forget(self, *, before: float) -> int:
         """Drop entries that were sent, or given up, before a time; return how many.
 
-        Their pages are told and old: they are not queued again.
+        Their pages are announced and old: they are not queued again.
         """
-        over = OutboxEntry.state.in_(["sent", "failed"]) & (OutboxEntry.queued_at < before)
-        with storage_errors(self._where):
-            return int(OutboxEntry.delete().where(over).execute(self._db))
+        over = OutboxEntry.state.in_([OutboxState.SENT, OutboxState.FAILED])
+        return self._write(OutboxEntry.delete().where(over & (OutboxEntry.queued_at < before)))

@@ -11,15 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Unpack
 
-from peewee import EXCLUDED, chunked, fn
+from peewee import chunked, fn
 
 from store.backfills import adopt_waiting, is_of_event, join_backfill, put_backfill, unannounced
 from store.database import storage_errors, writing
-from store.history import delete_site, withdraw
+from store.enums import ChangeKind, HubKind, HubRole, HubStatus, LabelOrigin, PageState
 from store.models import Change, Host, Hub, Label, Page, Sighting, Site, Visit
-from store.names import free_name
+from store.naming import free_name
 from store.news import forget_texts, move_news, note_language, put_check, put_news, put_text
-from store.reader import Reader
+from store.queries.site_facts import has_history, refused
+from store.repository import MAX_ROWS, Repository, batches, upsert
 from store.texts import columns, storable
 from store.topics import put_leads, put_scores
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
@@ -34,27 +35,27 @@ from store.values import (
     VisitRecord,
 )
 
-_ROWS = 90
-"""Rows of one INSERT: SQLite allows 32,766 variables, older ones 999."""
 _TEXTS = 500
 """Texts taken out of the index in one transaction."""
+_NOT_SEED = Hub.role != HubRole.SEED
 
 
-class Recorder(Reader):
+class Recorder(Repository):
     """The one writer."""
 
-    def add_site(self, seed_url: str, name: str, *, now: float, **fields: object) -> int:
+    def add_site(
+        self, seed_url: str, name: str, *, now: float, **fields: Unpack[SiteUpdate]
+    ) -> int:
         """Add a site, or return the id of the one with this seed. Its fields are set either way.
 
         A new site is called *name*, or a longer name if another one is called that.
         """
         with writing(self._db, self._where):
-            fields = columns(fields)
-            own = self._free_name(name, seed_url)
-            row = {"seed_url": seed_url, "name": own, "added_at": now, **fields}
-            Site.insert(row).on_conflict_ignore().execute(self._db)
-            if fields:
-                Site.update(fields).where(Site.seed_url == seed_url).execute(self._db)
+            row = columns(fields)
+            new = {"seed_url": seed_url, "name": self._free_name(name, seed_url), "added_at": now}
+            Site.insert({**new, **row}).on_conflict_ignore().execute(self._db)
+            if row:
+                Site.update(row).where(Site.seed_url == seed_url).execute(self._db)
             query = Site.select(Site.id).where(Site.seed_url == seed_url)
             return int(query.scalar(self._db))
 
@@ -73,8 +74,7 @@ class Recorder(Reader):
 
     def update_site(self, site_id: int, **fields: Unpack[SiteUpdate]) -> None:
         """Set columns of a site."""
-        with storage_errors(self._where):
-            Site.update(columns(fields)).where(Site.id == site_id).execute(self._db)
+        self._write(Site.update(columns(fields)).where(Site.id == site_id))
 
     def remove_site(self, site_id: int) -> None:
         """Delete a site with all its pages, hubs, sightings, visits and changes.
@@ -87,12 +87,20 @@ class Recorder(Reader):
             with writing(self._db, self._where):
                 more = forget_texts(self._db, site_id, limit=_TEXTS) == _TEXTS
         with writing(self._db, self._where):
-            delete_site(self._db, site_id)
+            self._delete_site(site_id)
+
+    def _delete_site(self, site_id: int) -> None:
+        written = (Label.site == site_id) & (Label.origin == LabelOrigin.BEHAVIOUR)
+        Label.delete().where(written).execute(self._db)
+        Site.delete().where(Site.id == site_id).execute(self._db)
 
     def withdraw_site(self, site_id: int) -> bool:
         """Delete a site unless it has a history; return whether it went. Nothing else may by itself."""
         with writing(self._db, self._where):
-            return withdraw(self._db, site_id)
+            lost = not has_history(self._db, site_id)
+            if lost:  # the index of words holds announced pages alone: nothing to take out of it
+                self._delete_site(site_id)
+            return lost
 
     def add_pages(
         self, site_id: int, links: Iterable[SeenLink], *, now: float, hub_id: int | None = None
@@ -106,8 +114,7 @@ class Recorder(Reader):
 
     def update_hub(self, page_id: int, **fields: Unpack[HubUpdate]) -> None:
         """Set columns of a hub."""
-        with storage_errors(self._where):
-            Hub.update(columns(fields)).where(Hub.page == page_id).execute(self._db)
+        self._write(Hub.update(columns(fields)).where(Hub.page == page_id))
 
     def make_hubs(self, site_id: int, page_ids: Iterable[int], hub: NewHub) -> None:
         """Make pages hubs that are not; those that a user called articles stay articles."""
@@ -117,25 +124,21 @@ class Recorder(Reader):
 
     def remove_hub(self, page_id: int) -> None:
         """Let a page be no hub any more. What was seen on it stays."""
-        with storage_errors(self._where):
-            Hub.delete().where(Hub.page == page_id).execute(self._db)
+        self._write(Hub.delete().where(Hub.page == page_id))
 
-    def hasten_hubs(self, site_id: int, role: str, *, latest: float) -> None:
+    def hasten_hubs(self, site_id: int, role: HubRole, *, latest: float) -> None:
         """Let the hubs of a role be due at *latest* at the latest; those that failed stay as they are."""
         late = (Hub.site_id == site_id) & (Hub.role == role) & (Hub.due_at > latest)
-        with storage_errors(self._where):
-            Hub.update(due_at=latest).where(late & (Hub.failures == 0)).execute(self._db)
+        self._write(Hub.update(due_at=latest).where(late & (Hub.failures == 0)))
 
     def begin_baseline(self, page_id: int, at: float) -> None:
         """Let what a hub shows at its first visit be new: for the next pages of a list after a gap."""
         unread = (Hub.page == page_id) & Hub.baseline_at.is_null()
-        with storage_errors(self._where):
-            Hub.update(baseline_at=at).where(unread).execute(self._db)
+        self._write(Hub.update(baseline_at=at).where(unread))
 
     def update_page(self, page_id: int, **fields: Unpack[PageUpdate]) -> None:
         """Set columns of a page."""
-        with storage_errors(self._where):
-            Page.update(columns(fields)).where(Page.id == page_id).execute(self._db)
+        self._write(Page.update(columns(fields)).where(Page.id == page_id))
 
     def fold_mirror(self, site_id: int, moves: Sequence[tuple[int, SeenLink]], now: float) -> None:
         """Make each page of *moves* one with the page it mirrors: history, sightings, hub and all.
@@ -152,34 +155,28 @@ class Recorder(Reader):
 
     def _fold_page(self, old: int, new: int) -> None:
         was = Page.alias()
-        earlier = was.select(fn.MIN(was.first_seen_at)).where(was.id.in_([old, new]))
-        told = was.select(fn.MIN(was.announced_at)).where(was.id.in_([old, new]))
-        title = was.select(fn.MAX(was.anchor)).where(was.id.in_([old, new]))
-        look = was.select(fn.MIN(was.look_due_at)).where(was.id.in_([old, new]))
-        fields = {
-            "first_seen_at": earlier,
-            "announced_at": told,
-            "anchor": title,
-            "look_due_at": look,
+        both = was.id.in_([old, new])
+        folded = {
+            "first_seen_at": fn.MIN(was.first_seen_at),
+            "announced_at": fn.MIN(was.announced_at),
+            "anchor": fn.MAX(was.anchor),
+            "look_due_at": fn.MIN(was.look_due_at),
         }
+        fields = {name: was.select(value).where(both) for name, value in folded.items()}
         Page.update(fields).where(Page.id == new).execute(self._db)
         circle = (Page.id == new) & (Page.moved_to == old)
-        Page.update(state="known", moved_to=None).where(circle).execute(self._db)
-        Page.update(state="moved", moved_to=new, look_due_at=None).where(Page.id == old).execute(
-            self._db
-        )
+        Page.update(state=PageState.KNOWN, moved_to=None).where(circle).execute(self._db)
+        moved = Page.update(state=PageState.MOVED, moved_to=new, look_due_at=None)
+        moved.where(Page.id == old).execute(self._db)
         if not Hub.select(Hub.page).where(Hub.page == new).exists(self._db):
             Hub.update(page=new).where(Hub.page == old).execute(self._db)
         Hub.delete().where(Hub.page == old).execute(self._db)
         for column in (Sighting.page, Sighting.hub):
             self._repoint(column, old, new)
         Visit.update(page=new).where(Visit.page == old).execute(self._db)
-        self._fold_changes(old, new)
-
-    def _fold_changes(self, old: int, new: int) -> None:
-        """Let the history of *old* be that of *new*, told once: at the earlier of the two times."""
         Change.update(page=new).where(Change.page == old).execute(self._db)
-        told = (Change.page == new) & (Change.kind == "added")
+        # Announced once, at the earlier of the two times.
+        told = (Change.page == new) & (Change.kind == ChangeKind.ADDED)
         query = Change.select(Change.id).where(told).order_by(Change.id)
         again = [change for (change,) in query.tuples().execute(self._db)][1:]
         if again:
@@ -220,9 +217,10 @@ class Recorder(Reader):
         page_id = self._put_pages(site_id, [link], now, None)[link.identity]
         fields = {**columns(asdict(link.hub)), "failures": 0} if link.hub else {}
         del fields["kind"]  # what was read there says it better
-        known = (Hub.page == page_id) & (Hub.role != "seed")
+        known = (Hub.page == page_id) & _NOT_SEED
         Hub.update(fields).where(known).execute(self._db)
-        for before, after in (("dead", "candidate"), ("resting", "active")):
+        awake = {HubStatus.DEAD: HubStatus.CANDIDATE, HubStatus.RESTING: HubStatus.ACTIVE}
+        for before, after in awake.items():
             Hub.update(state=after).where(known & (Hub.state == before)).execute(self._db)
         Page.update(look_due_at=None).where(Page.id == page_id).execute(self._db)
 
@@ -230,16 +228,16 @@ class Recorder(Reader):
         pages = Page.select(Page.id).where(
             (Page.site == site_id) & (Page.identity == link.identity)
         )
-        Hub.delete().where(Hub.page.in_(pages) & (Hub.role != "seed")).execute(self._db)
+        Hub.delete().where(Hub.page.in_(pages) & _NOT_SEED).execute(self._db)
         # It was to be told if its first visit as a hub showed that it is none: a look tells it now.
-        waiting = Page.id.in_(pages) & (Page.state == "pending")
+        waiting = Page.id.in_(pages) & (Page.state == PageState.PENDING)
         Page.update(look_due_at=now).where(waiting).execute(self._db)
         adopt_waiting(self._db, site_id, link.identity, now)
 
-    def forget_labels(self, identities: Iterable[str], origin: str) -> None:
+    def forget_labels(self, identities: Iterable[str], origin: LabelOrigin) -> None:
         """Take back what *origin* said of pages."""
         with writing(self._db, self._where):
-            for batch in chunked(identities, 500):
+            for batch in batches(identities):
                 said = Label.identity.in_(batch) & (Label.origin == origin)
                 Label.delete().where(said).execute(self._db)
 
@@ -252,14 +250,8 @@ class Recorder(Reader):
             same = Label.select(Label.label).where(said & (Label.label == label.label))
             if same.exists(self._db):
                 continue
-            query = Label.insert(row).on_conflict(
-                conflict_target=[Label.identity, Label.origin],
-                update={
-                    getattr(Label, name): getattr(EXCLUDED, name)
-                    for name in ("url", "label", "at", "anchor")
-                },
-            )
-            query.execute(self._db)
+            renewed = ("url", "label", "at", "anchor")
+            upsert(Label, row, ("identity", "origin"), renewed).execute(self._db)
             changed += 1
         return changed
 
@@ -271,16 +263,14 @@ class Recorder(Reader):
     def postpone(self, page_id: int, until: float, status: str) -> None:
         """Put off whatever is due for a page that may not be fetched, and say why."""
         with writing(self._db, self._where):
-            hub = Hub.update(due_at=until, last_status=status)
-            hub.where(Hub.page == page_id).execute(self._db)
-            look = Page.update(look_due_at=until)
+            hub = Hub.update(due_at=until, last_status=status).where(Hub.page == page_id)
+            hub.execute(self._db)
             planned = (Page.id == page_id) & Page.look_due_at.is_null(is_null=False)
-            look.where(planned).execute(self._db)
+            Page.update(look_due_at=until).where(planned).execute(self._db)
 
     def forget_visits(self, *, before: float) -> int:
         """Delete the log of visits before *before* (unix seconds); changes and sightings stay."""
-        with storage_errors(self._where):
-            return int(Visit.delete().where(Visit.at < before).execute(self._db))
+        return self._write(Visit.delete().where(Visit.at < before))
 
     def visit(
         self,
@@ -340,7 +330,7 @@ class Recorder(Reader):
         ids = self._ids(site_id, [link.identity for link in links])
         # Only what is unknown is inserted: PostgreSQL gives every refused row an id as well.
         unknown = [link for link in links if link.identity not in ids]
-        for batch in chunked([_page_row(site_id, link, now, hub_id) for link in unknown], _ROWS):
+        for batch in chunked([_page_row(site_id, link, now, hub_id) for link in unknown], MAX_ROWS):
             Page.insert_many(batch).on_conflict_ignore().execute(self._db)
         ids |= self._ids(site_id, [link.identity for link in unknown])
         for link in links:
@@ -350,26 +340,20 @@ class Recorder(Reader):
 
     def _ids(self, site_id: int, identities: Sequence[str]) -> dict[str, int]:
         ids: dict[str, int] = {}
-        for batch in chunked(identities, 500):
-            query = Page.select(Page.id, Page.identity).where(
-                (Page.site == site_id) & (Page.identity.in_(batch))
-            )
-            ids.update(
-                {identity: page_id for page_id, identity in query.tuples().execute(self._db)}
-            )
+        for batch in batches(identities):
+            same = (Page.site == site_id) & Page.identity.in_(batch)
+            query = Page.select(Page.identity, Page.id).where(same)
+            ids.update(query.tuples().execute(self._db))
         return ids
 
     def _put_hub(self, page_id: int, site_id: int, hub: NewHub) -> None:
         """Make a page a hub, unless a user said that it is none; a seed is a user's later word."""
-        if hub.role not in ("seed", "user") and self._is_refused(page_id):
+        given = hub.role in (HubRole.SEED, HubRole.USER)
+        said = Page.select(Page.id).where((Page.id == page_id) & refused())
+        if not given and said.exists(self._db):
             return
         row = {"page": page_id, "site_id": site_id, **columns(asdict(hub))}
         Hub.insert(row).on_conflict_ignore().execute(self._db)
-
-    def _is_refused(self, page_id: int) -> bool:
-        said = (Label.origin == "user") & (Label.label == "topic")
-        pages = Page.select(Page.id).join(Label, on=Label.identity == Page.identity)
-        return bool(pages.where((Page.id == page_id) & said).exists(self._db))
 
     def _put_sightings(self, record: VisitRecord, ids: Mapping[str, int]) -> None:
         links = record.links or ()
@@ -387,7 +371,7 @@ class Recorder(Reader):
         on_hub = Sighting.hub == record.page_id
         query = Sighting.select(Sighting.page, Sighting.gone_at).where(on_hub)
         before = dict(query.tuples().execute(self._db))
-        for batch in chunked([row for row in rows if row["page"] not in before], _ROWS):
+        for batch in chunked([row for row in rows if row["page"] not in before], MAX_ROWS):
             Sighting.insert_many(batch).on_conflict_ignore().execute(self._db)
         here = set(ids.values())
         back = [page for page, gone in before.items() if gone is not None and page in here]
@@ -423,17 +407,21 @@ class Recorder(Reader):
             told = was.select(was.announced_at).where(was.id == old)
             fresh = (Page.id == new) & Page.announced_at.is_null()
             Page.update(announced_at=told).where(fresh).execute(self._db)
-            Page.update(state="moved", moved_to=new).where(Page.id == old).execute(self._db)
-            added = (Change.page == old) & (Change.kind == "added")
+            moved = Page.update(state=PageState.MOVED, moved_to=new).where(Page.id == old)
+            moved.execute(self._db)
+            added = (Change.page == old) & (Change.kind == ChangeKind.ADDED)
             Change.update(page=new).where(added).execute(self._db)
             move_news(self._db, old, new, record.at)
-        self._put_changes(record, "moved", [(old, str(new)) for old, new in moves], record.page_id)
+        pages = [(old, str(new)) for old, new in moves]
+        self._put_changes(record, ChangeKind.MOVED, pages, record.page_id)
 
     def _put_changes(
         self, record: VisitRecord, kind: str, pages: list[tuple[int, str]], hub_id: int | None
     ) -> None:
         common = {"site": record.site_id, "kind": kind, "at": record.at, "hub_id": hub_id}
-        for batch in chunked([{**common, "page": page, "detail": d} for page, d in pages], _ROWS):
+        for batch in chunked(
+            [{**common, "page": page, "detail": d} for page, d in pages], MAX_ROWS
+        ):
             Change.insert_many(batch).execute(self._db)
 
     def _record_page(self, record: VisitRecord, plan: VisitPlan, *, judged: bool) -> None:
@@ -490,17 +478,12 @@ class Recorder(Reader):
 
     def _rebaseline(self, record: VisitRecord) -> None:
         others = (Hub.site_id == record.site_id) & (Hub.page != record.page_id)
-        Hub.update(baseline_at=None).where(others & (Hub.kind == "html")).execute(self._db)
+        Hub.update(baseline_at=None).where(others & (Hub.kind == HubKind.HTML)).execute(self._db)
 
     def _put_host(self, host: HostRow) -> None:
-        fields = {key: value for key, value in asdict(host).items() if value is not None}
-        fields = columns(fields)
+        fields = columns({key: value for key, value in asdict(host).items() if value is not None})
         fields["crawl_delay_seconds"] = host.crawl_delay_seconds
-        query = Host.insert(fields).on_conflict(
-            conflict_target=[Host.name],
-            update={key: value for key, value in fields.items() if key != "name"},
-        )
-        query.execute(self._db)
+        upsert(Host, fields, ["name"], [key for key in fields if key != "name"]).execute(self._db)
 
 
 def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> dict[str, Any]:

@@ -26,9 +26,11 @@ def storable(text: str, most: int | None = MAX_TEXT) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def columns(fields: Mapping[str, object]) -> dict[str, Any]:
+def columns(
+    fields: Mapping[str, object], bounds: Mapping[str, int | None] = _BOUNDS
+) -> dict[str, Any]:
     """Return column values with every text in them storable, each cut to the bound of its column."""
     return {
-        name: storable(value, _BOUNDS.get(name)) if isinstance(value, str) else value
+        name: storable(value, bounds.get(name)) if isinstance(value, str) else value
         for name, value in fields.items()
     }

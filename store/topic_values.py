@@ -3,6 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypedDict
+
+from store.enums import ExampleOrigin, TopicState, TopicVerdict
+
+
+class TopicFields(TypedDict, total=False):
+    """Columns of a topic that may be set; those left out stay as they are."""
+
+    state: TopicState
+    why: str
+    model: str
+    version: str
+    links: str
+    warnings: str
+    changed_at: float
+    learned_at: float | None
+
+
+class ExampleFields(TypedDict, total=False):
+    """Columns of an example that may be set."""
+
+    url: str
+    title: str
+    text: str | None
+    status: str | None
+    failures: int
+    tried_at: float | None
+    due_at: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,8 +41,7 @@ class TopicRow:
     name: str
     keywords: str
     method: str
-    state: str
-    """waiting, ready or paused."""
+    state: TopicState
     why: str
     version: str
     warnings: str
@@ -29,8 +56,7 @@ class NewExample:
 
     url: str
     identity: str
-    origin: str
-    """example, relevant or irrelevant."""
+    origin: ExampleOrigin
     title: str = ""
     text: str | None = None
     due_at: float | None = None
@@ -44,7 +70,7 @@ class ExampleRow:
     topic_id: int
     url: str
     identity: str
-    origin: str
+    origin: ExampleOrigin
     title: str
     text: str | None
     status: str | None
@@ -61,7 +87,7 @@ class PageScore:
     page_id: int
     topic_id: int
     score: float
-    verdict: str
+    verdict: TopicVerdict
     fetched: bool
     """False = guessed from the link that leads to it."""
     method: str

@@ -7,13 +7,31 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from store.enums import HubKind, HubRole, HubStatus, PageState, SiteStatus
+
+
+class SiteUpdate(TypedDict, total=False):
+    """Columns of a site that may be set; those left out stay as they are."""
+
+    scope: str
+    state: SiteStatus
+    requests_per_day: float | None
+    min_interval_seconds: float | None
+    max_interval_seconds: float | None
+    probed_at: float | None
+    relaunched_at: float | None
+    mirrors: str
+    budget: str
+    revisit: str
+    origin: str
+
 
 class HubUpdate(TypedDict, total=False):
-    """Columns of a hub."""
+    """Columns of a hub that may be set."""
 
-    kind: str
-    role: str
-    state: str
+    kind: HubKind
+    role: HubRole
+    state: HubStatus
     score: float
     why: str
     due_at: float
@@ -36,33 +54,18 @@ class HubUpdate(TypedDict, total=False):
 
 
 class PageUpdate(TypedDict, total=False):
-    """Columns of a page."""
+    """Columns of a page that may be set."""
 
     url: str
+    anchor: str
     title: str
     language: str | None
     published_at: float | None
-    state: str
+    state: PageState
     moved_to: int | None
     look_due_at: float | None
     looked_at: float | None
     rule: str | None
     body_md5: str | None
+    look_score: float | None
     link_context: str | None
-
-
-class SiteUpdate(TypedDict, total=False):
-    """Columns of a site. What is JSON is given as text."""
-
-    name: str
-    scope: str
-    state: str
-    requests_per_day: float | None
-    min_interval_seconds: float | None
-    max_interval_seconds: float | None
-    probed_at: float | None
-    relaunched_at: float | None
-    mirrors: str
-    budget: str
-    revisit: str
-    origin: str

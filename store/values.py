@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from store.enums import HubKind, HubRole, HubStatus, LabelOrigin, PageLabel, PageState, SiteStatus
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
 
-ARTICLE = "article"
-"""Role of a hub that is an article: it is monitored for links to pages that no list shows."""
-HubClass = str
-"""A class of hubs that wait for their visit: ``revisit``, ``covered``, ``explore`` or ``article``."""
+ARTICLE = HubRole.ARTICLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +21,7 @@ class SiteRow:
     seed_url: str
     name: str
     scope: str
-    state: str
+    state: SiteStatus
     requests_per_day: float | None
     min_interval_seconds: float | None
     max_interval_seconds: float | None
@@ -44,9 +42,9 @@ class HubRow:
     site_id: int
     url: str
     identity: str
-    kind: str
-    role: str
-    state: str
+    kind: HubKind
+    role: HubRole
+    state: HubStatus
     score: float
     why: str
     due_at: float
@@ -80,7 +78,7 @@ class LookRow:
     announced_at: float | None
     anchor: str
     body_md5: str | None
-    state: str
+    state: PageState
     first_hub_id: int | None
     looked_at: float | None = None
     link_context: str | None = None
@@ -92,6 +90,31 @@ class LookRow:
 
 
 @dataclass(frozen=True, slots=True)
+class PageRow:
+    """A page as it stands in the store."""
+
+    id: int
+    site_id: int
+    identity: str
+    url: str
+    anchor: str
+    title: str
+    language: str | None
+    published_at: float | None
+    first_seen_at: float
+    first_hub_id: int | None
+    announced_at: float | None
+    state: PageState
+    moved_to: int | None
+    look_due_at: float | None
+    looked_at: float | None
+    rule: str | None
+    body_md5: str | None
+    look_score: float | None
+    link_context: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class KnownPage:
     """What a judge needs to know of a page that was seen before."""
 
@@ -100,7 +123,7 @@ class KnownPage:
     anchor: str
     first_seen_at: float
     announced_at: float | None
-    state: str
+    state: PageState
     first_hub_id: int | None
     is_hub: bool
     rule: str | None = None
@@ -352,10 +375,8 @@ class LabelEntry:
 
     url: str
     identity: str
-    label: str
-    """hub or topic."""
-    origin: str
-    """user, behaviour or imported."""
+    label: PageLabel
+    origin: LabelOrigin
     at: float
     """When it was first said; unix seconds, UTC."""
     anchor: str = ""

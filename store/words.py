@@ -6,7 +6,7 @@ into overlapping pairs of characters, the last of a run alone::
     中国人民 -> 中国 国人 人民 民       so that 国人 is found, 中国人 (as two pairs in a row), and 民
 
 A search in it finds every substring, short ones too, needs no dictionary, and cannot miss a name
-that a dictionary would have cut apart. Traditional and simplified characters are one (:mod:`store.han`).
+that a dictionary would have cut apart. Traditional and simplified characters are one (:func:`simplified`).
 Everything else is words, without accents and case.
 """
 
@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 
-from store.han import simplified
-
+_HAN = re.compile("[\\u3400-\\u4dbf\\u4e00-\\u9fff]")
+_BLOCKS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF))
 MAX_WORDS = 16_000
 """Of one page; PostgreSQL numbers places in a text up to 16,383."""
 MAX_WORD_CHARS = 64
@@ -121,3 +121,25 @@ def _marks() -> Iterator[str]:
     for number in range(0x300, min(sys.maxunicode, 0x1_FFFF)):
         if unicodedata.category(chr(number)) in ("Mn", "Mc"):
             yield chr(number)
+
+
+def simplified(text: str) -> str:
+    """Return *text* with every traditional character as its simplified form, each one for one.
+
+    By the tables of OpenCC (Apache-2.0), a character at a time: whole words decide more finely there (乾
+    stays in 乾坤), but then a word in a query and the same word in a text could differ by what stands
+    beside them.
+    """
+    return text.translate(_table()) if not text.isascii() and _HAN.search(text) else text
+
+
+@cache
+def _table() -> dict[int, str]:
+    """Build the table, 0.1 s: only who searches or indexes Chinese waits for it."""
+    import opencc  # noqa: PLC0415 - takes 30 ms to load
+
+    characters = [chr(number) for first, last in _BLOCKS for number in range(first, last + 1)]
+    # A line each, so that no two of them make a word.
+    forms = opencc.OpenCC("t2s").convert("\n".join(characters)).split("\n")
+    pairs = zip(characters, forms, strict=True)
+    return {ord(one): form for one, form in pairs if one != form and len(form) == 1}

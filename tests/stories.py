@@ -17,6 +17,7 @@ from incremental.scope import Scope
 from incremental.urls import identity
 from incremental.visit import Outcome, Purpose, VisitTask
 from store import Store
+from store.enums import HubKind, HubRole, HubStatus, PageState
 from store.values import HubRow, KnownPage, NewHub, SeenLink, VisitRecord
 
 DAY = 86_400.0
@@ -64,7 +65,7 @@ def known_page(page_id: int, path: str, **fields: Any) -> KnownPage:
         anchor="",
         first_seen_at=START,
         announced_at=None,
-        state="known",
+        state=PageState.KNOWN,
         first_hub_id=1,
         is_hub=False,
     )
@@ -76,9 +77,9 @@ _HUB = HubRow(
     site_id=1,
     url=HOME,
     identity=identity(HOME),
-    kind="html",
-    role="list",
-    state="active",
+    kind=HubKind.HTML,
+    role=HubRole.LIST,
+    state=HubStatus.ACTIVE,
     score=0.9,
     why="",
     due_at=START,

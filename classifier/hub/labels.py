@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,14 +29,6 @@ PAGE_COLUMNS: Final = ("label", "url", "domain", "lang", "md5", "encoding", "sou
 """Columns of a file that labels captured pages."""
 CRAWL_COLUMNS: Final = ("page_bytes", "crawl_depth")
 """What only a crawl knows of a page, as whole numbers; empty = unknown."""
-
-
-class LabelOrigin(StrEnum):
-    """Where a label comes from; later members outrank earlier ones."""
-
-    IMPORTED = "imported"
-    BEHAVIOUR = "behaviour"
-    USER = "user"
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,13 +218,15 @@ class Reporter:
         """Print the pages that a visit announced, and hubs read for the first time."""
         self._visits[record.status] += 1
         for page_id in page_ids:
-            page = self._store.read.page(page_id) or {}
-            title = clean(str(page.get("title") or page.get("anchor") or ""))
+            page = self._store.read.page(page_id)
+            if page is None:
+                continue
+            title = clean(page.title or page.anchor)
             self._told += 1
             if self._as_json:
-                self._new.append({"url": page.get("url"), "title": title})
+                self._new.append({"url": page.url, "title": title})
             else:
-                typer.echo(f"new   {readable(str(page.get('url')))}  {title}")
+                typer.echo(f"new   {readable(page.url)}  {title}")
         self._gained(record)
         first_visit = record.hub_fields.get("baseline_at") == record.at
         if first_visit and not self._as_json and record.links is not None:

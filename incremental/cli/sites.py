@@ -21,7 +21,8 @@ from incremental.cli.common import (
 )
 from incremental.errors import InputError
 from incremental.scope import Reach
-from store.private import make_file
+from store.enums import SiteStatus
+from store.home import make_file
 
 if TYPE_CHECKING:
     from incremental.settings import Settings
@@ -149,7 +150,7 @@ def _set_state(state: State, names: list[str], to: str, *, as_json: bool) -> Non
     with state.open() as store:
         rows = find_sites(store, names)
         for row in rows:
-            store.write.update_site(row.id, state=to)
+            store.write.update_site(row.id, state=SiteStatus(to))
     if as_json:
         print_json({to: [row.seed_url for row in rows]})
     else:

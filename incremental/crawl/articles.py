@@ -13,6 +13,7 @@ from incremental.decide.articles import monitoring_plan
 from incremental.revisit.allocation import AFTER_GAIN_SECONDS, article_share
 from incremental.times import DAY
 from store import Store
+from store.enums import HubKind, HubRole
 from store.values import ARTICLE, MonitoredArticle, NewHub
 
 SETTLED_SECONDS = 14 * DAY
@@ -39,12 +40,12 @@ class ArticleMonitor:
         monitored = read.monitored_articles(site.row.id)
         candidates = read.article_candidates(site.row.id, before=now - SETTLED_SECONDS)
         plan = monitoring_plan(candidates, monitored, int(site.terms.requests_per_day))
-        hub = NewHub("html", ARTICLE, 0.0, "an article that may gain links", now)
+        hub = NewHub(HubKind.HTML, ARTICLE, 0.0, "an article that may gain links", now)
         write.make_hubs(site.row.id, plan.begin, hub)
         for page_id in plan.end:
             write.remove_hub(page_id)
         for page_id in plan.promote:
-            write.update_hub(page_id, role="list", why="an article that has become a hub")
+            write.update_hub(page_id, role=HubRole.LIST, why="an article that has become a hub")
         site.allocation.articles = _share(site, monitored, len(plan.begin) - len(plan.end))
 
     def hasten(self, site: WatchedSite, now: float) -> None:

@@ -11,6 +11,7 @@ from incremental.crawl.sites import WatchedSite
 from incremental.revisit.cover import MIN_TOLD, Shown, cover
 from incremental.times import DAY, HOUR, MINUTE
 from store import Store
+from store.enums import HubKind, HubRole, HubStatus
 from store.values import ARTICLE, HubRow
 
 logger = logging.getLogger("hubwatch.cover")
@@ -26,7 +27,7 @@ IN_TIME_SECONDS = 6 * HOUR
 """A hub shows a page in time when it does so this soon after it was told, or at its next visit."""
 GAINED_SECONDS = 30 * DAY
 """How long older pages that a list gained speak for it: a feed that never shows them does not cover it."""
-_PREFERENCE = {"feed": 3.0, "html": 1.0, "sitemap": 2.0}
+_PREFERENCE = {HubKind.FEED: 3.0, HubKind.HTML: 1.0, HubKind.SITEMAP: 2.0}
 
 
 class CoverWatch:
@@ -45,13 +46,16 @@ class CoverWatch:
         hubs = [
             h
             for h in self._store.read.hubs(site.row.id)
-            if h.state in ("active", "resting") and h.role not in ("page", ARTICLE)
+            if h.state in (HubStatus.ACTIVE, HubStatus.RESTING)
+            and h.role not in (HubRole.PAGE, ARTICLE)
         ]
         site.cover = cover(self._shown(site.row.id, hubs, now))
         for hub in hubs:
             rests = hub.page_id in site.cover.resting
-            if rests != (hub.state == "resting") and not hub.failures:
-                self._store.write.update_hub(hub.page_id, state="resting" if rests else "active")
+            if rests != (hub.state == HubStatus.RESTING) and not hub.failures:
+                self._store.write.update_hub(
+                    hub.page_id, state=HubStatus.RESTING if rests else HubStatus.ACTIVE
+                )
             if hub.page_id in before and not rests:
                 due_at = site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
                 self._store.write.update_hub(hub.page_id, due_at=due_at)
@@ -71,7 +75,11 @@ class CoverWatch:
             return
         site.planned_at, site.planned_price = now, price
         for hub in self._store.read.hubs(site.row.id):
-            if hub.visited_at is None or hub.state == "dead" or hub.role in ("page", ARTICLE):
+            if (
+                hub.visited_at is None
+                or hub.state == HubStatus.DEAD
+                or hub.role in (HubRole.PAGE, ARTICLE)
+            ):
                 continue
             if site.rests(hub.page_id, hub.role):
                 continue
@@ -99,10 +107,12 @@ class CoverWatch:
             hub.page_id: Shown(
                 pages=pages[hub.page_id],
                 told=told[hub.page_id],
-                chosen=hub.role == "user",
-                anchor=hub.role in ("seed", "home") or hub.kind in ("feed", "sitemap"),
-                late=hub.kind == "sitemap",
-                preference=_PREFERENCE.get(hub.kind, 0.0) + (hub.role in ("seed", "home")),
+                chosen=hub.role == HubRole.USER,
+                anchor=hub.role in (HubRole.SEED, HubRole.HOME)
+                or hub.kind in (HubKind.FEED, HubKind.SITEMAP),
+                late=hub.kind == HubKind.SITEMAP,
+                preference=_PREFERENCE.get(hub.kind, 0.0)
+                + (hub.role in (HubRole.SEED, HubRole.HOME)),
             )
             for hub in hubs
         }

@@ -32,13 +32,14 @@ from incremental.decide.hub_visit import decide_hub
 from incremental.decide.hubs import HubScorer
 from incremental.decide.links import without_mirror
 from incremental.decide.refresh import decide_refresh
-from incremental.decide.verification import MISSING, decide_verification
+from incremental.decide.verification import decide_verification
 from incremental.revisit import Policy, Terms
 from incremental.revisit.allocation import YOUNG_SECONDS
 from incremental.settings import Settings
 from incremental.urls import identity, normalize
 from incremental.visit import Outcome, Purpose
 from store import Store
+from store.enums import HubKind, HubRole, HubStatus, PageState
 from store.record import to_json
 from store.updates import SiteUpdate
 from store.values import HostRow, NewHub, SeenLink, VisitPlan, VisitRecord
@@ -261,22 +262,26 @@ class Crawler:
         for page_id in self._new_feeds(record, site):
             site.urgent.push_first(page_id)
         links = (*(record.links or ()), *filter(None, [record.moved_to]))
-        pending = [link.identity for link in links if link.state == "pending"]
+        pending = [link.identity for link in links if link.state == PageState.PENDING]
         known = self._store.read.known(site.row.id, pending) if pending else {}
-        waiting = (page.id for page in known.values() if page.state == "pending")
-        again = (one.page_id for one in record.verify_again if one.state == MISSING)
+        waiting = (page.id for page in known.values() if page.state == PageState.PENDING)
+        again = (one.page_id for one in record.verify_again if one.state == PageState.MISSING)
         site.urgent.verify(*waiting, *again)
 
     def _new_feeds(self, record: VisitRecord, site: WatchedSite) -> list[int]:
         """Return the feeds that a page names and that were never read, once most of the site is known."""
         named = [
-            link.identity for link in record.more_pages if link.hub and link.hub.kind == "feed"
+            link.identity
+            for link in record.more_pages
+            if link.hub and link.hub.kind == HubKind.FEED
         ]
         if not named or record.at - site.row.added_at < YOUNG_SECONDS:
             return []
         known = self._store.read.known(site.row.id, named[:MAX_FEEDS_AT_ONCE])
         hubs = [self._store.read.hub(page.id) for page in known.values() if page.is_hub]
-        return [hub.page_id for hub in hubs if hub and hub.visits == 0 and hub.state != "dead"]
+        return [
+            hub.page_id for hub in hubs if hub and hub.visits == 0 and hub.state != HubStatus.DEAD
+        ]
 
     def _learn_sitemaps(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
         """Make the sitemaps that robots.txt names known as hubs."""
@@ -285,7 +290,7 @@ class Crawler:
             url = normalize(address)
             if url is not None and site.scope.verdict(url).inside:
                 url = without_mirror(url, site.mirrors)
-                hub = NewHub("sitemap", "sitemap", 1.0, "named in robots.txt", now)
+                hub = NewHub(HubKind.SITEMAP, HubRole.SITEMAP, 1.0, "named in robots.txt", now)
                 links.append(SeenLink(identity=identity(url), url=url, hub=hub))
         if links:
             self._store.write.add_pages(site.row.id, links, now=now)

@@ -57,6 +57,7 @@ from incremental.urls import identity, normalize
 from incremental.visit import Outcome
 from store import Store
 from store.answers.values import CheckRow
+from store.enums import HubKind, HubRole, LabelOrigin, PageState
 from store.values import ARTICLE, HubRow, KnownPage, LookRow, SeenLink
 
 QUOTA_MATTERS = 0.02
@@ -113,7 +114,7 @@ class FactReader:
 
     def _awaits_event(self, row: LookRow | None) -> bool:
         """Tell whether a list gained this old page, and no event has announced it yet."""
-        if row is None or row.state != "backfill":
+        if row is None or row.state != PageState.BACKFILL:
             return False
         return self._store.backfills.event_of(row.page_id) is None
 
@@ -124,7 +125,7 @@ class FactReader:
         probability = self._first_reading(outcome, page, hub, site)
         facts = replace(facts, probability=probability, terms=self._announced_terms)
         if probability is not None and probability < facts.threshold:
-            is_news = facts.page is not None and facts.page.state == "pending"
+            is_news = facts.page is not None and facts.page.state == PageState.PENDING
             section = self._section(page, hub.identity, site, now) if is_news else None
             return replace(facts, section=section)
         feed = learn_site(page, hub, site.row, now)
@@ -135,7 +136,11 @@ class FactReader:
         if hub.baseline_at is None or links_digest(found) != hub.links_md5:
             view = self._view(facts, page, site, leading=beyond is not None)
             facts = replace(facts, view=view, later_pages=site.next_pages.get(hub.page_id, 0))
-            if hub.role == "seed" and site.row.probed_at is None and not is_planet(hub, scope):
+            if (
+                hub.role == HubRole.SEED
+                and site.row.probed_at is None
+                and not is_planet(hub, scope)
+            ):
                 near = feed.home.url if feed and feed.home else outcome.response.url
                 facts = replace(facts, probes=probes(page, near, now))
         named = page.feed_urls or page.refresh_url or page.kind is PageKind.SITEMAP_INDEX
@@ -153,7 +158,7 @@ class FactReader:
 
         What a page has brought outranks what it looks like, so a hub with new pages stays one.
         """
-        first = hub.baseline_at is None and hub.role == "list" and hub.kind == "html"
+        first = hub.baseline_at is None and hub.role == HubRole.LIST and hub.kind == HubKind.HTML
         if not first or hub.new_pages:
             return None
         if self._is_leaf(page, hub, site):
@@ -185,7 +190,7 @@ class FactReader:
         headlines = [t.anchor for t in unknown if t.anchor]
         corrected = read.corrections([t.identity for t in unknown])
         said = {name: float(label == HUB) for name, label in corrected.items()}
-        awaited = facts.page is not None and facts.page.state == "pending"
+        awaited = facts.page is not None and facts.page.state == PageState.PENDING
         view = HubView(
             hub=hub,
             since=Since(
@@ -232,7 +237,7 @@ class FactReader:
     def _scores(
         self, unknown: Sequence[Target], hub: HubRow, site: WatchedSite, now: float
     ) -> dict[str, float]:
-        if hub.kind == "feed" or not unknown:
+        if hub.kind == HubKind.FEED or not unknown:
             return {}
         if hub.page_id not in site.depths:
             site.depths[hub.page_id] = self._store.read.crawl_depth(hub.page_id)
@@ -244,7 +249,10 @@ class FactReader:
         """Return what the site's URLs and the verdicts on its pages say, not older than some hours."""
         if site.context is None or now - site.context.made_at > INDEX_SECONDS:
             read = self._store.read
-            said = [(one.url, one.label == HUB) for one in read.site_labels(site.row.id, "user")]
+            said = [
+                (one.url, one.label == HUB)
+                for one in read.site_labels(site.row.id, LabelOrigin.USER)
+            ]
             judged = read.judged_urls(site.row.id) + said
             known, sizes = read.known_urls(site.row.id), read.page_sizes(site.row.id)
             site.context = SiteContext.build(known, judged, now, sizes)
@@ -338,7 +346,7 @@ class FactReader:
         """
         location = normalize(outcome.response.location or "")
         redirected = outcome.response.status is FetchStatus.REDIRECTED
-        if location is None or not redirected or row.state != "pending" or trap(location):
+        if location is None or not redirected or row.state != PageState.PENDING or trap(location):
             return None
         hub = self._store.read.hub(row.first_hub_id) if row.first_hub_id is not None else None
         if hub is None or not is_given_feed(hub):
@@ -396,8 +404,8 @@ class FactReader:
 def _as_read(hub: HubRow, page: Page) -> HubRow:
     """Return a hub of the kind that its body turned out to be."""
     if page.kind is PageKind.FEED:
-        return replace(hub, kind="feed")
-    return replace(hub, kind="html" if page.kind is PageKind.HTML else "sitemap")
+        return replace(hub, kind=HubKind.FEED)
+    return replace(hub, kind=HubKind.HTML if page.kind is PageKind.HTML else HubKind.SITEMAP)
 
 
 def _leads(outcome: Outcome, site: WatchedSite) -> Leads | None:
@@ -418,5 +426,5 @@ def _may_be_old(
 
 def _was_overlooked(known: KnownPage, entry: LookRow) -> bool:
     """Tell whether a known page became known only about when the feed showed its entry."""
-    silent = known.state == "known" and known.announced_at is None and not known.is_hub
+    silent = known.state == PageState.KNOWN and known.announced_at is None and not known.is_hub
     return silent and known.first_seen_at > entry.first_seen_at - OVERLOOKED_SECONDS

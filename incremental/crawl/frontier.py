@@ -37,6 +37,7 @@ from incremental.settings import Settings
 from incremental.times import DAY, HOUR, NEVER
 from incremental.visit import Outcome, Purpose, VisitTask
 from store import Store
+from store.enums import PageState, SiteStatus
 from store.values import ARTICLE, HostRow, HubRow
 
 SOON_SECONDS = 1.0
@@ -89,7 +90,7 @@ class Frontier:
 
     def load(self, now: float) -> None:
         """Read the watched sites from the store: at the start, and when another process changed them."""
-        rows = {row.id: row for row in self._store.read.sites() if row.state == "active"}
+        rows = {row.id: row for row in self._store.read.sites() if row.state is SiteStatus.ACTIVE}
         starts = not self._sites
         for gone in set(self._sites) - set(rows):
             del self._sites[gone]
@@ -309,9 +310,9 @@ class Frontier:
         looks = read.due_looks(site_id, now, pending=True, likely_first=likely)
         if not looks and site.allows_at(Share.LOOK, now) <= now:
             looks = read.due_looks(site_id, now, likely_first=likely)
-        missing = bool(looks) and looks[0].state == "missing"
+        missing = bool(looks) and looks[0].state == PageState.MISSING
         if looks:
-            waits = missing or looks[0].state == "pending"
+            waits = missing or looks[0].state == PageState.PENDING
             found[Share.VERIFY if waits else Share.LOOK] = look_task(looks[0])
         rest = found.keys() - {Share.ARTICLE}
         idle = not rest and (not found or site.reserve_at(now) > now)

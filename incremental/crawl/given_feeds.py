@@ -19,6 +19,7 @@ from incremental.decide.feed_home import is_given_feed, is_planet
 from incremental.scope import Reach
 from incremental.urls import host_of
 from store import Store
+from store.enums import HubKind, HubRole, SiteStatus
 from store.values import HubRow, NewHub, SeenLink, SiteRow
 
 logger = logging.getLogger("hubwatch.feeds")
@@ -29,7 +30,7 @@ def _may_go(hub: HubRow, site: WatchedSite, now: float) -> bool:
     own_terms = site.row.requests_per_day is not None or site.scope.include or site.scope.exclude
     if own_terms or hub.baseline_at != now or not hub.shown_links:
         return False
-    return is_given_feed(hub) and hub.role == "seed" and not is_planet(hub, site.scope)
+    return is_given_feed(hub) and hub.role == HubRole.SEED and not is_planet(hub, site.scope)
 
 
 class GivenFeeds:
@@ -51,7 +52,7 @@ class GivenFeeds:
         other = self._watching(site)
         if other is None or self._store.read.has_history(site.row.id):
             return False
-        new = NewHub("feed", "user", 1.0, "given by you", now)
+        new = NewHub(HubKind.FEED, HubRole.USER, 1.0, "given by you", now)
         self._store.write.add_pages(other.id, [SeenLink(hub.identity, hub.url, hub=new)], now=now)
         # First the hub: killed in between, the feed is read twice and not lost.
         if not self._store.write.withdraw_site(site.row.id):
@@ -65,7 +66,7 @@ class GivenFeeds:
         for row in self._store.read.sites():
             scope = read_scope(row)
             near = row.id != site.row.id and scope.verdict(home).inside
-            if near and row.state == "active" and scope.reach is not Reach.ANYWHERE:
+            if near and row.state == SiteStatus.ACTIVE and scope.reach is not Reach.ANYWHERE:
                 return row
         return None
 
@@ -73,6 +74,6 @@ class GivenFeeds:
         """Call a site that was given as a feed after the host of its articles, once that is known."""
         hub = self._store.read.hub(page_id)
         home = site.scope.seed_url
-        if hub is None or not is_given_feed(hub) or hub.role != "seed" or home == hub.url:
+        if hub is None or not is_given_feed(hub) or hub.role != HubRole.SEED or home == hub.url:
             return
         self._store.write.rename_site(site.row.id, host_of(home).removeprefix("www."), home)

@@ -18,6 +18,7 @@ from incremental.decide.mirrors import ALIKE_SHARE, MIN_BODY_BYTES, mirror_prefi
 from incremental.urls import identity
 from incremental.visit import Outcome
 from store import Store
+from store.enums import HubKind, HubRole
 from store.record import to_json
 from store.values import HubRow, NewHub, SeenLink, VisitRecord
 
@@ -70,7 +71,7 @@ class MirrorWatch:
         pairs = self._store.read.pages_below(site.row.id, below, hubs_only=True, limit=3)
         for page_id, url, _ in pairs:
             twin = stripped(url, prefix)
-            new = NewHub("html", "list", 0.5, f"may be the same as {url}", now)
+            new = NewHub(HubKind.HTML, HubRole.LIST, 0.5, f"may be the same as {url}", now)
             link = SeenLink(identity=identity(twin), url=twin, hub=new)
             ids = self._store.write.add_pages(site.row.id, [link], now=now)
             site.urgent.push(page_id, *ids.values())

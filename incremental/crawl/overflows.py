@@ -28,6 +28,7 @@ from incremental.times import MINUTE, NEVER
 from incremental.urls import identity, normalize
 from incremental.visit import VisitTask
 from store import Store
+from store.enums import HubKind, HubRole, HubStatus
 from store.record import to_json
 from store.updates import HubUpdate
 from store.values import HubRow, NewHub, SeenLink, VisitRecord
@@ -51,7 +52,7 @@ class Overflows:
         self._prepare(site, now)
         while (page_id := site.first_urgent(now)) is not None:
             hub, look = self._store.read.hub(page_id), self._store.read.look(page_id)
-            if hub is not None and hub.state != "dead":
+            if hub is not None and hub.state != HubStatus.DEAD:
                 return hub_task(hub)
             if look is not None and look.look_due_at is not None:
                 return look_task(look)
@@ -100,7 +101,7 @@ class Overflows:
         if not site.state.overflowed:
             return
         hubs = [self._store.read.hub(page_id) for page_id in site.state.overflowed]
-        if any(hub is not None and hub.role != "page" for hub in hubs):
+        if any(hub is not None and hub.role != HubRole.PAGE for hub in hubs):
             self._cover.refresh(site, now, at_once=True)
         for hub in hubs:
             if hub is not None:
@@ -128,7 +129,7 @@ class Overflows:
         if url is None or not site.scope.verdict(url).inside:
             return None
         url = without_mirror(url, site.mirrors)
-        new = NewHub("html", "list", 0.9, f"next page of {hub.url}", now)
+        new = NewHub(HubKind.HTML, HubRole.LIST, 0.9, f"next page of {hub.url}", now)
         link = SeenLink(identity=identity(url), url=url, hub=new)
         (page_id,) = self._store.write.add_pages(site.row.id, [link], now=now).values()
         self._store.write.begin_baseline(page_id, site.row.added_at)
@@ -138,7 +139,11 @@ class Overflows:
         """Make hubs due, let their rows say why, and queue them."""
         for page_id in page_ids:
             hub = self._store.read.hub(page_id)
-            if hub is None or hub.state == "dead" or now - (hub.visited_at or 0.0) < READ_SECONDS:
+            if (
+                hub is None
+                or hub.state == HubStatus.DEAD
+                or now - (hub.visited_at or 0.0) < READ_SECONDS
+            ):
                 continue
             state = replace(site.hub_state(hub), owed_at=now)
             site.hub_states[page_id] = state

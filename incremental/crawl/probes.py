@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from incremental.parse import Page, PageKind
 from incremental.times import MINUTE
 from incremental.urls import identity, normalize
+from store.enums import HubKind, HubRole
 from store.values import NewHub, SeenLink
 
 FEED_PLACES = ("feed", "rss.xml", "atom.xml", "feed.xml", "index.xml", "rss")
@@ -24,8 +25,8 @@ def probes(page: Page, url: str, now: float) -> tuple[SeenLink, ...]:
     folder = f"{parts.scheme}://{parts.netloc}{parts.path.rsplit('/', 1)[0]}/"
     bases = dict.fromkeys((folder, root))
     feeds = () if page.feed_urls or page.kind is PageKind.FEED else FEED_PLACES
-    places = [("feed", base + place) for base in bases for place in feeds]
-    places += [("sitemap", base + place) for base in bases for place in SITEMAP_PLACES]
+    places = [(HubKind.FEED, base + place) for base in bases for place in feeds]
+    places += [(HubKind.SITEMAP, base + place) for base in bases for place in SITEMAP_PLACES]
     return tuple(
         _probe(kind, place, now + MINUTE * number) for number, (kind, place) in enumerate(places)
     )
@@ -33,5 +34,5 @@ def probes(page: Page, url: str, now: float) -> tuple[SeenLink, ...]:
 
 def _probe(kind: str, place: str, due_at: float) -> SeenLink:
     url = normalize(place) or place
-    hub = NewHub(kind, "probe", 0.5, "a usual place", due_at)
+    hub = NewHub(kind, HubRole.PROBE, 0.5, "a usual place", due_at)
     return SeenLink(identity=identity(url), url=url, hub=hub)

@@ -16,6 +16,7 @@ from incremental.revisit import HubState, hinted
 from incremental.times import NEVER
 from incremental.visit import Outcome
 from store import Store
+from store.enums import HubKind, HubRole, HubStatus
 from store.record import to_json
 from store.updates import HubUpdate
 from store.values import ARTICLE, HubRow
@@ -35,8 +36,14 @@ def reschedule(decision: Decision, outcome: Outcome, site: WatchedSite, now: flo
         if visit.novel:
             site.articles_gained_at = now
         return _again_tomorrow(hub, site, now, failed=visit.failed)
-    kind = decision.record.hub_fields.get("kind", hub.kind)
-    kind = kind if kind != "html" else "home" if hub.role in ("seed", "home") else "page"
+    kind: str = decision.record.hub_fields.get("kind", hub.kind)
+    kind = (
+        kind
+        if kind != HubKind.HTML
+        else "home"
+        if hub.role in (HubRole.SEED, HubRole.HOME)
+        else "page"
+    )
     state = replace(site.hub_state(hub), key=str(hub.page_id), kind=kind)
     if outcome.page is not None:
         state = _offered(state, outcome.page)
@@ -85,7 +92,7 @@ class Signs:
             return
         site.hub_states[hub.page_id] = state
         fields = HubUpdate(revisit=to_json(state.to_json()))
-        if hub.visited_at is not None and hub.state != "dead":
+        if hub.visited_at is not None and hub.state != HubStatus.DEAD:
             fields["due_at"] = min(site.due_at(hub.page_id, hub.role, state, now), NEVER)
         self._store.write.update_hub(hub.page_id, **fields)
 
@@ -99,7 +106,9 @@ class Signs:
         page = outcome.page
         if page is None or page.kind is not PageKind.SITEMAP:
             return
-        hubs = {hub.url: hub for hub in self._store.read.hubs(site.row.id) if hub.kind == "html"}
+        hubs = {
+            hub.url: hub for hub in self._store.read.hubs(site.row.id) if hub.kind == HubKind.HTML
+        }
         moved: list[HubRow] = []
         edited: list[tuple[float, HubRow]] = []
         for link in page.links:

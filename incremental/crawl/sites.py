@@ -12,8 +12,8 @@ from incremental.decide.mirrors import rules
 from incremental.decide.site_context import SiteContext
 from incremental.revisit import (
     BudgetState,
-    HubKind,
     HubState,
+    ListKind,
     Policy,
     SiteState,
     Terms,
@@ -37,6 +37,7 @@ from incremental.settings import RevisitSettings, Settings, windows
 from incremental.times import DAY, HOUR, MINUTE, NEVER
 from incremental.urls import normalize
 from incremental.visit import Purpose, VisitTask
+from store.enums import HubRole, SiteStatus
 from store.updates import SiteUpdate
 from store.values import ARTICLE, HubRow, SiteRow
 
@@ -153,7 +154,7 @@ class WatchedSite:
         """
         if state.owed_at and not state.failures:
             return in_window(max(now, state.wait_until), self.terms)
-        if role == "page" and state.visits:
+        if role == HubRole.PAGE and state.visits:
             return NEVER
         if role == ARTICLE:
             return article_due_at(state, self.articles_gained_at, now)
@@ -163,10 +164,10 @@ class WatchedSite:
             return due_at
         share = QUOTAS[Share.COVERED].turn * max(self.terms.requests_per_day, 1.0)
         interval = max(REST_SECONDS, len(self.cover.resting) / share * DAY)
-        if state.kind in (HubKind.SITEMAP, HubKind.HOME):
+        if state.kind in (ListKind.SITEMAP, ListKind.HOME):
             # Few and cheap, and now and then the only place where a page is shown.
             interval = min(interval, DAILY_REST_SECONDS)
-        elif state.kind == HubKind.FEED:
+        elif state.kind == ListKind.FEED:
             # A home page may link to a page wrongly, or leave it out; tags may have hundreds of feeds.
             interval = max(DAILY_REST_SECONDS, len(self.cover.resting) / share * DAY)
         return max(due_at, state.visited_at + interval)
@@ -183,7 +184,7 @@ class WatchedSite:
 
     def rests(self, page_id: int, role: str) -> bool:
         """Tell whether a hub rests behind others. What a user called a hub never does."""
-        return page_id in self.cover.resting and role != "user"
+        return page_id in self.cover.resting and role != HubRole.USER
 
     def allows_at(self, share: Share, now: float) -> float:
         """Return from when on a bounded class of work may make a request; infinite = never."""
@@ -260,7 +261,7 @@ def share_out(
         return {}
     wants = {}
     for row in rows:
-        if row.state == "active":
+        if row.state is SiteStatus.ACTIVE:
             need = (needs or {}).get(row.id)
             if need is None:
                 need = SiteState.from_text(row.revisit).weight_total

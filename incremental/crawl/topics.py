@@ -45,8 +45,9 @@ from incremental.settings import Settings
 from incremental.urls import host_of, identity, registered_domain
 from incremental.visit import Outcome, Purpose
 from store import Store
+from store.enums import HubKind
 from store.record import to_json
-from store.topic_values import ExampleRow, KeptPage, LeadRow, TopicRow
+from store.topic_values import ExampleFields, ExampleRow, KeptPage, LeadRow, TopicRow
 from store.updates import PageUpdate
 from store.values import NewLead, SeenLink, TopicOpinion, TopicScore, VisitRecord
 
@@ -104,7 +105,9 @@ class TopicWatch:
         """Return what topics expect of a hub's unknown links, as far as these may be news."""
         if not self._voices:
             return None
-        baseline = view.hub.baseline_at is None and not view.new_hub and view.hub.kind != "feed"
+        baseline = (
+            view.hub.baseline_at is None and not view.new_hub and view.hub.kind != HubKind.FEED
+        )
         unknown = {t.url: t.identity for t in view.found if t.identity not in view.known}
         if baseline or not unknown:
             return Guesses()
@@ -217,7 +220,7 @@ class TopicWatch:
 
     def _settle_example(self, row: ExampleRow, outcome: Outcome, now: float) -> None:
         response, text = outcome.response, outcome.text
-        fields: dict[str, object] = {"status": response.status.value, "tried_at": now}
+        fields: ExampleFields = {"status": response.status.value, "tried_at": now}
         if response.status is FetchStatus.REDIRECTED and response.location:
             if row.failures < MAX_REDIRECTS:
                 fields |= {"url": response.location, "due_at": now, "failures": row.failures + 1}

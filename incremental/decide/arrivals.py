@@ -32,6 +32,7 @@ from incremental.decide.rules import Rule, Standing
 from incremental.decide.url_dates import date_in_url
 from incremental.scope import page_number
 from incremental.times import DAY
+from store.enums import HubKind, HubRole
 from store.values import HubRow, Sight
 
 MIN_KEPT = 3
@@ -42,7 +43,7 @@ ORDERED_SHARE = 0.9
 """Neighbours in the order of dates from which a list is one by date."""
 COMPLETE_SHARE = 0.1
 """A list that lost no more than this of what it gained keeps everything."""
-LISTS = frozenset({"seed", "list", "page", "feed", "sitemap", "probe", "user"})
+LISTS = frozenset(HubRole) - {HubRole.ARTICLE, HubRole.HOME}
 """Roles of hubs that list pages; an article that is monitored is none."""
 
 _DIGITS = re.compile(r"\d+")
@@ -50,7 +51,7 @@ _DIGITS = re.compile(r"\d+")
 
 def dated(target: Target, hub: HubRow) -> float | None:
     """Return the date of a page as its link tells it: a feed's, or that in the address."""
-    stated = target.published_at if hub.kind == "feed" else None
+    stated = target.published_at if hub.kind == HubKind.FEED else None
     return stated or date_in_url(target.url)
 
 
@@ -101,7 +102,7 @@ def behind(view: HubView, fresh: Collection[str]) -> frozenset[str]:
         place = _place(target.tag_path)
         if _is_kept(target, view):
             kept_at.add(place)
-        elif target.identity in fresh and (place in kept_at or view.hub.kind == "sitemap"):
+        elif target.identity in fresh and (place in kept_at or view.hub.kind == HubKind.SITEMAP):
             date = dated(target, view.hub)
             if date is not None and date <= limit:
                 below.add(target.identity)
@@ -189,13 +190,13 @@ def _gained(place: _Place, asked: Collection[str], view: HubView) -> set[str]:
     hub, kept = view.hub, sum(place.kept)
     came = len(place.links) - kept
     grows = place.lost * 2 <= came
-    if hub.kind == "sitemap":
+    if hub.kind == HubKind.SITEMAP:
         return set(asked) if kept and grows else set()
-    if kept < (1 if hub.kind == "feed" else MIN_KEPT):
+    if kept < (1 if hub.kind == HubKind.FEED else MIN_KEPT):
         return set()
     last = place.tail() if place.cut_off else len(place.links)
     above = {t.identity for t in place.links[:last]} & set(asked)
-    if hub.kind == "feed" or _is_by_date(place.links, hub):
+    if hub.kind == HubKind.FEED or _is_by_date(place.links, hub):
         return above
     if grows:
         return above

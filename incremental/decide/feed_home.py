@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 from incremental.parse import Link, Page, PageKind
 from incremental.scope import Reach, Scope
 from incremental.urls import host_of, identity, normalize, registered_domain
+from store.enums import HubKind, HubRole
 from store.values import HubRow, NewHub, SeenLink, SiteRow
 
 MOST = 0.6
@@ -31,7 +32,7 @@ MOST = 0.6
 planet of two dozen blogs has no member with so many."""
 COUNTING_HOSTS = ("feedproxy.google.com", "feedburner.com", "feedblitz.com", "feedsportal.com")
 """Services that put an address of their own, which redirects, before each entry's; subdomains included."""
-GIVEN = ("seed", "user")
+GIVEN = (HubRole.SEED, HubRole.USER)
 MAX_OPEN_FEEDS = 100
 """Feeds of one site whose entries count wherever they lie; an import may name more."""
 
@@ -134,7 +135,7 @@ class _AsHub(Protocol):
 
 def is_given_feed(hub: _AsHub) -> bool:
     """Tell whether the user gave this feed; a seed counts once it was read as one."""
-    return hub.kind == "feed" and hub.role in GIVEN
+    return hub.kind == HubKind.FEED and hub.role in GIVEN
 
 
 def is_planet(hub: HubRow, scope: Scope) -> bool:
@@ -167,7 +168,7 @@ def learn_site(page: Page, hub: HubRow, row: SiteRow, now: float) -> LearnedSite
     learned = bool(hub.shown_links) or (hub.baseline_at is not None and is_open)
     if not given or learned or not page.links:
         return None
-    found = feed_site(page, hub.url) if hub.role == "seed" else FeedSite(None)
+    found = feed_site(page, hub.url) if hub.role == HubRole.SEED else FeedSite(None)
     if found.home is not None and not lies_well(page.links, scope):
         rules = changed_rules(rules, home=found.home)
         if found.whole_domain and scope.reach is Reach.HOST:
@@ -193,5 +194,5 @@ def _own_page(home: str | None, hub: HubRow, scope: Scope, now: float) -> SeenLi
     """
     if home is None or not scope.verdict(home).inside:
         return None
-    new = NewHub("html", "home", 1.0, f"the site of the feed {hub.url}", now)
+    new = NewHub(HubKind.HTML, HubRole.HOME, 1.0, f"the site of the feed {hub.url}", now)
     return SeenLink(identity(home), home, hub=new)

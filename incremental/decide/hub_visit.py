@@ -30,7 +30,6 @@ from incremental.decide.refresh import first_check
 from incremental.decide.rules import Rule, Standing, is_kept_back
 from incremental.decide.sections import Section
 from incremental.decide.topics import Guesses
-from incremental.decide.verification import MISSING
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import HAS_PAGE, HOPELESS, FetchStatus
 from incremental.history.plan import CheckTerms
@@ -41,7 +40,8 @@ from incremental.scope import Scope
 from incremental.times import DAY, HOUR, NEVER
 from incremental.urls import identity, normalize
 from incremental.visit import Outcome
-from store.folders import folder_of
+from store.enums import ChangeKind, HubKind, HubRole, HubStatus, PageState
+from store.naming import folder_of
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
 from store.values import (
     HubRow,
@@ -65,10 +65,10 @@ OVERFLOW = "overflow"
 """The kind of change that says of a list that more of its pages were new than may be followed."""
 
 _HUB_KINDS = {
-    PageKind.HTML: "html",
-    PageKind.FEED: "feed",
-    PageKind.SITEMAP: "sitemap",
-    PageKind.SITEMAP_INDEX: "sitemap",
+    PageKind.HTML: HubKind.HTML,
+    PageKind.FEED: HubKind.FEED,
+    PageKind.SITEMAP: HubKind.SITEMAP,
+    PageKind.SITEMAP_INDEX: HubKind.SITEMAP,
 }
 
 
@@ -139,7 +139,7 @@ def why_not_a_hub(page: Page | None, hub: HubRow) -> str:
     """Return why what was fetched leads nowhere, empty if it may lead to pages."""
     if page is None or page.kind is PageKind.OTHER:
         return (page.problem if page is not None else "") or "not a page of links"
-    if page.kind is PageKind.HTML and hub.role in ("feed", "sitemap", "probe"):
+    if page.kind is PageKind.HTML and hub.role in (HubRole.FEED, HubRole.SITEMAP, HubRole.PROBE):
         # Many sites answer whatever they do not know with their home page and code 200.
         return "a web page where a feed or a sitemap was looked for"
     return ""
@@ -155,18 +155,20 @@ def _redirected(outcome: Outcome, facts: HubFacts) -> Decision:
         return _failed(outcome, facts, FetchStatus.REDIRECTED)
     feed = is_given_feed(hub)
     moves = not feed and not to.inside
-    if moves and not (hub.role == "seed" and hub.baseline_at is None):
+    if moves and not (hub.role == HubRole.SEED and hub.baseline_at is None):
         return _failed(outcome, facts, FetchStatus.REDIRECTED)
-    new = NewHub("feed" if feed else "html", hub.role, 1.0, f"{hub.url} leads to it", now)
+    new = NewHub(
+        HubKind.FEED if feed else HubKind.HTML, hub.role, 1.0, f"{hub.url} leads to it", now
+    )
     link = SeenLink(identity(to.url), to.url, hub=new)
     fields = HubUpdate(failures=hub.failures + 1, last_status=outcome.response.status.value)
-    fields |= {"state": "dead", "due_at": NEVER}
+    fields |= {"state": HubStatus.DEAD, "due_at": NEVER}
     record = replace(
         base_record(outcome, now),
         hub_fields=fields,
         site_fields=SiteUpdate(scope=to.rules) if moves else SiteUpdate(),
         more_pages=(link,) if facts.room > 0 else (),
-        page_change=PageChange("moved", to.url),
+        page_change=PageChange(ChangeKind.MOVED, to.url),
     )
     return Decision(record, _failure(outcome, facts), hub, gone=True)
 
@@ -181,12 +183,18 @@ def _failed(
         record = replace(record, detail=detail)
     visit = _failure(outcome, facts)
     fields = HubUpdate(failures=failures, last_status=status.value)
-    if hub.baseline_at is None and status in HOPELESS and hub.role not in ("seed", "user"):
+    if (
+        hub.baseline_at is None
+        and status in HOPELESS
+        and hub.role not in (HubRole.SEED, HubRole.USER)
+    ):
         return _never_there(record, visit, facts, status, fields)
     told = hub.failures >= FAILURES_UNTIL_GONE and hub.last_status == FetchStatus.GONE.value
     if status is FetchStatus.GONE and failures >= FAILURES_UNTIL_GONE and not told:
-        fields["state"] = "resting"
-        record = replace(record, page_change=PageChange("gone"), page_fields={"state": "gone"})
+        fields["state"] = HubStatus.RESTING
+        record = replace(
+            record, page_fields={"state": PageState.GONE}, page_change=PageChange(ChangeKind.GONE)
+        )
     return Decision(replace(record, hub_fields=fields), visit, facts.hub)
 
 
@@ -197,18 +205,21 @@ def _never_there(
     row, now = facts.page, facts.now
     state = row.state if row is not None else ""
     if status is FetchStatus.GONE:
-        if state == "backfill" and facts.hub.failures < MAX_TRIES:
-            fields |= {"state": "candidate", "due_at": now + DAY}
+        if state == PageState.BACKFILL and facts.hub.failures < MAX_TRIES:
+            fields |= {"state": HubStatus.CANDIDATE, "due_at": now + DAY}
             return Decision(replace(record, hub_fields=fields), visit, facts.hub)
-        if state == "pending":
+        if state == PageState.PENDING:
             # It may be yet to come, so it is looked for again like any new page.
             page = PageUpdate(
-                state=MISSING, look_due_at=now + HOUR, looked_at=now, rule=Rule.NOT_THERE_YET
+                state=PageState.MISSING,
+                look_due_at=now + HOUR,
+                looked_at=now,
+                rule=Rule.NOT_THERE_YET,
             )
             return Decision(
                 replace(record, page_fields=page, drop_hub=True), visit, facts.hub, gone=True
             )
-    fields |= {"state": "dead", "due_at": NEVER}
+    fields |= {"state": HubStatus.DEAD, "due_at": NEVER}
     record = replace(record, hub_fields=fields)
     if status is FetchStatus.GONE or row is None:
         return Decision(record, visit, facts.hub, gone=True)
@@ -243,13 +254,13 @@ def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
     fields |= _validators(outcome)
     back = _is_back(hub)
     if back:
-        fields["state"] = "active"
+        fields["state"] = HubStatus.ACTIVE
     page_fields = _page_fields(page, hub) if page is not None and read else PageUpdate()
     record = replace(
         base_record(outcome, now),
         hub_fields=fields,
-        page_fields={**page_fields, "state": "known"} if back else page_fields,
-        page_change=PageChange("back") if back else None,
+        page_fields={**page_fields, "state": PageState.KNOWN} if back else page_fields,
+        page_change=PageChange(ChangeKind.BACK) if back else None,
         more_pages=_named(_neighbours(page, facts), facts) if page is not None and read else (),
     )
     visit = Visit(
@@ -263,7 +274,7 @@ def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
 
 def _is_back(hub: HubRow) -> bool:
     """Tell whether a hub that answers now was given up for gone."""
-    return hub.state == "resting" and hub.failures >= FAILURES_UNTIL_GONE
+    return hub.state == HubStatus.RESTING and hub.failures >= FAILURES_UNTIL_GONE
 
 
 def _article(outcome: Outcome, facts: HubFacts, page: Page) -> Decision:
@@ -305,7 +316,7 @@ def _perhaps_hub(facts: HubFacts, rule: Rule) -> PageNews:
 def _news_fields(fields: PageUpdate, news: PageNews) -> PageUpdate:
     if news.rule is None:
         return fields
-    kept = PageUpdate(state="known") if news.rule.keeps_back else PageUpdate()
+    kept = PageUpdate(state=PageState.KNOWN) if news.rule.keeps_back else PageUpdate()
     return {**fields, **kept, "rule": news.rule}
 
 
@@ -346,7 +357,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
         site_fields=_site_fields(facts, migrated=migrated),
         site_change=_site_change(facts, links, page, gap=gap),
         backfill_folder=folder_of([link.url for link in links.seen if link.backfill]),
-        page_change=PageChange("back") if _is_back(hub) else None,
+        page_change=PageChange(ChangeKind.BACK) if _is_back(hub) else None,
         rebaseline=migrated,
         more_pages=_named(_neighbours(page, facts), facts),
         topic_scores=guesses.of_waiting(links.seen),
@@ -382,11 +393,14 @@ def _come_up(view: HubView) -> tuple[VerifyAgain, ...]:
     if view.hub.baseline_at is None:
         return ()
     return tuple(
-        VerifyAgain(known.id, MISSING)
+        VerifyAgain(known.id, PageState.MISSING)
         for known in view.known.values()
         if known.announced_at is None
         and known.id not in view.visible
-        and (known.state == MISSING or (known.state == "gone" and is_kept_back(known.rule)))
+        and (
+            known.state == PageState.MISSING
+            or (known.state == PageState.GONE and is_kept_back(known.rule))
+        )
     )
 
 
@@ -423,7 +437,7 @@ def _hub_fields(outcome: Outcome, facts: HubFacts, page: Page, came: int) -> Hub
     hub, now = facts.hub, facts.now
     fields = HubUpdate(
         kind=_HUB_KINDS.get(page.kind, hub.kind),
-        state="active",
+        state=HubStatus.ACTIVE,
         visited_at=now,
         changed_at=now,
         baseline_at=hub.baseline_at or now,
@@ -451,7 +465,7 @@ def _validators(outcome: Outcome) -> HubUpdate:
 
 
 def _page_fields(page: Page, hub: HubRow) -> PageUpdate:
-    fields = PageUpdate(title=page.title, state="known")
+    fields = PageUpdate(title=page.title, state=PageState.KNOWN)
     if hub.baseline_at is None:
         fields["rule"] = Rule.HUB
     if page.language:
@@ -481,7 +495,7 @@ def _shared(view: HubView, links: LinkDecisions) -> Counter[str]:
 
 
 def _published(view: HubView, links: LinkDecisions) -> tuple[float, ...]:
-    if view.hub.kind != "feed":
+    if view.hub.kind != HubKind.FEED:
         return ()
     baseline = view.hub.baseline_at is None
     return tuple(
@@ -497,14 +511,15 @@ def _neighbours(page: Page, facts: HubFacts) -> list[SeenLink]:
     """Return what the page names besides its links: feeds, sitemaps, a refresh's target, its site."""
     hub, now = facts.hub, facts.now
     named = [
-        (url, NewHub("feed", "feed", 1.0, f"named by {hub.url}", now)) for url in page.feed_urls
+        (url, NewHub(HubKind.FEED, HubRole.FEED, 1.0, f"named by {hub.url}", now))
+        for url in page.feed_urls
     ]
     if page.refresh_url:
-        role = hub.role if hub.role in ("seed", "home") else "list"
+        role = hub.role if hub.role in (HubRole.SEED, HubRole.HOME) else "list"
         why = f"{hub.url} refreshes to it"
-        named.append((page.refresh_url, NewHub("html", role, 1.0, why, now)))
+        named.append((page.refresh_url, NewHub(HubKind.HTML, role, 1.0, why, now)))
     if page.kind is PageKind.SITEMAP_INDEX:
-        part = NewHub("sitemap", "sitemap", 1.0, f"listed in {hub.url}", now)
+        part = NewHub(HubKind.SITEMAP, HubRole.SITEMAP, 1.0, f"listed in {hub.url}", now)
         named += [(target.url, part) for target in facts.found[:MAX_SITEMAPS]]
     links = [
         SeenLink(identity(url), url, hub=new)

@@ -34,6 +34,7 @@ from incremental.decide.url_dates import date_in_url
 from incremental.scope import page_number
 from incremental.times import DAY, HOUR, believable
 from incremental.urls import host_of
+from store.enums import HubKind, HubRole, PageState
 from store.values import HubRow, KnownPage, LookRow, NewHub, SeenLink
 
 _LIST_WORDS = re.compile(
@@ -56,7 +57,7 @@ def link_rule(  # noqa: PLR0911, PLR0913 - a table of cases; each bears on it
     *new_hub*: the hub itself came up after its site's baseline and is read for the first time; a new
     section's pages are new with it.
     """
-    date = (target.published_at if hub.kind == "feed" else None) or date_in_url(target.url)
+    date = (target.published_at if hub.kind == HubKind.FEED else None) or date_in_url(target.url)
     old = date is not None and date < since.oldest_news and not new_hub
     if known is not None:
         if not _overlooked(known, hub, since, old=old):
@@ -65,7 +66,7 @@ def link_rule(  # noqa: PLR0911, PLR0913 - a table of cases; each bears on it
     # What stands in a feed is a page: ``/?p=3`` is an article of a blog there.
     if hub_like:
         return Rule.HUB
-    if hub.kind != "feed" and is_later_page(target):
+    if hub.kind != HubKind.FEED and is_later_page(target):
         return Rule.LATER_PAGE
     if _is_baseline(hub) and not new_hub:
         return Rule.DATED_BY_FEED if _dated_since(target, hub, since) else Rule.BASELINE
@@ -79,7 +80,7 @@ def _is_baseline(hub: HubRow) -> bool:
 
     A feed that named a wrong host for weeks begins anew on the day when that is mended.
     """
-    return hub.baseline_at is None or (hub.kind == "feed" and not hub.shown_links)
+    return hub.baseline_at is None or (hub.kind == HubKind.FEED and not hub.shown_links)
 
 
 def _dated_since(target: Target, hub: HubRow, since: Since) -> bool:
@@ -87,7 +88,7 @@ def _dated_since(target: Target, hub: HubRow, since: Since) -> bool:
 
     Only a feed prints when a page was published; a sitemap's lastmod moves with every deployment.
     """
-    if hub.kind != "feed" or target.published_at is None:
+    if hub.kind != HubKind.FEED or target.published_at is None:
         return False
     begun = since.site_added_at if hub.baseline_at is None else (hub.visited_at or 0.0) - DAY
     return begun < target.published_at <= since.now
@@ -103,12 +104,12 @@ def _overlooked(known: KnownPage, hub: HubRow, since: Since, *, old: bool) -> bo
         return False  # what it shows under new addresses is part of that event
     # What stands in a feed is no hub, whatever its address looks like.
     eligible = (
-        known.state in ("known", "pending")
-        if hub.kind == "feed"
-        else (known.state == "known" and not known.is_hub)
+        known.state in (PageState.KNOWN, PageState.PENDING)
+        if hub.kind == HubKind.FEED
+        else (known.state == PageState.KNOWN and not known.is_hub)
     )
     # A widget may have been the first to show what a list now gained.
-    eligible = eligible or (old and known.state == "backdated" and not known.is_hub)
+    eligible = eligible or (old and known.state == PageState.BACKDATED and not known.is_hub)
     return eligible and known.first_seen_at > hub.visited_at
 
 
@@ -136,7 +137,7 @@ def decide_links(view: HubView) -> LinkDecisions:
             view.known.get(t.identity),
             view.hub,
             view.since,
-            hub_like=view.hub.kind != "feed"
+            hub_like=view.hub.kind != HubKind.FEED
             and view.scores.get(t.identity, 0.0) >= view.limits.threshold,
             new_hub=view.came_up(t),
         )
@@ -181,10 +182,14 @@ def _new_hub(view: HubView, target: Target) -> NewHub:
     score, number = view.scores[target.identity], page_number(target.url)
     now = view.since.now
     if view.corrected.get(target.identity) == "hub":
-        return NewHub("html", "user", score, "you said that it is a hub", now)
+        return NewHub(HubKind.HTML, HubRole.USER, score, "you said that it is a hub", now)
     if number is not None:
-        return NewHub("html", "page", score, f"page {number} of a list", now + number * HOUR)
-    return NewHub("html", "list", score, "looks like a list", now + (1.0 - score) * HOUR)
+        return NewHub(
+            HubKind.HTML, HubRole.PAGE, score, f"page {number} of a list", now + number * HOUR
+        )
+    return NewHub(
+        HubKind.HTML, HubRole.LIST, score, "looks like a list", now + (1.0 - score) * HOUR
+    )
 
 
 def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
@@ -203,7 +208,8 @@ def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
     first = {
         t.identity
         for t in view.found
-        if host_of(t.url) in view.leading or (view.hub.kind != "feed" and may_be_furniture(t.url))
+        if host_of(t.url) in view.leading
+        or (view.hub.kind != HubKind.FEED and may_be_furniture(t.url))
     }
     return frozenset(fresh[: view.looks]) | first.intersection(fresh)
 
@@ -212,10 +218,10 @@ def _of_event(
     target: Target, rule: Rule, view: HubView, hubs: Mapping[str, NewHub], event: Migration
 ) -> SeenLink:
     """Return a link that was found at a URL migration or in a burst: whatever is new is part of that."""
-    state = "backdated" if rule is Rule.BACKDATED else "known"
+    state = PageState.BACKDATED if rule is Rule.BACKDATED else PageState.KNOWN
     if rule.standing in (Standing.NEW, Standing.BACKFILL):
         # So that the next hub to show it does not announce it either.
-        state, rule = "relaunched", Rule.BURST if event.kind == "flood" else Rule.MIGRATED
+        state, rule = PageState.RELAUNCHED, Rule.BURST if event.kind == "flood" else Rule.MIGRATED
     return _seen(
         target, view, state, rule, hubs.get(target.identity), event.moved.get(target.identity)
     )
@@ -239,13 +245,17 @@ def _decided(  # noqa: PLR0913, PLR0917 - what was decided for all links togethe
     over = rule.standing is Standing.HUB and hub is None and not is_later_page(target) and news
     backfill = is_arrived and (rule.standing is not Standing.HUB or over)
     over = over and not backfill
-    waits = (hub is not None and hub.role == "list" and news) or over or target.identity in verified
-    state = "pending" if waits else "known"
+    waits = (
+        (hub is not None and hub.role == HubRole.LIST and news)
+        or over
+        or target.identity in verified
+    )
+    state = PageState.PENDING if waits else PageState.KNOWN
     if rule is Rule.BACKDATED:
-        state = "backdated"
+        state = PageState.BACKDATED
     if backfill or (waits and old_hub):
         # With a hub it waits for its first reading: then it is one, or a page of the backfill.
-        state = "backfill"
+        state = PageState.BACKFILL
     if backfill:
         rule = Rule.BACKFILL
     elif over:
@@ -319,7 +329,7 @@ def page_news(
     no event has announced it yet; *perhaps_list*: it may be a list, and is none to announce if its
     address says so.
     """
-    waits = row is not None and row.state in ("pending", "missing")
+    waits = row is not None and row.state in (PageState.PENDING, PageState.MISSING)
     if row is None or not (waits or awaits_event):
         return PageNews()
     if perhaps_list and _LIST_WORDS.search(row.url):

@@ -19,6 +19,7 @@ from math import inf
 from incremental.decide.hub_view import HubView
 from incremental.decide.links import Target
 from incremental.decide.rules import Rule, Standing
+from store.enums import HubKind, HubRole
 from store.values import HubRow
 
 MIN_LINKS = 4
@@ -40,7 +41,7 @@ def overflowed(view: HubView, rules: Mapping[str, Rule]) -> bool:
     if not _can_overflow(hub):
         return False
     # Later pages of a list are read now and then: that all on them is new to them says nothing.
-    own = hub.visited_at if hub.visited_at is not None and hub.role != "page" else inf
+    own = hub.visited_at if hub.visited_at is not None and hub.role != HubRole.PAGE else inf
     if _turned_over(view, rules, since=own, unseen=MIN_LINKS):
         return True
     if view.overflow_at > (hub.visited_at or 0.0):
@@ -53,7 +54,7 @@ def overflowed(view: HubView, rules: Mapping[str, Rule]) -> bool:
 
 def _can_overflow(hub: HubRow) -> bool:
     empty_before = hub.visited_at is not None and not hub.shown_links
-    return hub.baseline_at is not None and hub.kind != "sitemap" and not empty_before
+    return hub.baseline_at is not None and hub.kind != HubKind.SITEMAP and not empty_before
 
 
 def _turned_over(

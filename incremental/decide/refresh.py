@@ -26,6 +26,7 @@ from incremental.history.reading import whole
 from incremental.history.textdiff import TextDiff, diff
 from incremental.visit import Outcome
 from store.answers.values import CheckRow, StoredText
+from store.enums import ChangeKind, HubKind, PageState
 from store.updates import PageUpdate
 from store.values import ARTICLE, NewHub, NextCheck, PageChange, ReadText, SeenLink, VisitRecord
 
@@ -55,10 +56,10 @@ class RefreshFacts:
 def decide_refresh(outcome: Outcome, facts: RefreshFacts) -> Decision:
     """Decide on an announced page that was fetched again."""
     record = _compared(base_record(outcome, facts.now), outcome, facts)
-    change = record.page_change.kind if record.page_change is not None else ""
-    changed = change in ("changed", "back", "moved")
+    change = record.page_change.kind if record.page_change is not None else None
+    changed = change in (ChangeKind.CHANGED, ChangeKind.BACK, ChangeKind.MOVED)
     due_at = next_check_at(facts.now if changed else facts.same_since, facts.now, facts.terms)
-    stays = change not in ("gone", "moved")
+    stays = change not in (ChangeKind.GONE, ChangeKind.MOVED)
     record = replace(
         record,
         next_check=_next_check(outcome, facts.row, due_at),
@@ -83,20 +84,24 @@ def _compared(  # noqa: PLR0911 - a table of cases
     base: VisitRecord, outcome: Outcome, facts: RefreshFacts
 ) -> VisitRecord:
     row, read = facts.row, outcome.read
-    was_gone = row.state == "gone"
+    was_gone = row.state == PageState.GONE
     if facts.gone:
         if was_gone:
             return base
         return replace(
-            base, page_fields={"state": "gone"}, page_change=PageChange("gone", facts.gone)
+            base,
+            page_fields={"state": PageState.GONE},
+            page_change=PageChange(ChangeKind.GONE, facts.gone),
         )
     if outcome.response.status not in HAS_PAGE:
         return base
     if not was_gone and facts.moved_to is not None:
-        alias = replace(facts.moved_to, state="alias", rule=Rule.ALIAS)
-        return replace(base, page_change=PageChange("moved", alias.url), more_pages=(alias,))
-    fields = PageUpdate(state="known") if was_gone else PageUpdate()
-    change = PageChange("back") if was_gone else None
+        alias = replace(facts.moved_to, state=PageState.ALIAS, rule=Rule.ALIAS)
+        return replace(
+            base, page_change=PageChange(ChangeKind.MOVED, alias.url), more_pages=(alias,)
+        )
+    fields = PageUpdate(state=PageState.KNOWN) if was_gone else PageUpdate()
+    change = PageChange(ChangeKind.BACK) if was_gone else None
     if outcome.unchanged or read is None or not read.text:
         return replace(base, page_fields=fields, page_change=change)
     fields["body_md5"] = read.md5
@@ -111,9 +116,9 @@ def _compared(  # noqa: PLR0911 - a table of cases
     if read.title:
         fields["title"] = read.title
     change = (
-        PageChange("back", found.summary)
+        PageChange(ChangeKind.BACK, found.summary)
         if was_gone
-        else PageChange("changed", found.summary, row.body_md5, read.md5)
+        else PageChange(ChangeKind.CHANGED, found.summary, row.body_md5, read.md5)
     )
     return replace(base, text=read, page_fields=fields, page_change=change)
 
@@ -123,14 +128,14 @@ def _gained(facts: RefreshFacts) -> Sequence[SeenLink]:
     if not 0 < len(facts.gained) <= MAX_GAINED:
         return ()
     now, row = facts.now, facts.row
-    hub = NewHub("html", ARTICLE, 0.5, "gained links to pages that no list showed", now)
+    hub = NewHub(HubKind.HTML, ARTICLE, 0.5, "gained links to pages that no list showed", now)
     return (
         *(
             SeenLink(
                 t.identity,
                 t.url,
                 t.anchor,
-                state="pending",
+                state=PageState.PENDING,
                 look_due_at=now,
                 rule=Rule.GAINED_LINK,
             )

@@ -20,6 +20,7 @@ from incremental.decide.editions import editions, language_of, translated
 from incremental.decide.links import Target, is_later_page, top_folder
 from incremental.decide.rules import Rule
 from incremental.times import DAY
+from store.enums import PageState
 from store.values import KnownPage, SeenLink, VerifyAgain
 
 MAX_NEW_SECTION = 40
@@ -152,5 +153,10 @@ def _read_again(facts: SectionFacts) -> tuple[VerifyAgain, ...]:
 
 def _pending(target: Target, rule: Rule, now: float) -> SeenLink:
     return SeenLink(
-        target.identity, target.url, target.anchor, state="pending", look_due_at=now, rule=rule
+        target.identity,
+        target.url,
+        target.anchor,
+        state=PageState.PENDING,
+        look_due_at=now,
+        rule=rule,
     )

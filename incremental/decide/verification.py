@@ -25,6 +25,7 @@ from incremental.history.plan import CheckTerms
 from incremental.times import DAY, HOUR, believable
 from incremental.urls import identity
 from incremental.visit import Outcome
+from store.enums import ChangeKind, HubKind, PageState
 from store.updates import PageUpdate
 from store.values import (
     ARTICLE,
@@ -37,8 +38,6 @@ from store.values import (
     VisitRecord,
 )
 
-MISSING = "missing"
-"""State of a page that is linked and not there yet."""
 GIVE_UP_SECONDS = 60 * DAY
 MAX_WAIT_SECONDS = 2 * DAY
 
@@ -82,11 +81,15 @@ def decide_verification(outcome: Outcome, facts: PageFacts) -> Decision:
     base = replace(base_record(outcome, now), first_hub_id=row.first_hub_id)
     if facts.leads_on is not None:
         return Decision(_led_on(base, row, facts.leads_on))
-    waited = row.state in ("pending", MISSING)
+    waited = row.state in (PageState.PENDING, PageState.MISSING)
     missing = _missing(outcome)
     if missing is not None:
         return Decision(_not_there(base, row, *missing, waited=waited))
-    if row.state == MISSING and page is None and outcome.response.status not in UNREADABLE:
+    if (
+        row.state == PageState.MISSING
+        and page is None
+        and outcome.response.status not in UNREADABLE
+    ):
         # The server fails, or leads elsewhere: that says nothing of a page that was not there before.
         fields = PageUpdate(look_due_at=_again_at(row, now) or now + MAX_WAIT_SECONDS)
         fields |= {"looked_at": now, "rule": Rule.NOT_THERE_YET}
@@ -101,7 +104,7 @@ def _led_on(base: VisitRecord, row: LookRow, to: LeadsOn) -> VisitRecord:
         to.url,
         row.anchor,
         published_at=row.published_at,
-        state="pending",
+        state=PageState.PENDING,
         look_due_at=base.at,
         look_score=row.look_score,
         link_context=row.link_context,
@@ -111,14 +114,14 @@ def _led_on(base: VisitRecord, row: LookRow, to: LeadsOn) -> VisitRecord:
     return replace(
         base,
         page_fields={
-            "state": "moved",
+            "state": PageState.MOVED,
             "look_due_at": None,
             "looked_at": base.at,
             "rule": Rule.LED_ON,
         },
-        page_change=PageChange("moved", to.url),
+        page_change=PageChange(ChangeKind.MOVED, to.url),
         moved_to=link,
-        verify_again=(VerifyAgain(to.known.id, "pending"),) if again and to.known else (),
+        verify_again=(VerifyAgain(to.known.id, PageState.PENDING),) if again and to.known else (),
     )
 
 
@@ -156,10 +159,10 @@ def _not_there(
         fields |= {"look_due_at": again_at, "rule": Rule.NOT_THERE_YET}
         # Once may be a cache on the way; from the second time on it is missing.
         if row.looked_at is not None:
-            fields["state"] = MISSING
+            fields["state"] = PageState.MISSING
         return replace(base, detail=detail, page_fields=fields)
-    fields["state"] = "gone"
-    change = None if waited else PageChange("gone")
+    fields["state"] = PageState.GONE
+    change = None if waited else PageChange(ChangeKind.GONE)
     return replace(base, detail=detail, page_fields=fields, page_change=change)
 
 
@@ -167,7 +170,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
     """Decide on a page that is there, or of which its hub alone says so: a site cannot hide it."""
     row, now, page = facts.row, facts.now, outcome.page
     rule = Rule.UNREADABLE if page is None else None
-    if row.state == MISSING or is_kept_back(row.rule):
+    if row.state == PageState.MISSING or is_kept_back(row.rule):
         rule = rule or Rule.CONFIRMED
     news = page_news(row, rule, page.title if page is not None else "")
     fields = PageUpdate(look_due_at=None, looked_at=now)
@@ -175,7 +178,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
     if decided is not None:
         fields["rule"] = decided
     if news.rule is not None and news.rule.keeps_back:
-        fields["state"] = "known"
+        fields["state"] = PageState.KNOWN
     if page is not None:
         fields |= {"body_md5": outcome.body_md5, "language": page.language}
         if page.title:
@@ -187,14 +190,14 @@ def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
     same = _same_page(facts.elsewhere, row)
     if same is not None:
         announce = news.announce and same.known.announced_at is None
-        fields |= {"state": "moved", "moved_to": same.known.id}
+        fields |= {"state": PageState.MOVED, "moved_to": same.known.id}
         if same.known.announced_at is not None:
             fields["rule"] = Rule.SAME_PAGE
         record = replace(
             base,
             page_fields=fields,
             announce_page=announce,
-            page_change=PageChange("moved", same.url),
+            page_change=PageChange(ChangeKind.MOVED, same.url),
         )
         return Decision(record, keep_body=keep)
     told = row.announced_at is not None or news.announce
@@ -234,11 +237,11 @@ def _alias(facts: PageFacts) -> Sequence[SeenLink]:
     if other is None or other.known is not None or not other.in_reach:
         return ()
     name = identity(other.url)
-    return (SeenLink(name, other.url, facts.row.anchor, state="alias", rule=Rule.ALIAS),)
+    return (SeenLink(name, other.url, facts.row.anchor, state=PageState.ALIAS, rule=Rule.ALIAS),)
 
 
 def _monitored(section: Section, row: LookRow, now: float) -> Sequence[SeenLink]:
     if not section.monitor:
         return ()
-    hub = NewHub("html", ARTICLE, 0.5, "leads to others of its folder", now + DAY)
+    hub = NewHub(HubKind.HTML, ARTICLE, 0.5, "leads to others of its folder", now + DAY)
     return (SeenLink(row.identity, row.url, hub=hub),)

@@ -23,6 +23,7 @@ from incremental.settings import Settings
 from incremental.times import NEVER
 from incremental.urls import identity, normalize
 from store import Store
+from store.enums import HubStatus, PageState
 from store.values import ARTICLE, HubRow, SiteRow
 
 
@@ -105,9 +106,9 @@ def _verdict(answer: dict[str, Any]) -> str:
     """Sum the rules up in one sentence: the first that would keep a page from being told."""
     sites = answer["sites"]
     seen = [site for site in sites if site.get("seen")]
-    backdated = any(site.get("page_state") == "backdated" for site in seen)
-    relaunched = any(site.get("page_state") == "relaunched" for site in seen)
-    moved = bool(seen) and all(site.get("page_state") == "moved" for site in seen)
+    backdated = any(site.get("page_state") == PageState.BACKDATED for site in seen)
+    relaunched = any(site.get("page_state") == PageState.RELAUNCHED for site in seen)
+    moved = bool(seen) and all(site.get("page_state") == PageState.MOVED for site in seen)
     gained = next((site["backfill"]["says"] for site in seen if site.get("backfill")), "")
     is_hub = any(site.get("hub") not in (None, "dead") for site in seen if not site.get("article"))
     alias = bool(seen) and all(site.get("page_state") == "alias" for site in seen)
@@ -154,13 +155,13 @@ def _number(value: float, digits: int = 2) -> float | None:
 
 def _reason(hub: HubRow, reason: str) -> str:
     """Return why a hub is visited when it is, in one sentence."""
-    if hub.state == "dead":
+    if hub.state is HubStatus.DEAD:
         return f"given up: {hub.last_status}"
     if hub.role == ARTICLE:
         return "an article, read now and then for links that no list shows"
     if hub.visited_at is None and hub.last_status not in (None, FetchStatus.FETCHED):
         return f"not read yet: {hub.last_status}"
-    if hub.state == "resting":
+    if hub.state is HubStatus.RESTING:
         return "rests: other hubs show what it shows"
     return reason
 

@@ -23,7 +23,6 @@ from classifier.hub.labels import (
     TOPIC,
     Behaviour,
     BehaviourRule,
-    LabelOrigin,
     LabelRow,
     Said,
     read_labels,
@@ -35,6 +34,7 @@ from incremental.decide.mirrors import rules
 from incremental.errors import InputError
 from incremental.urls import host_of, identity, normalize, registered_domain
 from store import Store
+from store.enums import HubKind, HubRole, LabelOrigin, PageLabel
 from store.values import HubNews, HubRow, LabelEntry, NewHub, SeenLink, SiteRow
 
 RULE = BehaviourRule()
@@ -42,7 +42,7 @@ FRAME_HUBS = 8
 """A new page that stands on more hubs than this, and on more than half of its site's, says nothing of any."""
 SILENT_PROBABILITY = 1 / 3
 """Probability of a hub from which on a silent page is called a topic page."""
-_OBSERVED_ROLES = ("seed", "home", "list", "user")
+_OBSERVED_ROLES = (HubRole.SEED, HubRole.HOME, HubRole.LIST, HubRole.USER)
 """Feeds and sitemaps are found by other means than their addresses; later pages of a list are read once."""
 
 
@@ -77,13 +77,17 @@ def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
     entry = LabelEntry(
         url=url,
         identity=identity(url),
-        label=label,
+        label=PageLabel(label),
         origin=LabelOrigin.USER,
         at=now,
         anchor=anchor,
         site_id=where[0][0].id if where else None,
     )
-    new = NewHub("html", "user", 1.0, "you said that it is a hub", now) if label == HUB else None
+    new = (
+        NewHub(HubKind.HTML, HubRole.USER, 1.0, "you said that it is a hub", now)
+        if label == HUB
+        else None
+    )
     links = [(row.id, SeenLink(identity(at), at, anchor, hub=new)) for row, at in where]
     store.write.correct(entry, links)
     return Correction(url, label, tuple(row.name for row, _ in where))
@@ -92,7 +96,7 @@ def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
 def _refuse_seeds(store: Store, url: str, known: list[tuple[SiteRow, dict[str, Any]]]) -> None:
     for row, page in known:
         hub = store.read.hub(page["id"])
-        if hub is not None and hub.role == "seed":
+        if hub is not None and hub.role is HubRole.SEED:
             raise InputError("url", url, f"{row.name} begins there; `hubwatch remove` ends that")
 
 
@@ -170,7 +174,9 @@ def import_labels(store: Store, path: Path, *, now: float) -> tuple[int, int]:
             problem = f"URL {row.url[:100]!r} is no web address"
             raise LabelFileError(path, _line_of(path, place), problem)
         entries.append(
-            LabelEntry(url, identity(url), row.label, LabelOrigin.IMPORTED, now, row.anchor)
+            LabelEntry(
+                url, identity(url), PageLabel(row.label), LabelOrigin.IMPORTED, now, row.anchor
+            )
         )
     return len(rows), store.write.put_labels(entries)
 
@@ -204,7 +210,7 @@ def _behaviours(
     judged = [
         hub
         for hub in hubs
-        if hub.kind == "html" and hub.role in _OBSERVED_ROLES and not hub.failures
+        if hub.kind is HubKind.HTML and hub.role in _OBSERVED_ROLES and not hub.failures
         if hub.baseline_at is not None and hub.visited_at is not None
     ]
     all_news = store.read.hub_news(site_id)
@@ -238,13 +244,13 @@ def _judge(
     tags are silent for a year, and are lists all the same. A seed, or a user's hub, that is silent is
     what somebody wants watched.
     """
-    lists = [RULE.judge(own) for hub, _, own in behaviours if hub.role == "list"]
+    lists = [RULE.judge(own) for hub, _, own in behaviours if hub.role is HubRole.LIST]
     silent, brought = lists.count(TOPIC), lists.count(HUB)
     odds = (silent + 1) / (silent + brought + 2)
     labels: list[tuple[HubRow, str | None]] = []
     for hub, behaviour, own in behaviours:
         label = HUB if RULE.judge(own) == HUB else None
-        if hub.role == "list" and RULE.judge(behaviour) == TOPIC:
+        if hub.role is HubRole.LIST and RULE.judge(behaviour) == TOPIC:
             prior = min(max(hub.score, 0.01), 0.99)
             hub_like = prior * odds
             label = TOPIC if hub_like / (hub_like + 1 - prior) < SILENT_PROBABILITY else None
@@ -253,13 +259,13 @@ def _judge(
 
 
 def _entry(store: Store, hub: HubRow, label: str, now: float) -> LabelEntry:
-    page = store.read.page(hub.page_id) or {}
+    page = store.read.page(hub.page_id)
     return LabelEntry(
         url=hub.url,
         identity=hub.identity,
-        label=label,
+        label=PageLabel(label),
         origin=LabelOrigin.BEHAVIOUR,
         at=now,
-        anchor=str(page.get("anchor", "")),
+        anchor=page.anchor if page else "",
         site_id=hub.site_id,
     )

@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import Thread
 
 from classifier.hub import ModelError, TrainingError
-from classifier.hub.labels import LabelOrigin, labels_hash
+from classifier.hub.labels import labels_hash
 from classifier.hub.registry import ModelRegistry, next_version
 from classifier.hub.updating import update_model
 from incremental.crawl.engine import InlineExecutor
@@ -30,6 +30,7 @@ from incremental.learning.models import adopt_shipped, base_model
 from incremental.times import DAY
 from incremental.urls import host_of, registered_domain
 from store import Store
+from store.enums import LabelOrigin
 from store.values import LabelEntry
 
 logger = logging.getLogger("hubwatch.learning")

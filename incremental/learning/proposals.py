@@ -11,6 +11,7 @@ from incremental.seeds import add_seed
 from incremental.urls import identity
 from store import Store
 from store.discovery import ProposalRow
+from store.enums import HubKind, HubRole, ProposalState
 from store.record import to_json
 from store.values import NewHub, SeenLink
 
@@ -49,7 +50,9 @@ def accept_sites(
         store.write.update_site(site_id, origin=to_json(origin))
         links = [
             SeenLink(
-                identity(url), url, hub=NewHub("html", "list", score, "found by discovery", now)
+                identity(url),
+                url,
+                hub=NewHub(HubKind.HTML, HubRole.LIST, score, "found by discovery", now),
             )
             for url, score in hubs
             if urlsplit(url).netloc == parts.netloc
@@ -57,10 +60,10 @@ def accept_sites(
         if links:
             store.write.add_pages(site_id, links, now=now)
         ids.append(site_id)
-    store.discovery.decide([one.id for one in chosen], "accepted", now=now)
+    store.discovery.decide([one.id for one in chosen], ProposalState.ACCEPTED, now=now)
     return ids
 
 
 def reject_sites(store: Store, chosen: Sequence[ProposalRow], *, now: float) -> None:
     """Turn sites down: they are not proposed again, and pages like theirs rank lower from now on."""
-    store.discovery.decide([one.id for one in chosen], "rejected", now=now)
+    store.discovery.decide([one.id for one in chosen], ProposalState.REJECTED, now=now)

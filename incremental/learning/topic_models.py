@@ -20,7 +20,6 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
 
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicError, TopicModelError
@@ -33,9 +32,7 @@ from classifier.topic.trees import read_tree
 from classifier.topic.trees.forest import joined
 from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
 from incremental.decide.topics import (
-    IRRELEVANT,
     LIKELY,
-    RELEVANT,
     Readiness,
     from_text,
     is_empty,
@@ -44,7 +41,8 @@ from incremental.decide.topics import (
 )
 from incremental.learning.topics import find_topic
 from store import Store
-from store.topic_values import ExampleRow, KeptPage, TopicRow
+from store.enums import ExampleOrigin, TopicState, TopicVerdict
+from store.topic_values import ExampleRow, KeptPage, TopicFields, TopicRow
 from store.values import TopicScore
 
 logger = logging.getLogger("hubwatch.topics")
@@ -148,7 +146,7 @@ class TopicShelf:
         examples = self._store.topics.examples(row.id)
         keywords: list[str] = json.loads(row.keywords)
         standing = readiness(examples, keywords)
-        fields: dict[str, Any] = {"model": "", "version": "", "warnings": "[]"}
+        fields: TopicFields = {"model": "", "version": "", "warnings": "[]"}
         if standing.ready:
             try:
                 model = self._taught(row, examples, keywords)
@@ -156,10 +154,12 @@ class TopicShelf:
                 standing = Readiness(ready=False, why=f"nothing can be learned from it: {error}")
             else:
                 fields = _columns(model, self._problems(row.method))
-        state = "ready" if standing.ready else "waiting"
-        fields |= {"state": "paused" if row.state == "paused" else state, "why": standing.why}
+        state = TopicState.READY if standing.ready else TopicState.WAITING
+        paused = row.state is TopicState.PAUSED
+        fields |= {"state": TopicState.PAUSED if paused else state, "why": standing.why}
         # Not the time of the clock: what is said during the lesson must lead to another one.
-        self._store.topics.update(row.id, learned_at=row.changed_at, **fields)
+        fields["learned_at"] = row.changed_at
+        self._store.topics.update(row.id, **fields)
         logger.info("topic %s is %s %s", row.name, fields["state"], fields["version"])
         return find_topic(self._store, row.name)
 
@@ -170,15 +170,15 @@ class TopicShelf:
         for one in examples:
             if one.text is not None and says_something(one):
                 texts.setdefault(one.origin, []).append(from_text(one.text))
-        said = {RELEVANT, IRRELEVANT}
+        said = {ExampleOrigin.RELEVANT, ExampleOrigin.IRRELEVANT}
         return TopicModel.learn(
             [text for origin, pages in texts.items() if origin not in said for text in pages],
             keywords,
             background=self.background,
             negatives=self._negatives(row, examples),
-            relevant=texts.get(RELEVANT, []),
+            relevant=texts.get(ExampleOrigin.RELEVANT, []),
             judged=self._judged(row, examples),
-            irrelevant=texts.get(IRRELEVANT, []),
+            irrelevant=texts.get(ExampleOrigin.IRRELEVANT, []),
             method=row.method,
             tree=self._semantic_tree(row.method),
         )
@@ -188,7 +188,7 @@ class TopicShelf:
         pages = self._store.topics.kept_pages(limit=2 * NEGATIVES)
         taught = {one.identity for one in examples}
         judged = self._store.topics.scores([page.page_id for page in pages], row.id)
-        liked = {one.page_id for one in judged if one.verdict != Verdict.IRRELEVANT}
+        liked = {one.page_id for one in judged if one.verdict is not TopicVerdict.IRRELEVANT}
         plain = (p for p in pages if p.identity not in taught and p.page_id not in liked)
         texts = (self._text(page) for page in plain)
         found = (text for text in texts if text is not None and not is_empty(text))
@@ -317,7 +317,7 @@ class TopicShelf:
                 voice.row = replace(voice.row, version=model.version)
 
 
-def _columns(model: TopicModel, problems: Sequence[str]) -> dict[str, Any]:
+def _columns(model: TopicModel, problems: Sequence[str]) -> TopicFields:
     return {
         "model": _json(model.to_json()),
         "version": model.version,

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from classifier.topic.values import PageText, Verdict
-from incremental.decide.topics import EXAMPLE, IRRELEVANT, RELEVANT, readiness, to_text
+from incremental.decide.topics import readiness, to_text
 from incremental.errors import InputError, NotFoundError
 from incremental.urls import identity, normalize
 from store import Store
+from store.enums import ExampleOrigin, TopicState, TopicVerdict
 from store.topic_values import ExampleRow, NewExample, TopicRow
 from store.topics import YOU
 from store.values import TopicScore
@@ -91,11 +92,13 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     if before is not None and not words:
         words = tuple(json.loads(before.keywords))
     known = store.topics.examples(before.id) if before is not None else []
-    given = {one.identity for one in known if one.origin == EXAMPLE} | set(map(identity, urls))
+    given = {one.identity for one in known if one.origin == ExampleOrigin.EXAMPLE} | set(
+        map(identity, urls)
+    )
     if len(given) > MAX_EXAMPLES:
         raise InputError("examples", len(given), f"at most {MAX_EXAMPLES} pages are learned from")
     topic_id = store.topics.add(name, words, method, now=now)
-    taught = _put(store, topic_id, urls, EXAMPLE, now)
+    taught = _put(store, topic_id, urls, ExampleOrigin.EXAMPLE, now)
     return find_topic(store, name), taught
 
 
@@ -109,7 +112,7 @@ def teach(
         NotFoundError: there is no such topic.
     """
     row = find_topic(store, name)
-    origin = RELEVANT if relevant else IRRELEVANT
+    origin = ExampleOrigin.RELEVANT if relevant else ExampleOrigin.IRRELEVANT
     addresses = _addresses(urls)
     taught = _put(store, row.id, addresses, origin, now)
     for url in addresses:
@@ -142,17 +145,24 @@ def set_paused(store: Store, name: str, *, paused: bool, now: float) -> TopicRow
     row = find_topic(store, name)
     keywords: list[str] = json.loads(row.keywords)
     ready = readiness(store.topics.examples(row.id), keywords).ready
-    state = "paused" if paused else "ready" if ready else "waiting"
+    live = TopicState.READY if ready else TopicState.WAITING
+    state = TopicState.PAUSED if paused else live
     store.topics.update(row.id, state=state, changed_at=now)
     return find_topic(store, name)
 
 
-def _put(store: Store, topic_id: int, urls: Sequence[str], origin: str, now: float) -> list[Taught]:
+def _put(
+    store: Store, topic_id: int, urls: Sequence[str], origin: ExampleOrigin, now: float
+) -> list[Taught]:
     known = {one.identity: one for one in store.topics.examples(topic_id)}
     fresh = [_example(store, url, origin, known.get(identity(url)), now) for url in urls]
     new = {one.identity for one in fresh}
-    said = [one for one in known.values() if one.origin != EXAMPLE and one.identity not in new]
-    if origin != EXAMPLE:
+    said = [
+        one
+        for one in known.values()
+        if one.origin != ExampleOrigin.EXAMPLE and one.identity not in new
+    ]
+    if origin != ExampleOrigin.EXAMPLE:
         said.sort(key=lambda one: one.added_at)
         for one in said[: max(len(said) + len(fresh) - MAX_CORRECTIONS, 0)]:
             store.topics.forget_example(one.id)
@@ -161,7 +171,7 @@ def _put(store: Store, topic_id: int, urls: Sequence[str], origin: str, now: flo
 
 
 def _example(
-    store: Store, url: str, origin: str, known: ExampleRow | None, now: float
+    store: Store, url: str, origin: ExampleOrigin, known: ExampleRow | None, now: float
 ) -> NewExample:
     if known is not None and known.text is not None:
         return NewExample(url, identity(url), origin)
@@ -242,12 +252,9 @@ def _facts(row: TopicRow, judged: dict[str, int], said: dict[str, int]) -> dict[
         "method": row.method,
         "keywords": json.loads(row.keywords),
         "version": row.version or None,
-        "examples": said.get(EXAMPLE, 0),
-        "corrections": said.get(RELEVANT, 0) + said.get(IRRELEVANT, 0),
-        "pages": {
-            verdict: judged.get(verdict, 0)
-            for verdict in ("relevant", "grey", "irrelevant", "guess")
-        },
+        "examples": said.get(ExampleOrigin.EXAMPLE, 0),
+        "corrections": said.get(ExampleOrigin.RELEVANT, 0) + said.get(ExampleOrigin.IRRELEVANT, 0),
+        "pages": {verdict: judged.get(verdict, 0) for verdict in (*TopicVerdict, "guess")},
         "warnings": json.loads(row.warnings),
         "created_at": row.created_at,
         "learned_at": row.learned_at,

@@ -33,6 +33,7 @@ from incremental.times import DAY, HOUR
 from store import Store
 from store.answers import NewQuery, NewsRow
 from store.backfills import BackfillQuery
+from store.enums import OutboxState, TopicVerdict
 from store.outbox import OutboxRow
 
 logger = logging.getLogger("hubwatch.notify")
@@ -213,7 +214,7 @@ class Notifier:
         return now - row.found_at > JUDGED_WITHIN_SECONDS and mark.score >= LIKELY
 
     def _send(self, channel: ChannelSettings, entries: Sequence[OutboxRow], now: float) -> None:
-        key = entries[0].message if entries[0].state == "sending" else ""
+        key = entries[0].message if entries[0].state is OutboxState.SENDING else ""
         key = key or message_key(channel.name, [one.id for one in entries])
         self._store.outbox.begin([one.id for one in entries], key)
         try:
@@ -271,7 +272,9 @@ def _narrowed(query: NewQuery, topic: int | None, min_score: float, since: float
     )
     if topic is None:
         return query
-    return replace(query, topic=topic, hidden_verdict="irrelevant", min_score=min_score or None)
+    return replace(
+        query, topic=topic, hidden_verdict=TopicVerdict.IRRELEVANT, min_score=min_score or None
+    )
 
 
 def _further(query: NewQuery, cursor: int | None) -> NewQuery:

@@ -16,8 +16,9 @@ from incremental.notify.delivery import Delivered, deliver
 from incremental.notify.message import ToldPage, compose
 from incremental.settings.channels import ChannelSettings
 from store import Store
+from store.enums import OutboxState
 
-STATES = ("waiting", "sending", "sent", "failed")
+STATES = tuple(OutboxState)
 """In which an entry of the outbox may be, in this order."""
 _trying = threading.Lock()
 

@@ -21,14 +21,14 @@ from incremental.revisit.budget import (
 from incremental.revisit.fixed import FixedPolicy
 from incremental.revisit.price import PricePolicy, hinted, pinged, woken
 from incremental.revisit.protocol import Explanation, Policy, Terms
-from incremental.revisit.state import HubKind, HubState, SiteState, Visit
+from incremental.revisit.state import HubState, ListKind, SiteState, Visit
 
 __all__ = [
     "BudgetState",
     "Explanation",
     "FixedPolicy",
-    "HubKind",
     "HubState",
+    "ListKind",
     "Policy",
     "PricePolicy",
     "SiteState",

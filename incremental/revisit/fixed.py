@@ -13,9 +13,9 @@ from incremental.revisit.budget import BudgetState, left_for_visits
 from incremental.revisit.pacing import in_window, ping_of, retry_at
 from incremental.revisit.protocol import DAY, HOUR, Explanation, Terms
 from incremental.revisit.rates import count_visit
-from incremental.revisit.state import HubKind, HubState, SiteState, Visit
+from incremental.revisit.state import HubState, ListKind, SiteState, Visit
 
-_KIND_WEIGHT = {HubKind.HOME: 4.0, HubKind.FEED: 4.0, HubKind.SITEMAP: 1.0, HubKind.PAGE: 1.0}
+_KIND_WEIGHT = {ListKind.HOME: 4.0, ListKind.FEED: 4.0, ListKind.SITEMAP: 1.0, ListKind.PAGE: 1.0}
 _BARREN_VISITS = 6
 
 
@@ -98,7 +98,7 @@ class FixedPolicy:
 
 def _weight(hub: HubState) -> float:
     """Return what the hub counts for when the budget is shared out."""
-    weight = _KIND_WEIGHT[HubKind(hub.kind)]
+    weight = _KIND_WEIGHT[ListKind(hub.kind)]
     if hub.novel > 0:
         return weight + 3.0 * min(1.0, hub.novel)
     return weight / 2 if hub.visits > _BARREN_VISITS else weight

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from incremental.revisit.allocation import IDLE_SHARE, LONGEST_SHARE
 from incremental.revisit.budget import BudgetState, left_for_visits, reserve_at
-from incremental.revisit.state import HubKind
+from incremental.revisit.state import ListKind
 
 if TYPE_CHECKING:
     from incremental.revisit.protocol import Terms
@@ -40,9 +40,9 @@ def longest_interval(
     """
     longest = terms.max_interval_seconds
     idle = reserve_at(budget, terms.requests_per_day, now) <= now
-    if idle and hub.kind in (HubKind.HOME, HubKind.FEED):
+    if idle and hub.kind in (ListKind.HOME, ListKind.FEED):
         return min(longest, _IDLE_INTERVAL)
-    if hub.kind == HubKind.HOME:
+    if hub.kind == ListKind.HOME:
         return longest
     visits_per_day = left_for_visits(budget, terms.requests_per_day)
     if visits_per_day > 0:
@@ -77,7 +77,7 @@ def retry_at(hub: HubState, now: float) -> float:
     """
     tried_at = min(hub.tried_at, now)
     longest = _DAY
-    if hub.visited_at and hub.kind != HubKind.HOME:
+    if hub.visited_at and hub.kind != ListKind.HOME:
         longest = min(max((tried_at - hub.visited_at) / 4, _DAY), _LONGEST_RETRY)
     return tried_at + min(_FIRST_RETRY * 2.0 ** min(hub.failures - 1, 20), longest)
 

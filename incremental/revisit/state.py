@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class HubKind(StrEnum):
+class ListKind(StrEnum):
     """What a hub is, as far as that tells how much it may bring before it was watched."""
 
     HOME = "home"
@@ -88,7 +88,7 @@ class HubState(JsonState):
 
     key: str = ""
     """What :attr:`Visit.shared` of other hubs calls this one; empty = overlap is not followed."""
-    kind: str = HubKind.PAGE
+    kind: str = ListKind.PAGE
     visited_at: float = 0.0
     """Last visit that told something."""
     tried_at: float = 0.0

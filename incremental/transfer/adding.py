@@ -17,6 +17,7 @@ from incremental.seeds import add_seed, check_address
 from incremental.transfer.lists import Wanted
 from incremental.urls import identity
 from store import Store
+from store.enums import HubKind, HubRole
 from store.values import NewHub, SeenLink, SiteRow
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class _Adding:
         self._fetch = fetch
         self._sites = {row.id: row for row in store.read.sites()}
         self._scopes = {row.id: read_scope(row) for row in self._sites.values()}
-        self._feeds = {hub.url for hub in store.read.hubs() if hub.kind == "feed"}
+        self._feeds = {hub.url for hub in store.read.hubs() if hub.kind is HubKind.FEED}
 
     def page(self, url: str) -> AddedEntry:
         """Watch the site of a page."""
@@ -148,5 +149,5 @@ class _Adding:
 
 
 def _feed(url: str, now: float) -> SeenLink:
-    hub = NewHub("feed", "user", 1.0, "imported as a feed", now)
+    hub = NewHub(HubKind.FEED, HubRole.USER, 1.0, "imported as a feed", now)
     return SeenLink(identity=identity(url), url=url, hub=hub)

@@ -15,6 +15,7 @@ from lxml import etree
 from incremental.plain_text import cell, clean
 from store import Store
 from store.answers import NewQuery, NewsRow
+from store.enums import HubKind, HubStatus
 
 FORMATS = ("csv", "jsonl", "opml", "warc")
 COLUMNS = (
@@ -92,7 +93,7 @@ def write_sites(store: Store, out: IO[bytes]) -> int:
     etree.SubElement(head, "title").text = "Sites that Hubwatch watches"
     feeds: dict[int, list[str]] = {}
     for hub in store.read.hubs():
-        if hub.kind == "feed" and hub.state != "dead":
+        if hub.kind is HubKind.FEED and hub.state is not HubStatus.DEAD:
             feeds.setdefault(hub.site_id, []).append(hub.url)
     sites = store.read.sites()
     for site in sites:
@@ -126,9 +127,8 @@ def _write_warc(
     )
     count = 0
     for row in rows:
-        detail = store.read.page(row.page_id) or {}
-        digest = detail.get("body_md5")
-        body = store.cache.get(row.url, str(digest)) if digest else None
+        page = store.read.page(row.page_id)
+        body = store.cache.get(row.url, page.body_md5) if page and page.body_md5 else None
         if body is None:
             continue
         headers = {"WARC-Date": _iso(row.found_at), "Content-Type": "text/html"}

@@ -25,8 +25,9 @@ from dataclasses import dataclass, replace
 
 from incremental.web.throttle import Throttle
 from store import Store
+from store.enums import TokenKind, TokenScope
 
-READ, WRITE = "read", "write"
+READ, WRITE = TokenScope.READ, TokenScope.WRITE
 SCOPES = (READ, WRITE)
 SESSION_SECONDS = 30 * 86_400.0
 SESSION_COOKIE = "hubwatch_session"
@@ -38,7 +39,7 @@ _PREFIX = "hubwatch_"
 class Caller:
     """Who was recognised."""
 
-    scope: str
+    scope: TokenScope
     """read or write; write holds read."""
     by: str
     """open, token, basic, password or session."""
@@ -98,7 +99,7 @@ class Gate:
         session = secrets.token_urlsafe(32)
         store.access.add(
             "browser",
-            "session",
+            TokenKind.SESSION,
             caller.scope,
             self._session_digest(session),
             now=now,
@@ -110,7 +111,7 @@ class Gate:
     def log_out(self, store: Store, session: str, *, now: float) -> None:
         """End a session."""
         row = store.access.find(self._session_digest(session), now=now)
-        if row is not None and row.kind == "session":
+        if row is not None and row.kind is TokenKind.SESSION:
             store.access.remove(row.id)
 
     def wait_seconds(self, client: str, now: float) -> float:
@@ -119,11 +120,11 @@ class Gate:
 
     def _token(self, store: Store, secret: str, now: float) -> Caller | None:
         row = store.access.find(digest_of(secret), now=now)
-        return Caller(row.scope, "token", row.id) if row and row.kind == "token" else None
+        return Caller(row.scope, "token", row.id) if row and row.kind is TokenKind.TOKEN else None
 
     def _session(self, store: Store, secret: str, now: float) -> Caller | None:
         row = store.access.find(self._session_digest(secret), now=now)
-        return Caller(row.scope, "session") if row and row.kind == "session" else None
+        return Caller(row.scope, "session") if row and row.kind is TokenKind.SESSION else None
 
     def _basic(self, store: Store, encoded: str, client: str, now: float) -> Caller | None:
         try:
@@ -158,7 +159,7 @@ class Gate:
 def new_token(store: Store, name: str, scope: str, *, now: float) -> str:
     """Make a token and return it; it is not kept and cannot be shown again."""
     token = _PREFIX + secrets.token_urlsafe(32)
-    store.access.add(name, "token", scope, digest_of(token), now=now)
+    store.access.add(name, TokenKind.TOKEN, TokenScope(scope), digest_of(token), now=now)
     return token
 
 

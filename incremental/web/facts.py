@@ -14,7 +14,7 @@ from incremental.fetch.status import HARMLESS
 from incremental.revisit.rates import site_shape
 from incremental.revisit.state import SiteState
 from incremental.web.context import Web
-from store import Store
+from store import Store, enums
 from store.values import SiteRow
 
 DAY = 86_400.0
@@ -116,7 +116,7 @@ def site_health(
             "last_new_at": last_told.get(row.id),
         }
         trouble = unread.get(row.id)
-        if trouble and row.state != "paused":
+        if trouble and row.state is not enums.SiteStatus.PAUSED:
             tone, why = "bad", "unread"
             said: dict[str, object] = {"status": trouble.replace("_", " ")}
         else:
@@ -128,7 +128,7 @@ def site_health(
 def _health(
     row: SiteRow, counts: Mapping[str, int], values: Mapping[str, Any], now: float
 ) -> tuple[str, str, dict[str, object]]:
-    if row.state == "paused":
+    if row.state is enums.SiteStatus.PAUSED:
         return "idle", "paused", {}
     failed = {status: count for status, count in counts.items() if status not in HARMLESS}
     visits = sum(counts.values())

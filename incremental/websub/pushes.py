@@ -28,8 +28,8 @@ from incremental.websub.callback import (
     answer,
 )
 from incremental.websub.subscription import Keys, Subscription
-from store import Store
-from store.private import make_folder
+from store import Store, enums
+from store.home import make_folder
 from store.values import HubRow
 
 logger = logging.getLogger("hubwatch.websub")
@@ -94,10 +94,16 @@ class Pushes:
                 return
 
     def _subscriptions(self) -> Iterator[Subscription]:
-        active = {row.id for row in self._store.read.sites() if row.state == "active"}
+        active = {
+            row.id for row in self._store.read.sites() if row.state is enums.SiteStatus.ACTIVE
+        }
         for hub in self._store.read.hubs():
             subscription = _subscription(hub)
-            if subscription.hub_url and hub.site_id in active and hub.state != "dead":
+            if (
+                subscription.hub_url
+                and hub.site_id in active
+                and hub.state is not enums.HubStatus.DEAD
+            ):
                 yield subscription
 
     def _take(self, event: Event, now: float) -> None:

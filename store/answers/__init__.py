@@ -41,8 +41,7 @@ from store.answers.values import (
 from store.database import storage_errors, writing
 from store.models import Change, Hub, News, Page, Recheck, SavedSearch, Site
 from store.news import adopt_told
-from store.prepared import Prepared
-from store.reader import Reader
+from store.repository import Prepared, Repository
 from store.texts import MAX_TEXT, storable
 from store.words import read_query
 
@@ -68,7 +67,7 @@ _NEXT_CHECK = Prepared(
 )
 
 
-class Answers(Reader):
+class Answers(Repository):
     """The questions of people, on one database."""
 
     # Told pages.

@@ -26,10 +26,9 @@ from peewee import SQL, Database, Expression, chunked, fn
 
 from store.answers.values import NewQuery
 from store.fulltext import count_news, found_news, is_searchable, news_ids, stands_in
-from store.han import simplified
 from store.models import News, PageTopic, Topic
 from store.news import primary_language
-from store.words import Phrase, read_query
+from store.words import Phrase, read_query, simplified
 
 MAX_LIMIT = 1_000
 FEW_ROWS = 5_000

@@ -18,59 +18,34 @@ shows them escapes them. Ids are never given out twice.
 
 from __future__ import annotations
 
-from store.models.access import AccessToken
-from store.models.discovery import (
-    DiscoveryLink,
-    DiscoveryPage,
-    DiscoveryRound,
-    DiscoveryRun,
-    Proposal,
-    SearchMeter,
-)
-from store.models.outbox import Channel, OutboxEntry
-from store.models.reading import (
-    Backfill,
-    BackfillPage,
-    News,
-    PageBand,
-    PageText,
-    Recheck,
-    SavedSearch,
-)
-from store.models.sites import Change, Host, Hub, Label, Page, Sighting, Site, Visit
-from store.models.topics import PageTopic, Topic, TopicBackground, TopicExample, TopicLead
-
-ALL = (
-    Site,
-    Host,
-    Page,
-    Hub,
-    Sighting,
-    Visit,
-    Change,
-    Label,
-    News,
-    Backfill,
-    BackfillPage,
-    PageText,
-    PageBand,
-    Recheck,
-    SavedSearch,
-    Topic,
-    TopicExample,
-    PageTopic,
-    TopicLead,
-    TopicBackground,
+from store.models.crawl_tables import Change, Host, Hub, Label, Page, Sighting, Site, Table, Visit
+from store.models.reader_tables import (
     AccessToken,
+    Backfill,
+    BackfillPage,
     Channel,
+    News,
     OutboxEntry,
-    DiscoveryRun,
-    DiscoveryRound,
-    DiscoveryPage,
+    PageBand,
+    PageText,
+    Recheck,
+    SavedSearch,
+)
+from store.models.topic_tables import (
     DiscoveryLink,
+    DiscoveryPage,
+    DiscoveryRound,
+    DiscoveryRun,
+    PageTopic,
     Proposal,
     SearchMeter,
+    Topic,
+    TopicBackground,
+    TopicExample,
+    TopicLead,
 )
+
+ALL = tuple(Table.__subclasses__())
 
 __all__ = [
     "ALL",

@@ -13,12 +13,12 @@ from peewee import JOIN, Expression, fn
 
 from store.database import storage_errors
 from store.models import Change, Hub, Page, Sighting, Site, Visit
-from store.reader import Reader
+from store.repository import Repository
 from store.texts import storable
 from store.values import NewPage
 
 
-class PeopleQueries(Reader):
+class PeopleQueries(Repository):
     """Questions of faces."""
 
     def new_pages(  # noqa: PLR0913 - each narrows the same question
@@ -62,12 +62,6 @@ class PeopleQueries(Reader):
         )
         with storage_errors(self._where):
             return list(query.dicts().execute(self._db))
-
-    def page(self, page_id: int) -> dict[str, Any] | None:
-        """Return all columns of one page."""
-        with storage_errors(self._where):
-            rows = list(Page.select().where(Page.id == page_id).dicts().execute(self._db))
-        return rows[0] if rows else None
 
     def changes(self, page_id: int) -> list[dict[str, Any]]:
         """Return what happened to a page, oldest first."""

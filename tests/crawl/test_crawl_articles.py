@@ -20,6 +20,7 @@ from incremental.parse import parse
 from incremental.revisit import HubState
 from incremental.urls import identity
 from incremental.visit import Outcome, Purpose, VisitTask
+from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry
 
 HOME = "https://news.example/"
@@ -347,7 +348,9 @@ def test_pages_that_a_user_called_articles_take_no_places_of_monitored_ones(
         (row,) = crawl.store.read.sites()
         url = HOME + "guide.html"
         before = [one.url for one in crawl.store.read.article_candidates(row.id, before=inf)]
-        said = LabelEntry(url, identity(url), "topic", "user", START, site_id=row.id)
+        said = LabelEntry(
+            url, identity(url), PageLabel.ARTICLE, LabelOrigin.USER, START, site_id=row.id
+        )
         crawl.store.write.put_labels([said])
         after = [one.url for one in crawl.store.read.article_candidates(row.id, before=inf)]
         assert [one for one in before if one != url] == after != before

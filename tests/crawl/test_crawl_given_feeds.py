@@ -15,6 +15,7 @@ from incremental.seeds import SeedTerms, add_seed
 from incremental.transfer.adding import add_all
 from incremental.transfer.lists import Wanted
 from incremental.urls import identity
+from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry, SiteRow
 
 HOME, FEED = "https://news.example/", "https://feeds.other.test/news"
@@ -317,7 +318,9 @@ def test_a_feed_site_that_a_user_has_judged_is_not_handed_over(tmp_path: Path) -
     pages: dict[str, Any] = {FEED: rss(old(1), link=HOME), HOME: page("/old-1.html")}
     with watch(tmp_path, pages, HOME) as crawl:
         own = add_seed(crawl.store, FEED, now=START)
-        said = LabelEntry(old(1), identity(old(1)), "topic", "user", START, site_id=own)
+        said = LabelEntry(
+            old(1), identity(old(1)), PageLabel.ARTICLE, LabelOrigin.USER, START, site_id=own
+        )
         crawl.store.write.put_labels([said])
         crawl.crawler.load(START)
         crawl.run(DAY)

@@ -9,6 +9,7 @@ from fake_web import DAY, HOUR, MINUTE, START, FakeWeb, Watch, page, watch
 
 from incremental.clock import SimulatedClock
 from incremental.fetch.guard import ForbiddenAddressError
+from store.enums import SiteStatus
 from store.record import Recorder
 
 HOME = "https://news.example/"
@@ -92,11 +93,11 @@ def test_a_paused_site_is_left_alone_and_goes_on_when_resumed(tmp_path: Path) ->
     with watch(tmp_path, {HOME: growing}) as crawl:
         crawl.run(DAY)
         (site,) = crawl.store.read.sites()
-        crawl.store.write.update_site(site.id, state="paused")
+        crawl.store.write.update_site(site.id, state=SiteStatus.PAUSED)
         crawl.crawler.frontier.load(crawl.clock.now())
         crawl.run(DAY)
         assert crawl.web.urls(since=START + DAY + 1) == []
-        crawl.store.write.update_site(site.id, state="active")
+        crawl.store.write.update_site(site.id, state=SiteStatus.ACTIVE)
         crawl.crawler.frontier.load(crawl.clock.now())
         told = crawl.run(DAY).new()
         assert "/story-20.html" in told

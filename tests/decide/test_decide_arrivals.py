@@ -25,7 +25,8 @@ from stories import (
 from incremental.decide.decision import Decision
 from incremental.decide.links import Target
 from incremental.parse import Page, PageKind
-from store.folders import folder_of, widened
+from store.enums import PageState
+from store.naming import folder_of, widened
 from store.values import HubRow, KnownPage, Sight
 
 PLACE = "html/body/ul/li/a"
@@ -196,7 +197,7 @@ def test_the_daily_limit_of_news_does_not_bind_old_pages() -> None:
 def test_what_another_hub_showed_first_a_moment_ago_is_gained_all_the_same() -> None:
     known = known_page(99, "/2007/03/04/x", first_seen_at=START + 120)
     for state, expected in (("known", ["x"]), ("backdated", ["x"]), ("backfill", [])):
-        other = replace(known, state=state)
+        other = replace(known, state=PageState(state))
         assert gained(judge(around(old("x")), STAYED, known=(other,))) == expected
 
 

@@ -28,6 +28,7 @@ from incremental.decide.verification import PageFacts, decide_verification
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
 from incremental.visit import Outcome, Purpose
+from store.enums import PageState
 from store.values import HubRow, LookRow, SeenLink, VisitRecord
 
 NOW = START + HOUR
@@ -220,7 +221,17 @@ def look(
 
 def row(state: str = "known") -> LookRow:
     return LookRow(
-        5, 1, ARTICLE, "//news.example/article", START, None, "", None, state, 7, first_seen_at=NOW
+        5,
+        1,
+        ARTICLE,
+        "//news.example/article",
+        START,
+        None,
+        "",
+        None,
+        PageState(state),
+        7,
+        first_seen_at=NOW,
     )
 
 

@@ -14,6 +14,7 @@ from incremental.crawl.nightly_discovery import NightlyDiscovery
 from incremental.discovery.exploration import Find, Round
 from incremental.errors import InputError
 from store import Store
+from store.enums import TopicState
 from store.topic_values import TopicRow
 
 FIND = Find("http://a.example/", "forward", "", 1)
@@ -48,7 +49,9 @@ def night(store: Store, runs: Runs) -> NightlyDiscovery:
 
 def ready(store: Store, *names: str) -> None:
     for name in names:
-        store.topics.update(store.topics.add(name, ["x"], "fused", now=START), state="ready")
+        store.topics.update(
+            store.topics.add(name, ["x"], "fused", now=START), state=TopicState.READY
+        )
 
 
 def test_each_ready_topic_has_its_round_once_a_day(sqlite_store: Store) -> None:

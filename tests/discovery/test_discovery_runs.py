@@ -22,6 +22,7 @@ from incremental.learning.topic_models import TopicShelf
 from incremental.settings import Settings, build_settings
 from incremental.urls import identity
 from store import Store
+from store.enums import ExampleOrigin, ProposalState
 from store.topic_values import NewExample
 from store.values import SeenLink
 
@@ -114,7 +115,7 @@ def bridges(sqlite_store: Store) -> Store:
     url = "http://known.example/bridge"
     sqlite_store.cache.put(url, PAGES[url])
     text = PageText(url, title="A bridge", body=BRIDGE * 6)
-    example = NewExample(url, identity(url), EXAMPLE, text=to_text(text))
+    example = NewExample(url, identity(url), ExampleOrigin(EXAMPLE), text=to_text(text))
     sqlite_store.topics.put_examples(topic, [example], now=START)
     row = sqlite_store.topics.topic("bridges")
     assert row is not None
@@ -268,7 +269,7 @@ def test_rejected_sites_are_not_proposed_again(bridges: Store) -> None:
     topic = bridges.topics.topic("bridges")
     assert topic is not None
     (first, *_) = bridges.discovery.proposals(topic.id)
-    bridges.discovery.decide([first.id], "rejected", now=START)
+    bridges.discovery.decide([first.id], ProposalState.REJECTED, now=START)
     discoverer(bridges, world).run(rounds=20, pages=50)
     assert first.host not in proposed(bridges)
     assert json.loads(first.pages)

@@ -11,6 +11,7 @@ from fake_web import DAY, START, Content, FolderScorer, Versions, Watch, feed, p
 from classifier.hub import LinkEvidence
 from incremental.learning.labels import observe
 from incremental.urls import identity
+from store.enums import LabelOrigin
 
 HOME = "https://news.example/"
 TAG = HOME + "tag/"
@@ -26,7 +27,7 @@ def growing(days: int, *always: str, since: int = 1, each: int = 1) -> list[tupl
 def said(crawl: Watch) -> dict[str, str]:
     """Let behaviour write its labels, and return those that it wrote."""
     observe(crawl.store, crawl.clock.now())
-    return {one.url: one.label for one in crawl.store.read.labels("behaviour")}
+    return {one.url: one.label for one in crawl.store.read.labels(LabelOrigin.BEHAVIOUR)}
 
 
 def test_a_page_that_keeps_bringing_links_is_a_hub(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from incremental.errors import InputError
 from incremental.learning.labels import correct, merged, observe
 from incremental.seeds import add_seed
 from incremental.urls import identity
+from store.enums import LabelOrigin
 
 HOME = "https://news.example/"
 TAG = HOME + "tag/"
@@ -158,5 +159,5 @@ def test_a_label_is_kept_with_what_its_page_was_called(tmp_path: Path) -> None:
     with watch(tmp_path, {HOME: page("/tag/|All on rivers"), TAG: page("/a.html")}) as crawl:
         crawl.run(MINUTE)
         say(crawl, "HTTPS://News.example/tag#top", "hub")
-        (label,) = crawl.store.read.labels("user")
+        (label,) = crawl.store.read.labels(LabelOrigin.USER)
         assert (label.anchor, label.identity) == ("All on rivers", identity(TAG))

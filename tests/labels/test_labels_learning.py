@@ -38,6 +38,7 @@ from incremental.learning.nightly import (
 from incremental.settings import Settings
 from incremental.urls import host_of, identity
 from store import Store
+from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry
 
 BASE = "0001-5a5a5a5a"
@@ -49,7 +50,7 @@ def digests(count: int, *, first: int = 0, at: float = START) -> list[LabelEntry
     """A user's labels of such pages."""
     numbers = range(first, first + count)
     urls = [f"https://odd{n}.example/digest/2024/05/1{n % 10}/digest-{n}.html" for n in numbers]
-    return [LabelEntry(url, identity(url), "hub", "user", at) for url in urls]
+    return [LabelEntry(url, identity(url), PageLabel.HUB, LabelOrigin.USER, at) for url in urls]
 
 
 @pytest.fixture
@@ -150,7 +151,7 @@ def test_a_version_that_judges_the_labels_worse_is_kept_aside_and_not_tried_agai
     folds = folds_of([host_of(entry.url) for entry in entries], 5)
     words = ["hub" if fold < 2 else "topic" for fold in folds]
     pairs = zip(entries, words, strict=True)
-    sqlite_store.write.put_labels([replace(entry, label=word) for entry, word in pairs])
+    sqlite_store.write.put_labels([replace(entry, label=PageLabel(word)) for entry, word in pairs])
     nightly = learner(sqlite_store, root)
     nightly.step(START)
     nightly.step(START + DAY)
@@ -162,7 +163,8 @@ def test_the_lesson_holds_users_labels_before_the_latest_others() -> None:
     mine = digests(5)
     urls = [f"//x{n}.example/" for n in range(MAX_LABELS)]
     others = [
-        LabelEntry(f"https:{url}", url, "hub", "behaviour", START + n) for n, url in enumerate(urls)
+        LabelEntry(f"https:{url}", url, PageLabel.HUB, LabelOrigin.BEHAVIOUR, START + n)
+        for n, url in enumerate(urls)
     ]
     chosen = lesson(others + mine)
     assert len(chosen) == MAX_LABELS
@@ -173,7 +175,13 @@ def test_the_lesson_holds_users_labels_before_the_latest_others() -> None:
 def test_a_site_with_many_tags_is_one_opinion_but_a_user_is_heard_in_full() -> None:
     names = [f"//x.example/{n}" for n in range(40)]
     entries = [
-        LabelEntry(f"https:{name}", name, "hub", "user" if n < 20 else "behaviour", START)
+        LabelEntry(
+            f"https:{name}",
+            name,
+            PageLabel.HUB,
+            LabelOrigin("user" if n < 20 else "behaviour"),
+            START,
+        )
         for n, name in enumerate(names)
     ]
     assert len(lesson(entries)) == 20 + MAX_LABELS_PER_SITE

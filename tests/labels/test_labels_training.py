@@ -21,6 +21,7 @@ from incremental.settings import Settings
 from incremental.storage import open_configured_store
 from incremental.urls import identity
 from store import Store
+from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry
 
 START = 1_717_400_000.0
@@ -35,9 +36,12 @@ def installation(tmp_path: Path) -> Path:
     """A store with some labels, and a registry with a model that was trained in full."""
     urls = [f"https://odd{n}.example/digest/2024/05/1{n}/digest-{n}.html" for n in range(9)]
     entries = [
-        LabelEntry(url, identity(url), "hub", "user", START + n) for n, url in enumerate(urls)
+        LabelEntry(url, identity(url), PageLabel.HUB, LabelOrigin.USER, START + n)
+        for n, url in enumerate(urls)
     ]
-    entries.append(LabelEntry(urls[0], identity(urls[0]), "topic", "behaviour", START))
+    entries.append(
+        LabelEntry(urls[0], identity(urls[0]), PageLabel.ARTICLE, LabelOrigin.BEHAVIOUR, START)
+    )
     with open_store(tmp_path) as store:
         store.write.put_labels(entries)
     folder = tmp_path / "hubwatch-data"

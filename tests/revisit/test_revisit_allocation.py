@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.revisit import BudgetState, HubKind, HubState, SiteState, Terms, advance
+from incremental.revisit import BudgetState, HubState, ListKind, SiteState, Terms, advance
 from incremental.revisit.allocation import QUOTAS, Allocation, Share, article_share
 from incremental.revisit.budget import reserve_at, spend
 from incremental.revisit.pacing import longest_interval
@@ -131,7 +131,7 @@ def test_a_reserve_is_kept_for_what_turns_up() -> None:
 def test_a_home_page_is_read_daily_however_many_silent_hubs_its_site_has() -> None:
     site = SiteState(hubs=162)
     spent = spend(advance(BudgetState(), 48, NOW), 48, NOW, visits=12)
-    home = HubState(kind=HubKind.HOME, first_at=NOW - 300 * DAY)
+    home = HubState(kind=ListKind.HOME, first_at=NOW - 300 * DAY)
     assert longest_interval(home, site, spent, Terms(), NOW) == DAY
     assert longest_interval(home, site, spent, Terms(), NOW + DAY) == 2 * HOUR
 
@@ -141,7 +141,7 @@ def test_silent_hubs_come_sooner_when_the_budget_is_not_used() -> None:
     spent = spend(advance(BudgetState(), 48, NOW), 48, NOW, visits=12)
     busy = longest_interval(hub, site, spent, Terms(), NOW)
     idle = longest_interval(hub, site, spent, Terms(), NOW + DAY)
-    feed = HubState(kind=HubKind.FEED, first_at=NOW - 300 * DAY)
+    feed = HubState(kind=ListKind.FEED, first_at=NOW - 300 * DAY)
     assert longest_interval(feed, site, spent, Terms(), NOW) == 90 * DAY
     assert longest_interval(feed, site, spent, Terms(), NOW + DAY) == 2 * HOUR
     assert busy > 30 * DAY

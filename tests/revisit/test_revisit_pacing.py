@@ -9,7 +9,7 @@ import pytest
 from incremental.revisit.budget import BudgetState, left_for_visits
 from incremental.revisit.pacing import in_window, longest_interval, ping_of, quick_look, retry_at
 from incremental.revisit.protocol import Terms
-from incremental.revisit.state import HubKind, HubState, SiteState
+from incremental.revisit.state import HubState, ListKind, SiteState
 
 NOW = 1_760_000_000.0
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
@@ -91,7 +91,7 @@ def test_what_failed_for_days_is_tried_after_a_quarter_of_that_time(
 ) -> None:
     hub = HubState(failures=60, tried_at=NOW, visited_at=NOW - days * DAY)
     assert retry_at(hub, NOW) == NOW + longest * DAY
-    home = HubState(kind=HubKind.HOME, failures=60, tried_at=NOW, visited_at=NOW - days * DAY)
+    home = HubState(kind=ListKind.HOME, failures=60, tried_at=NOW, visited_at=NOW - days * DAY)
     assert retry_at(home, NOW) == NOW + DAY
 
 

@@ -7,11 +7,14 @@ import threading
 from stories import DAY, HOME, HOUR, START, news_site, seen, visit_of
 
 from store import Store
+from store.enums import SiteStatus, TokenKind, TokenScope
 from store.values import HostRow
 
 
 def test_a_secret_is_found_by_its_digest_until_it_ends(store: Store) -> None:
-    store.access.add("browser", "session", "write", "d1", now=START, expires_at=START + DAY)
+    store.access.add(
+        "browser", TokenKind.SESSION, TokenScope.WRITE, "d1", now=START, expires_at=START + DAY
+    )
     found = store.access.find("d1", now=START + DAY - 1)
     assert found is not None
     assert (found.kind, found.scope) == ("session", "write")
@@ -20,16 +23,26 @@ def test_a_secret_is_found_by_its_digest_until_it_ends(store: Store) -> None:
 
 
 def test_sessions_are_no_tokens(store: Store) -> None:
-    store.access.add("browser", "session", "write", "d1", now=START, expires_at=START + DAY)
+    store.access.add(
+        "browser", TokenKind.SESSION, TokenScope.WRITE, "d1", now=START, expires_at=START + DAY
+    )
     assert not store.access.has_tokens()
-    store.access.add("reader", "token", "read", "d2", now=START)
+    store.access.add("reader", TokenKind.TOKEN, TokenScope.READ, "d2", now=START)
     assert store.access.has_tokens()
     assert [row.name for row in store.access.tokens()] == ["reader"]
 
 
 def test_a_token_takes_its_sessions_with_it(store: Store) -> None:
-    token = store.access.add("phone", "token", "write", "d1", now=START)
-    store.access.add("b", "session", "write", "d2", now=START, expires_at=START + 9, parent=token)
+    token = store.access.add("phone", TokenKind.TOKEN, TokenScope.WRITE, "d1", now=START)
+    store.access.add(
+        "b",
+        TokenKind.SESSION,
+        TokenScope.WRITE,
+        "d2",
+        now=START,
+        expires_at=START + 9,
+        parent=token,
+    )
     assert store.access.remove(token)
     assert store.access.find("d2", now=START) is None
     assert not store.access.remove(token)
@@ -38,7 +51,9 @@ def test_a_token_takes_its_sessions_with_it(store: Store) -> None:
 def test_sessions_that_ended_are_forgotten_when_one_begins(store: Store) -> None:
     for number in range(3):
         at = START + number * DAY
-        store.access.add("b", "session", "read", f"d{number}", now=at, expires_at=at + DAY)
+        store.access.add(
+            "b", TokenKind.SESSION, TokenScope.READ, f"d{number}", now=at, expires_at=at + DAY
+        )
     assert store.access.find("d0", now=START) is None
     assert store.access.find("d2", now=START + 2 * DAY) is not None
 
@@ -90,7 +105,7 @@ def test_another_thread_reads_and_writes_on_a_connection_of_its_own(store: Store
 
     def elsewhere() -> None:
         with store.in_this_thread() as mine:
-            mine.write.update_site(1, state="paused")
+            mine.write.update_site(1, state=SiteStatus.PAUSED)
             seen_there.append(mine.read.sites()[0].state)
         seen_there.append(store.database.is_closed())
 

@@ -13,6 +13,7 @@ from stories import HOME, START, news_site, seen, visit_of
 from store import Store, open_store
 from store.answers import NewQuery, NewsAnswer
 from store.answers.values import Counts
+from store.enums import PageState
 from store.models import PageTopic, Topic
 from store.values import ReadText
 
@@ -222,7 +223,7 @@ def test_paging_never_skips_or_repeats_on_either_database(store: Store, limit: i
 def test_a_page_that_became_another_is_passed_over_and_the_rest_still_comes(told: Told) -> None:
     store, site, home = told
     (newest, *_) = store.answers.new(NewQuery(limit=1)).rows
-    store.write.update_page(newest.page_id, state="moved")
+    store.write.update_page(newest.page_id, state=PageState.MOVED)
     assert listed(store, limit=2) == [5, 4]
     old = store.read.find_page(f"{HOME}5", "")[0]["id"]
     store.write.visit(visit_of(site, home, START + 9, seen(f"{HOME}50", moved_from=old)))

@@ -10,6 +10,7 @@ from stories import DAY, HOME, HOUR, START, new_hub, news_site, seen, visit_of
 
 from store import Store, open_store
 from store.backfills import BackfillQuery
+from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry, SeenLink
 
 
@@ -120,7 +121,9 @@ def test_a_page_that_waits_to_be_read_as_a_hub_is_of_an_event_when_a_user_says_i
     site, home = news_site(store)
     link = seen(HOME + "2007/x/", state="backfill", hub=new_hub())
     store.write.visit(visit_of(site, home, START, link))
-    label = LabelEntry(link.url, link.identity, "topic", "user", START + 9, "", site)
+    label = LabelEntry(
+        link.url, link.identity, PageLabel.ARTICLE, LabelOrigin.USER, START + 9, "", site
+    )
     for _ in range(2):
         store.write.correct(label, [(site, seen(HOME + "2007/x/"))])
     (event,) = store.backfills.events(BackfillQuery())

@@ -97,7 +97,7 @@ def test_a_reader_sees_the_last_visit_while_the_next_is_written(
     where = str(tmp_path / "hubwatch.sqlite")
     with open_store(where, cache_folder=tmp_path) as reader:
         with sqlite_store.database.atomic("IMMEDIATE"):
-            sqlite_store.write.update_site(site, name="changed")
-            assert [row.name for row in reader.read.sites()] == ["news.example"]
+            sqlite_store.write.update_site(site, origin="{1}")
+            assert [row.origin for row in reader.read.sites()] == ["{}"]
             assert reader.read.visible(home) == set()
-        assert [row.name for row in reader.read.sites()] == ["changed"]
+        assert [row.origin for row in reader.read.sites()] == ["{1}"]

@@ -10,6 +10,7 @@ from stories import START
 from incremental.urls import identity
 from store import Store
 from store.discovery import NewProposal, ReadPage, RoundRecord, RoundRow
+from store.enums import ProposalState
 
 
 def topic(store: Store, name: str = "bridges") -> int:
@@ -96,7 +97,7 @@ def test_proposals_come_best_first_and_decisions_stay(store: Store) -> None:
     store.discovery.propose(wanted, offer, now=START)
     first, second = store.discovery.proposals(wanted)
     assert (first.host, json.loads(first.pages), second.host) == ("a.org", [list(best)], "b.org")
-    assert store.discovery.decide([first.id], "rejected", now=START + 1) == 1
+    assert store.discovery.decide([first.id], ProposalState.REJECTED, now=START + 1) == 1
     store.discovery.propose(wanted, [NewProposal("a.org", 0.99)], now=START + 2)
     (rejected,) = store.discovery.proposals(wanted, "rejected")
     assert (rejected.score, rejected.decided_at) == (0.8, START + 1)

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from stories import HOME, START, new_hub, news_site, seen, visit_of
 
 from store import Store
+from store.enums import ChangeKind
 from store.record import to_json
 from store.texts import MAX_TEXT, columns, storable
-from store.values import HostRow, SiteChange
+from store.values import HostRow, PageChange, SiteChange, VisitPlan
 
 HOSTILE = {
     "NUL": "a\0b",
@@ -38,15 +39,14 @@ def test_any_text_can_be_recorded(store: Store, text: str) -> None:
         page_fields={"title": text, "language": text},
         site_fields={"mirrors": to_json({"/a": [text]})},
         site_change=SiteChange("relaunch", text),
-        page_change="changed",
-        change_detail=text,
-        host=HostRow("news.example", START, 0, None, to_json({"robots": text})),
+        page_change=PageChange(ChangeKind.CHANGED, text),
     )
-    (page,) = store.write.visit(record)
+    host = HostRow("news.example", START, 0, None, to_json({"robots": text}))
+    (page,) = store.write.visit(record, VisitPlan(host=host))
     assert store.read.known_anchors(site, [text]) == {text: page}
     row = store.read.page(home)
     assert row is not None
-    assert 0 < len(row["title"]) <= MAX_TEXT
+    assert 0 < len(row.title) <= MAX_TEXT
     assert [p.anchor for p in store.read.new_pages()] == [storable(text)]
 
 

@@ -6,12 +6,13 @@ from stories import DAY, HOME, HOUR, START, new_hub, news_site, seen, visit_of
 
 from incremental.urls import identity
 from store import Store
+from store.enums import HubStatus, LabelOrigin, PageLabel
 from store.values import HubNews, LabelEntry, SeenLink
 
 
 def said(label: str, path: str = "tag/", origin: str = "user", at: float = START) -> LabelEntry:
     url = HOME + path
-    return LabelEntry(url, identity(url), label, origin, at, site_id=1)
+    return LabelEntry(url, identity(url), PageLabel(label), LabelOrigin(origin), at, site_id=1)
 
 
 def page_id(store: Store, url: str) -> int:
@@ -30,19 +31,21 @@ def test_saying_the_same_again_changes_nothing(store: Store) -> None:
     news_site(store)
     assert store.write.put_labels([said("hub")]) == 1
     assert store.write.put_labels([said("hub", at=START + DAY)]) == 0
-    assert [one.at for one in store.read.labels("user")] == [START]
+    assert [one.at for one in store.read.labels(LabelOrigin.USER)] == [START]
 
 
 def test_labels_come_in_the_order_in_which_they_were_said(store: Store) -> None:
     news_site(store)
     store.write.put_labels([said("hub", "b", at=START + 2), said("topic", "a", at=START + 1)])
     assert [one.url for one in store.read.labels()] == [HOME + "a", HOME + "b"]
-    assert store.read.labels("imported") == []
+    assert store.read.labels(LabelOrigin.IMPORTED) == []
 
 
 def test_a_label_needs_no_site(store: Store) -> None:
     url = "https://elsewhere.example/x"
-    store.write.put_labels([LabelEntry(url, identity(url), "hub", "imported", START)])
+    store.write.put_labels(
+        [LabelEntry(url, identity(url), PageLabel.HUB, LabelOrigin.IMPORTED, START)]
+    )
     assert [one.site_id for one in store.read.labels()] == [None]
 
 
@@ -56,9 +59,9 @@ def test_a_removed_site_takes_what_behaviour_said_and_leaves_what_people_said(st
 def test_what_behaviour_said_can_be_taken_back(store: Store) -> None:
     news_site(store)
     store.write.put_labels([said("topic", origin="behaviour"), said("topic")])
-    store.write.forget_labels([said("topic").identity], "behaviour")
+    store.write.forget_labels([said("topic").identity], LabelOrigin.BEHAVIOUR)
     assert [one.origin for one in store.read.labels()] == ["user"]
-    assert [one.origin for one in store.read.site_labels(1, "user")] == ["user"]
+    assert [one.origin for one in store.read.site_labels(1, LabelOrigin.USER)] == ["user"]
 
 
 def test_a_page_that_a_user_calls_hub_is_one_at_once(store: Store) -> None:
@@ -72,7 +75,7 @@ def test_a_page_that_a_user_calls_hub_is_one_at_once(store: Store) -> None:
 def test_a_hub_that_was_given_up_is_tried_again(store: Store) -> None:
     site, _ = news_site(store)
     store.write.add_pages(site, [_link("tag/")], now=START)
-    store.write.update_hub(page_id(store, HOME + "tag/"), state="dead", failures=3)
+    store.write.update_hub(page_id(store, HOME + "tag/"), state=HubStatus.DEAD, failures=3)
     store.write.correct(said("hub"), [(site, _link("tag/", role="user"))])
     hub = store.read.hub(page_id(store, HOME + "tag/"))
     assert hub is not None
@@ -129,7 +132,7 @@ def tag_page(store: Store) -> tuple[int, int, int]:
 
 
 def baseline(store: Store, hub: int, at: float) -> None:
-    store.write.update_hub(hub, baseline_at=at, visited_at=at, state="active")
+    store.write.update_hub(hub, baseline_at=at, visited_at=at, state=HubStatus.ACTIVE)
 
 
 def test_a_hub_that_always_comes_second_is_credited_with_what_it_shows(store: Store) -> None:

@@ -15,17 +15,24 @@ from stories import START, new_hub, news_site, seen, visit_of
 import store.database
 from store import Store, open_store
 from store.answers import Answers, NewQuery
+from store.enums import HubClass, HubRole, LabelOrigin, PageLabel
 from store.errors import StoreLockedError
 from store.queries import Queries
 from store.record import Recorder
-from store.values import HostRow, LabelEntry
+from store.values import HostRow, LabelEntry, TopicOpinion, VisitPlan
 
-LABEL = LabelEntry("https://news.example/a", "//news.example/a", "hub", "user", START)
+LABEL = LabelEntry(
+    "https://news.example/a", "//news.example/a", PageLabel.HUB, LabelOrigin.USER, START
+)
 SAMPLES: dict[str, Any] = {
     "float": START,
     "int": 1,
     "str": "text",
-    "HubClass": "revisit",
+    "HubClass": HubClass.REVISIT,
+    "HubRole": HubRole.ARTICLE,
+    "LabelOrigin": LabelOrigin.USER,
+    "VisitPlan": VisitPlan(),
+    "TopicOpinion": TopicOpinion(),
     "bool": True,
     "Iterable[SeenLink]": [seen("https://news.example/a", hub=new_hub())],
     "Sequence[tuple[int, SeenLink]]": [(1, seen("https://news.example/b"))],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from stories import DAY, HOME, HOUR, START, new_hub, news_site, seen, visit_of
 
 from store import Store
+from store.enums import PageState
 from store.values import KnownPage
 
 OLD = HOME + "project/"
@@ -87,7 +88,7 @@ def test_two_addresses_never_stand_for_each_other_in_a_circle(store: Store) -> N
     site, home = news_site(store)
     store.write.visit(visit_of(site, home, START, seen(OLD + "a"), seen(HOME + "a")))
     old, true = page_of(store, OLD + "a").id, page_of(store, HOME + "a").id
-    store.write.update_page(true, state="moved", moved_to=old)
+    store.write.update_page(true, state=PageState.MOVED, moved_to=old)
     fold(store, "a")
     assert (page_of(store, HOME + "a").state, page_of(store, OLD + "a").state) == ("known", "moved")
 
@@ -110,7 +111,7 @@ def test_pages_below_a_prefix_are_found_until_they_moved(store: Store) -> None:
     assert {url for _, url, _ in store.read.pages_below(site, below)} == {OLD + "a", OLD + "list/"}
     hubs = store.read.pages_below(site, below, hubs_only=True)
     assert [url for _, url, _ in hubs] == [OLD + "list/"]
-    store.write.update_page(ids[links[0].identity], state="moved")
+    store.write.update_page(ids[links[0].identity], state=PageState.MOVED)
     assert [url for _, url, _ in store.read.pages_below(site, below)] == [OLD + "list/"]
     wildcard = store.read.pages_below(site, "//news.example/pro_")
     assert [url for _, url, _ in wildcard] == [HOME + "pro_ect/x"]

@@ -6,7 +6,7 @@ from stories import HOME, START, new_hub, news_site, seen
 
 from store import Store
 from store.models import Hub, Page
-from store.prepared import Prepared
+from store.repository import Prepared
 
 
 def test_a_prepared_query_answers_for_each_value_as_the_query_itself_would(store: Store) -> None:

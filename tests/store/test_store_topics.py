@@ -12,6 +12,7 @@ from stories import DAY, HOME, HOUR, START, news_site, seen, visit_of
 
 from incremental.urls import identity
 from store import Store, open_store
+from store.enums import ExampleOrigin
 from store.topic_values import NewExample, PageScore
 from store.topics import MAX_LEADS
 from store.values import NewLead, TopicScore
@@ -24,7 +25,7 @@ def topic(store: Store, name: str = "bridges") -> int:
 
 
 def example(url: str = STORY, origin: str = "example", **fields: Any) -> NewExample:
-    return NewExample(url, identity(url), origin, **fields)
+    return NewExample(url, identity(url), ExampleOrigin(origin), **fields)
 
 
 def score(topic_id: int, url: str = STORY, **fields: Any) -> TopicScore:

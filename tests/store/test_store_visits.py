@@ -8,8 +8,9 @@ import pytest
 from stories import DAY, HOME, HOUR, START, new_hub, news_site, seen, visit_of
 
 from store import Store
+from store.enums import ChangeKind, HubStatus, LabelOrigin, PageLabel
 from store.models import Change, Page
-from store.values import HostRow, LabelEntry, SiteChange
+from store.values import HostRow, LabelEntry, PageChange, SiteChange, VisitPlan
 
 
 def told(store: Store, **where: Any) -> list[str]:
@@ -99,7 +100,7 @@ def test_a_link_becomes_a_hub_and_stays_the_hub_it_is(store: Store) -> None:
     list_page = seen(HOME + "list/", hub=new_hub(START + 5, why="looks like a list"))
     store.write.visit(visit_of(site, home, START, list_page))
     (hub,) = store.read.due_hubs(site, START + 5, "explore", limit=5)[1:]
-    store.write.update_hub(hub.page_id, state="active", visits=3)
+    store.write.update_hub(hub.page_id, state=HubStatus.ACTIVE, visits=3)
     store.write.visit(visit_of(site, home, START + 9, seen(HOME + "list/", hub=new_hub(0.0))))
     after = store.read.hub(hub.page_id)
     assert after is not None
@@ -154,7 +155,7 @@ def test_the_host_is_recorded_with_the_visit_and_its_robots_txt_stays(store: Sto
     site, home = news_site(store)
     store.write.put_host(HostRow("news.example", START, 0, 10.0, '{"a": 1}'))
     owed = HostRow("news.example", START + 60, 2, None, None)
-    store.write.visit(visit_of(site, home, START, host=owed))
+    store.write.visit(visit_of(site, home, START), VisitPlan(host=owed))
     expected = HostRow("news.example", START + 60, 2, None, '{"a": 1}')
     assert store.read.host("news.example") == expected
     assert store.read.host("other.example") is None
@@ -187,7 +188,9 @@ def test_a_removed_site_leaves_nothing_and_its_neighbour_everything(store: Store
     for home in (HOME, "https://other.example/"):
         site, page = news_site(store, home=home)
         link = seen(home + "a", announce=True, hub=new_hub())
-        store.write.visit(visit_of(site, page, START, link, page_change="changed"))
+        store.write.visit(
+            visit_of(site, page, START, link, page_change=PageChange(ChangeKind.CHANGED))
+        )
     store.write.remove_site(1)
     assert [row.seed_url for row in store.read.sites()] == ["https://other.example/"]
     assert told(store) == ["https://other.example/a"]
@@ -251,7 +254,9 @@ def test_a_supposed_hub_that_is_an_article_is_dropped_and_told_once(store: Store
 def test_only_a_site_without_a_history_can_be_withdrawn(store: Store) -> None:
     quiet, _ = news_site(store, home="https://quiet.example/")
     judged, _ = news_site(store, home="https://judged.example/")
-    said = LabelEntry("https://judged.example/a", "a", "topic", "user", START, site_id=judged)
+    said = LabelEntry(
+        "https://judged.example/a", "a", PageLabel.ARTICLE, LabelOrigin.USER, START, site_id=judged
+    )
     store.write.put_labels([said])
     busy, home = news_site(store)
     store.write.visit(visit_of(busy, home, START, seen(HOME + "a", announce=True)))

@@ -11,13 +11,14 @@ from classifier.topic.links import LinkScorer
 from classifier.topic.model import TopicModel
 from classifier.topic.values import LinkContext, PageText
 from incremental.learning.topic_models import TopicVoice
+from store.enums import TopicState
 from store.topic_values import TopicRow
 
 HUB = "https://a.example/list"
 
 
 def _voice() -> TopicVoice:
-    row = TopicRow(1, "football", "", "fused", "ready", "", "1", "", 0.0, 0.0, 0.0)
+    row = TopicRow(1, "football", "", "fused", TopicState.READY, "", "1", "", 0.0, 0.0, 0.0)
     model = TopicModel.learn(pages_of("football", 3), background=Background())
     return TopicVoice(row, model, LinkScorer())
 

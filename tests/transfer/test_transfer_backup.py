@@ -14,9 +14,9 @@ from stories import HOME, HOUR, START, news_site, seen, visit_of
 
 from store import Store, open_store
 from store.backup import MANIFEST, back_up, restore
-from store.belongings import DATABASE
 from store.errors import StoreDamagedError, StoreError, StoreTooNewError
-from store.pages import body_md5
+from store.home import DATABASE
+from store.page_cache import body_md5
 
 
 @pytest.fixture
@@ -58,11 +58,11 @@ def test_nobody_else_may_read_it(home: Path, tmp_path: Path) -> None:
 def test_it_can_be_made_while_a_crawler_writes(home: Path, tmp_path: Path) -> None:
     with opened(home) as store:
         site = store.read.sites()[0].id
-        store.write.update_site(site, name="while open")
+        store.write.update_site(site, origin="while open")
         back_up(home, tmp_path / "b.tar.gz")
     restore(tmp_path / "b.tar.gz", tmp_path / "new")
     with opened(tmp_path / "new") as store:
-        assert store.read.sites()[0].name == "while open"
+        assert store.read.sites()[0].origin == "while open"
 
 
 def test_a_store_that_is_there_is_not_overwritten(home: Path, tmp_path: Path) -> None:

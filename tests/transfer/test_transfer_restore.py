@@ -17,10 +17,9 @@ from incremental.settings import Settings
 from incremental.storage import only_writer
 from store import Store, open_store
 from store.backup import back_up, restore
-from store.belongings import DATABASE
 from store.errors import StoreError, StorePlaceError, StoreRemainsError
-from store.pages import body_md5
-from store.workplace import remove_abandoned, workplace
+from store.home import DATABASE, remove_abandoned, workplace
+from store.page_cache import body_md5
 
 ROOT = Path(__file__).parents[2]
 BODY = b"<p>One</p>"

@@ -28,6 +28,7 @@ from incremental.web.api.replies import (
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
 from incremental.web.facts import site_named
+from store.enums import LabelOrigin
 
 router = APIRouter(prefix="/api/v1", tags=["hubs"], route_class=ConditionalRoute, responses=REFUSED)
 _LIMIT = Query(ge=1, le=5_000, description="At most so many.")
@@ -50,7 +51,7 @@ def list_hubs(
 @router.get("/labels")
 def list_labels(
     request: Request,
-    origin: Annotated[str | None, Query(pattern="^(user|behaviour|imported)$")] = None,
+    origin: LabelOrigin | None = None,
     limit: Annotated[int, _LIMIT] = 1_000,
 ) -> list[Label]:
     """List what was said of pages, the latest first."""

@@ -20,6 +20,7 @@ from incremental.web.api.replies import (
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
 from incremental.web.facts import site_facts, site_named
+from store.enums import SiteStatus
 
 router = APIRouter(
     prefix="/api/v1/sites", tags=["sites"], route_class=ConditionalRoute, responses=REFUSED
@@ -82,7 +83,7 @@ def change_site(request: Request, site_id: SiteId, order: SiteChange) -> Site:
     """Pause a site, or watch it again."""
     with web_of(request).store() as store:
         site_named(store, site_id)
-        store.write.update_site(site_id, state=order.state)
+        store.write.update_site(site_id, state=SiteStatus(order.state))
         return Site(**site_facts(site_named(store, site_id), store.read.site_totals()))
 
 

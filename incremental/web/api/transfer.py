@@ -19,6 +19,7 @@ from incremental.web.api.replies import REFUSED, Order, Reply, RowId
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
 from store.answers import NewQuery
+from store.enums import TopicVerdict
 
 router = APIRouter(
     prefix="/api/v1", tags=["transfer"], route_class=ConditionalRoute, responses=REFUSED
@@ -99,7 +100,7 @@ def export(
         since=moment(since, web.now()) if since else None,
         sites=None if site is None else (site,),
         topic=topic,
-        hidden_verdict="irrelevant" if topic is not None else None,
+        hidden_verdict=TopicVerdict.IRRELEVANT if topic is not None else None,
     )
     # Written whole first: a reader that is slow holds no connection to the store.
     file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed when it was sent

@@ -27,6 +27,7 @@ from incremental.web.views import page, query, words_of
 from store import Store
 from store.answers import NewsRow
 from store.backfills import BackfillEvent, BackfillQuery, BackfillRow
+from store.enums import TopicVerdict
 
 router = APIRouter(include_in_schema=False, route_class=ConditionalRoute)
 _ENTRIES = 100
@@ -102,7 +103,9 @@ def search_feed(request: Request, name: str, form: _Format) -> Response:
 
 
 def _of_topic(topic_id: int, name: str) -> _Named:
-    return _Named(f"/feeds/topic/{topic_id}", name, Filters(topic=topic_id, verdict="relevant"))
+    return _Named(
+        f"/feeds/topic/{topic_id}", name, Filters(topic=topic_id, verdict=TopicVerdict.RELEVANT)
+    )
 
 
 def _of_search(name: str, filters: Filters) -> _Named:
@@ -205,7 +208,7 @@ def _urn(address: str) -> str:
 
 
 def _entry(row: NewsRow) -> Entry:
-    tags = tuple(mark.topic for mark in row.topics if mark.verdict == "relevant")
+    tags = tuple(mark.topic for mark in row.topics if mark.verdict == TopicVerdict.RELEVANT)
     return Entry(
         id=_urn(row.url),
         url=row.url,

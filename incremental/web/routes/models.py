@@ -19,13 +19,14 @@ from incremental.web.context import web_of
 from incremental.web.routes.forms import see
 from incremental.web.views import page, words_of
 from store import Store
+from store.enums import HubKind, HubRole, LabelOrigin
 from store.values import HubRow
 
 router = APIRouter(include_in_schema=False)
 _QUEUE = 30
 _DOUBT = 0.35
 """Hubs whose score is further from a half than this are not asked about."""
-_ORIGINS = ("user", "behaviour", "imported")
+_ORIGINS = (LabelOrigin.USER, LabelOrigin.BEHAVIOUR, LabelOrigin.IMPORTED)
 
 
 @router.get("/models")
@@ -79,7 +80,11 @@ def _chart(words: Any, slices: list[dict[str, Any]]) -> Any:  # noqa: ANN401 - w
 def _doubtful(store: Store) -> list[HubRow]:
     """Return the hubs of which the classifier is least sure and nobody has said what they are."""
     hubs = [hub for hub in store.read.hubs() if abs(hub.score - 0.5) <= _DOUBT]
-    hubs = [hub for hub in hubs if hub.role not in ("seed", "user") and hub.kind == "html"]
+    hubs = [
+        hub
+        for hub in hubs
+        if hub.role not in (HubRole.SEED, HubRole.USER) and hub.kind is HubKind.HTML
+    ]
     hubs.sort(key=lambda hub: abs(hub.score - 0.5))
     said = store.read.corrections([hub.identity for hub in hubs[: _QUEUE * 4]])
     return [hub for hub in hubs[: _QUEUE * 4] if hub.identity not in said][:_QUEUE]

@@ -22,6 +22,7 @@ from incremental.web.language import Words
 from incremental.web.routes.forms import Back, see, tone
 from incremental.web.views import page, words_of
 from store import Store
+from store.enums import HubRole, HubStatus, SiteStatus
 from store.values import SiteRow
 
 router = APIRouter(include_in_schema=False)
@@ -91,8 +92,8 @@ def found_part(request: Request, site_id: RowId) -> Response:
     """Return the hubs of a new site that were found so far."""
     with web_of(request).store() as store:
         row = site_named(store, site_id)
-        hubs = [hub for hub in store.read.hubs(site_id) if hub.state != "dead"]
-        seeds = [hub for hub in store.read.hubs(site_id) if hub.role == "seed"]
+        hubs = [hub for hub in store.read.hubs(site_id) if hub.state is not HubStatus.DEAD]
+        seeds = [hub for hub in store.read.hubs(site_id) if hub.role is HubRole.SEED]
     # One that waits because of its robots.txt or its address was never asked: it has no failure.
     failed = [hub.last_status for hub in seeds if hub.last_status and hub.baseline_at is None]
     hubs.sort(key=lambda hub: (hub.baseline_at is None, -hub.score))
@@ -112,7 +113,7 @@ def set_state(
     """Pause a site, or watch it again."""
     with web_of(request).store() as store:
         site_named(store, site_id)
-        store.write.update_site(site_id, state=state)
+        store.write.update_site(site_id, state=SiteStatus(state))
     return see(f"/sites/{site_id}")
 
 

@@ -19,6 +19,7 @@ from incremental.web.routes.forms import see
 from incremental.web.views import page, words_of
 from store import Store
 from store.answers import NewQuery
+from store.enums import ExampleOrigin, ProposalState, TopicState, TopicVerdict
 from store.topic_values import TopicRow
 
 router = APIRouter(include_in_schema=False)
@@ -72,7 +73,7 @@ def _topics(request: Request, problem: str) -> Response:
 def _proposed(store: Store) -> dict[int, int]:
     """Count the sites that wait for a word, by topic."""
     counts = store.discovery.proposal_counts()
-    return {topic: states.get("proposed", 0) for topic, states in counts.items()}
+    return {topic: states.get(ProposalState.PROPOSED, 0) for topic, states in counts.items()}
 
 
 @router.post("/topics")
@@ -117,7 +118,7 @@ def topic_page(request: Request, topic_id: RowId) -> Response:
 
 def _terms(store: Store, topic_id: int) -> list[tuple[str, float]]:
     """Return the terms that speak for the topic in its latest relevant pages, the weightiest first."""
-    asked = NewQuery(topic=topic_id, verdict="relevant", limit=_TERMS_FROM)
+    asked = NewQuery(topic=topic_id, verdict=TopicVerdict.RELEVANT, limit=_TERMS_FROM)
     pages = [row.page_id for row in store.answers.new(asked).rows]
     shares: Counter[str] = Counter()
     for score in store.topics.scores(pages, topic_id):
@@ -137,7 +138,7 @@ def add_examples(
     web = web_of(request)
     with web.store() as store:
         name = topic_of(store, topic_id).name
-        teach(store, name, urls.split(), relevant=origin == "relevant", now=web.now())
+        teach(store, name, urls.split(), relevant=origin == ExampleOrigin.RELEVANT, now=web.now())
     return see(f"/topics/{topic_id}")
 
 
@@ -149,7 +150,7 @@ def set_state(
     web = web_of(request)
     with web.store() as store:
         name = topic_of(store, topic_id).name
-        set_paused(store, name, paused=state == "paused", now=web.now())
+        set_paused(store, name, paused=state == TopicState.PAUSED, now=web.now())
     return see(f"/topics/{topic_id}")
 
 

@@ -1,8 +1,9 @@
-"""The tables of those who read: told pages with their marks, texts, copies, later looks, searches."""
+"""The tables of readers: announced pages with their marks and texts, messages, tokens."""
 
 from __future__ import annotations
 
 from peewee import (
+    AutoField,
     BigAutoField,
     BigIntegerField,
     BlobField,
@@ -10,14 +11,13 @@ from peewee import (
     DoubleField,
     ForeignKeyField,
     IntegerField,
-    Model,
     TextField,
 )
 
-from store.models.sites import Page, Site
+from store.models.crawl_tables import Page, Site, Table
 
 
-class News(Model):
+class News(Table):
     """A told page, in a narrow row of its own: what lists of new pages are filtered and marked by.
 
     Its id is that of the change that told it, so it is the same cursor, and it grows with time.
@@ -36,12 +36,10 @@ class News(Model):
     starred_at = DoubleField(null=True)
 
     class Meta:
-        table_name = "news"
-        legacy_table_names = False
         indexes = ((("site", "id"), False), (("hub_id", "id"), False), (("language", "id"), False))
 
 
-class Backfill(Model):
+class Backfill(Table):
     """Older pages that a list gained at one visit: one event, whatever their number.
 
     Its id is that of the site's change that records it, so it has its place among the told pages.
@@ -60,12 +58,10 @@ class Backfill(Model):
     """NULL = unread."""
 
     class Meta:
-        table_name = "backfill"
-        legacy_table_names = False
         indexes = ((("site", "id"), False),)
 
 
-class BackfillPage(Model):
+class BackfillPage(Table):
     """A page of such an event; in one at most. Its id is the cursor of the list."""
 
     id = BigAutoField()
@@ -73,12 +69,10 @@ class BackfillPage(Model):
     page = ForeignKeyField(Page, unique=True, on_delete="CASCADE", lazy_load=False)
 
     class Meta:
-        table_name = "backfill_page"
-        legacy_table_names = False
         indexes = ((("event", "id"), False),)
 
 
-class PageText(Model):
+class PageText(Table):
     """The text of a page as it was last read, without what surrounds it; or its title alone."""
 
     page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
@@ -97,24 +91,20 @@ class PageText(Model):
     """When the text was read."""
 
     class Meta:
-        table_name = "page_text"
-        legacy_table_names = False
         indexes = ((("cluster", "page"), False),)
 
 
-class PageBand(Model):
+class PageBand(Table):
     """An index from parts of signatures to pages: nearly equal texts share at least one part."""
 
     band = BigIntegerField()
     page = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=True)
 
     class Meta:
-        table_name = "page_band"
-        legacy_table_names = False
         primary_key = CompositeKey("band", "page")
 
 
-class Recheck(Model):
+class Recheck(Table):
     """When a told page is looked at again, and what spares us its body then."""
 
     page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
@@ -126,12 +116,10 @@ class Recheck(Model):
     last_modified = TextField(null=True)
 
     class Meta:
-        table_name = "recheck"
-        legacy_table_names = False
         indexes = ((("site_id", "due_at"), False),)
 
 
-class SavedSearch(Model):
+class SavedSearch(Table):
     """A question with a name. What the JSON means is the faces' affair."""
 
     name = TextField(primary_key=True)
@@ -139,6 +127,51 @@ class SavedSearch(Model):
     created_at = DoubleField()
     changed_at = DoubleField()
 
+
+class Channel(Table):
+    """Where messages go, as the settings name it."""
+
+    name = TextField(primary_key=True)
+    since = DoubleField()
+    """When it was first seen in the settings: what was told before is not sent."""
+
+
+class OutboxEntry(Table):
+    """A page that is to be told on a channel, or was."""
+
+    id = BigAutoField()
+    channel = TextField()
+    page = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=True)
+    queued_at = DoubleField()
+    state = TextField(default="waiting")
+    """:class:`~store.enums.OutboxState`."""
+    message = TextField(default="")
+    """Idempotency key of the message that it went with; stays when that is repeated."""
+    attempts = IntegerField(default=0)
+    next_at = DoubleField(null=True)
+    """Not before this; NULL = whenever its channel's rhythm allows."""
+    sent_at = DoubleField(null=True)
+    error = TextField(default="")
+    backfill_id = BigIntegerField(null=True)
+    """The event that it tells of: *page* is the first of its pages then. NULL = it tells of *page*."""
+
     class Meta:
-        table_name = "saved_search"
-        legacy_table_names = False
+        table_name = "outbox"
+        indexes = ((("channel", "page"), True), (("channel", "state", "queued_at"), False))
+
+
+class AccessToken(Table):
+    """A secret that opens the web page and the API; only its digest is kept."""
+
+    id = AutoField()
+    name = TextField()
+    kind = TextField()
+    """:class:`~store.enums.TokenKind`."""
+    scope = TextField()
+    """:class:`~store.enums.TokenScope`."""
+    digest = TextField(unique=True)
+    created_at = DoubleField()
+    expires_at = DoubleField(null=True)
+    """NULL = never."""
+    parent = ForeignKeyField("self", null=True, on_delete="CASCADE", lazy_load=False)
+    """Of a session: the token it was begun with, with which it ends; NULL = a password."""

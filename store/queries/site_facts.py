@@ -5,34 +5,60 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from peewee import JOIN, Case, chunked, fn
+from peewee import JOIN, Case, Database, fn
 
 from store.database import storage_errors
-from store.history import has_history
+from store.enums import (
+    ChangeKind,
+    HubKind,
+    HubRole,
+    HubStatus,
+    LabelOrigin,
+    PageLabel,
+    PageState,
+    SiteEventKind,
+)
 from store.models import Backfill, BackfillPage, Change, Hub, Label, Page, Sighting
-from store.reader import Reader
+from store.repository import Repository, batches
 from store.texts import storable
-from store.values import ARTICLE, ArticleCandidate, HubNews, MonitoredArticle
+from store.values import ArticleCandidate, HubNews, MonitoredArticle
 
 _GONE_AFTER = 3
+_LISTED = (PageState.KNOWN, PageState.PENDING, PageState.MISSING, PageState.GONE)
+_ADDED = Change.kind == ChangeKind.ADDED
+_IS_ARTICLE = Hub.role == HubRole.ARTICLE
 
 
-class SiteQueries(Reader):
+def refused() -> Any:  # noqa: ANN401 - a peewee expression
+    """Return the condition that a user said of a page that it is no hub."""
+    said = (Label.origin == LabelOrigin.USER) & (Label.label == PageLabel.ARTICLE)
+    return fn.EXISTS(Label.select(Label.identity).where((Label.identity == Page.identity) & said))
+
+
+def has_history(database: Database, site_id: int) -> bool:
+    """Tell whether a site has announced anything, or a person has judged a page of it.
+
+    What people read and star they find among what was announced.
+    """
+    kinds = (ChangeKind.ADDED, SiteEventKind.BACKFILL)
+    told = Change.select(Change.id).where((Change.site == site_id) & Change.kind.in_(kinds))
+    said = (Label.site == site_id) & (Label.origin != LabelOrigin.BEHAVIOUR)
+    labels = Label.select(Label.identity).where(said)
+    return bool(told.exists(database) or labels.exists(database))
+
+
+class SiteQueries(Repository):
     """Questions about one site's pages and hubs."""
 
     def has_history(self, site_id: int) -> bool:
-        """Tell whether a site has announced anything, or a person has judged a page of it."""
+        """See :func:`has_history`."""
         with storage_errors(self._where):
             return has_history(self._db, site_id)
 
     def hubs_with_body(self, site_id: int, digest: str) -> list[str]:
         """Return the URLs of the site's hubs whose last body had this MD5."""
-        query = (
-            Page.select(Page.url)
-            .join(Hub, on=Hub.page == Page.id)
-            .where((Hub.site_id == site_id) & (Hub.body_md5 == digest))
-        )
-        return [url for (url,) in self._rows(query)]
+        query = Page.select(Page.url).join(Hub, on=Hub.page == Page.id)
+        return self._column(query.where((Hub.site_id == site_id) & (Hub.body_md5 == digest)))
 
     def articles_shown(self, site_id: int) -> list[tuple[int, int]]:
         """Return (hub, page) for every page of a site that is no hub and stands on a hub now."""
@@ -42,7 +68,7 @@ class SiteQueries(Reader):
             .join(Hub, on=Hub.page == Sighting.hub)
             .join(as_hub, JOIN.LEFT_OUTER, on=as_hub.page == Sighting.page)
             .where((Hub.site_id == site_id) & Sighting.gone_at.is_null())
-            .where(as_hub.page.is_null() | (as_hub.role == ARTICLE))
+            .where(as_hub.page.is_null() | (as_hub.role == HubRole.ARTICLE))
         )
         return [(hub, page) for hub, page in self._rows(query)]
 
@@ -58,36 +84,34 @@ class SiteQueries(Reader):
             .limit(limit)
             .alias("last")
         )
-        query = Sighting.select(
-            Sighting.hub, Sighting.page, Sighting.first_seen_at, last.c.found_at
-        ).join(last, on=last.c.page_id == Sighting.page)
-        return [(row[0], row[1], row[2], row[3]) for row in self._rows(query)]
+        return self._shown(last, last.c.found_at)
 
     def told_shown(self, site_id: int, *, limit: int = 200) -> list[tuple[int, int, float, float]]:
         """Return (hub, page, seen on it, told) for the pages of a site told last, on every hub."""
         last = (
             Change.select(Change.page, Change.at)
-            .where((Change.site == site_id) & (Change.kind == "added"))
+            .where((Change.site == site_id) & _ADDED)
             .order_by(Change.id.desc())
             .limit(limit)
             .alias("last")
         )
-        query = Sighting.select(
-            Sighting.hub, Sighting.page, Sighting.first_seen_at, last.c.at
-        ).join(last, on=last.c.page_id == Sighting.page)
-        return [(row[0], row[1], row[2], row[3]) for row in self._rows(query)]
+        return self._shown(last, last.c.at)
+
+    def _shown(self, last: Any, at: Any) -> list[tuple[int, int, float, float]]:  # noqa: ANN401 - peewee queries
+        """Return every sighting of the pages of a subquery."""
+        columns = (Sighting.hub, Sighting.page, Sighting.first_seen_at, at)
+        query = Sighting.select(*columns).join(last, on=last.c.page_id == Sighting.page)
+        return [(hub, page, seen, told) for hub, page, seen, told in self._rows(query)]
 
     def told_since(self, site_id: int, since: float) -> int:
         """Count the pages of a site that were told as new since *since* (unix seconds)."""
-        told = (Change.site == site_id) & (Change.at >= since) & (Change.kind == "added")
-        return int(self._rows(Change.select(fn.COUNT(Change.id)).where(told))[0][0])
+        told = (Change.site == site_id) & (Change.at >= since) & _ADDED
+        return int(self._scalar(Change.select(fn.COUNT(Change.id)).where(told)))
 
     def other_hubs(self, site_id: int) -> int:
         """Count the feeds and sitemaps of a site, dead ones included."""
-        query = Hub.select(fn.COUNT(Hub.page)).where(
-            (Hub.site_id == site_id) & (Hub.kind != "html")
-        )
-        return int(self._rows(query)[0][0])
+        others = (Hub.site_id == site_id) & (Hub.kind != HubKind.HTML)
+        return int(self._scalar(Hub.select(fn.COUNT(Hub.page)).where(others)))
 
     def article_candidates(
         self, site_id: int, *, before: float, limit: int = 200
@@ -98,13 +122,11 @@ class SiteQueries(Reader):
         that a user called articles: they are never made hubs.
         """
         itself = Hub.alias()
-        seed = fn.MAX(Case(None, ((Hub.role == "seed", 1),), 0))
-        feed = fn.MAX(Case(None, ((Hub.kind == "feed", 1),), 0))
-        article = fn.MAX(Case(None, ((Hub.role == ARTICLE, 1),), 0))
-        shown = fn.COUNT(Sighting.hub)
-        refused = Label.select(Label.identity).where(
-            (Label.identity == Page.identity) & (Label.origin == "user") & (Label.label == "topic")
+        seed, feed, article = (
+            fn.MAX(Case(None, ((shower, 1),), 0))
+            for shower in (Hub.role == HubRole.SEED, Hub.kind == HubKind.FEED, _IS_ARTICLE)
         )
+        shown = fn.COUNT(Sighting.hub)
         query = (
             Sighting.select(Sighting.page, Page.url, shown, seed, feed, article)
             .join(Hub, on=Hub.page == Sighting.hub)
@@ -114,10 +136,10 @@ class SiteQueries(Reader):
                 (Hub.site_id == site_id)
                 & Sighting.gone_at.is_null()
                 & (Sighting.first_seen_at <= before)
-                & (Page.state == "known")
-                & (itself.page.is_null() | (itself.role == ARTICLE))
+                & (Page.state == PageState.KNOWN)
+                & (itself.page.is_null() | (itself.role == HubRole.ARTICLE))
                 & (Page.announced_at.is_null() | (Page.announced_at <= before))
-                & ~fn.EXISTS(refused)
+                & ~refused()
             )
             .group_by(Sighting.page, Page.url)
             .order_by(seed.desc(), shown.desc(), Sighting.page)
@@ -130,19 +152,12 @@ class SiteQueries(Reader):
 
     def monitored_articles(self, site_id: int) -> list[MonitoredArticle]:
         """Return the monitored articles of a site and what came of watching them."""
-        added = (Change.hub_id == Hub.page) & (Change.kind == "added")
+        added = (Change.hub_id == Hub.page) & _ADDED
         fruitful = Change.select(fn.COUNT(Change.at.distinct())).where(added)
         watched = fn.COALESCE(Hub.visited_at - Hub.baseline_at, 0.0)
-        query = Hub.select(
-            Hub.page,
-            watched,
-            Hub.new_pages,
-            fruitful,
-            Hub.score,
-            Hub.state,
-            Hub.failures,
-            Hub.last_status,
-        ).where((Hub.site_id == site_id) & (Hub.role == ARTICLE))
+        columns = (Hub.score, Hub.state, Hub.failures, Hub.last_status)
+        query = Hub.select(Hub.page, watched, Hub.new_pages, fruitful, *columns)
+        query = query.where((Hub.site_id == site_id) & _IS_ARTICLE)
         return [
             MonitoredArticle(
                 page_id=page,
@@ -150,31 +165,21 @@ class SiteQueries(Reader):
                 new_pages=new,
                 fruitful_visits=fruitful,
                 chosen=score > 0,
-                gone=state == "dead" or (failures >= _GONE_AFTER and status == "gone"),
+                gone=state == HubStatus.DEAD or (failures >= _GONE_AFTER and status == "gone"),
             )
             for page, watched, new, fruitful, score, state, failures, status in self._rows(query)
         ]
 
     def article_gained_at(self, site_id: int, since: float) -> float:
         """Return when a monitored article of a site last led to a new page, 0 = not since *since*."""
-        lately = (Change.site == site_id) & (Change.at >= since) & (Change.kind == "added")
-        query = (
-            Change.select(fn.MAX(Change.at))
-            .join(Hub, on=Hub.page == Change.hub_id)
-            .where(lately & (Hub.role == ARTICLE))
-        )
-        return float(self._rows(query)[0][0] or 0.0)
-
-    def hubs_of_role(self, site_id: int, role: str) -> int:
-        """Count the hubs of a site that have a role."""
-        query = Hub.select(fn.COUNT(Hub.page)).where((Hub.site_id == site_id) & (Hub.role == role))
-        return int(self._rows(query)[0][0])
+        lately = (Change.site == site_id) & (Change.at >= since) & _ADDED
+        query = Change.select(fn.MAX(Change.at)).join(Hub, on=Hub.page == Change.hub_id)
+        return float(self._scalar(query.where(lately & _IS_ARTICLE)) or 0.0)
 
     def known_below(self, site_id: int, prefix: str, *, before: float) -> bool:
         """Tell whether a page whose identity begins with *prefix* was known before *before*."""
         below = Page.identity.startswith(prefix) & (Page.first_seen_at < before)
-        query = Page.select(Page.id).where((Page.site == site_id) & below).limit(1)
-        return bool(self._rows(query))
+        return bool(self._rows(Page.select(Page.id).where((Page.site == site_id) & below).limit(1)))
 
     def known_urls(self, site_id: int, *, limit: int = 5_000) -> list[tuple[str, str]]:
         """Return (URL, anchor) of pages of a site, those known longest first."""
@@ -190,7 +195,8 @@ class SiteQueries(Reader):
                 (Page.site == site_id)
                 & (
                     Page.looked_at.is_null(is_null=False) & Hub.page.is_null()
-                    | Hub.role.in_(("list", "user")) & Hub.baseline_at.is_null(is_null=False)
+                    | Hub.role.in_((HubRole.LIST, HubRole.USER))
+                    & Hub.baseline_at.is_null(is_null=False)
                 )
             )
             .order_by(Page.id.desc())
@@ -206,27 +212,27 @@ class SiteQueries(Reader):
             .join(Hub, on=Hub.page == Sighting.hub)
             .where(
                 (Hub.site_id == site_id)
-                & Hub.role.in_(("seed", "home"))
+                & Hub.role.in_((HubRole.SEED, HubRole.HOME))
                 & Sighting.gone_at.is_null()
             )
         )
-        return {identity for (identity,) in self._rows(query)}
+        return set(self._column(query))
 
     def hub_urls(self, site_id: int) -> list[str]:
         """Return the URLs of a site's HTML hubs that are alive."""
         query = (
             Page.select(Page.url)
             .join(Hub, on=Hub.page == Page.id)
-            .where((Hub.site_id == site_id) & (Hub.kind == "html") & (Hub.state != "dead"))
-            .where(Hub.role != ARTICLE)
+            .where((Hub.site_id == site_id) & (Hub.kind == HubKind.HTML))
+            .where((Hub.state != HubStatus.DEAD) & (Hub.role != HubRole.ARTICLE))
         )
-        return [url for (url,) in self._rows(query)]
+        return self._column(query)
 
     def known_anchors(self, site_id: int, anchors: Sequence[str]) -> dict[str, int]:
         """Return page ids by anchor text, for those of *anchors* that pages of the site carry."""
         stored = {anchor: storable(anchor) for anchor in anchors}
         found: dict[str, int] = {}
-        for batch in chunked(stored.values(), 500):
+        for batch in batches(stored.values()):
             query = Page.select(Page.anchor, Page.id).where(
                 (Page.site == site_id) & Page.anchor.in_(batch)
             )
@@ -238,7 +244,9 @@ class SiteQueries(Reader):
     ) -> list[tuple[int, str, str]]:
         """Return id, URL and identity of the site's pages whose identity begins with *prefix*."""
         query = Page.select(Page.id, Page.url, Page.identity).where(
-            (Page.site == site_id) & Page.identity.startswith(prefix) & (Page.state != "moved")
+            (Page.site == site_id)
+            & Page.identity.startswith(prefix)
+            & (Page.state != PageState.MOVED)
         )
         if hubs_only:
             query = query.join(Hub, on=Hub.page == Page.id)
@@ -268,7 +276,7 @@ class SiteQueries(Reader):
                 (Hub.site_id == site_id)
                 & (Sighting.first_seen_at > since)
                 & (Page.first_seen_at > since)
-                & Page.state.in_(("known", "pending", "missing", "gone"))
+                & Page.state.in_(_LISTED)
                 & as_hub.page.is_null()
             )
             .group_by(Sighting.hub)

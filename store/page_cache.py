@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from store.errors import StoreError
-from store.private import make_folder
+from store.home import make_folder
 
 _LEVELS = 2
 

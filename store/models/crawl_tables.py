@@ -15,7 +15,14 @@ from peewee import (
 )
 
 
-class Site(Model):
+class Table(Model):
+    """A table, named as its class with underscores unless it says otherwise."""
+
+    class Meta:
+        legacy_table_names = False
+
+
+class Site(Table):
     """A watched site: one seed, its scope and what was learned of the site as a whole."""
 
     id = AutoField()
@@ -25,7 +32,7 @@ class Site(Model):
     scope = TextField(default="{}")
     """JSON: reach, include, exclude."""
     state = TextField(default="active")
-    """active or paused."""
+    """:class:`~store.enums.SiteStatus`."""
     requests_per_day = DoubleField(null=True)
     """NULL = the default of the settings."""
     min_interval_seconds = DoubleField(null=True)
@@ -45,12 +52,8 @@ class Site(Model):
     """JSON of how we came to watch it: empty = you gave it; else ``topic``, ``page`` and the page that
     links to it, ``found_on``."""
 
-    class Meta:
-        table_name = "site"
-        legacy_table_names = False
 
-
-class Host(Model):
+class Host(Table):
     """What a host is owed: its robots.txt and when it may be asked next."""
 
     name = TextField(primary_key=True)
@@ -61,12 +64,8 @@ class Host(Model):
     robots = TextField(default="{}")
     """JSON: by address of the robots.txt, what it said and when it was asked."""
 
-    class Meta:
-        table_name = "host"
-        legacy_table_names = False
 
-
-class Page(Model):
+class Page(Table):
     """A canonical URL that was seen in the scope of a site."""
 
     id = BigAutoField()
@@ -86,9 +85,7 @@ class Page(Model):
     announced_at = DoubleField(null=True)
     """When it was told as new; NULL = known from a baseline, or a hub."""
     state = TextField(default="known")
-    """known, pending (announced when it is verified), missing (linked, not there yet), gone, moved,
-    alias (of an announced page), backdated (old, and no list gained it), backfill (old, and a list
-    gained it), relaunched (first seen at a relaunch)."""
+    """:class:`~store.enums.PageState`."""
     moved_to = BigIntegerField(null=True)
     look_due_at = DoubleField(null=True)
     """When the page itself is to be fetched; NULL = not planned."""
@@ -103,8 +100,6 @@ class Page(Model):
     """JSON of the link that led to it, while it waits for its look and there are topics."""
 
     class Meta:
-        table_name = "page"
-        legacy_table_names = False
         indexes = (
             (("site", "identity"), True),
             (("announced_at",), False),
@@ -113,18 +108,17 @@ class Page(Model):
         )
 
 
-class Hub(Model):
+class Hub(Table):
     """A page that is revisited because it leads to others."""
 
     page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
     site_id = IntegerField()
     kind = TextField(default="html")
-    """html, feed or sitemap."""
+    """:class:`~store.enums.HubKind`."""
     role = TextField(default="list")
-    """seed, home (of the site of a feed that is the seed), list, page, feed, sitemap, probe, user, article
-    (monitored for links that no list shows): how it came to be a hub."""
+    """:class:`~store.enums.HubRole`."""
     state = TextField(default="candidate")
-    """candidate (never visited), active, resting (barren or gone: visited rarely)."""
+    """:class:`~store.enums.HubStatus`."""
     score = DoubleField(default=0.0)
     """Probability that it is a hub, as the classifier said."""
     why = TextField(default="")
@@ -153,12 +147,10 @@ class Hub(Model):
     """JSON of what the revisit policy learned of the hub."""
 
     class Meta:
-        table_name = "hub"
-        legacy_table_names = False
         indexes = ((("site_id", "due_at"), False),)
 
 
-class Sighting(Model):
+class Sighting(Table):
     """A page seen on a hub, from when to when."""
 
     hub = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=False)
@@ -171,13 +163,11 @@ class Sighting(Model):
     position = IntegerField(default=0)
 
     class Meta:
-        table_name = "sighting"
-        legacy_table_names = False
         primary_key = False
         indexes = ((("hub", "page"), True),)
 
 
-class Visit(Model):
+class Visit(Table):
     """One fetch of one page with what came of it."""
 
     id = BigAutoField()
@@ -194,12 +184,10 @@ class Visit(Model):
     detail = TextField(default="")
 
     class Meta:
-        table_name = "visit"
-        legacy_table_names = False
         indexes = ((("page", "at"), False),)
 
 
-class Change(Model):
+class Change(Table):
     """What happened to a page, or to a site as a whole. Its id is the cursor of "what is new?"."""
 
     id = BigAutoField()
@@ -207,7 +195,7 @@ class Change(Model):
     page = ForeignKeyField(Page, null=True, on_delete="CASCADE", lazy_load=False, index=True)
     """NULL for what happened to the whole site."""
     kind = TextField()
-    """added, changed, gone, back, moved, relaunch, flood, backfill, overflow."""
+    """:class:`~store.enums.ChangeKind`; of a site :class:`~store.enums.SiteEventKind`."""
     at = DoubleField(index=True)
     hub_id = BigIntegerField(null=True)
     """Page id of the hub that showed it."""
@@ -217,12 +205,10 @@ class Change(Model):
     """MD5 of bodies in the page cache."""
 
     class Meta:
-        table_name = "change"
-        legacy_table_names = False
         indexes = ((("site", "at"), False), (("kind", "id"), False))
 
 
-class Label(Model):
+class Label(Table):
     """What a URL was said to be, and by whom: one row for each origin that spoke."""
 
     site = ForeignKeyField(Site, null=True, on_delete="SET NULL", lazy_load=False, index=False)
@@ -230,15 +216,13 @@ class Label(Model):
     url = TextField()
     identity = TextField()
     label = TextField()
-    """hub or topic."""
+    """:class:`~store.enums.PageLabel`."""
     origin = TextField()
-    """user, behaviour or imported; the first that spoke in this order is right."""
+    """:class:`~store.enums.LabelOrigin`."""
     at = DoubleField()
     """When it was first said; saying the same again changes nothing."""
     anchor = TextField(default="")
 
     class Meta:
-        table_name = "label"
-        legacy_table_names = False
         primary_key = False
         indexes = ((("identity", "origin"), True), (("site", "origin"), False))

@@ -1,0 +1,262 @@
+"""The folder of a store: what it holds by name, kept for its owner alone, and folders to work in.
+
+::
+
+    <home>/hubwatch.sqlite  -wal -shm -journal
+           pages/ab/cd/<md5>.<md5>
+           models/active.json
+                  <version>/manifest.json *.json *.svm
+           crawler.lock  discovery-N.lock  websub.key
+           ~restore-xxxxxxxx/                 of a restore that is under way, or was killed
+
+Whoever deletes or replaces anything in it asks here first: a folder called ``pages`` may be the user's.
+
+Files hold digests of tokens and what was read behind passwords. Each is made with its mode, not changed
+to it afterwards: between the two, another user could open it.
+
+Whoever works in a folder holds a lock of the operating system on it. It goes with the process, however
+that ends, so what nobody holds was left by a run that was killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+DATABASE = "hubwatch.sqlite"
+SIDE_FILES = tuple(f"{DATABASE}{ending}" for ending in ("-wal", "-shm", "-journal"))
+TREES = ("models", "pages")
+_SMALL = re.compile(r"crawler\.lock|discovery-\d+\.lock|websub\.key|settings\.name")
+_NEIGHBOURS = frozenset(("hubwatch.toml", "lost+found"))
+"""Not the store's, but never touched by it either, and often there: settings, and a volume's own folder."""
+_PAGE = re.compile(r"[0-9a-f]{2}(?:/[0-9a-f]{2}(?:/(?:[0-9a-f]{32}\.[0-9a-f]{32}|~\w+))?)?")
+_MODEL_FILE = re.compile(r"[a-z_]+\.(?:json|svm)")
+_POINTER = re.compile(r"active\.json|\.active\.json\.\d+\.tmp")
+_MODEL_KIND = "hubwatch hub classifier"
+_WORK_FOLDER = re.compile(r"~(?:restore|backup)-[a-z0-9_]{8}")
+_MOST_MANIFEST_BYTES = 10_000_000
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+_OTHERS = 0o077
+BACKING_UP = "~backup-"
+RESTORING = "~restore-"
+PUTTING = "putting"
+"""A file that a restore makes in its folder before it puts anything in place."""
+
+# Files and folders for their owner alone.
+
+
+def make_folder(path: Path) -> None:
+    """Make *path* and the folders above it that are missing, each for its owner alone.
+
+    Raises:
+        OSError: one cannot be made, or a file stands in its place.
+    """
+    missing = []
+    while not path.is_dir():
+        missing.append(path)
+        path = path.parent
+    for folder in reversed(missing):
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(FOLDER_MODE)
+        if not folder.is_dir():
+            raise NotADirectoryError(f"{folder} is a file, and a folder is wanted")
+
+
+def make_file(path: Path) -> None:
+    """Make *path*, empty, for its owner alone; one that is there is left as it is."""
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE))
+
+
+def is_open_to_others(path: Path) -> bool:
+    """Tell whether the mode of *path* lets anybody but its owner do anything; False if it is gone."""
+    try:
+        return bool(path.stat().st_mode & _OTHERS)
+    except OSError:
+        return False
+
+
+def tighten(paths: Iterable[Path]) -> list[Path]:
+    """Take all rights of others from *paths*; return those that were changed.
+
+    A link is not followed, and what belongs to somebody else stays as it is: it is not ours to change.
+    """
+    return [path for path in paths if _tightened(path)]
+
+
+def _tightened(path: Path) -> bool:
+    try:
+        mode = path.lstat().st_mode
+        if stat.S_ISLNK(mode) or not mode & _OTHERS:
+            return False
+        path.chmod(stat.S_IMODE(mode) & ~_OTHERS)
+    except OSError:
+        return False
+    return True
+
+
+# What is the store's.
+
+
+def foreign_entry(home: Path, *, unfinished: bool = False) -> Path | None:
+    """Return something in *home* that is not the store's own, None if there is nothing.
+
+    A link is never the store's: what lies behind it may be anybody's. *unfinished* lets pass models
+    whose manifest has not been written yet.
+    """
+    return next(_foreign(home, unfinished), None) if home.exists() else None
+
+
+def remains(home: Path) -> list[Path]:
+    """Return what is left in *home* of a store without its database: trees and side files."""
+    return [path for name in (*TREES, *SIDE_FILES) if (path := home / name).exists()]
+
+
+def is_work_folder(path: Path) -> bool:
+    """Tell whether *path* looks like the folder of a backup or restore, and holds nothing else."""
+    if path.is_symlink() or not path.is_dir() or not _WORK_FOLDER.fullmatch(path.name):
+        return False
+    return all(_is_work(entry) for entry in path.iterdir())
+
+
+def _is_work(entry: Path) -> bool:
+    if entry.is_symlink():
+        return False
+    if entry.name in {"half", "putting", DATABASE, *SIDE_FILES}:
+        return entry.is_file()
+    return entry.name in {"store", "replaced"} and foreign_entry(entry, unfinished=True) is None
+
+
+def _foreign(home: Path, unfinished: bool) -> Iterator[Path]:
+    if home.is_symlink() or not home.is_dir():
+        yield home
+        return
+    for entry in sorted(home.iterdir()):
+        if entry.name in _NEIGHBOURS or is_work_folder(entry):
+            continue
+        if entry.is_symlink():
+            yield entry
+        elif entry.name == "pages":
+            yield from _foreign_pages(entry)
+        elif entry.name == "models":
+            yield from _foreign_models(entry, unfinished)
+        elif not entry.is_file() or not (
+            entry.name in {DATABASE, *SIDE_FILES} or _SMALL.fullmatch(entry.name)
+        ):
+            yield entry
+
+
+def _foreign_pages(top: Path) -> Iterator[Path]:
+    if not top.is_dir():
+        yield top
+        return
+    for path in top.rglob("*"):
+        name = path.relative_to(top).as_posix()
+        is_body = name.count("/") == 2  # noqa: PLR2004 - levels of folders, see PageCache
+        if path.is_symlink() or not _PAGE.fullmatch(name) or path.is_file() != is_body:
+            yield path
+
+
+def _foreign_models(top: Path, unfinished: bool) -> Iterator[Path]:
+    if not top.is_dir():
+        yield top
+        return
+    for entry in sorted(top.iterdir()):
+        if entry.is_symlink():
+            yield entry
+        elif entry.is_file():
+            if not _POINTER.fullmatch(entry.name):
+                yield entry
+        else:
+            yield from _foreign_model(entry, unfinished)
+
+
+def _foreign_model(folder: Path, unfinished: bool) -> Iterator[Path]:
+    files = sorted(folder.iterdir())
+    # A draft that was cut off may have no manifest yet; its name says what it is.
+    is_draft = folder.name.startswith(".") and folder.name.endswith(".tmp")
+    if not (unfinished or is_draft) and not _is_manifest(folder / "manifest.json"):
+        yield folder
+    for path in files:
+        if path.is_symlink() or not path.is_file() or not _MODEL_FILE.fullmatch(path.name):
+            yield path
+
+
+def _is_manifest(path: Path) -> bool:
+    try:
+        if path.is_symlink() or path.stat().st_size > _MOST_MANIFEST_BYTES:
+            return False
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("kind") == _MODEL_KIND
+
+
+# Folders to work in, gone afterwards: at once, or when the next one is made after a kill.
+
+
+@contextlib.contextmanager
+def workplace(parent: Path, prefix: str) -> Iterator[Path]:
+    """Make a folder in *parent* for its owner alone, and remove it when the block ends.
+
+    Raises:
+        OSError: *parent* cannot be written.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    with _held(folder, wait=True):
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def abandoned(parent: Path, prefix: str) -> Iterator[Path]:
+    """Yield the work folders in *parent* that no process holds, each held while the caller has it."""
+    for folder in sorted(parent.glob(f"{prefix}*")):
+        with contextlib.suppress(OSError):
+            if is_work_folder(folder):
+                with _held(folder, wait=False) as mine:
+                    # A run that begins just now has an empty folder and is about to lock it.
+                    if mine and any(folder.iterdir()):
+                        yield folder
+
+
+def remove_abandoned(parent: Path, prefix: str) -> int:
+    """Remove what killed runs left in *parent*; return how many folders went.
+
+    A folder with anything in it that we do not write is not ours, whatever it is called.
+    """
+    count = 0
+    for folder in abandoned(parent, prefix):
+        shutil.rmtree(folder, ignore_errors=True)
+        count += 1
+    return count
+
+
+def was_cut_off(home: Path) -> bool:
+    """Tell whether a restore was killed while it put its trees into *home*: they are not the user's."""
+    return any((folder / PUTTING).exists() for folder in abandoned(home, RESTORING))
+
+
+@contextlib.contextmanager
+def _held(folder: Path, *, wait: bool) -> Iterator[bool]:
+    """Hold a folder; give whether nobody else does. Where there are no locks (NFS), nobody knows."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(handle)

@@ -1,0 +1,155 @@
+"""What every part of the store is made of: rows that become values, and one way to run a query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
+from enum import StrEnum
+from inspect import signature
+from typing import Any, Generic, TypeVar, get_type_hints
+
+from peewee import EXCLUDED, Database, Model, chunked
+
+from store.database import storage_errors
+
+T = TypeVar("T")
+MAX_IDS = 500
+"""Values of one IN (...)."""
+MAX_ROWS = 90
+"""Rows of one INSERT: SQLite allows 32,766 variables, older ones 999."""
+_MARK = -(2**40)
+"""Marks are whole numbers that a float holds exactly, and that no id, time or limit ever is."""
+
+
+class Shape(Generic[T]):
+    """Which columns of a model fill a value: those named as its fields, or given as *others*."""
+
+    def __init__(self, value: type[T], model: type[Model], **others: Any) -> None:  # noqa: ANN401 - peewee expressions
+        names = [field.name for field in fields(value)]  # type: ignore[arg-type]  # a dataclass
+        hints = get_type_hints(value)
+        self.columns: list[Any] = [others.get(name) or getattr(model, name) for name in names]
+        self._value, self._model = value, model
+        self._enums: list[tuple[int, type[StrEnum]]] = [
+            (at, hints[name])
+            for at, name in enumerate(names)
+            if isinstance(hints[name], type) and issubclass(hints[name], StrEnum)
+        ]
+
+    def select(self) -> Any:  # noqa: ANN401 - a peewee query
+        """Begin a query of these columns."""
+        return self._model.select(*self.columns)
+
+    def __call__(self, row: Sequence[Any]) -> T:
+        """Return the value of a row."""
+        values = list(row)
+        for at, kind in self._enums:
+            values[at] = kind(values[at])
+        return self._value(*values)
+
+
+class Prepared:
+    """A query that is turned into SQL once: *build* makes it from one value for each parameter.
+
+    Peewee makes its SQL anew from the expressions of a query each time one is run, which took more than
+    half of the time of a visit. Here a mark stands in the place of each parameter, and from then on only
+    values are bound.
+    """
+
+    def __init__(self, build: Callable[..., Any]) -> None:
+        self._build = build
+        self._marks = {name: _MARK - at for at, name in enumerate(signature(build).parameters)}
+        self._compiled: dict[type[Database], tuple[str, tuple[object, ...]]] = {}
+
+    def rows(self, database: Database, **values: object) -> list[tuple[Any, ...]]:
+        """Run it with *values* by name of the parameter; return the rows."""
+        compiled = self._compiled.get(type(database))
+        if compiled is None:
+            context: Any = database.get_sql_context()
+            sql, parameters = context.sql(self._build(**self._marks)).query()
+            compiled = sql, tuple(self._slot(one) for one in parameters)
+            self._compiled[type(database)] = compiled
+        sql, parameters = compiled
+        bound = [values[p.name] if isinstance(p, _Slot) else p for p in parameters]
+        cursor: Any = database.execute_sql(sql, bound)  # type: ignore[no-untyped-call]
+        return list(cursor.fetchall())
+
+    def _slot(self, value: object) -> object:
+        """Return which parameter stands at a place; a constant as it is."""
+        names = [name for name, mark in self._marks.items() if value in (mark, str(mark))]
+        return _Slot(names[0]) if names else value
+
+
+class _Slot:
+    """The place of a parameter."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class Repository:
+    """A part of the store, on one database; *where* is its address, for messages."""
+
+    def __init__(self, database: Database, where: str) -> None:
+        self._db = database
+        self._where = where
+
+    def _rows(self, query: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - peewee's queries share no typed base
+        with storage_errors(self._where):
+            return list(query.tuples().execute(self._db))
+
+    def _asked(self, query: Prepared, **values: object) -> list[tuple[Any, ...]]:
+        with storage_errors(self._where):
+            return query.rows(self._db, **values)
+
+    def _dicts(self, query: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - as in _rows
+        with storage_errors(self._where):
+            return list(query.dicts().execute(self._db))
+
+    def _all(self, shape: Shape[T], query: Any) -> list[T]:  # noqa: ANN401 - as in _rows
+        return [shape(row) for row in self._rows(query)]
+
+    def _first(self, shape: Shape[T], query: Any) -> T | None:  # noqa: ANN401 - as in _rows
+        rows = self._rows(query.limit(1))
+        return shape(rows[0]) if rows else None
+
+    def _scalar(self, query: Any) -> Any:  # noqa: ANN401 - as in _rows
+        """Return the first column of the first row; None when there is no row."""
+        rows = self._rows(query)
+        return rows[0][0] if rows else None
+
+    def _column(self, query: Any) -> list[Any]:  # noqa: ANN401 - as in _rows
+        return [row[0] for row in self._rows(query)]
+
+    def _counts(self, query: Any) -> dict[Any, dict[str, int]]:  # noqa: ANN401 - as in _rows
+        """Return the third column by the first and the second."""
+        counts: dict[Any, dict[str, int]] = {}
+        for one, other, count in self._rows(query):
+            counts.setdefault(one, {})[other] = count
+        return counts
+
+    def _write(self, query: Any) -> int:  # noqa: ANN401 - as in _rows
+        """Run one statement, a transaction of its own; return how many rows it updated or deleted."""
+        with storage_errors(self._where):
+            changed = query.execute(self._db)
+        return changed if isinstance(changed, int) else 0  # an INSERT returns its key
+
+
+def upsert(
+    model: Any,  # noqa: ANN401 - a peewee model
+    row: dict[str, Any],
+    key: Sequence[str],
+    update: Iterable[str],
+    where: Any = None,  # noqa: ANN401 - a peewee expression
+) -> Any:  # noqa: ANN401 - a peewee query
+    """Return an INSERT that sets the columns *update* of the row that has this *key* already."""
+    return model.insert(row).on_conflict(
+        conflict_target=[getattr(model, name) for name in key],
+        update={getattr(model, name): getattr(EXCLUDED, name) for name in update},
+        where=where,
+    )
+
+
+def batches(values: Iterable[T], size: int = MAX_IDS) -> Iterator[list[T]]:
+    """Yield *values*, each once, in lists short enough for one statement."""
+    for batch in chunked(dict.fromkeys(values), size):
+        yield list(batch)
