@@ -45,10 +45,10 @@ from incremental.clock import SystemClock
 from incremental.discovery.bandit import Bandit
 from incremental.discovery.exploration import Exploration, ExplorationState, by_bandit
 from incremental.discovery.operators import KnownPage, Sources, operators
-from incremental.discovery.options import DiscoverySettings
+from incremental.discovery.providers.searxng import SearxngProvider
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
-from incremental.search.searxng import SearxngProvider
+from incremental.settings.discovery import DiscoverySettings
 
 SINGLE = ("forward", "backward", "keyword", "related")
 STRATEGIES = (*SINGLE, "bandit", "random", "ache")

@@ -16,12 +16,12 @@ import logging
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from incremental.crawl.sites import WatchedSite, read_scope
+from incremental.crawl.sites import WatchedSite
 from incremental.fetch.status import FetchStatus
 from incremental.judge.feed_home import FeedSite, feed_site, lies_well
 from incremental.judge.outcome import Judgement, base_record
 from incremental.parse import Page, PageKind
-from incremental.scope import Reach, trap
+from incremental.scope import Reach, read_scope, trap
 from incremental.times import DAY
 from incremental.urls import host_of, identity, normalize
 from incremental.visit import Outcome

@@ -22,9 +22,9 @@ from incremental.fetch.decoding import decode_body
 from incremental.fetch.politeness import HostState, after_visit, host_key
 from incremental.fetch.robots import RobotsPolicy, follow_robots, robots_url
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.learning.topics import cached_text
 from incremental.parse import parse
 from incremental.settings import Settings
+from incremental.topics.page_texts import cached_text
 from incremental.urls import normalize
 from incremental.visit import Fetch, topic_text
 from store import Store

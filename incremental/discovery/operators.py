@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice, repeat
 from typing import Protocol
 
-from incremental.discovery.search import (
+from incremental.discovery.search_provider import (
     NoProvider,
     SearchAnswer,
     SearchProvider,

@@ -11,7 +11,7 @@ from classifier.hub.labels import HUB
 from classifier.hub.registry import ActiveClassifier
 from incremental.fetch.decoding import decode_body
 from incremental.judge.site_context import SiteContext
-from incremental.learning.labels import pages_at, places
+from incremental.training.corrections import pages_at, places
 from incremental.urls import identity
 from store import Store
 from store.values import SiteRow

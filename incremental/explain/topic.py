@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from classifier.topic.values import PageText
 from incremental.judge.topics import is_empty, says_something
-from incremental.learning.topics import topic_facts
+from incremental.topics.editing import topic_facts
 from incremental.urls import identity
 from store import Store
 from store.topic_values import ExampleRow, TopicRow
 
 if TYPE_CHECKING:
     from classifier.topic.model import TopicModel
-    from incremental.learning.topic_models import TopicShelf
+    from incremental.topics.model_store import TopicShelf
 
 SHOWN_TERMS = 20
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from incremental.crawl.sites import read_scope
 from incremental.errors import InputError
+from incremental.scope import read_scope
 from incremental.seeds import add_seed, check_address
 from incremental.transfer.lists import Wanted
 from incremental.urls import identity

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
 from incremental.errors import HubwatchError, NotFoundError
-from incremental.learning.topics import begin, set_paused, teach
+from incremental.topics.editing import begin, set_paused, teach
 from incremental.web.api.replies import RowId
 from incremental.web.charts import bars
 from incremental.web.context import web_of

@@ -14,20 +14,19 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Thread
 
 from classifier.hub import ModelError, TrainingError
 from classifier.hub.labels import LabelOrigin, labels_hash
 from classifier.hub.registry import ModelRegistry, next_version
 from classifier.hub.updating import update_model
-from incremental.crawl.engine import InlineExecutor
-from incremental.learning.labels import label_rows, merged, observe
-from incremental.learning.models import adopt_shipped, base_model
+from incremental.threads import InlineExecutor, Start, start_thread
 from incremental.times import DAY
+from incremental.training.behaviour import observe
+from incremental.training.label_files import label_rows, merged
+from incremental.training.model_versions import adopt_shipped, base_model
 from incremental.urls import host_of, registered_domain
 from store import Store
 from store.values import LabelEntry
@@ -41,13 +40,6 @@ MAX_LABELS_PER_SITE = 10
 """Labels of one domain and kind, those of users apart: a site with two hundred tags is one opinion."""
 UNTIL = "labels_until"
 """In a manifest's ``training``: when the last of the labels that the version learned was said."""
-
-Start = Callable[[Callable[[], None]], object]
-
-
-def start_thread(work: Callable[[], None]) -> None:
-    """Run *work* in a thread of its own, which ends with the process."""
-    Thread(target=work, name="learning", daemon=True).start()
 
 
 @dataclass(frozen=True, slots=True)

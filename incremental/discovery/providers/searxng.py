@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from incremental.discovery.search import MAX_QUERY_CHARS, SearchAnswer, SearchStatus
+from incremental.discovery.providers.json_answers import answer_of
+from incremental.discovery.search_provider import MAX_QUERY_CHARS, SearchAnswer, SearchStatus
 from incremental.fetch.status import Request, Response
-from incremental.search.reading import answer_of
 
 Fetch = Callable[[Request], Response]
 RESULTS_PER_PAGE = 10

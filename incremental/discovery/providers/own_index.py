@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from incremental.discovery.search import MAX_TEXT_CHARS, SearchAnswer, SearchResult, SearchStatus
+from incremental.discovery.search_provider import (
+    MAX_TEXT_CHARS,
+    SearchAnswer,
+    SearchResult,
+    SearchStatus,
+)
 from store import Store
 from store.answers import NewQuery
 

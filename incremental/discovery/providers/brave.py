@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import urlencode
 
-from incremental.discovery.search import MAX_QUERY_CHARS, SearchAnswer, SearchStatus
+from incremental.discovery.providers.json_answers import answer_of
+from incremental.discovery.search_provider import MAX_QUERY_CHARS, SearchAnswer, SearchStatus
 from incremental.fetch.status import Request, Response
-from incremental.search.reading import answer_of
 
 Fetch = Callable[[Request], Response]
 ADDRESS = "https://api.search.brave.com/res/v1/web/search"

@@ -9,7 +9,7 @@ from typing import Any
 
 import w3lib.html
 
-from incremental.discovery.search import (
+from incremental.discovery.search_provider import (
     MAX_TEXT_CHARS,
     SearchAnswer,
     SearchResult,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from incremental.discovery.search import SearchAnswer, SearchProvider, SearchStatus
+from incremental.discovery.search_provider import SearchAnswer, SearchProvider, SearchStatus
 from incremental.times import DAY
 
 FIRST_BACK_OFF_SECONDS = 60.0

@@ -28,18 +28,18 @@ from incremental.discovery.bandit import Bandit
 from incremental.discovery.exploration import Exploration, ExplorationState, Round
 from incremental.discovery.operators import SEARCHING, KnownPage, OutLink, Sources, operators
 from incremental.discovery.proposing import JudgedPage, propose
-from incremental.discovery.search import NoProvider, Noting, SearchProvider
+from incremental.discovery.search_provider import NoProvider, Noting, SearchProvider
 from incremental.errors import InputError
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.politeness import host_key
 from incremental.fetch.status import FetchStatus
 from incremental.judge.hubs import HubScorer
 from incremental.judge.topics import IRRELEVANT, from_text, says_something, to_text
-from incremental.learning.topic_models import TopicShelf
-from incremental.learning.topics import text_of
 from incremental.parse import Page, PageKind, parse
 from incremental.scope import trap
 from incremental.settings import Settings
+from incremental.topics.model_store import TopicShelf
+from incremental.topics.page_texts import text_of
 from incremental.urls import host_of, identity, normalize, registered_domain
 from incremental.visit import Fetch, topic_text
 from store import Store

@@ -15,12 +15,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from threading import Thread
 from typing import TYPE_CHECKING
 
 from classifier.hub import HubClassifierError
 from incremental.discovery.exploration import Round
 from incremental.errors import HubwatchError
+from incremental.threads import Start, start_thread
 from incremental.times import DAY
 from store import Store
 from store.discovery import RunRow
@@ -28,7 +28,7 @@ from store.errors import StoreError
 from store.topic_values import TopicRow
 
 if TYPE_CHECKING:
-    from incremental.crawl.discoverer import Discoverer
+    from incremental.discovery.discoverer import Discoverer
 
 logger = logging.getLogger("hubwatch.discovery")
 
@@ -36,12 +36,6 @@ ROUNDS_PER_NIGHT = 50
 POLL_SECONDS = 60.0
 
 Make = Callable[[TopicRow], "AbstractContextManager[Discoverer]"]
-Start = Callable[[Callable[[], None]], object]
-
-
-def start_thread(work: Callable[[], None]) -> None:
-    """Run *work* in a thread of its own, which ends with the process."""
-    Thread(target=work, name="discovery", daemon=True).start()
 
 
 class NightlyDiscovery:

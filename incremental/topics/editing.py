@@ -5,7 +5,7 @@
     topic add      ── begin ──┐  examples: text from the cache if the page is there,
     relevant URL   ── teach ──┤  else the daemon fetches it, within seconds when it runs
     irrelevant URL ── teach ──┘
-                              └─ the topic learns at once (incremental.learning.topic_models)
+                              └─ the topic learns at once (incremental.topics.model_store)
 
 Nothing here opens a socket. What a topic makes of pages is in :mod:`incremental.crawl.topics`.
 """
@@ -17,9 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from classifier.topic.values import PageText, Verdict
+from classifier.topic.values import Verdict
 from incremental.errors import InputError, NotFoundError
 from incremental.judge.topics import EXAMPLE, IRRELEVANT, RELEVANT, standing_of, to_text
+from incremental.topics.page_texts import cached_text
 from incremental.urls import identity, normalize
 from store import Store
 from store.topic_values import ExampleRow, NewExample, TopicRow
@@ -169,28 +170,6 @@ def _example(
     if text is None:
         return NewExample(url, identity(url), origin, due_at=now)
     return NewExample(url, identity(url), origin, text.title, to_text(text))
-
-
-def cached_text(store: Store, url: str) -> PageText | None:
-    """Return the text of a page whose body was kept, None when there is none."""
-    for page in store.read.find_page(url, identity(url)):
-        hub = store.read.hub(page["id"])
-        digest = page["body_md5"] or (hub.body_md5 if hub is not None else None)
-        body = store.cache.get(page["url"], digest) if digest else None
-        if body is not None:
-            return text_of(body, str(page["url"]))
-    return None
-
-
-def text_of(body: bytes, url: str, content_type: str = "") -> PageText:
-    """Return what topics judge of a body, by position."""
-    # Only who has a page to read loads the parser.
-    from incremental.fetch.decoding import decode_body  # noqa: PLC0415
-    from incremental.parse import parse  # noqa: PLC0415
-    from incremental.visit import topic_text  # noqa: PLC0415
-
-    page = parse(body, url, content_type=content_type, decode=decode_body, want_text=True)
-    return topic_text(page, body, content_type)
 
 
 def _checked_name(name: str) -> str:
