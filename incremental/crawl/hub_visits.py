@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from classifier.hub import LinkEvidence
 from classifier.hub.labels import HUB
 from incremental.crawl.given_feeds import is_given_feed, is_planet, learn_site, with_site
 from incremental.crawl.mirror_watch import MirrorWatch
 from incremental.crawl.probes import probes
 from incremental.crawl.rescheduling import Signs, reschedule
 from incremental.crawl.sections import MAX_NEW_SECTION, Sections
+from incremental.crawl.site_evidence import fetched_evidence, read_context
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.fetch.decoding import decode_body
@@ -177,8 +177,7 @@ class HubVisits:
     def _content_says(self, outcome: Outcome, hub: HubRow) -> float:
         body, header = outcome.response.body, outcome.response.headers.get("content-type", "")
         text, _ = decode_body(body, header)
-        depth = self._store.read.crawl_depth(hub.page_id)
-        link = LinkEvidence(url=hub.url, page_bytes=len(body), crawl_depth=depth)
+        link = fetched_evidence(self._store, hub.page_id, hub.url, body)
         return self._scorer.score_page(link, text).probability
 
     def _told_unread(
@@ -319,11 +318,7 @@ class HubVisits:
     def _context(self, site: WatchedSite, now: float) -> SiteContext:
         """Return what the site's URLs and the verdicts on its pages say, not older than some hours."""
         if site.context is None or now - site.context.made_at > INDEX_SECONDS:
-            read = self._store.read
-            said = [(one.url, one.label == HUB) for one in read.site_labels(site.row.id, "user")]
-            judged = read.judged_urls(site.row.id) + said
-            known, sizes = read.known_urls(site.row.id), read.page_sizes(site.row.id)
-            site.context = SiteContext.build(known, judged, now, sizes)
+            site.context = read_context(self._store, site.row.id, now)
         return site.context
 
     def _hub_counts(self, site_id: int) -> HubCounts:

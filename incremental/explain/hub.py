@@ -9,12 +9,11 @@ from typing import Any
 from classifier.hub import HubClassifier, LinkEvidence, load_default
 from classifier.hub.labels import HUB
 from classifier.hub.registry import ActiveClassifier
+from incremental.crawl.site_evidence import fetched_evidence, read_context
 from incremental.fetch.decoding import decode_body
-from incremental.judge.site_context import SiteContext
 from incremental.training.corrections import pages_at, places
 from incremental.urls import identity
 from store import Store
-from store.values import SiteRow
 
 SHOWN = 5
 """Features, and character sequences, that the short form names."""
@@ -23,16 +22,17 @@ SHOWN = 5
 def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
     """Return what the active version below *models* says of *url*, feature by feature, ready for JSON.
 
-    If it lies in the scope of a watched site, the site's other URLs bear on it. ``probability`` is that
-    of the URL with their context, ``site_probability`` after the verdicts on pages of its form,
-    ``cascade`` what its content adds. A user's label outranks them all.
+    ``probability`` is that of the URL in the context of its watched site, ``site_probability`` that after
+    the verdicts on pages of its form: the one by which the crawler decides. ``cascade`` is what its
+    content adds. A user's label outranks them all.
     """
     active = ActiveClassifier(models) if models is not None else None
     classifier = active.current() if active is not None else load_default()
     row, address = next(iter(places(store, url)), (None, url))
     page = next(iter(pages_at(store, row, address)), {}) if row is not None else {}
     link = _evidence(store, address, page)
-    context = _context(store, row) if row is not None else None
+    # When the context was read bears on nothing here: it is used once.
+    context = read_context(store, row.id, 0.0) if row is not None else None
     evidence = context.add_to(link) if context is not None else link
     told = classifier.explain(evidence)
     probability = told.probability
@@ -57,12 +57,6 @@ def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
     }
 
 
-def _context(store: Store, row: SiteRow) -> SiteContext:
-    read = store.read
-    known, judged = read.known_urls(row.id), read.judged_urls(row.id)
-    return SiteContext.build(known, judged, row.added_at, read.page_sizes(row.id))
-
-
 def _evidence(store: Store, url: str, page: dict[str, Any]) -> LinkEvidence:
     """Return what is known of an address; of one that was never seen, that alone."""
     if not page:
@@ -77,11 +71,11 @@ def _cascade(
 ) -> dict[str, Any]:
     """Return the way of the decision when the page itself is read, as at a hub's first visit."""
     body = _body(store, page)
-    needed = classifier.explain(LinkEvidence(url=url)).needs_content
+    link = LinkEvidence(url) if body is None else fetched_evidence(store, page["id"], url, body)
+    needed = classifier.explain(link).needs_content
     if body is None or not needed:
         by = "content, once it is fetched" if needed else "url"
         return {"needs_content": needed, "decided_by": by, "content": None, "probability": None}
-    link = LinkEvidence(url=url, page_bytes=len(body))
     scored = classifier.score_page(link, decode_body(body, "")[0])
     content = scored.content_probability
     return {
