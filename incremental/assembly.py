@@ -128,7 +128,6 @@ def _wait(seconds: float) -> None:
 
 
 def _provider(store: Store, settings: Settings, fetch: Fetch, clock: Clock) -> SearchProvider:
-    """Return the provider of the settings within its limits."""
     from incremental.discovery.providers.brave import KEY_VARIABLE, BraveProvider  # noqa: PLC0415
     from incremental.discovery.providers.own_index import OwnIndexProvider  # noqa: PLC0415
     from incremental.discovery.providers.searxng import SearxngProvider  # noqa: PLC0415

@@ -137,7 +137,7 @@ class Discoverer:
     ) -> RunRow:
         """Take up the run that was cut off, else begin one; return it as it ended.
 
-        *stop* is asked between rounds: a run that is stopped is taken up by the next call.
+        *stop* is asked between rounds; what it stops the next call takes up.
         """
         now = self._parts.now
         row = self._store.discovery.unfinished(self._topic.id)
@@ -171,7 +171,6 @@ class Discoverer:
         return ExplorationState.from_json(json.loads(row.exploration), names)
 
     def _recall(self) -> None:
-        """Take what earlier rounds and runs of the topic read from the store."""
         targets: dict[str, list[str]] = {}
         for source, target in self._store.discovery.links(self._topic.id):
             targets.setdefault(source, []).append(target)
@@ -219,7 +218,7 @@ class Discoverer:
         pages: int,
         progress: Progress | None,
     ) -> str:
-        """Do one round and record it; return why the run is over, empty while it is not."""
+        """Do one round; return why the run is over, empty while it is not."""
         state = exploration.state
         if state.rounds >= rounds:
             return "the one round is done" if rounds == 1 else f"all {rounds} rounds are done"
@@ -312,7 +311,6 @@ class Discoverer:
         return [*found, *self._store.discovery.linkers(self._topic.id, url, limit=rest)][:count]
 
     def _read(self, urls: Sequence[str]) -> list[KnownPage]:
-        """Read pages; what cannot be read, or may not, is missing."""
         found = []
         for url in urls:
             read = self._pages.get(url) or self._fetched(url)
@@ -357,7 +355,6 @@ class Discoverer:
         return True
 
     def _cached(self, url: str) -> _Read | None:
-        """Return a page of a watched site from the cache, with its links."""
         for row in self._store.read.find_page(url, identity(url)):
             hub = self._store.read.hub(row["id"])
             digest = row["body_md5"] or (hub.body_md5 if hub is not None else None)
@@ -403,5 +400,4 @@ class Discoverer:
 
 
 def _site_of(url: str) -> str:
-    """Return the registered domain of a URL: what counts as one site."""
     return registered_domain(host_of(url))

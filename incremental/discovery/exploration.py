@@ -190,7 +190,6 @@ class Exploration:
         return self._order
 
     def _candidates(self, name: str, count: int) -> list[Candidate]:
-        """Return what to read for an operator: the best of what it found now and did before."""
         state, operator = self.state, self._operators[name]
         waiting = state.backlog.setdefault(name, {})
         for url in [url for url in waiting if url in state.tried]:
@@ -225,7 +224,6 @@ class Exploration:
     def _settle(
         self, name: str, scores: Mapping[str, float], candidates: Sequence[Candidate]
     ) -> Round:
-        """Read the candidates, rank everything, and pay the operator."""
         state = self.state
         state.rounds += 1
         seen = set(self._pages)

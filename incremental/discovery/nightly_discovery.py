@@ -54,8 +54,7 @@ class NightlyDiscovery:
     def step(self, now: float) -> float:
         """Begin the night's round when it is due; return when to call again (unix seconds).
 
-        The first comes a day after the last run, also after one by hand and of an earlier process; where
-        there was none, a day after the topic was added.
+        The first is due a day after the last run of any process or, without one, after a topic was added.
         """
         if self._next_at is None:
             self._next_at = min(self._last_at(now), now) + DAY
@@ -66,7 +65,6 @@ class NightlyDiscovery:
         return now + POLL_SECONDS
 
     def _last_at(self, now: float) -> float:
-        """Return when anything was looked for last."""
         topics = self._store.topics.topics()
         runs = [self._store.discovery.last_run(topic.id) for topic in topics]
         begun = [run.updated_at for run in runs if run is not None]

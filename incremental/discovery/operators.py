@@ -222,8 +222,8 @@ class Backward:
 class Keyword:
     """Ask a search provider short questions, each of other words, and more of those that paid.
 
-    Questions that share the topic's words get the same first results, so only the first one is made of
-    them; all others are a pair of words of one good page: those that most good pages have.
+    Questions that share words get the same first results, so only the first is of the topic's own; the
+    others are a pair of words of one good page: those that most good pages have.
     """
 
     name = "keyword"
@@ -251,7 +251,6 @@ class Keyword:
         return _best(found, seeds, count, seen)
 
     def _unasked(self, seeds: Sequence[KnownPage]) -> Iterator[tuple[str, int]]:
-        """Yield questions with the page of results that is wanted, the most promising first."""
         head = seeds[: max(MIN_HEAD, int(HEAD_SHARE * len(seeds)))]
         _learn(self._wording, head[:MIN_HEAD])
         topic = self._wording.question(self._description.split())
@@ -355,10 +354,7 @@ def _results(answer: SearchAnswer, name: str, via: str) -> Iterable[Candidate]:
 def _followed(
     pages: Sequence[KnownPage], words: frozenset[str] | set[str], name: str
 ) -> Iterable[Candidate]:
-    """Yield the links of *pages*: one point for the link, and one for each word that it speaks.
-
-    Points count as much as the page is worth.
-    """
+    """Yield links: a point for each, and one for each word that it speaks, times what the page is worth."""
     for page in pages:
         for link in dict.fromkeys(page.links[:MAX_LINKS]):
             spoken = f"{link.anchor} {link.around}".lower()
@@ -374,10 +370,7 @@ def _best(
     count: int,
     seen: Collection[str],
 ) -> list[Candidate]:
-    """Return the best *count* addresses that are new; evidence of one address adds up.
-
-    Of those that are equal, the one found first comes first.
-    """
+    """Return the best *count* new addresses, evidence added up; of equals the one found first."""
     known = {seed.url for seed in seeds}
     evidence: defaultdict[str, float] = defaultdict(float)
     first: dict[str, Candidate] = {}

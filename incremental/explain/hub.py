@@ -58,7 +58,6 @@ def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
 
 
 def _evidence(store: Store, url: str, page: dict[str, Any]) -> LinkEvidence:
-    """Return what is known of an address; of one that was never seen, that alone."""
     if not page:
         return LinkEvidence(url)
     read, anchor = store.read, page.get("anchor") or None

@@ -32,10 +32,8 @@ def explain(
 ) -> dict[str, Any]:
     """Return what is known of *url* and how each rule judges it, ready for JSON.
 
-    *models* is the folder of the classifier's versions; None = the shipped one is asked.
-
-    Raises:
-        InputError: it is no web address.
+    *models* is the folder of the classifier's versions; None = the shipped one. Raises InputError for what
+    is no web address.
     """
     address = normalize(url)
     if address is None:
@@ -116,7 +114,7 @@ def _in_site(
 
 
 def _verdict(answer: dict[str, Any]) -> str:
-    """Sum the rules up in one sentence: the first that would keep a page from being told."""
+    """Sum the rules up in one sentence: the first that kept the page from being announced."""
     sites = answer["sites"]
     seen = [site for site in sites if site.get("seen")]
     backdated = any(site.get("page_state") == "backdated" for site in seen)
@@ -167,7 +165,6 @@ def _number(value: float, digits: int = 2) -> float | None:
 
 
 def _reason(hub: HubRow, reason: str) -> str:
-    """Return why a hub is visited when it is, in one sentence."""
     if hub.state == "dead":
         return f"given up: {hub.last_status}"
     if hub.role == ARTICLE:

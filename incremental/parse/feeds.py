@@ -32,10 +32,9 @@ _PERIOD_SECONDS = {
 
 
 def parse_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
-    """Return the entries as links: title as anchor, summary without mark-up as context.
+    """Return the entries as links: title as anchor, summary as context, published or updated as date.
 
-    ``published_at`` is when an entry was published, else updated. An entry without a link gives its
-    first enclosure.
+    An entry without a link gives its first enclosure.
     """
     parsed, truncated = read_feed(text, url, limits)
     if parsed is None:

@@ -35,8 +35,7 @@ def parse_html(
 ) -> Page:
     """Return what the page says; never raises for what the text holds.
 
-    *charset* is the one the page came in: queries of links are encoded in it. The publication date
-    and the text are read only for *want_text*: lists need neither.
+    *charset* is the page's own: queries of links are encoded in it. Date and text only for *want_text*.
     """
     collector, truncated = _collect(
         text, Prose(limits.max_text_chars) if want_text else None, limits
@@ -68,7 +67,7 @@ def parse_html(
 
 
 def _collect(text: str, prose: Prose | None, limits: ParseLimits) -> tuple[Collector, bool]:
-    """Stream the page through libxml2; the second value says whether a limit ended it."""
+    """Stream the page through libxml2; True: a limit ended it."""
     collector = Collector(limits, prose)
     # The encoding is ours, whatever a meta element claims; lone surrogates become question marks.
     factory: Any = etree.HTMLParser
@@ -139,7 +138,6 @@ def _unique(resolver: Resolver, references: list[str]) -> tuple[str, ...]:
 
 
 def _other(url: str, target: str | None) -> str | None:
-    """Return *target*, unless the page only reloads itself."""
     if target is None or target.partition("#")[0] == url.partition("#")[0]:
         return None
     return target

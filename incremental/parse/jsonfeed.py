@@ -73,7 +73,6 @@ _SUMMARIES = ("summary", "content_text", "content_html")
 
 
 def _permalink(item: dict[str, Any], resolver: Resolver) -> str | None:
-    """Many feeds give only an id, and it is the URL."""
     identity = _string(item, "id")
     return resolver.resolve(identity) if identity.lower().startswith("http") else None
 

@@ -32,11 +32,10 @@ _QUICK = ParseLimits(max_bytes=2 * _MAX_HTML_CHARS, max_text_chars=MAX_CHARS)
 
 
 def main_text(html: str, url: str) -> str:
-    """Return the main text of a page, one line a paragraph; empty where there is none.
+    """Return the main text, one line a paragraph, empty where there is none. Never raises.
 
-    Never raises for what *html* holds. At most :data:`MAX_CHARS` characters; of a page that is
-    too long, too full of tags or too odd for the extractor, the text is what stands outside its
-    navigation.
+    At most :data:`MAX_CHARS`. A page that is too long, too full of tags or too odd for the extractor
+    gives what stands outside its navigation.
     """
     html = html[:_MAX_HTML_CHARS]
     if not html.strip():

@@ -54,8 +54,8 @@ def publication_date(head: Head, prose: Prose, url: str, html: str) -> float | N
     """Return unix seconds, or None.
 
     In the order of trust: meta elements and JSON-LD, unless the URL names an earlier day (who dates
-    an old post anew keeps its address); the URL; a date that the page shows its readers, when it
-    shows one alone; what the library htmldate makes of *html*; the first that the page shows.
+    an old post anew keeps its address); the URL; a date that the page shows alone; what htmldate makes of
+    *html*; the first that the page shows.
     """
     told = [head.meta[name] for name in _META_NAMES if name in head.meta]
     told += _json_ld_dates(prose.structured_data)
@@ -74,8 +74,7 @@ def publication_date(head: Head, prose: Prose, url: str, html: str) -> float | N
 def _of_shown(shown: list[float], html: str, url: str) -> float | None:
     """Choose between the dates that a page shows: several mostly are those of other pages.
 
-    htmldate weighs them by place and number, and knows more forms; it tells days only, so a moment
-    of its day is taken from what was found here.
+    htmldate weighs them by place and number; it tells days only, so a moment of its day is taken.
     """
     days = {moment // _DAY for moment in shown}
     if len(days) == 1:
@@ -87,10 +86,7 @@ def _of_shown(shown: list[float], html: str, url: str) -> float | None:
 
 
 def _shown_dates(head: Head, prose: Prose) -> list[float]:
-    """Return what stands on the page as its date, the surest first.
-
-    Time elements that stand aside count only where there are no others.
-    """
+    """Return what the page shows as its date, the surest first; time elements aside only without others."""
     usual = [time for time in head.times if not time.aside] or head.times
     marked = [time.moment for time in usual if any(word in time.mark for word in _TIME_MARKS)]
     text = prose.text()
@@ -106,7 +102,6 @@ def _shown_dates(head: Head, prose: Prose) -> list[float]:
 
 
 def _json_ld_dates(scripts: Iterable[str]) -> list[str]:
-    """Return the datePublished of all objects, outer ones first."""
     dates: list[str] = []
     for script in scripts:
         if "datePublished" not in script:

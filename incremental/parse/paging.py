@@ -40,9 +40,8 @@ _NEXT_CLASSES = frozenset({"next", "next-page", "nextpage", "pagination-next", "
 def next_page(page_url: str, links: Iterable[Link], declared: str | None = None) -> str | None:
     """Return the URL of the next page, or None.
 
-    *declared* is what a link element says (absolute). Only a page of the same host that is not this
-    page itself counts; words are compared without case, space and arrows. On an article it may be
-    the neighbouring article: only for a list the answer means "older".
+    *declared* is what a link element says (absolute). Only another page of the same host counts. On an
+    article it may be the neighbouring article: only for a list the answer means "older".
     """
     here = _without_fragment(page_url)
     if declared is not None and _is_other_page(declared, here):

@@ -42,8 +42,8 @@ class Resolver:
     def resolve(self, reference: str) -> str | None:
         """Return the absolute http(s) URL, or None: another scheme, no host, malformed or too long.
 
-        A mere fragment leads nowhere and is None, unless it looks like a route (``#/x``, ``#!x``);
-        so does mark-up that a missing quote has swallowed.
+        None as well: a mere fragment, unless it looks like a route (``#/x``, ``#!x``), and mark-up that a
+        missing quote has swallowed.
         """
         if len(reference) > self._max_chars or "<" in reference:
             return None
@@ -117,7 +117,7 @@ def _with_sound_host(url: str) -> str | None:
 
 @lru_cache(maxsize=4_096)
 def _is_sound(authority: str) -> bool:
-    """Say whether urllib, and so every later room, can take the host and the port."""
+    """Tell whether urllib, and so every later room, can take it."""
     if _PLAIN_HOST.fullmatch(authority):
         return True
     try:

@@ -123,9 +123,8 @@ class _Target:
 def parse_sitemap(pieces: Iterable[bytes], url: str, *, limits: ParseLimits) -> Page:
     """Return the locations of a urlset or an index, in the order of the file, each once.
 
-    ``published_at`` is the news publication date if there is one, else lastmod; ``context`` says
-    which. Languages' alternates that have no entry of their own follow with ``rel`` alternate. No
-    external DTD or entity and no network is touched.
+    ``published_at`` is the news date, else lastmod; ``context`` says which. Alternates in other languages
+    that have no entry follow with ``rel`` alternate. No external DTD, entity or network is touched.
     """
     target = _Target(url, limits)
     truncated, problem = False, ""

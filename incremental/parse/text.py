@@ -28,21 +28,14 @@ def fold(text: str, max_chars: int | None = None) -> str:
 
 
 def storable(text: str) -> str:
-    """Return *text* without what no database takes: NUL and lone surrogates.
-
-    JSON escapes and character references can smuggle in both.
-    """
+    """Return *text* without what no database takes: NUL and lone surrogates, which escapes smuggle in."""
     if text.isascii():
         return text.replace("\0", "")
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 
 def plain(markup: str, max_chars: int) -> str:
-    """Return what is legible in a fragment of HTML, folded and cut to *max_chars*.
-
-    For titles and summaries in feeds: only the beginning is read, entities are decoded once, and
-    control characters go.
-    """
+    """Return what is legible in a fragment of HTML, folded, entities decoded once, cut to *max_chars*."""
     cut = markup[:_MARKUP_CHARS]
     if "<" in cut:
         cut = _TAG.sub(_in_place_of, _SILENT.sub(" ", cut))

@@ -38,10 +38,7 @@ class TopicVoice:
         return score
 
     def judge(self, page: PageText, *, again: bool = False) -> Relevance:
-        """Judge a fetched page; a relevant one moves the centre of a method that adapts.
-
-        *again*: a page that was judged before; it has moved what it can.
-        """
+        """Judge a fetched page; one that was not judged before moves the centre of a method that adapts."""
         relevance = self.model.judge(page)
         if not again:
             self.model = self.model.adapted(page, relevance)
@@ -62,7 +59,7 @@ class TopicVoice:
         links: Sequence[LinkContext],
         relevance: Relevance,
     ) -> None:
-        """Let a fetched page teach what links like the one that led to it are worth."""
+        """Learn from a fetched page what links like the one that led to it are worth."""
         parents = () if led_here is None else (led_here,)
         self.links.observe(page, parents, links, relevance, self.model)
 

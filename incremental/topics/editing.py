@@ -55,11 +55,7 @@ class Taught:
 
 
 def find_topic(store: Store, name: str) -> TopicRow:
-    """Return the topic of a name.
-
-    Raises:
-        NotFoundError: there is none.
-    """
+    """Return the topic, or raise :class:`NotFoundError`."""
     row = store.topics.topic(name.strip())
     if row is None:
         known = ", ".join(one.name for one in store.topics.topics()) or "none yet"
@@ -76,7 +72,7 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     method: str = METHODS[0],
     now: float,
 ) -> tuple[TopicRow, list[Taught]]:
-    """Add a topic, or change the key words and the method of the one with that name and add examples.
+    """Add a topic, or change the key words and method of the one with that name and add examples.
 
     Raises:
         InputError: a name, URL, key word or method that cannot be used. Nothing was stored.
@@ -107,7 +103,6 @@ def teach(
 
     Raises:
         InputError: one is no web address. Nothing was stored.
-        NotFoundError: there is no such topic.
     """
     row = find_topic(store, name)
     origin = RELEVANT if relevant else IRRELEVANT
@@ -119,7 +114,7 @@ def teach(
 
 
 def _mark(store: Store, row: TopicRow, url: str, *, relevant: bool, now: float) -> None:
-    """Let a user's word stand beside the page at once; no model outranks it."""
+    """Put the user's word beside the page at once; no model outranks it."""
     verdict = Verdict.RELEVANT if relevant else Verdict.IRRELEVANT
     for page in store.read.find_page(url, identity(url)):
         score = TopicScore(
@@ -135,11 +130,7 @@ def _mark(store: Store, row: TopicRow, url: str, *, relevant: bool, now: float) 
 
 
 def set_paused(store: Store, name: str, *, paused: bool, now: float) -> TopicRow:
-    """Let a topic judge no more pages, or judge again.
-
-    Raises:
-        NotFoundError: there is no such topic.
-    """
+    """Let a topic judge no more pages, or judge again."""
     row = find_topic(store, name)
     keywords: list[str] = json.loads(row.keywords)
     ready = standing_of(store.topics.examples(row.id), keywords).ready
@@ -200,7 +191,7 @@ def _addresses(urls: Sequence[str]) -> list[str]:
 
 
 def all_topic_facts(store: Store) -> list[dict[str, Any]]:
-    """Return what there is to say of each topic in a list, ready for JSON; times are unix seconds."""
+    """Return each topic in a list, ready for JSON; times are unix seconds."""
     judged, said = store.topics.counts(), store.topics.example_counts()
     return [
         _facts(row, judged.get(row.id, {}), said.get(row.id, {})) for row in store.topics.topics()

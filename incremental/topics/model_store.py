@@ -73,10 +73,7 @@ class TopicShelf:
     # Lessons.
 
     def learn(self, row: TopicRow) -> TopicRow:
-        """Let a topic learn all that was said of it; return it as it stands then.
-
-        What it could not learn from is said in its row: ``state``, ``why``, ``warnings``.
-        """
+        """Train a topic on all that was said of it; its row says what it waits for (state, why, warnings)."""
         examples = self._store.topics.examples(row.id)
         keywords: list[str] = json.loads(row.keywords)
         standing = standing_of(examples, keywords)
@@ -127,7 +124,7 @@ class TopicShelf:
         return list(islice(found, NEGATIVES))
 
     def _judged(self, row: TopicRow, examples: Sequence[ExampleRow]) -> list[PageText]:
-        """Return the pages that the topic judged relevant, the oldest first, but those a user spoke of."""
+        """Return what the topic judged relevant, the oldest first, but for pages a user spoke of."""
         taught = {one.identity for one in examples}
         pages = self._store.topics.judged_relevant(row.id, limit=MAX_JUDGED)
         texts = (self._text(page) for page in reversed(pages) if page.identity not in taught)
@@ -160,10 +157,10 @@ class TopicShelf:
         self.background.observe(weighted_terms(text))
 
     def outgrown(self) -> bool:
-        """Tell whether so much more was seen since the last lessons that all topics should have new ones.
+        """Tell whether the pages seen have doubled since the last training: then all topics are trained anew.
 
-        When the number of pages has doubled: a topic of the first day knew nothing to compare with.
-        Which words go together is learned then as well; at thousands of pages that takes seconds.
+        A topic of the first day knew nothing to compare with. Which words go together is learned then too,
+        which takes seconds at thousands of pages.
         """
         pages = self.background.pages
         if pages < 2 * max(self._lesson_pages, FEW_PAGES):
@@ -173,7 +170,6 @@ class TopicShelf:
         return True
 
     def _semantic_tree(self, method: str) -> SemanticTree | None:
-        """Return the tree of the settings, read when a method first needs it."""
         if method not in ("semantic", "fused"):
             return None
         if self._tree_problems is None:

@@ -27,13 +27,12 @@ class Correction:
 
 
 def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
-    """Store a user's label of the URL *text* and let it act on every site in whose scope it lies.
+    """Store a user's label of *text*, and let it act on every site in whose scope the URL lies.
 
-    ``hub`` makes the page a hub that is due now and is never dropped; ``topic`` ends its being one,
-    and keeps it from becoming one again.
+    ``hub`` makes a hub that is due now and never dropped; ``topic`` ends that for good.
 
     Raises:
-        InputError: it is no web address, or ``topic`` is said of a seed. Nothing was stored.
+        InputError: no web address, or ``topic`` is said of a seed. Nothing was stored.
     """
     url = normalize(text)
     if url is None:

@@ -29,7 +29,7 @@ from store.values import LabelEntry
 
 
 def merged(entries: Iterable[LabelEntry]) -> list[LabelEntry]:
-    """Return one label a page, that of the highest origin, in the order in which they were said."""
+    """Return one label a page, that of the highest origin, the oldest first."""
     entries, best = list(entries), dict[str, LabelEntry]()
     for origin in LabelOrigin:  # later members outrank earlier ones
         best |= {entry.identity: entry for entry in entries if entry.origin == origin}
@@ -62,7 +62,6 @@ def _rows_of(store: Store) -> list[tuple[LabelEntry, LabelRow]]:
 
 
 def _with_crawl(store: Store, entry: LabelEntry, row: LabelRow) -> LabelRow:
-    """Return the row with what the crawl knows of its page: size and steps from the seed."""
     if entry.site_id is None:
         return row
     read = store.read
@@ -73,7 +72,7 @@ def _with_crawl(store: Store, entry: LabelEntry, row: LabelRow) -> LabelRow:
 
 
 def import_labels(store: Store, path: Path, *, now: float) -> tuple[int, int]:
-    """Store the labels of a file, for training; return how many rows it has and how many said something new.
+    """Store labels for training alone; return how many rows there are, and how many said something new.
 
     Raises:
         LabelFileError: names the line. Nothing was stored.
@@ -93,6 +92,6 @@ def import_labels(store: Store, path: Path, *, now: float) -> tuple[int, int]:
 
 
 def _line_of(path: Path, place: int) -> int:
-    """Return the line of a file's row, counted from 1; blank lines are no rows."""
+    """Return the line of a row, from 1; blank lines are no rows."""
     lines = path.read_text(encoding="utf-8-sig").split("\n")
     return [n for n, line in enumerate(lines, start=1) if line.rstrip("\r")][place + 1]

@@ -57,7 +57,7 @@ class Learned:
 
 
 def teach(root: Path, entries: list[LabelEntry]) -> Learned:
-    """Teach labels to the base model below *root* and register the new version.
+    """Train the base model below *root* on labels; register the new version.
 
     Raises:
         TrainingError: libsvm refused.
@@ -79,12 +79,7 @@ def teach(root: Path, entries: list[LabelEntry]) -> Learned:
 
 
 def learn_now(store: Store, root: Path, now: float) -> Learned | None:
-    """Do at once what the nightly step does, however few labels are new; None = none are.
-
-    Raises:
-        TrainingError: libsvm refused.
-        ModelError: the registry cannot be used.
-    """
+    """Do at once what the nightly step does, however few labels are new; None = none are."""
     observe(store, now)
     entries = lesson(store.read.labels())
     until = taught_until(root)

@@ -73,7 +73,7 @@ class Added:
 def add_all(
     store: Store, wanted: Sequence[Wanted], *, now: float, fetch: FetchSettings | None = None
 ) -> Added:
-    """Watch what a list names. Each entry stands by itself: one that fails stops no other.
+    """Watch what a list names; an entry that fails stops no other.
 
     With *fetch* an address that its settings refuse is refused here.
     """
@@ -128,10 +128,7 @@ class _Adding:
         return self._around(one.url) or self._site_of_seed(one.url, feed=True)
 
     def _around(self, url: str) -> tuple[SiteRow, bool] | None:
-        """Return the watched site in whose scope *url* lies.
-
-        A site that was itself given as a feed says nothing of the other feeds on that feed's host.
-        """
+        """Return the watched site in whose scope *url* lies, unless it was itself given as a feed."""
         for site_id, scope in self._scopes.items():
             row = self._sites[site_id]
             if row.seed_url not in self._feeds and scope.verdict(url).inside:

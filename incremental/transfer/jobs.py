@@ -24,10 +24,10 @@ class JobsError(Exception):
 
 
 def read_jobs(text: str) -> Iterator[dict[str, str]]:
-    """Yield the texts of each document that is a mapping, by key; a document of another kind is empty.
+    """Yield the texts of each document by key; one that is no mapping is empty.
 
     Raises:
-        JobsError: at the place where the text is no YAML, after what stands before it.
+        JobsError: where the text is no YAML, after what stands before it.
     """
     if len(text) > MAX_BYTES:
         raise JobsError(f"more than {MAX_BYTES} characters")

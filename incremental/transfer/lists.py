@@ -55,9 +55,7 @@ class ReadList:
 
 
 def read_list(content: bytes, form: str = "auto", *, name: str = "file") -> ReadList:
-    """Read a list of one of the formats; ``auto`` recognises it by what it holds.
-
-    Doubles are left out. At most :data:`MAX_ENTRIES` entries.
+    """Read at most :data:`MAX_ENTRIES` different entries; ``auto`` recognises the format.
 
     Raises:
         InputError: too large, not UTF-8, an unknown format, or nothing in it that can be used.

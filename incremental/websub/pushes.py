@@ -112,7 +112,6 @@ class Pushes:
             logger.warning("a hub will not tell of page %d: %s", event.page_id, event.reason)
 
     def _ask(self, subscription: Subscription, now: float) -> None:
-        """Send one subscription request; whether the hub means yes it says at the callback."""
         # Noted before it is sent: the hub may ask back before it has answered.
         self._note(
             subscription.page_id,

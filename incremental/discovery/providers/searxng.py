@@ -39,10 +39,7 @@ class SearxngProvider:
         self._linkers = linkers_query
 
     def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:
-        """Return up to *count* pages; asks for further pages of results while there are any.
-
-        Of an instance that gives less than ten a page it returns fewer: none is asked for twice.
-        """
+        """Return up to *count* pages, asking for further pages of results while there are any."""
         several = min(-(-count // RESULTS_PER_PAGE), MAX_PAGES)
         first = 1 + (page - 1) * several
         answer = self._ask(query, first, count)
