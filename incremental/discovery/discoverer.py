@@ -13,6 +13,7 @@ owns the thread; the store is written in short transactions, as by any other com
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -39,7 +40,6 @@ from incremental.parse import Page, PageKind, parse
 from incremental.scope import trap
 from incremental.settings import Settings
 from incremental.topics.model_store import TopicShelf
-from incremental.topics.page_texts import text_of
 from incremental.urls import host_of, identity, normalize, registered_domain
 from incremental.visit import Fetch, topic_text
 from store import Store
@@ -192,7 +192,7 @@ class Discoverer:
     def _exploration(self, state: ExplorationState) -> Exploration:
         provider = self._parts.provider
         if not isinstance(provider, NoProvider):
-            provider = Noting(provider, self._note)
+            provider = Noting(provider, self._notes.append)
         sources = Sources(linkers=self._who_links, read=self._read, provider=provider)
         words = list(dict.fromkeys(term for page in self._seeds for term in page.terms[:4]))
         keywords: list[str] = json.loads(self._topic.keywords)
@@ -206,9 +206,6 @@ class Discoverer:
             rank=self._ranked,
             sites=self._settings.discovery.reward == "sites",
         )
-
-    def _note(self, text: str) -> None:
-        self._notes.append(text)
 
     def _round(
         self,
@@ -255,12 +252,7 @@ class Discoverer:
         row = RoundRow(
             number=done.number,
             operator=done.operator,
-            scores=json.dumps(
-                {
-                    name: None if score == float("inf") else round(score, 4)
-                    for name, score in done.scores.items()
-                }
-            ),
+            scores=json.dumps({name: _number(score) for name, score in done.scores.items()}),
             asked=done.asked,
             found=len(done.found),
             sites=len({_site_of(one.url) for one in done.found} - before),
@@ -270,7 +262,8 @@ class Discoverer:
         )
         stored = json.dumps(exploration.state.to_json(), ensure_ascii=False)
         self._store.discovery.record(RoundRecord(run_id, self._topic.id, row, stored, pages))
-        self._fresh, self._notes = {}, []
+        self._fresh.clear()
+        self._notes.clear()
         self._propose()
 
     def _propose(self) -> None:
@@ -293,7 +286,7 @@ class Discoverer:
         offers = [NewProposal(**asdict(one)) for one in found]
         self._store.discovery.propose(self._topic.id, offers, now=self._parts.now())
 
-    def _hub_scores(self, anchors: Mapping[str, str]) -> Mapping[str, float]:
+    def _hub_scores(self, anchors: Mapping[str, str]) -> dict[str, float]:
         evidence = [LinkEvidence(url=url, anchor=anchor or None) for url, anchor in anchors.items()]
         return dict(zip(anchors, map(float, self._parts.scorer.score(evidence)), strict=True))
 
@@ -311,12 +304,8 @@ class Discoverer:
         return [*found, *self._store.discovery.linkers(self._topic.id, url, limit=rest)][:count]
 
     def _read(self, urls: Sequence[str]) -> list[KnownPage]:
-        found = []
-        for url in urls:
-            read = self._pages.get(url) or self._fetched(url)
-            if read is not None:
-                found.append(read.known)
-        return found
+        found = (self._pages.get(url) or self._fetched(url) for url in urls)
+        return [read.known for read in found if read is not None]
 
     def _fetched(self, address: str) -> _Read | None:
         url = normalize(address)
@@ -361,7 +350,7 @@ class Discoverer:
             body = self._store.cache.get(row["url"], digest) if digest else None
             if body is not None:
                 page = parse(body, str(row["url"]), decode=decode_body, want_text=True)
-                return self._taken(url, page, text_of(body, str(row["url"])))
+                return self._taken(url, page, topic_text(page, body))
         return None
 
     def _taken(self, url: str, page: Page, text: PageText) -> _Read:
@@ -397,6 +386,10 @@ class Discoverer:
         read = self._pages[url]
         targets = [link.url for link in read.links]
         self._ranking.add(url, weighted_terms(read.text), targets)
+
+
+def _number(score: float) -> float | None:
+    return round(score, 4) if math.isfinite(score) else None
 
 
 def _site_of(url: str) -> str:

@@ -125,11 +125,6 @@ class ExplorationState:
         )
 
 
-def by_bandit(bandit: Bandit, available: Sequence[str]) -> str | None:
-    """Choose by UCB1."""
-    return bandit.choose(available)
-
-
 class Exploration:
     """A run. *seeds* are pages of the topic that were read; *sites* rewards new hosts, not pages."""
 
@@ -141,7 +136,7 @@ class Exploration:
         *,
         read: Read,
         rank: Rank,
-        choose: Choose = by_bandit,
+        choose: Choose = Bandit.choose,
         sites: bool = False,
     ) -> None:
         self.state = state

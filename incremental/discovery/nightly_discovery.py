@@ -23,7 +23,6 @@ from incremental.errors import HubwatchError
 from incremental.threads import Start, start_thread
 from incremental.times import DAY
 from store import Store
-from store.discovery import RunRow
 from store.errors import StoreError
 from store.topic_values import TopicRow
 
@@ -80,14 +79,20 @@ class NightlyDiscovery:
             self._running = False
 
     def _topic(self, topic: TopicRow) -> None:
-        night = _Night(self._pages)
+        done: list[Round] = []
+
+        def is_over() -> bool:
+            # A run that is taken up may have been given more than a night has.
+            read = sum(len(one.found) for one in done)
+            return read >= self._pages or len(done) >= ROUNDS_PER_NIGHT
+
         try:
             with self._make(topic) as discoverer:
                 run = discoverer.run(
                     rounds=ROUNDS_PER_NIGHT,
                     pages=self._pages,
-                    progress=night.count,
-                    stop=night.is_over,
+                    progress=lambda _run, one, _read: done.append(one),
+                    stop=is_over,
                 )
         except (HubwatchError, HubClassifierError, StoreError) as error:
             logger.warning("topic %s: %s", topic.name, error)
@@ -95,20 +100,3 @@ class NightlyDiscovery:
         found = len(self._store.discovery.proposals(topic.id))
         why = run.why or "goes on the next night"
         logger.info("topic %s: %s; sites proposed: %d", topic.name, why, found)
-
-
-class _Night:
-    """What a night has used of its budget, whatever the run that it takes up may have."""
-
-    def __init__(self, pages: int) -> None:
-        self._pages_left = pages
-        self._rounds_left = ROUNDS_PER_NIGHT
-
-    def count(self, _run: RunRow, done: Round, _read: int) -> None:
-        """Take a round off."""
-        self._pages_left -= len(done.found)
-        self._rounds_left -= 1
-
-    def is_over(self) -> bool:
-        """Tell whether nothing is left."""
-        return self._pages_left < 1 or self._rounds_left < 1

@@ -97,17 +97,13 @@ def _rounded(row: dict[str, Any]) -> dict[str, Any]:
     return {key: round(v, 4) if isinstance(v, float) else v for key, v in row.items()}
 
 
-def _size_and_depth(told: dict[str, Any]) -> str:
-    parts = {"bytes": told["page_bytes"], "steps from the seed": told["crawl_depth"]}
-    return ", ".join(f"{value} {name}" for name, value in parts.items() if value is not None)
-
-
 def in_short(told: dict[str, Any]) -> dict[str, str]:
     """Return :func:`explain_hub`'s answer in a few lines for a table, by their names."""
     features = [f"{c['feature']} {c['log_odds']:+.1f}" for c in told["contributions"][:SHOWN]]
     weights = {g["text"]: g["weight"] for g in told["grams"] if g["text"].strip("^$")}
     grams = [f"{text!r} {weight:+.1f}" for text, weight in list(weights.items())[:SHOWN]]
     context = [f"{c['field']} {c['value']:g} ({c['log_odds']:+.1f})" for c in told["context"]]
+    sizes = {"bytes": told["page_bytes"], "steps from the seed": told["crawl_depth"]}
     cascade = told["cascade"]
     after = "" if cascade["probability"] is None else f" ({cascade['probability']:.2f})"
     lines = {
@@ -116,7 +112,7 @@ def in_short(told: dict[str, Any]) -> dict[str, str]:
         "features": ", ".join(features),
         "characters": ", ".join(grams),
         "site context": ", ".join(context),
-        "size and depth": _size_and_depth(told),
+        "size and depth": ", ".join(f"{n} {name}" for name, n in sizes.items() if n is not None),
         "decided by": f"{cascade['decided_by']}{after}",
     }
     return {name: text for name, text in lines.items() if text}

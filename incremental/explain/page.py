@@ -115,35 +115,48 @@ def _in_site(
 
 def _verdict(answer: dict[str, Any]) -> str:
     """Sum the rules up in one sentence: the first that kept the page from being announced."""
-    sites = answer["sites"]
-    seen = [site for site in sites if site.get("seen")]
-    backdated = any(site.get("page_state") == "backdated" for site in seen)
-    relaunched = any(site.get("page_state") == "relaunched" for site in seen)
-    moved = bool(seen) and all(site.get("page_state") == "moved" for site in seen)
-    gained = next((site["backfill"]["says"] for site in seen if site.get("backfill")), "")
-    is_hub = any(site.get("hub") not in (None, "dead") for site in seen if not site.get("article"))
-    alias = bool(seen) and all(site.get("page_state") == "alias" for site in seen)
-    kept_back = next((site["kept_back"] for site in seen if site.get("kept_back")), "")
-    waits = any(site.get("page_state") == "backfill" for site in seen)
-    denied = answer["robots"].startswith(("denied", "robots.txt", "not public"))
-    tests: list[tuple[bool, str]] = [
-        (any(site.get("announced_at") for site in seen), "announced as new"),
-        (bool(kept_back), f"found, and not announced: {kept_back}"),
-        (bool(gained), f"an older page that a list gained, announced with one event: {gained}"),
-        (waits, "an older page that a list gained; announced when it was read"),
+    sites, trapped, robots = answer["sites"], answer["trap"], answer["robots"]
+    seen = [_decided(site) for site in sites if site["seen"]]
+    if seen:
+        return min(seen)[1]
+    if not sites:
+        return "no site is watched yet"
+    if not any(site["in_scope"] for site in sites):
+        return "outside the scope of every watched site"
+    if trapped:
+        return f"left out: {trapped}"
+    if robots.startswith(("denied", "robots.txt", "not public")):
+        return f"{robots}; it is told all the same when a hub shows it"
+    return "in scope, but no hub that was read has shown it"
+
+
+def _decided(site: dict[str, Any]) -> tuple[int, str]:
+    """Return what was decided of a page on one site; of several sites the smallest number speaks."""
+    state, gained = site["page_state"], site["backfill"]
+    gained_says = gained["says"] if gained else ""
+    is_hub = site.get("hub") not in (None, "dead") and not site.get("article")
+    tests = (
+        (site["announced_at"], "announced as new"),
+        (site["kept_back"], f"found, and not announced: {site['kept_back']}"),
+        (gained, f"an older page that a list gained, announced with one event: {gained_says}"),
+        (state == "backfill", "an older page that a list gained; announced when it was read"),
         (is_hub, "a hub: visited for its links, not announced itself"),
-        (backdated, "found, but dated long before its site was added, and no list gained it"),
-        (relaunched, "found when all of its site's addresses changed: one event, and no news"),
-        (moved, "leads on to another address, under which the page is known"),
-        (alias, "another address of a page that is known"),
-        (bool(seen), "known: it was there when a hub that shows it was first read"),
-        (not sites, "no site is watched yet"),
-        (not any(site["in_scope"] for site in sites), "outside the scope of every watched site"),
-        (bool(answer["trap"]), f"left out: {answer['trap']}"),
-        (denied, f"{answer['robots']}; it is told all the same when a hub shows it"),
-        (True, "in scope, but no hub that was read has shown it"),
-    ]
-    return next(sentence for holds, sentence in tests if holds)
+        (
+            state == "backdated",
+            "found, but dated long before its site was added, and no list gained it",
+        ),
+        (
+            state == "relaunched",
+            "found when all of its site's addresses changed: one event, and no news",
+        ),
+        (
+            state not in ("moved", "alias"),
+            "known: it was there when a hub that shows it was first read",
+        ),
+        (state == "moved", "leads on to another address, under which the page is known"),
+        (state == "alias", "another address of a page that is known"),
+    )
+    return next((rank, says) for rank, (holds, says) in enumerate(tests) if holds)
 
 
 def budget_of(settings: Settings, row: SiteRow, *, now: float) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def find_date(text: str) -> float | None:
     return None
 
 
-def date_in_url(url: str) -> float | None:
+def day_in_url(url: str) -> float | None:
     """Return the day that a path names (``/2024/05/06/``, ``/2024/5/6/``, ``/20240506/``): its midnight."""
     found = _URL_DATE.search(url)
     if found is None:

@@ -69,7 +69,8 @@ def _cut(text: str, limits: ParseLimits) -> tuple[str, bool]:
 
 def _digestible(text: str) -> str:
     """Take out what feedparser chokes on, none of which a sound feed has."""
-    return _without_many_bases(_CHARACTER.sub(_sound_character, text))
+    text = _CHARACTER.sub(_sound_character, text)
+    return _BASE.sub("no-base=", text) if len(_BASE.findall(text)) > _MAX_BASES else text
 
 
 def _sound_character(reference: re.Match[str]) -> str:
@@ -77,9 +78,3 @@ def _sound_character(reference: re.Match[str]) -> str:
     number = int(digits[1:] or "0", 16) if digits[0] in "xX" else int(digits)
     is_surrogate = _SURROGATES[0] <= number <= _SURROGATES[1]
     return "\ufffd" if is_surrogate or number > sys.maxunicode else reference[0]
-
-
-def _without_many_bases(text: str) -> str:
-    if len(_BASE.findall(text)) <= _MAX_BASES:
-        return text
-    return _BASE.sub("no-base=", text)

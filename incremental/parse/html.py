@@ -41,11 +41,12 @@ def parse_html(
         text, Prose(limits.max_text_chars) if want_text else None, limits
     )
     head = collector.head
-    resolver = Resolver(_base_url(url, head), max_chars=limits.max_url_chars, charset=charset)
+    base = Resolver(url).resolve(head.base) or url
+    resolver = Resolver(base, max_chars=limits.max_url_chars, charset=charset)
     links = _links(collector, resolver)
     refresh = head.refresh or (None if links else head.noscript_refresh)
     prose = collector.prose
-    canonical = _resolved(resolver, head.canonical)
+    canonical = resolver.resolve(head.canonical)
     return Page(
         url=url,
         kind=PageKind.HTML,
@@ -55,11 +56,11 @@ def parse_html(
         published_at=publication_date(head, prose, canonical or url, text) if prose else None,
         text=prose.text() if prose else "",
         links=links,
-        feed_urls=_unique(resolver, head.feeds),
-        next_url=next_page(url, links, _resolved(resolver, head.next)),
-        refresh_url=_other(url, _resolved(resolver, refresh)),
-        websub_hub_url=_resolved(resolver, head.websub_hub),
-        websub_self_url=_resolved(resolver, head.websub_self),
+        feed_urls=tuple(dict.fromkeys(filter(None, map(resolver.resolve, head.feeds)))),
+        next_url=next_page(url, links, resolver.resolve(head.next)),
+        refresh_url=_other(url, resolver.resolve(refresh)),
+        websub_hub_url=resolver.resolve(head.websub_hub),
+        websub_self_url=resolver.resolve(head.websub_self),
         truncated=truncated,
         headings=tuple(collector.headings) if prose else (),
         description=_description(head) if prose else "",
@@ -93,15 +94,8 @@ def _collect(text: str, prose: Prose | None, limits: ParseLimits) -> tuple[Colle
     return collector, truncated
 
 
-def _base_url(url: str, head: Head) -> str:
-    if head.base is None:
-        return url
-    return Resolver(url).resolve(head.base) or url
-
-
 def _links(collector: Collector, resolver: Resolver) -> tuple[Link, ...]:
-    resolve = resolver.resolve
-    found = ((resolve(raw.reference), raw) for raw in collector.links)
+    found = ((resolver.resolve(raw.reference), raw) for raw in collector.links)
     kept = ((target, raw) for target, raw in found if target is not None)
     return tuple(
         Link(
@@ -127,14 +121,6 @@ def _description(head: Head) -> str:
     told = map(head.meta.get, ("description", "og:description", "keywords"))
     # Most pages give the same sentence twice.
     return " ".join(dict.fromkeys(fold(text) for text in told if text))
-
-
-def _resolved(resolver: Resolver, reference: str | None) -> str | None:
-    return None if reference is None else resolver.resolve(reference)
-
-
-def _unique(resolver: Resolver, references: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, map(resolver.resolve, references))))
 
 
 def _other(url: str, target: str | None) -> str | None:

@@ -7,7 +7,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from incremental.parse.dates import date_in_url, find_date, parse_date
+from incremental.parse.dates import day_in_url, find_date, parse_date
 from incremental.parse.guessed_dates import guessed_day
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def publication_date(head: Head, prose: Prose, url: str, html: str) -> float | N
     told += _json_ld_dates(prose.structured_data)
     dates = (parse_date(value, needs_day=True) for value in told)
     best = next((date for date in dates if date is not None), None)
-    named = date_in_url(url)
+    named = day_in_url(url)
     shown = _shown_dates(head, prose) if best is None else []
     if best is None and named is None:
         return _of_shown(shown, html, url)

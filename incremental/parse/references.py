@@ -39,13 +39,13 @@ class Resolver:
         self._scheme = parts.scheme.lower()
         self._origin = f"{parts.scheme}://{parts.netloc}"
 
-    def resolve(self, reference: str) -> str | None:
+    def resolve(self, reference: str | None) -> str | None:
         """Return the absolute http(s) URL, or None: another scheme, no host, malformed or too long.
 
         None as well: a mere fragment, unless it looks like a route (``#/x``, ``#!x``), and mark-up that a
         missing quote has swallowed.
         """
-        if len(reference) > self._max_chars or "<" in reference:
+        if reference is None or len(reference) > self._max_chars or "<" in reference:
             return None
         cleaned = _clean(reference)
         if not cleaned or (cleaned[0] == "#" and cleaned[1:2] not in ("/", "!")):

@@ -100,11 +100,8 @@ class _Target:
         url = self._resolver.resolve(entry.fields.get("loc", ""))
         source = "news" if "news" in entry.fields else "lastmod"
         published_at = parse_date(entry.fields.get(source, ""))
-        told = Link(
-            url="",
-            context=source if published_at is not None else "",
-            published_at=published_at,
-        )
+        context = source if published_at is not None else ""
+        told = Link(url="", context=context, published_at=published_at)
         title = storable(fold(entry.fields.get("title", ""), _MAX_TITLE_CHARS))
         if url is not None:
             self._admit()
@@ -130,14 +127,8 @@ def parse_sitemap(pieces: Iterable[bytes], url: str, *, limits: ParseLimits) -> 
     truncated, problem = False, ""
     # Any: lxml has no types, and those that others wrote want methods that lxml does not.
     factory: Any = etree.XMLParser
-    parser = factory(
-        target=target,
-        recover=True,
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=False,
-    )
+    closed = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
+    parser = factory(target=target, recover=True, **closed)
     size = 0
     try:
         for piece in pieces:
@@ -179,12 +170,7 @@ def parse_url_list(text: str, url: str, *, limits: ParseLimits) -> Page:
         entries += 1
         if (target := resolver.resolve(line.rstrip("\r\n"))) is not None:
             found.setdefault(target, Link(url=target))
-    return Page(
-        url=url,
-        kind=PageKind.SITEMAP,
-        links=_numbered(found, {}),
-        truncated=truncated,
-    )
+    return Page(url, PageKind.SITEMAP, links=_numbered(found, {}), truncated=truncated)
 
 
 def _numbered(entries: Mapping[str, Link], others: Mapping[str, Link]) -> tuple[Link, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from typing import Any
 
 _SILENT = re.compile(r"<(script|style)\b[^<>]*>[^<]*</\1\s*>", re.IGNORECASE)
 # A summary that was cut may end within a tag.
@@ -20,6 +21,15 @@ _MARKUP_CHARS = 8_000
 _LANGUAGE = re.compile(r"\s*([a-z]{2,3})(?![a-z])", re.IGNORECASE)
 # Countries that are often written where the language should be.
 _MISTAKEN_LANGUAGES = {"cn": "zh", "jp": "ja", "kr": "ko", "tw": "zh", "cz": "cs", "gr": "el"}
+
+
+def string(node: dict[str, Any], key: str) -> str:
+    """Return a string of a mapping that a site sent; empty for what is none.
+
+    dict.get: feedparser's own look-up warns, and guesses one field from another.
+    """
+    value = dict.get(node, key)
+    return value if isinstance(value, str) else ""
 
 
 def fold(text: str, max_chars: int | None = None) -> str:

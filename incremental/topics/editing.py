@@ -193,32 +193,29 @@ def _addresses(urls: Sequence[str]) -> list[str]:
 def all_topic_facts(store: Store) -> list[dict[str, Any]]:
     """Return each topic in a list, ready for JSON; times are unix seconds."""
     judged, said = store.topics.counts(), store.topics.example_counts()
-    return [
-        _facts(row, judged.get(row.id, {}), said.get(row.id, {})) for row in store.topics.topics()
-    ]
+    verdicts = ("relevant", "grey", "irrelevant", "guess")
+    facts = []
+    for row in store.topics.topics():
+        pages, examples = judged.get(row.id, {}), said.get(row.id, {})
+        facts.append(
+            {
+                "name": row.name,
+                "state": row.state,
+                "why": row.why,
+                "method": row.method,
+                "keywords": json.loads(row.keywords),
+                "version": row.version or None,
+                "examples": examples.get(EXAMPLE, 0),
+                "corrections": examples.get(RELEVANT, 0) + examples.get(IRRELEVANT, 0),
+                "pages": {verdict: pages.get(verdict, 0) for verdict in verdicts},
+                "warnings": json.loads(row.warnings),
+                "created_at": row.created_at,
+                "learned_at": row.learned_at,
+            }
+        )
+    return facts
 
 
 def topic_facts(store: Store, row: TopicRow) -> dict[str, Any]:
     """Return the same of one topic."""
-    judged, said = store.topics.counts(), store.topics.example_counts()
-    return _facts(row, judged.get(row.id, {}), said.get(row.id, {}))
-
-
-def _facts(row: TopicRow, judged: dict[str, int], said: dict[str, int]) -> dict[str, Any]:
-    return {
-        "name": row.name,
-        "state": row.state,
-        "why": row.why,
-        "method": row.method,
-        "keywords": json.loads(row.keywords),
-        "version": row.version or None,
-        "examples": said.get(EXAMPLE, 0),
-        "corrections": said.get(RELEVANT, 0) + said.get(IRRELEVANT, 0),
-        "pages": {
-            verdict: judged.get(verdict, 0)
-            for verdict in ("relevant", "grey", "irrelevant", "guess")
-        },
-        "warnings": json.loads(row.warnings),
-        "created_at": row.created_at,
-        "learned_at": row.learned_at,
-    }
+    return next(facts for facts in all_topic_facts(store) if facts["name"] == row.name)

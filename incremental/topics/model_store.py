@@ -51,6 +51,8 @@ logger = logging.getLogger("hubwatch.topics")
 NEGATIVES = 100
 """Pages looked at last that stand for what is off topic."""
 FEW_PAGES = 15
+WITH_TREE = ("semantic", "fused")
+"""Methods that know how words are related by meaning."""
 BACKGROUND = "pages"
 """Name under which the document frequencies of fetched pages are kept."""
 
@@ -84,7 +86,12 @@ class TopicShelf:
             except TopicError as error:
                 standing = Standing(ready=False, why=f"nothing can be learned from it: {error}")
             else:
-                fields = _columns(model, self._problems(row.method))
+                problems = (self._tree_problems or []) if row.method in WITH_TREE else []
+                fields = {
+                    "model": _json(model.to_json()),
+                    "version": model.version,
+                    "warnings": _json([*problems, *model.warnings]),
+                }
         state = "ready" if standing.ready else "waiting"
         fields |= {"state": "paused" if row.state == "paused" else state, "why": standing.why}
         # Not the time of the clock: what is said during the lesson must lead to another one.
@@ -170,7 +177,7 @@ class TopicShelf:
         return True
 
     def _semantic_tree(self, method: str) -> SemanticTree | None:
-        if method not in ("semantic", "fused"):
+        if method not in WITH_TREE:
             return None
         if self._tree_problems is None:
             found, self._tree_problems = [], []
@@ -182,9 +189,6 @@ class TopicShelf:
             self._tree = joined(found)
         return self._tree
 
-    def _problems(self, method: str) -> list[str]:
-        return (self._tree_problems or []) if method in ("semantic", "fused") else []
-
     # At work.
 
     def voices(self, rows: Iterable[TopicRow]) -> dict[int, TopicVoice]:
@@ -193,7 +197,7 @@ class TopicShelf:
         for row in rows:
             voice = before.get(row.id)
             if voice is None or voice.row.version != row.version:
-                model = self._model(row)
+                model = self.model(row)
                 if model is None:
                     continue
                 links = voice.links if voice is not None else self._links(row)
@@ -204,10 +208,7 @@ class TopicShelf:
         return self._voices
 
     def model(self, row: TopicRow) -> TopicModel | None:
-        """Return a topic's model; None when it waits for something."""
-        return self._model(row)
-
-    def _model(self, row: TopicRow) -> TopicModel | None:
+        """Return a topic's model, trained anew if it is damaged; None when it waits for something."""
         try:
             return self._read(row)
         except (TopicError, ValueError) as error:
@@ -234,23 +235,12 @@ class TopicShelf:
         self._store.topics.put_background(BACKGROUND, _json(self.background.to_json()), now=now)
         for voice in voices:
             self._store.topics.update(voice.row.id, links=_json(to_kept(voice.links)))
-            self._keep_model(voice)
-
-    def _keep_model(self, voice: TopicVoice) -> None:
-        """Write a model that moved; what another process taught meanwhile outranks it."""
-        model, before = voice.model, voice.row.version
-        if model.version != before:
-            data = _json(model.to_json())
-            if self._store.topics.put_model(voice.row.id, data, model.version, before=before):
+            model, before = voice.model, voice.row.version
+            # What another process taught meanwhile outranks a model that moved.
+            if model.version != before and self._store.topics.put_model(
+                voice.row.id, _json(model.to_json()), model.version, before=before
+            ):
                 voice.row = replace(voice.row, version=model.version)
-
-
-def _columns(model: TopicModel, problems: Sequence[str]) -> dict[str, Any]:
-    return {
-        "model": _json(model.to_json()),
-        "version": model.version,
-        "warnings": _json([*problems, *model.warnings]),
-    }
 
 
 def _json(value: object) -> str:

@@ -140,15 +140,12 @@ class Pushes:
         for _ in range(MAX_HUB_REDIRECTS):
             target = response.location
             again = response.http_code in _POSTED_AGAIN and target is not None
-            if target is None or not again or _loses_tls(request.url, target):
+            loses_tls = request.url.startswith("https:") and not (target or "").startswith("https:")
+            if target is None or not again or loses_tls:
                 break
             request = replace(request, url=target)
             response = self._fetch(request)
         return response
-
-
-def _loses_tls(url: str, target: str) -> bool:
-    return url.startswith("https:") and not target.startswith("https:")
 
 
 def _subscription(hub: HubRow) -> Subscription:

@@ -29,7 +29,7 @@ from incremental.seeds import add_seed
 from incremental.settings import WebSubSettings
 from incremental.storage import open_configured_store
 from incremental.threads import InlineExecutor
-from incremental.websub import CallbackRequest
+from incremental.websub.callback import CallbackRequest
 from incremental.websub.pushes import Pushes, load_keys
 from store.values import HubRow
 
