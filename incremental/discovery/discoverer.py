@@ -6,8 +6,7 @@
                           ▲   │                        │
                    rank ──┘   └── after each round: one transaction, then proposals
 
-Pages of watched sites are taken from the cache alone: what is looked for are other sites. Whoever calls
-owns the thread; the store is written in short transactions, as by any other command.
+Pages of watched sites are taken from the cache alone: what is looked for are other sites.
 """
 
 from __future__ import annotations
@@ -40,6 +39,7 @@ from incremental.parse import Page, PageKind, parse
 from incremental.scope import trap
 from incremental.settings import Settings
 from incremental.topics.model_store import TopicShelf
+from incremental.topics.page_texts import cached_body
 from incremental.urls import host_of, identity, normalize, registered_domain
 from incremental.visit import Fetch, topic_text
 from store import Store
@@ -76,7 +76,6 @@ class _Read:
     """A page as a run keeps it."""
 
     text: PageText
-    links: tuple[OutLink, ...]
     known: KnownPage
 
 
@@ -183,7 +182,7 @@ class Discoverer:
     def _read_seeds(self) -> None:
         """Learn what the examples link to: of their text only the words were kept."""
         for url in [seed.url for seed in self._seeds]:
-            if not self._pages[url].links and self._cached(url) is None and self._waited(url):
+            if not self._pages[url].known.links and self._cached(url) is None and self._waited(url):
                 page, body, kind = self._asked(url)
                 if page is not None:
                     self._taken(url, page, topic_text(page, body, kind))
@@ -244,7 +243,7 @@ class Discoverer:
                 title=read.text.title,
                 text=to_text(read.text),
                 score=round(self._model.judge(read.text).score, 4),
-                targets=tuple(link.url for link in read.links),
+                targets=tuple(link.url for link in read.known.links),
             )
             for url, read in self._fresh.items()
         ]
@@ -275,7 +274,7 @@ class Discoverer:
                 row.score or 0.0,
                 row.operator,
                 row.via,
-                self._pages[row.url].links if row.url in self._pages else (),
+                self._pages[row.url].known.links if row.url in self._pages else (),
             )
             for row in self._store.discovery.pages(self._topic.id)
             if row.operator != SEED
@@ -345,9 +344,7 @@ class Discoverer:
 
     def _cached(self, url: str) -> _Read | None:
         for row in self._store.read.find_page(url, identity(url)):
-            hub = self._store.read.hub(row["id"])
-            digest = row["body_md5"] or (hub.body_md5 if hub is not None else None)
-            body = self._store.cache.get(row["url"], digest) if digest else None
+            body = cached_body(self._store, row)
             if body is not None:
                 page = parse(body, str(row["url"]), decode=decode_body, want_text=True)
                 return self._taken(url, page, topic_text(page, body))
@@ -375,7 +372,7 @@ class Discoverer:
             links=links,
             text=" ".join([text.meta, *text.headings, text.body])[:WORDED_CHARS],
         )
-        self._pages[url] = _Read(text, links, known)
+        self._pages[url] = _Read(text, known)
         for link in links:
             sources = self._linkers.setdefault(link.url, [])
             if len(sources) < LINKERS_PER_PAGE:
@@ -384,7 +381,7 @@ class Discoverer:
 
     def _rank_in(self, url: str) -> None:
         read = self._pages[url]
-        targets = [link.url for link in read.links]
+        targets = [link.url for link in read.known.links]
         self._ranking.add(url, weighted_terms(read.text), targets)
 
 

@@ -210,11 +210,11 @@ class Exploration:
             fresh = (place for place, url in enumerate(ranked) if url not in begun)
             places = list(islice(fresh, operator.seeds))
             begun.update(dict.fromkeys(ranked[place] for place in places))
-        seeds = [self._seed(ranked[place], 1.0 - place / len(ranked)) for place in places]
+        seeds = []
+        for place in places:
+            via, worth = self._via.get(ranked[place], ""), 1.0 - place / len(ranked)
+            seeds.append(replace(self._pages[ranked[place]], via=via, worth=worth))
         return operator.pages(seeds, MAX_BACKLOG, self.state.tried) if seeds else []
-
-    def _seed(self, url: str, worth: float) -> KnownPage:
-        return replace(self._pages[url], via=self._via.get(url, ""), worth=worth)
 
     def _settle(
         self, name: str, scores: Mapping[str, float], candidates: Sequence[Candidate]

@@ -5,9 +5,8 @@
     step(now) ── a day since the last? ── a thread of its own: one run for each ready topic
         └ later, when that thread is through: say what came of it
 
-The thread has a connection of its own and writes as any command does. It ends with the process: a run
-that is cut off goes on the next night. So does one that was begun by hand with more pages than a night
-has; the round in which the night's pages are used up is done to its end.
+The thread has a connection of its own and writes as any command does. A run that is cut off, or was begun
+by hand with more pages than a night has, goes on the next night.
 """
 
 from __future__ import annotations

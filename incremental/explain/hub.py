@@ -11,6 +11,7 @@ from classifier.hub.labels import HUB
 from classifier.hub.registry import ActiveClassifier
 from incremental.crawl.site_evidence import fetched_evidence, read_context
 from incremental.fetch.decoding import decode_body
+from incremental.topics.page_texts import cached_body
 from incremental.training.corrections import pages_at, places
 from incremental.urls import identity
 from store import Store
@@ -69,7 +70,7 @@ def _cascade(
     store: Store, classifier: HubClassifier, url: str, page: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the way of the decision when the page itself is read, as at a hub's first visit."""
-    body = _body(store, page)
+    body = cached_body(store, page) if page else None
     link = LinkEvidence(url) if body is None else fetched_evidence(store, page["id"], url, body)
     needed = classifier.explain(link).needs_content
     if body is None or not needed:
@@ -83,14 +84,6 @@ def _cascade(
         "content": None if content is None else round(content, 4),
         "probability": round(scored.probability, 4),
     }
-
-
-def _body(store: Store, page: dict[str, Any]) -> bytes | None:
-    if not page:
-        return None
-    hub = store.read.hub(page["id"])
-    digest = (hub.body_md5 if hub is not None else None) or page["body_md5"]
-    return store.cache.get(page["url"], digest) if digest else None
 
 
 def _rounded(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """The day of a page that does not tell its date to machines: htmldate, within bounds.
 
-htmldate is the reader of dates that is kept and measured (trafilatura brings it); it loads on the
-first call. A search takes 15 to 60 ms, so only pages that are read for their text and tell no date
-get one.
+A search takes 15 to 60 ms, so only pages that are read for their text and tell no date get one.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def parse_html(
     links = _links(collector, resolver)
     refresh = head.refresh or (None if links else head.noscript_refresh)
     prose = collector.prose
-    canonical = resolver.resolve(head.canonical)
+    canonical = resolver.resolve(head.links.get("canonical"))
     return Page(
         url=url,
         kind=PageKind.HTML,
@@ -57,10 +57,10 @@ def parse_html(
         text=prose.text() if prose else "",
         links=links,
         feed_urls=tuple(dict.fromkeys(filter(None, map(resolver.resolve, head.feeds)))),
-        next_url=next_page(url, links, resolver.resolve(head.next)),
+        next_url=next_page(url, links, resolver.resolve(head.links.get("next"))),
         refresh_url=_other(url, resolver.resolve(refresh)),
-        websub_hub_url=resolver.resolve(head.websub_hub),
-        websub_self_url=resolver.resolve(head.websub_self),
+        websub_hub_url=resolver.resolve(head.links.get("hub")),
+        websub_self_url=resolver.resolve(head.links.get("self")),
         truncated=truncated,
         headings=tuple(collector.headings) if prose else (),
         description=_description(head) if prose else "",

@@ -17,26 +17,11 @@ if TYPE_CHECKING:
     from incremental.parse.prose import Prose
 
 # The most exact first; PubDate is what Chinese government sites must carry.
-_META_NAMES = (
-    "article:published_time",
-    "og:article:published_time",
-    "og:published_time",
-    "datepublished",
-    "pubdate",
-    "publishdate",
-    "publish_date",
-    "publish-date",
-    "publication_date",
-    "citation_publication_date",
-    "dc.date.issued",
-    "dcterms.issued",
-    "dcterms.created",
-    "dc.date",
-    "sailthru.date",
-    "parsely-pub-date",
-    "weibo:article:create_at",
-    "date",
-)
+_META_NAMES = """
+    article:published_time og:article:published_time og:published_time datepublished pubdate
+    publishdate publish_date publish-date publication_date citation_publication_date dc.date.issued
+    dcterms.issued dcterms.created dc.date sailthru.date parsely-pub-date weibo:article:create_at date
+"""
 _TIME_MARKS = ("datepublished", "pubdate", "published", "entry-date", "post-date", "dt-published")
 _LABEL = re.compile(
     r"(?:发布|发表|发稿|更新|刊登)(?:时间|日期)|(?:時間|日期|时间)(?=\s*[:：])"
@@ -57,7 +42,7 @@ def publication_date(head: Head, prose: Prose, url: str, html: str) -> float | N
     an old post anew keeps its address); the URL; a date that the page shows alone; what htmldate makes of
     *html*; the first that the page shows.
     """
-    told = [head.meta[name] for name in _META_NAMES if name in head.meta]
+    told = [head.meta[name] for name in _META_NAMES.split() if name in head.meta]
     told += _json_ld_dates(prose.structured_data)
     dates = (parse_date(value, needs_day=True) for value in told)
     best = next((date for date in dates if date is not None), None)

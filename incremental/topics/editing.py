@@ -1,13 +1,11 @@
-"""What users say of topics: begin one, give it examples, call pages relevant or not, end it.
+"""What users say of topics: begin one, give it examples, call pages relevant or not, pause it.
 
 ::
 
     topic add      ── begin ──┐  examples: text from the cache if the page is there,
     relevant URL   ── teach ──┤  else the daemon fetches it, within seconds when it runs
     irrelevant URL ── teach ──┘
-                              └─ the topic learns at once (incremental.topics.model_store)
-
-Nothing here opens a socket. What a topic makes of pages is in :mod:`incremental.crawl.topics`.
+                              └─ the topic is trained at once (incremental.topics.model_store)
 """
 
 from __future__ import annotations
@@ -77,7 +75,9 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     Raises:
         InputError: a name, URL, key word or method that cannot be used. Nothing was stored.
     """
-    name = _checked_name(name)
+    name = " ".join(name.split())
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise InputError("topic", name[:MAX_NAME], f"give a name of 1 to {MAX_NAME} characters")
     words = _checked_words(keywords)
     if method not in METHODS:
         raise InputError("method", method, f"must be one of: {', '.join(METHODS)}")
@@ -161,13 +161,6 @@ def _example(
     if text is None:
         return NewExample(url, identity(url), origin, due_at=now)
     return NewExample(url, identity(url), origin, text.title, to_text(text))
-
-
-def _checked_name(name: str) -> str:
-    name = " ".join(name.split())
-    if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise InputError("topic", name[:MAX_NAME], f"give a name of 1 to {MAX_NAME} characters")
-    return name
 
 
 def _checked_words(keywords: Sequence[str]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -126,23 +126,22 @@ class TopicShelf:
         judged = self._store.topics.scores([page.page_id for page in pages], row.id)
         liked = {one.page_id for one in judged if one.verdict != Verdict.IRRELEVANT}
         plain = (p for p in pages if p.identity not in taught and p.page_id not in liked)
-        texts = (self._text(page) for page in plain)
-        found = (text for text in texts if text is not None and not is_empty(text))
-        return list(islice(found, NEGATIVES))
+        return list(islice(self._texts(plain), NEGATIVES))
 
     def _judged(self, row: TopicRow, examples: Sequence[ExampleRow]) -> list[PageText]:
         """Return what the topic judged relevant, the oldest first, but for pages a user spoke of."""
         taught = {one.identity for one in examples}
         pages = self._store.topics.judged_relevant(row.id, limit=MAX_JUDGED)
-        texts = (self._text(page) for page in reversed(pages) if page.identity not in taught)
-        return [text for text in texts if text is not None and not is_empty(text)]
+        return list(self._texts(page for page in reversed(pages) if page.identity not in taught))
 
-    def _text(self, page: KeptPage) -> PageText | None:
-        """Return a page's text as it was kept beside its history: nothing is parsed again."""
-        kept = self._store.answers.text(page.page_id)
-        if kept is None:
-            return None
-        return PageText(page.url, title=kept.title, body=kept.text, language=kept.language)
+    def _texts(self, pages: Iterable[KeptPage]) -> Iterator[PageText]:
+        """Yield texts as they were kept beside the pages' history: nothing is parsed again."""
+        for page in pages:
+            kept = self._store.answers.text(page.page_id)
+            if kept is not None:
+                text = PageText(page.url, kept.title, body=kept.text, language=kept.language)
+                if not is_empty(text):
+                    yield text
 
     # What all topics share.
 

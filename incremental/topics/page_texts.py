@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from classifier.topic.values import PageText
 from incremental.urls import identity
 from store import Store
 
 
+def cached_body(store: Store, page: Mapping[str, Any]) -> bytes | None:
+    """Return what was kept of a page (its columns): the body that it had as a hub, else as a page."""
+    hub = store.read.hub(page["id"])
+    digests = (hub.body_md5 if hub is not None else None, page["body_md5"])
+    bodies = (store.cache.get(page["url"], digest) for digest in digests if digest)
+    return next((body for body in bodies if body is not None), None)
+
+
 def cached_text(store: Store, url: str) -> PageText | None:
     """Return the text of a page whose body was kept, None when there is none."""
     for page in store.read.find_page(url, identity(url)):
-        hub = store.read.hub(page["id"])
-        digest = page["body_md5"] or (hub.body_md5 if hub is not None else None)
-        body = store.cache.get(page["url"], digest) if digest else None
+        body = cached_body(store, page)
         if body is not None:
             return text_of(body, str(page["url"]))
     return None

@@ -39,8 +39,10 @@ def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
         raise InputError("url", text[:200], "not a web address")
     where = places(store, url)
     known = [(row, page) for row, address in where for page in pages_at(store, row, address)]
-    if label == TOPIC:
-        _refuse_seeds(store, url, known)
+    for row, page in known if label == TOPIC else ():
+        hub = store.read.hub(page["id"])
+        if hub is not None and hub.role == "seed":
+            raise InputError("url", url, f"{row.name} begins there; `hubwatch remove` ends that")
     url = where[0][1] if where else url
     anchor = next((str(page["anchor"]) for _, page in known if page["anchor"]), "")
     entry = LabelEntry(
@@ -56,13 +58,6 @@ def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
     links = [(row.id, SeenLink(identity(at), at, anchor, hub=new)) for row, at in where]
     store.write.correct(entry, links)
     return Correction(url, label, tuple(row.name for row, _ in where))
-
-
-def _refuse_seeds(store: Store, url: str, known: list[tuple[SiteRow, dict[str, Any]]]) -> None:
-    for row, page in known:
-        hub = store.read.hub(page["id"])
-        if hub is not None and hub.role == "seed":
-            raise InputError("url", url, f"{row.name} begins there; `hubwatch remove` ends that")
 
 
 def places(store: Store, url: str) -> list[tuple[SiteRow, str]]:

@@ -52,13 +52,10 @@ def label_rows(entries: Iterable[LabelEntry]) -> list[LabelRow]:
 
 def export_labels(store: Store) -> tuple[str, int]:
     """Return the text of a label file with one row a page, and the number of rows."""
-    rows = [_with_crawl(store, entry, row) for entry, row in _rows_of(store)]
-    return write_labels(rows, (*LABEL_COLUMNS, *CRAWL_COLUMNS)), len(rows)
-
-
-def _rows_of(store: Store) -> list[tuple[LabelEntry, LabelRow]]:
     entries = merged(store.read.labels())
-    return list(zip(entries, label_rows(entries), strict=True))
+    pairs = zip(entries, label_rows(entries), strict=True)
+    rows = [_with_crawl(store, entry, row) for entry, row in pairs]
+    return write_labels(rows, (*LABEL_COLUMNS, *CRAWL_COLUMNS)), len(rows)
 
 
 def _with_crawl(store: Store, entry: LabelEntry, row: LabelRow) -> LabelRow:

@@ -1,7 +1,7 @@
-"""The versions of the hub classifier: those that were shipped, and those learned here.
+"""The versions of the hub classifier: shipped ones, and those trained here.
 
-Learned ones lie in the registry, the folder ``models`` beside the store. While it is empty, the
-shipped version is active.
+The latter lie in the registry, the folder ``models`` beside the store; while it is empty, the shipped
+version is active.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Learning from labels: once a night, beside the crawler.
+"""Training on labels: once a night, beside the crawler.
 
 ::
 
@@ -6,8 +6,7 @@
         └ later, when that thread is through: log the outcome
 
 The support vectors of the model that was trained in full stand for its training set; all labels are
-taught to it anew (:mod:`classifier.hub.updating`). That takes a minute or two of one core, so it is done
-in a thread that does not keep the process alive: a version is written whole or not at all.
+added to it anew (:mod:`classifier.hub.updating`), which takes a minute or two of one core.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The daemon's side of WebSub: asks hubs, takes in what they answer, and has pages visited.
 
-Two threads meet here. The web server's calls :meth:`Pushes.receive`, which reads and changes nothing
-but an inbox; the daemon's calls :meth:`Pushes.step`, which does the rest.
+Two threads meet here: the web server's calls :meth:`Pushes.receive`, which changes nothing but an
+inbox; the daemon's calls :meth:`Pushes.step`, which does the rest.
 """
 
 from __future__ import annotations
