@@ -17,17 +17,17 @@ from incremental.clock import Clock, SystemClock
 from incremental.crawl.crawler import Crawler, Told
 from incremental.crawl.engine import Engine
 from incremental.decide.hubs import HubScorer
-from incremental.discovery.search import NoProvider, SearchProvider
+from incremental.discovery.providers.metered import Meter, Metered
+from incremental.discovery.search_provider import NoProvider, SearchProvider
 from incremental.fetch.session import Fetcher
 from incremental.revisit import FixedPolicy, Policy, PricePolicy, Terms
-from incremental.search.metered import Meter, Metered
 from incremental.settings import PolicyName, Settings
 from incremental.storage import models_folder, only_discoverer
 from incremental.visit import Fetch
 from store import Store
 
 if TYPE_CHECKING:
-    from incremental.crawl.discoverer import Discoverer
+    from incremental.discovery.discoverer import Discoverer
     from store.topic_values import TopicRow
 
 _POLICIES: dict[PolicyName, Callable[[Terms], Policy]] = {
@@ -86,7 +86,7 @@ def _scorer(models: Path | None) -> HubScorer:
         from classifier.hub import load_default  # noqa: PLC0415
 
         return load_default()
-    from incremental.learning.models import ActiveScorer  # noqa: PLC0415
+    from incremental.training.model_versions import ActiveScorer  # noqa: PLC0415
 
     return ActiveScorer(models)
 
@@ -102,8 +102,8 @@ def make_discoverer(
         StoreLockedError: another run of the topic is under way.
     """
     # Models and rankers load for seconds; only a run needs them.
-    from incremental.crawl.discoverer import Discoverer, Parts  # noqa: PLC0415
-    from incremental.learning.topic_models import TopicShelf  # noqa: PLC0415
+    from incremental.discovery.discoverer import Discoverer, Parts  # noqa: PLC0415
+    from incremental.topics.model_store import TopicShelf  # noqa: PLC0415
 
     clock = SystemClock()
     fetcher = make_fetcher(settings, clock)
@@ -128,10 +128,9 @@ def _wait(seconds: float) -> None:
 
 
 def _provider(store: Store, settings: Settings, fetch: Fetch, clock: Clock) -> SearchProvider:
-    """Return the provider of the settings within its limits."""
-    from incremental.search.brave import KEY_VARIABLE, BraveProvider  # noqa: PLC0415
-    from incremental.search.own import OwnIndexProvider  # noqa: PLC0415
-    from incremental.search.searxng import SearxngProvider  # noqa: PLC0415
+    from incremental.discovery.providers.brave import KEY_VARIABLE, BraveProvider  # noqa: PLC0415
+    from incremental.discovery.providers.own_index import OwnIndexProvider  # noqa: PLC0415
+    from incremental.discovery.providers.searxng import SearxngProvider  # noqa: PLC0415
 
     wanted = settings.discovery
     if not wanted.provider:

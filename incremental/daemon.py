@@ -83,7 +83,7 @@ class _Scheduler(BlockingScheduler):  # type: ignore[misc]  # apscheduler 3 has 
         self._latest = 0.0
 
     def _process_jobs(self) -> float:
-        """Return for how many seconds to wait: a minute at most, or nobody would notice."""
+        """Cap the wait at a minute, to notice that the clock was set."""
         now = self._now()
         if now < self._latest - CLOCK_BACK_SECONDS:
             logger.warning("the clock went back by %.0f seconds: planning anew", self._latest - now)

@@ -14,11 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
 from incremental.errors import InputError
 from incremental.urls import host_of, registered_domain
+
+if TYPE_CHECKING:
+    from store.values import SiteRow
 
 MAX_DEPTH = 16
 MAX_QUERY_PARAMETERS = 12
@@ -290,3 +293,8 @@ def _shape(segment: str) -> str:
 def _leaf(stem: str) -> str:
     blanked = _DIGITS.sub("0", stem)
     return "0" if blanked == "0" else "*" if stem else ""
+
+
+def read_scope(row: SiteRow) -> Scope:
+    """Read the JSON column of a site's row."""
+    return Scope.from_rules(row.seed_url, row.scope)

@@ -43,12 +43,12 @@ from classifier.topic.background import Background
 from classifier.topic.page_ranking import NAMES, PageRanking
 from incremental.clock import SystemClock
 from incremental.discovery.bandit import Bandit
-from incremental.discovery.exploration import Exploration, ExplorationState, by_bandit
+from incremental.discovery.exploration import Exploration, ExplorationState
 from incremental.discovery.operators import KnownPage, Sources, operators
-from incremental.discovery.options import DiscoverySettings
+from incremental.discovery.providers.searxng import SearxngProvider
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
-from incremental.search.searxng import SearxngProvider
+from incremental.settings.discovery import DiscoverySettings
 
 SINGLE = ("forward", "backward", "keyword", "related")
 STRATEGIES = (*SINGLE, "bandit", "random", "ache")
@@ -170,7 +170,7 @@ def _run(crawl: _Crawl, server: SearchServer, *, name: str, draw: int) -> Run:
 def _chooser(name: str, draw: int) -> Callable[[Bandit, Sequence[str]], str | None]:
     """Return what chooses the operator of a round."""
     if name == "bandit":
-        return by_bandit
+        return Bandit.choose
     if name == "random":
         dice = random.Random(draw)
         return lambda _, available: dice.choice(list(available)) if available else None

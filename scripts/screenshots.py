@@ -32,12 +32,12 @@ from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import FastClock
 from incremental.daemon import Daemon
 from incremental.fetch.libraries import LibraryGate
-from incremental.learning.topics import begin
 from incremental.notify.notifier import Notifier
 from incremental.seeds import add_seed
 from incremental.settings import WebSettings
 from incremental.settings.channels import ChannelSettings
 from incremental.storage import open_configured_store
+from incremental.topics.editing import begin
 from incremental.web.context import Web
 from incremental.web.server import served
 from store import Store

@@ -62,9 +62,9 @@ from classifier.hub.model import HubModel, load_model
 from classifier.hub.registry import ActiveClassifier, ModelRegistry, next_version, refusal
 from classifier.hub.training import TrainingOptions, train_model
 from classifier.hub.updating import update_model
-from incremental.learning.labels import label_rows, merged
-from incremental.learning.models import adopt_shipped, base_model
-from incremental.learning.nightly import UNTIL
+from incremental.training.label_files import label_rows, merged
+from incremental.training.model_versions import adopt_shipped, base_model
+from incremental.training.nightly_training import UNTIL
 from store import open_store
 from store.errors import StoreError
 from store.values import LabelEntry

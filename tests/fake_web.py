@@ -23,11 +23,11 @@ from urllib3 import HTTPResponse
 from classifier.hub import LinkEvidence
 from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
-from incremental.crawl.engine import InlineExecutor
 from incremental.decide.hubs import HubScorer
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import RevisitSettings, Settings
 from incremental.storage import open_configured_store
+from incremental.threads import InlineExecutor
 from store import Store
 from store.values import HubRow
 

@@ -9,7 +9,7 @@ from typing import Any
 from fake_web import HOUR, START, FakeWeb, Watch, page
 
 from incremental.clock import SimulatedClock
-from incremental.learning.topics import begin, teach
+from incremental.topics.editing import begin, teach
 from store import Store
 from store.topic_values import PageScore, TopicRow
 
@@ -107,7 +107,7 @@ def topic_of(crawl: Watch, name: str = "bridges") -> TopicRow:
 
 def correct(crawl: Watch, *urls: str, relevant: bool) -> None:
     """Say it as the command does, beside a crawler that runs."""
-    from incremental.learning.topic_models import TopicShelf
+    from incremental.topics.model_store import TopicShelf
 
     row, _ = teach(crawl.store, "bridges", urls, relevant=relevant, now=crawl.clock.now())
     TopicShelf(crawl.store, ()).learn(row)

@@ -52,7 +52,7 @@ def run(
     """
     from incremental.assembly import make_discoverer  # noqa: PLC0415
     from incremental.explain.discovery import proposal_facts, run_facts  # noqa: PLC0415
-    from incremental.learning.topics import find_topic  # noqa: PLC0415
+    from incremental.topics.editing import find_topic  # noqa: PLC0415
 
     state: State = context.obj
     settings, folder = state.settings()
@@ -87,7 +87,7 @@ def status(context: typer.Context, *, of: OfTopic, as_json: Json = False) -> Non
     """Show the last run: which way of finding was chosen when, and what each was worth."""
     from incremental.discovery.operators import SEARCHING  # noqa: PLC0415 - quick --help
     from incremental.explain.discovery import discovery_facts  # noqa: PLC0415
-    from incremental.learning.topics import find_topic  # noqa: PLC0415
+    from incremental.topics.editing import find_topic  # noqa: PLC0415
 
     state: State = context.obj
     with state.open() as store:
@@ -124,7 +124,7 @@ def proposals(
 ) -> None:
     """List the sites that were found, the best first, with their best pages and hubs."""
     from incremental.explain.discovery import proposal_facts  # noqa: PLC0415
-    from incremental.learning.topics import find_topic  # noqa: PLC0415 - quick --help
+    from incremental.topics.editing import find_topic  # noqa: PLC0415 - quick --help
 
     if which not in ("proposed", "accepted", "rejected", "all"):
         raise InputError("--state", which, "must be one of: proposed, accepted, rejected, all")
@@ -148,7 +148,7 @@ def accept(
     as_json: Json = False,
 ) -> None:
     """Watch sites that were proposed, beginning from the hubs that were found on them."""
-    from incremental.learning.proposals import accept_sites  # noqa: PLC0415 - quick --help
+    from incremental.discovery.accepting import accept_sites  # noqa: PLC0415 - quick --help
 
     state: State = context.obj
     with state.open() as store:
@@ -167,7 +167,7 @@ def reject(
     as_json: Json = False,
 ) -> None:
     """Turn sites down: they are not proposed again, and pages like theirs rank lower."""
-    from incremental.learning.proposals import reject_sites  # noqa: PLC0415 - quick --help
+    from incremental.discovery.accepting import reject_sites  # noqa: PLC0415 - quick --help
 
     state: State = context.obj
     with state.open() as store:
@@ -190,8 +190,8 @@ def _sites(number: int) -> str:
 def _chosen(
     store: Store, of: str, sites: list[str] | None, *, everything: bool
 ) -> list[ProposalRow]:
-    from incremental.learning.proposals import proposals_named  # noqa: PLC0415 - quick --help
-    from incremental.learning.topics import find_topic  # noqa: PLC0415
+    from incremental.discovery.accepting import proposals_named  # noqa: PLC0415 - quick --help
+    from incremental.topics.editing import find_topic  # noqa: PLC0415
 
     topic = find_topic(store, of)
     if everything:

@@ -40,7 +40,7 @@ def label(
 
     A hub is visited from now on and never dropped; a topic page is no hub any more.
     """
-    from incremental.learning.labels import correct  # noqa: PLC0415 - quick --help
+    from incremental.training.corrections import correct  # noqa: PLC0415 - quick --help
 
     state: State = context.obj
     results: list[dict[str, Any]] = []
@@ -73,7 +73,7 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write all labels to a file, one a page: yours before behaviour's before imported ones."""
-    from incremental.learning.labels import export_labels  # noqa: PLC0415 - quick --help
+    from incremental.training.label_files import export_labels  # noqa: PLC0415 - quick --help
 
     state: State = context.obj
     with state.open() as store:
@@ -99,7 +99,7 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Read labels from a file, for training: all of them, or none if a line is wrong."""
-    from incremental.learning.labels import import_labels  # noqa: PLC0415 - quick --help
+    from incremental.training.label_files import import_labels  # noqa: PLC0415 - quick --help
 
     state: State = context.obj
     with state.open() as store:
@@ -120,7 +120,7 @@ def _root(context: typer.Context) -> Path:
 @models.command("list")
 def list_(context: typer.Context, *, as_json: Json = False) -> None:
     """List the versions, the oldest first, and which one is used."""
-    from incremental.learning.models import list_models  # noqa: PLC0415 - loads the classifier
+    from incremental.training.model_versions import list_models  # noqa: PLC0415 - loads the classifier
 
     rows = list_models(_root(context))
     if as_json:
@@ -155,7 +155,7 @@ def learn(context: typer.Context, *, as_json: Json = False) -> None:
 
     The new version is used at once unless it is worse than the one it was made from.
     """
-    from incremental.learning.nightly import learn_now  # noqa: PLC0415 - loads the classifier
+    from incremental.training.nightly_training import learn_now  # noqa: PLC0415 - loads the classifier
 
     state: State = context.obj
     with state.open() as store:
@@ -180,7 +180,7 @@ def use(
     as_json: Json = False,
 ) -> None:
     """Use a version from now on; a running daemon takes it up by itself."""
-    from incremental.learning.models import use_model  # noqa: PLC0415 - loads the classifier
+    from incremental.training.model_versions import use_model  # noqa: PLC0415 - loads the classifier
 
     use_model(_root(context), version)
     _tell(version, as_json=as_json)

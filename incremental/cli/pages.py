@@ -114,7 +114,7 @@ def diff(  # noqa: PLR0913 - each is an option of the command
 
     Without options it is the last change. Times are spans ago (3h, 1d) or dates.
     """
-    from incremental.explain.versions import compare  # noqa: PLC0415 - only who asks parses pages
+    from incremental.explain.page_versions import compare  # noqa: PLC0415 - only who asks parses pages
 
     state: State = context.obj
     if at is not None and (start is not None or end is not None):
@@ -143,7 +143,7 @@ def _two(
     versions: list[Version], at: str | None, start: str | None, end: str | None
 ) -> tuple[Version, Version]:
     """Return the versions to compare."""
-    from incremental.explain.versions import previous, version_at  # noqa: PLC0415 - likewise
+    from incremental.explain.page_versions import previous, version_at  # noqa: PLC0415 - likewise
 
     now_at = now()
     until = end or at
@@ -228,7 +228,7 @@ def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any
     Raises:
         NotFoundError: a time was asked for of which nothing is kept.
     """
-    from incremental.explain.versions import text_of, version_at  # noqa: PLC0415 - parses pages
+    from incremental.explain.page_versions import text_of, version_at  # noqa: PLC0415 - parses pages
 
     versions = store.answers.versions(row["id"])
     if not versions and at is None:

@@ -78,7 +78,7 @@ def new(  # noqa: PLR0913 - each is an option of the command
     as_json: Json = False,
 ) -> None:
     """List new pages, the newest first."""
-    from incremental.learning.topics import find_topic  # noqa: PLC0415 - quick --help
+    from incremental.topics.editing import find_topic  # noqa: PLC0415 - quick --help
     from store.answers import NewQuery  # noqa: PLC0415 - likewise
     from store.backfills import BackfillQuery  # noqa: PLC0415 - likewise
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from incremental.clock import SystemClock
     from incremental.crawl.crawler import Crawler
-    from incremental.crawl.nightly_discovery import NightlyDiscovery
     from incremental.daemon import Step
+    from incremental.discovery.nightly_discovery import NightlyDiscovery
     from incremental.notify.notifier import Notifier
     from incremental.settings import Settings
     from incremental.visit import Fetch
@@ -55,7 +55,6 @@ def run(
     from incremental.cli.serving import web_beside  # noqa: PLC0415
     from incremental.clock import SystemClock  # noqa: PLC0415
     from incremental.daemon import Daemon  # noqa: PLC0415
-    from incremental.learning.nightly import Learner  # noqa: PLC0415
     from incremental.storage import (  # noqa: PLC0415
         keep_private,
         models_folder,
@@ -63,6 +62,7 @@ def run(
         open_configured_store,
         same_settings,
     )
+    from incremental.training.nightly_training import Learner  # noqa: PLC0415
 
     state: State = context.obj
     settings, folder = state.settings()
@@ -161,7 +161,7 @@ def _notifier(store: Store, settings: Settings, clock: SystemClock) -> Notifier 
 
 def _nightly(store: Store, settings: Settings, folder: Path) -> NightlyDiscovery:
     from incremental.assembly import make_discoverer  # noqa: PLC0415 - quick --help
-    from incremental.crawl.nightly_discovery import NightlyDiscovery  # noqa: PLC0415
+    from incremental.discovery.nightly_discovery import NightlyDiscovery  # noqa: PLC0415
 
     make = partial(make_discoverer, store, settings, folder)
     return NightlyDiscovery(store, settings.discovery.pages_per_night, make)
@@ -169,7 +169,7 @@ def _nightly(store: Store, settings: Settings, folder: Path) -> NightlyDiscovery
 
 def _saved_query(store: Store, name: str) -> NewQuery | None:
     """Return what a saved search asks now; None when there is none of that name, or it is damaged."""
-    from incremental.searches import from_json  # noqa: PLC0415 - only with channels
+    from incremental.saved_searches import from_json  # noqa: PLC0415 - only with channels
 
     row = store.answers.search(name)
     try:

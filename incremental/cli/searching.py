@@ -23,7 +23,7 @@ from incremental.plain_text import clean
 from incremental.readable_urls import readable
 
 if TYPE_CHECKING:
-    from incremental.searches import Filters
+    from incremental.saved_searches import Filters
     from store import Store
     from store.answers import NewQuery, NewsRow
 
@@ -72,8 +72,8 @@ def search(  # noqa: PLR0913 - each is an option of the command
 
 
 def _filters(store: Store, *, site: str | None, topic: str | None, **given: str | None) -> Filters:
-    from incremental.learning.topics import find_topic  # noqa: PLC0415 - quick --help
-    from incremental.searches import Filters  # noqa: PLC0415 - one form of saved searches for all
+    from incremental.saved_searches import Filters  # noqa: PLC0415 - one form of saved searches for all
+    from incremental.topics.editing import find_topic  # noqa: PLC0415 - quick --help
 
     return Filters(
         site=find_sites(store, [site])[0].id if site else None,
@@ -184,7 +184,7 @@ def save(  # noqa: PLR0913 - each is an option of the command
     as_json: Json = False,
 ) -> None:
     """Save a search, for the web page, for feeds and messages as well."""
-    from incremental.searches import to_json  # noqa: PLC0415 - one form for all faces
+    from incremental.saved_searches import to_json  # noqa: PLC0415 - one form for all faces
 
     state: State = context.obj
     if not clean(name):
@@ -231,7 +231,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Carry out a saved search."""
-    from incremental.searches import from_json  # noqa: PLC0415 - as above
+    from incremental.saved_searches import from_json  # noqa: PLC0415 - as above
 
     state: State = context.obj
     with state.open() as store:

@@ -16,7 +16,7 @@ from incremental.errors import NotFoundError, SettingsError
 if TYPE_CHECKING:
     from incremental.clock import Clock
     from incremental.settings import Settings
-    from incremental.websub import CallbackAnswer, CallbackRequest
+    from incremental.websub.callback import CallbackAnswer, CallbackRequest
     from store import Store
 
     Receive = Callable[[CallbackRequest, float], CallbackAnswer]

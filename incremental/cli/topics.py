@@ -12,7 +12,7 @@ from incremental.plain_text import clean
 from incremental.readable_urls import readable
 
 if TYPE_CHECKING:
-    from incremental.learning.topics import Taught
+    from incremental.topics.editing import Taught
     from store import Store
     from store.topic_values import TopicRow
 
@@ -48,7 +48,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
 
     Pages that are not in the cache are fetched by the daemon, within seconds when it runs.
     """
-    from incremental.learning.topics import begin  # noqa: PLC0415 - quick --help
+    from incremental.topics.editing import begin  # noqa: PLC0415 - quick --help
 
     state: State = context.obj
     with state.open() as store:
@@ -70,7 +70,7 @@ def irrelevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Jso
 
 
 def _correct(state: State, urls: list[str], of: str, *, relevant: bool, as_json: bool) -> None:
-    from incremental.learning.topics import teach  # noqa: PLC0415 - quick --help
+    from incremental.topics.editing import teach  # noqa: PLC0415 - quick --help
 
     with state.open() as store:
         row, taught = teach(store, of, urls, relevant=relevant, now=now())
@@ -81,7 +81,7 @@ def _correct(state: State, urls: list[str], of: str, *, relevant: bool, as_json:
 
 def _learn(state: State, store: Store, row: TopicRow) -> TopicRow:
     """Let a topic learn what is at hand; the rest it learns when the daemon has fetched it."""
-    from incremental.learning.topic_models import TopicShelf  # noqa: PLC0415 - loads the models
+    from incremental.topics.model_store import TopicShelf  # noqa: PLC0415 - loads the models
 
     settings, _ = state.settings()
     return TopicShelf(store, settings.topics.trees).learn(row)
@@ -89,7 +89,7 @@ def _learn(state: State, store: Store, row: TopicRow) -> TopicRow:
 
 def _tell(store: Store, row: TopicRow, taught: list[Taught], *, as_json: bool) -> None:
     """Say what a topic has learned, and what it waits for."""
-    from incremental.learning.topics import topic_facts  # noqa: PLC0415 - quick --help
+    from incremental.topics.editing import topic_facts  # noqa: PLC0415 - quick --help
 
     facts = dated(topic_facts(store, row))
     facts["learned"] = [one.url for one in taught if one.at_hand]
@@ -107,7 +107,7 @@ def _tell(store: Store, row: TopicRow, taught: list[Taught], *, as_json: bool) -
 @topic.command("list")
 def list_(context: typer.Context, *, as_json: Json = False) -> None:
     """List the topics: their state, and how many pages are on them."""
-    from incremental.learning.topics import all_topic_facts  # noqa: PLC0415 - quick --help
+    from incremental.topics.editing import all_topic_facts  # noqa: PLC0415 - quick --help
 
     state: State = context.obj
     with state.open() as store:
@@ -140,8 +140,8 @@ def list_(context: typer.Context, *, as_json: Json = False) -> None:
 def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Show what a topic learns from, its weightiest terms, and what is missing."""
     from incremental.explain.topic import explain_topic  # noqa: PLC0415 - quick --help
-    from incremental.learning.topic_models import TopicShelf  # noqa: PLC0415 - loads the models
-    from incremental.learning.topics import find_topic  # noqa: PLC0415
+    from incremental.topics.editing import find_topic  # noqa: PLC0415
+    from incremental.topics.model_store import TopicShelf  # noqa: PLC0415 - loads the models
 
     state: State = context.obj
     settings, _ = state.settings()
@@ -176,8 +176,8 @@ def try_out(
     from incremental.clock import SystemClock  # noqa: PLC0415
     from incremental.crawl.once import read_page  # noqa: PLC0415
     from incremental.explain.topic import explain_page  # noqa: PLC0415
-    from incremental.learning.topic_models import TopicShelf  # noqa: PLC0415
-    from incremental.learning.topics import find_topic  # noqa: PLC0415
+    from incremental.topics.editing import find_topic  # noqa: PLC0415
+    from incremental.topics.model_store import TopicShelf  # noqa: PLC0415
 
     state: State = context.obj
     settings, _ = state.settings()
@@ -216,7 +216,7 @@ def resume(context: typer.Context, name: Name, *, as_json: Json = False) -> None
 
 
 def _set_paused(state: State, name: str, *, paused: bool, as_json: bool) -> None:
-    from incremental.learning.topics import set_paused  # noqa: PLC0415 - quick --help
+    from incremental.topics.editing import set_paused  # noqa: PLC0415 - quick --help
 
     with state.open() as store:
         row = set_paused(store, name, paused=paused, now=now())
@@ -235,7 +235,7 @@ def remove(
     as_json: Json = False,
 ) -> None:
     """Forget a topic with all that it was taught; pages stay."""
-    from incremental.learning.topics import find_topic  # noqa: PLC0415 - quick --help
+    from incremental.topics.editing import find_topic  # noqa: PLC0415 - quick --help
 
     state: State = context.obj
     with state.open() as store:

@@ -1,8 +1,7 @@
 """Running visits: an executor, whichever it is, behind three small questions.
 
 Threads by default; a process pool or a Dask client's executor run the same tasks, because a visit is
-a function of its task. :class:`InlineExecutor` runs each at once in the caller's thread: for replays
-and tests, where time stands still.
+a function of its task. Replays and tests run each at once (:mod:`incremental.threads`).
 """
 
 from __future__ import annotations
@@ -10,28 +9,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from incremental.fetch.status import FetchStatus, Response
 from incremental.visit import Fetch, Outcome, VisitTask, visit
 
 logger = logging.getLogger("hubwatch.engine")
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-class InlineExecutor(Executor):
-    """Runs each call at once and returns its finished future."""
-
-    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Run *fn* now; what it raises is in the future."""
-        future: Future[T] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:  # noqa: BLE001 - the contract of Executor: errors travel in the future
-            future.set_exception(error)
-        return future
 
 
 class Engine:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from classifier.hub import LinkEvidence
 from classifier.hub.labels import HUB
 from incremental.crawl.probes import probes
+from incremental.crawl.site_evidence import fetched_evidence, read_context
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.decide.arrivals import dated
@@ -57,7 +57,7 @@ from incremental.urls import identity, normalize
 from incremental.visit import Outcome
 from store import Store
 from store.answers.values import CheckRow
-from store.enums import HubKind, HubRole, LabelOrigin, PageState
+from store.enums import HubKind, HubRole, PageState
 from store.values import ARTICLE, HubRow, KnownPage, LookRow, SeenLink
 
 QUOTA_MATTERS = 0.02
@@ -165,8 +165,7 @@ class FactReader:
             return 0.0
         body, header = outcome.response.body, outcome.response.headers.get("content-type", "")
         text, _ = decode_body(body, header)
-        depth = self._store.read.crawl_depth(hub.page_id)
-        link = LinkEvidence(url=hub.url, page_bytes=len(body), crawl_depth=depth)
+        link = fetched_evidence(self._store, hub.page_id, hub.url, body)
         return self._scorer.score_page(link, text).probability
 
     def _is_leaf(self, page: Page, hub: HubRow, site: WatchedSite) -> bool:
@@ -248,14 +247,7 @@ class FactReader:
     def context(self, site: WatchedSite, now: float) -> SiteContext:
         """Return what the site's URLs and the verdicts on its pages say, not older than some hours."""
         if site.context is None or now - site.context.made_at > INDEX_SECONDS:
-            read = self._store.read
-            said = [
-                (one.url, one.label == HUB)
-                for one in read.site_labels(site.row.id, LabelOrigin.USER)
-            ]
-            judged = read.judged_urls(site.row.id) + said
-            known, sizes = read.known_urls(site.row.id), read.page_sizes(site.row.id)
-            site.context = SiteContext.build(known, judged, now, sizes)
+            site.context = read_context(self._store, site.row.id, now)
         return site.context
 
     def _hub_counts(self, site_id: int) -> HubCounts:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import logging
 
-from incremental.crawl.sites import WatchedSite, read_scope
+from incremental.crawl.sites import WatchedSite
 from incremental.decide.feed_home import is_given_feed, is_planet
-from incremental.scope import Reach
+from incremental.scope import Reach, read_scope
 from incremental.urls import host_of
 from store import Store
 from store.enums import HubKind, HubRole, SiteStatus

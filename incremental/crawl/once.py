@@ -21,9 +21,9 @@ from incremental.errors import InputError
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.robots import follow_robots, robots_url
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.learning.topics import cached_text
 from incremental.parse import parse
 from incremental.settings import Settings
+from incremental.topics.page_texts import cached_text
 from incremental.urls import normalize
 from incremental.visit import Fetch, topic_text
 from store import Store

@@ -32,7 +32,7 @@ from incremental.revisit.allocation import (
 from incremental.revisit.cover import Cover
 from incremental.revisit.pacing import in_window
 from incremental.revisit.shares import Want, shares
-from incremental.scope import Scope
+from incremental.scope import Scope, read_scope
 from incremental.settings import RevisitSettings, Settings, windows
 from incremental.times import DAY, HOUR, MINUTE, NEVER
 from incremental.urls import normalize
@@ -235,11 +235,6 @@ def article_due_at(state: HubState, gained_at: float, now: float) -> float:
     soon = hinted or 0 <= now - gained_at < AFTER_GAIN_SECONDS
     wait = SOON_ARTICLE_SECONDS if soon else ARTICLE_SECONDS
     return min(state.tried_at, now) + wait * 2.0 ** min(state.failures, 5)
-
-
-def read_scope(row: SiteRow) -> Scope:
-    """Return the scope of a site from its row."""
-    return Scope.from_rules(row.seed_url, row.scope)
 
 
 def _hours(row: SiteRow, settings: Settings) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from incremental.crawl.best_first import QUEUE_LIMIT, BestFirstQueue
-from incremental.learning.proposals import BY_DISCOVERY
+from incremental.seeds import BY_DISCOVERY
 from incremental.times import DAY
 from incremental.urls import host_of, registered_domain
 from incremental.visit import Purpose, VisitTask

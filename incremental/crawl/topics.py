@@ -37,11 +37,11 @@ from incremental.decide.topics import (
     to_text,
 )
 from incremental.fetch.status import FetchStatus
-from incremental.learning.topics import text_of
 from incremental.parse import Page
 from incremental.parse.topic_text import link_contexts, page_text
 from incremental.seeds import add_seed
 from incremental.settings import Settings
+from incremental.topics.page_texts import text_of
 from incremental.urls import host_of, identity, registered_domain
 from incremental.visit import Outcome, Purpose
 from store import Store
@@ -52,7 +52,8 @@ from store.updates import PageUpdate
 from store.values import NewLead, SeenLink, TopicOpinion, TopicScore, VisitRecord
 
 if TYPE_CHECKING:
-    from incremental.learning.topic_models import TopicShelf, TopicVoice
+    from incremental.topics.active_topic import TopicVoice
+    from incremental.topics.model_store import TopicShelf
 
 logger = logging.getLogger("hubwatch.topics")
 
@@ -85,7 +86,7 @@ class TopicWatch:
         rows = self._store.topics.topics()
         if rows and self._shelf is None:
             # The models' libraries take a second to load; only who has a topic needs them.
-            from incremental.learning.topic_models import TopicShelf  # noqa: PLC0415
+            from incremental.topics.model_store import TopicShelf  # noqa: PLC0415
 
             wanted = self._settings.topics
             self._shelf = TopicShelf(self._store, wanted.trees, link_order=wanted.link_order.value)

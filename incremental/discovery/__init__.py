@@ -3,7 +3,8 @@
 ::
 
     choose an operator  ->  pages(seeds, k)  ->  fetch  ->  rank  ->  reward  ->  next seeds
-    bandit (UCB1)           operators            caller      rankers    bandit       top k
+    bandit (UCB1)           operators       discoverer      rankers    bandit       top k
 
-Pure: the network and the store are reached through what the caller hands in.
+All is pure but ``discoverer`` (a run), ``nightly_discovery``, ``accepting`` (what users say of proposals)
+and ``providers`` (search engines behind the protocol of ``search_provider``).
 """

@@ -62,9 +62,9 @@ class Bandit:
         return max(names, key=scores.__getitem__, default=None)
 
     def rewarded(self, operator: str, *, reward: float, pages: int) -> Bandit:
-        """Count a round of *operator* that returned *pages*; a round without any counts as one page.
+        """Count a round of *operator* that returned *pages*.
 
-        Otherwise an operator that finds nothing would be tried for ever: its bonus would not shrink.
+        None count as one: otherwise the bonus of an operator that finds nothing would not shrink.
         """
         arm = self.arms[operator]
         arm = replace(
@@ -94,8 +94,8 @@ def _score(arm: Arm, pages: int) -> float:
 def page_reward(ranked: Sequence[str], returned: Collection[str], seen: Collection[str]) -> float:
     """Return the reward of a round, 0 to 1, by formulas (9) and (10).
 
-    *ranked* are all pages found so far, best first; *returned* those of this round; *seen* those of
-    earlier rounds. A page that is not in the list counts as one in its tail.
+    *ranked* are all pages so far, best first; *returned* those of this round, *seen* of earlier ones. A page
+    that is not in the list counts as in its tail.
     """
     if not returned:
         return 0.0
@@ -115,10 +115,9 @@ def site_reward(
     returned: Collection[str],
     seen: Collection[str],
 ) -> float:
-    """Return the reward of a round by *sites*: only the best page of a host not seen before earns.
+    """Return the same by *sites*: only the best page of a host not seen before earns (our variant).
 
-    *hosts* gives the host of each page; *seen* are the pages of earlier rounds. The paper measures the
-    harvest of sites and rewards pages only; this is our variant.
+    *hosts* gives the host of each page.
     """
     known = {hosts[page] for page in seen if page in hosts}
     best: list[str] = []

@@ -125,11 +125,6 @@ class ExplorationState:
         )
 
 
-def by_bandit(bandit: Bandit, available: Sequence[str]) -> str | None:
-    """Choose by UCB1."""
-    return bandit.choose(available)
-
-
 class Exploration:
     """A run. *seeds* are pages of the topic that were read; *sites* rewards new hosts, not pages."""
 
@@ -141,7 +136,7 @@ class Exploration:
         *,
         read: Read,
         rank: Rank,
-        choose: Choose = by_bandit,
+        choose: Choose = Bandit.choose,
         sites: bool = False,
     ) -> None:
         self.state = state
@@ -190,7 +185,6 @@ class Exploration:
         return self._order
 
     def _candidates(self, name: str, count: int) -> list[Candidate]:
-        """Return what to read for an operator: the best of what it found now and did before."""
         state, operator = self.state, self._operators[name]
         waiting = state.backlog.setdefault(name, {})
         for url in [url for url in waiting if url in state.tried]:
@@ -216,16 +210,15 @@ class Exploration:
             fresh = (place for place, url in enumerate(ranked) if url not in begun)
             places = list(islice(fresh, operator.seeds))
             begun.update(dict.fromkeys(ranked[place] for place in places))
-        seeds = [self._seed(ranked[place], 1.0 - place / len(ranked)) for place in places]
+        seeds = []
+        for place in places:
+            via, worth = self._via.get(ranked[place], ""), 1.0 - place / len(ranked)
+            seeds.append(replace(self._pages[ranked[place]], via=via, worth=worth))
         return operator.pages(seeds, MAX_BACKLOG, self.state.tried) if seeds else []
-
-    def _seed(self, url: str, worth: float) -> KnownPage:
-        return replace(self._pages[url], via=self._via.get(url, ""), worth=worth)
 
     def _settle(
         self, name: str, scores: Mapping[str, float], candidates: Sequence[Candidate]
     ) -> Round:
-        """Read the candidates, rank everything, and pay the operator."""
         state = self.state
         state.rounds += 1
         seen = set(self._pages)

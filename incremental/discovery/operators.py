@@ -13,13 +13,15 @@ relevant. What it needs of the world it is handed as :class:`Sources`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, islice, repeat
 from typing import Protocol
 
-from incremental.discovery.search import (
+from incremental.discovery.search_provider import (
     NoProvider,
     SearchAnswer,
     SearchProvider,
@@ -219,11 +221,45 @@ class Backward:
         return [url for url in linkers if not self._asked.knows(f"hub:{url}")]
 
 
-class Keyword:
-    """Ask a search provider short questions, each of other words, and more of those that paid.
+class _Searching(ABC):
+    """Asks a search provider a few questions a round; one that was not answered may be asked again."""
 
-    Questions that share the topic's words get the same first results, so only the first one is made of
-    them; all others are a pair of words of one good page: those that most good pages have.
+    name = ""
+
+    def __init__(self, sources: Sources, asked: Asked, wording: Wording) -> None:
+        self._provider = sources.provider
+        self._asked = asked
+        self._wording = wording
+
+    @abstractmethod
+    def _questions(self, seeds: Sequence[KnownPage]) -> Iterator[_Question]:
+        """Yield questions that were never asked, the most promising first."""
+
+    def pages(
+        self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
+    ) -> list[Candidate]:
+        """Return what the provider has for up to five questions."""
+        found: list[Candidate] = []
+        for via, ask in islice(self._questions(seeds), QUERIES_PER_ROUND):
+            answer = ask()
+            if answer.status is not SearchStatus.ANSWERED:
+                self._asked.take_back()
+                break
+            for place, result in enumerate(answer.results):
+                text = f"{result.title} {result.snippet}".strip()
+                found.append(Candidate(result.url, self.name, via, 1.0 / (place + 1), text))
+        return _best(found, seeds, count, seen)
+
+
+_Question = tuple[str, Callable[[], SearchAnswer]]
+"""What led to it (a query, or the page that it is about), and the question."""
+
+
+class Keyword(_Searching):
+    """Ask short questions, each of other words, and more of those that paid.
+
+    Questions that share words get the same first results, so only the first is of the topic's own; the
+    others are a pair of words of one good page: those that most good pages have.
     """
 
     name = "keyword"
@@ -232,33 +268,17 @@ class Keyword:
     share = 0.5
 
     def __init__(self, sources: Sources, description: str, asked: Asked, wording: Wording) -> None:
-        self._sources = sources
+        super().__init__(sources, asked, wording)
         self._description = description
-        self._asked = asked
-        self._wording = wording
 
-    def pages(
-        self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
-    ) -> list[Candidate]:
-        """Return what the provider has for up to five questions that were never asked."""
-        found: list[Candidate] = []
-        for query, page in islice(self._unasked(seeds), QUERIES_PER_ROUND):
-            answer = self._sources.provider.search(query, RESULTS_PER_QUERY, page)
-            if answer.status is not SearchStatus.ANSWERED:
-                self._asked.take_back()
-                break
-            found += _results(answer, self.name, query)
-        return _best(found, seeds, count, seen)
-
-    def _unasked(self, seeds: Sequence[KnownPage]) -> Iterator[tuple[str, int]]:
-        """Yield questions with the page of results that is wanted, the most promising first."""
+    def _questions(self, seeds: Sequence[KnownPage]) -> Iterator[_Question]:
         head = seeds[: max(MIN_HEAD, int(HEAD_SHARE * len(seeds)))]
         _learn(self._wording, head[:MIN_HEAD])
         topic = self._wording.question(self._description.split())
         new = (query for query in self._queries(seeds, head) if query)
         for query, page in chain([(topic, 1)], self._deeper(head), zip(new, repeat(1))):
             if query and self._asked.first_time(query, page):
-                yield query, page
+                yield query, partial(self._provider.search, query, RESULTS_PER_QUERY, page)
 
     def _deeper(self, head: Sequence[KnownPage]) -> Iterator[tuple[str, int]]:
         """Yield the next page of results of questions that found several good pages."""
@@ -279,44 +299,26 @@ class Keyword:
         yield from (seed.title for seed in seeds)
 
 
-class Related:
-    """Ask a search provider for pages like the seeds."""
+class Related(_Searching):
+    """Ask for pages like the seeds: by the provider's operator, and by words where it has none."""
 
     name = "related"
     costly = True
     seeds = QUERIES_PER_ROUND
     share = 1.0
 
-    def __init__(self, sources: Sources, asked: Asked, wording: Wording) -> None:
-        self._sources = sources
-        self._asked = asked
-        self._wording = wording
-
-    def pages(
-        self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
-    ) -> list[Candidate]:
-        """Return what is related to up to five seeds that were not asked about before."""
-        found: list[Candidate] = []
-        for seed, query in islice(self._unasked(seeds), QUERIES_PER_ROUND):
-            answer = self._like(seed, query)
-            if answer.status is not SearchStatus.ANSWERED:
-                self._asked.take_back()
-                break
-            found += _results(answer, self.name, seed.url)
-        return _best(found, seeds, count, seen)
-
-    def _unasked(self, seeds: Sequence[KnownPage]) -> Iterator[tuple[KnownPage, str]]:
+    def _questions(self, seeds: Sequence[KnownPage]) -> Iterator[_Question]:
         for seed in seeds:
             terms = seed.terms[:QUERY_TERMS]
             if (terms or seed.title) and self._asked.first_time(f"related:{seed.url}"):
                 _learn(self._wording, [seed])
-                yield seed, self._wording.question(terms) or seed.title
+                query = self._wording.question(terms) or seed.title
+                yield seed.url, partial(self._like, seed.url, query)
 
-    def _like(self, seed: KnownPage, query: str) -> SearchAnswer:
-        """Ask by the provider's operator, and by words where it has none."""
-        answer = self._sources.provider.related(seed.url, RESULTS_PER_QUERY)
+    def _like(self, url: str, query: str) -> SearchAnswer:
+        answer = self._provider.related(url, RESULTS_PER_QUERY)
         if answer.status is SearchStatus.OFF:
-            return self._sources.provider.search(query, RESULTS_PER_QUERY)
+            return self._provider.search(query, RESULTS_PER_QUERY)
         return answer
 
 
@@ -346,19 +348,10 @@ def _learn(wording: Wording, pages: Iterable[KnownPage]) -> None:
         wording.learn(page.url, chain([page.title, page.text], anchors))
 
 
-def _results(answer: SearchAnswer, name: str, via: str) -> Iterable[Candidate]:
-    for place, result in enumerate(answer.results):
-        text = f"{result.title} {result.snippet}".strip()
-        yield Candidate(result.url, name, via=via, evidence=1.0 / (place + 1), text=text)
-
-
 def _followed(
     pages: Sequence[KnownPage], words: frozenset[str] | set[str], name: str
 ) -> Iterable[Candidate]:
-    """Yield the links of *pages*: one point for the link, and one for each word that it speaks.
-
-    Points count as much as the page is worth.
-    """
+    """Yield links: a point for each, and one for each word that it speaks, times what the page is worth."""
     for page in pages:
         for link in dict.fromkeys(page.links[:MAX_LINKS]):
             spoken = f"{link.anchor} {link.around}".lower()
@@ -374,10 +367,7 @@ def _best(
     count: int,
     seen: Collection[str],
 ) -> list[Candidate]:
-    """Return the best *count* addresses that are new; evidence of one address adds up.
-
-    Of those that are equal, the one found first comes first.
-    """
+    """Return the best *count* new addresses, evidence added up; of equals the one found first."""
     known = {seed.url for seed in seeds}
     evidence: defaultdict[str, float] = defaultdict(float)
     first: dict[str, Candidate] = {}

@@ -53,8 +53,7 @@ def propose(
 ) -> list[SiteProposal]:
     """Return the sites of relevant pages that are not *watched*, the best first.
 
-    *site_of* gives the site of a URL; *hub_scores* the probability of being a hub for URLs with their
-    anchors.
+    *hub_scores* gives the probability of being a hub for URLs with their anchors.
     """
     by_site: dict[str, list[JudgedPage]] = {}
     for page in pages:

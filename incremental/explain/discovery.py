@@ -21,13 +21,13 @@ def discovery_facts(store: Store, topic_id: int) -> dict[str, Any]:
 
 
 def run_facts(row: RunRow) -> dict[str, Any]:
-    """Return what is told of a run; *rounds* and *pages* are the most that it may have."""
+    """Return a run; *rounds* and *pages* are the most that it may have."""
     names = ("id", "status", "why", "rounds", "pages", "started_at", "ended_at")
     return {name: getattr(row, name) for name in names}
 
 
 def round_facts(row: RoundRow) -> dict[str, Any]:
-    """Return what is told of a round; a score of None = that operator was never tried before."""
+    """Return a round; a score of None = that operator was never tried before."""
     return {
         "number": row.number,
         "operator": row.operator,
@@ -42,7 +42,7 @@ def round_facts(row: RoundRow) -> dict[str, Any]:
 
 
 def proposal_facts(row: ProposalRow) -> dict[str, Any]:
-    """Return what is told of a proposed site, with its best pages and hubs."""
+    """Return a proposed site with its best pages and hubs."""
     pages, hubs = json.loads(row.pages), json.loads(row.hubs)
     return {
         "site": row.host,

@@ -19,8 +19,8 @@ _DAY, _WEEK = 24, 168
 def hours_of(store: Store, settings: Settings, url: str) -> dict[str, Any]:
     """Return a hub's expected new links by hour of the day, ready for JSON.
 
-    ``by_hour`` has 24 values, links in that hour of an average day, in the time of ``utc_offset``: a
-    guess of the site's own from when it is active, whole hours; None and UTC without a rhythm.
+    ``by_hour`` has 24 values, links in that hour of an average day, in the time of ``utc_offset``: guessed
+    from the site's activity, whole hours; None and UTC without a rhythm.
 
     Raises:
         NotFoundError: no watched site has a hub at *url*.

@@ -9,12 +9,12 @@ from typing import Any
 from classifier.hub import HubClassifier, LinkEvidence, load_default
 from classifier.hub.labels import HUB
 from classifier.hub.registry import ActiveClassifier
-from incremental.decide.site_context import SiteContext
+from incremental.crawl.site_evidence import fetched_evidence, read_context
 from incremental.fetch.decoding import decode_body
-from incremental.learning.labels import pages_at, places
+from incremental.topics.page_texts import cached_body
+from incremental.training.corrections import pages_at, places
 from incremental.urls import identity
 from store import Store
-from store.values import SiteRow
 
 SHOWN = 5
 """Features, and character sequences, that the short form names."""
@@ -23,16 +23,17 @@ SHOWN = 5
 def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
     """Return what the active version below *models* says of *url*, feature by feature, ready for JSON.
 
-    If it lies in the scope of a watched site, the site's other URLs bear on it. ``probability`` is that
-    of the URL with their context, ``site_probability`` after the verdicts on pages of its form,
-    ``cascade`` what its content adds. A user's label outranks them all.
+    ``probability`` is that of the URL in the context of its watched site, ``site_probability`` that after
+    the verdicts on pages of its form: the one by which the crawler decides. ``cascade`` is what its
+    content adds. A user's label outranks them all.
     """
     active = ActiveClassifier(models) if models is not None else None
     classifier = active.current() if active is not None else load_default()
     row, address = next(iter(places(store, url)), (None, url))
     page = next(iter(pages_at(store, row, address)), {}) if row is not None else {}
     link = _evidence(store, address, page)
-    context = _context(store, row) if row is not None else None
+    # When the context was read bears on nothing here: it is used once.
+    context = read_context(store, row.id, 0.0) if row is not None else None
     evidence = context.add_to(link) if context is not None else link
     told = classifier.explain(evidence)
     probability = told.probability
@@ -57,14 +58,7 @@ def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
     }
 
 
-def _context(store: Store, row: SiteRow) -> SiteContext:
-    read = store.read
-    known, judged = read.known_urls(row.id), read.judged_urls(row.id)
-    return SiteContext.build(known, judged, row.added_at, read.page_sizes(row.id))
-
-
 def _evidence(store: Store, url: str, page: dict[str, Any]) -> LinkEvidence:
-    """Return what is known of an address; of one that was never seen, that alone."""
     if not page:
         return LinkEvidence(url)
     read, anchor = store.read, page.get("anchor") or None
@@ -76,12 +70,12 @@ def _cascade(
     store: Store, classifier: HubClassifier, url: str, page: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the way of the decision when the page itself is read, as at a hub's first visit."""
-    body = _body(store, page)
-    needed = classifier.explain(LinkEvidence(url=url)).needs_content
+    body = cached_body(store, page) if page else None
+    link = LinkEvidence(url) if body is None else fetched_evidence(store, page["id"], url, body)
+    needed = classifier.explain(link).needs_content
     if body is None or not needed:
         by = "content, once it is fetched" if needed else "url"
         return {"needs_content": needed, "decided_by": by, "content": None, "probability": None}
-    link = LinkEvidence(url=url, page_bytes=len(body))
     scored = classifier.score_page(link, decode_body(body, "")[0])
     content = scored.content_probability
     return {
@@ -92,21 +86,8 @@ def _cascade(
     }
 
 
-def _body(store: Store, page: dict[str, Any]) -> bytes | None:
-    if not page:
-        return None
-    hub = store.read.hub(page["id"])
-    digest = (hub.body_md5 if hub is not None else None) or page["body_md5"]
-    return store.cache.get(page["url"], digest) if digest else None
-
-
 def _rounded(row: dict[str, Any]) -> dict[str, Any]:
     return {key: round(v, 4) if isinstance(v, float) else v for key, v in row.items()}
-
-
-def _size_and_depth(told: dict[str, Any]) -> str:
-    parts = {"bytes": told["page_bytes"], "steps from the seed": told["crawl_depth"]}
-    return ", ".join(f"{value} {name}" for name, value in parts.items() if value is not None)
 
 
 def in_short(told: dict[str, Any]) -> dict[str, str]:
@@ -115,6 +96,7 @@ def in_short(told: dict[str, Any]) -> dict[str, str]:
     weights = {g["text"]: g["weight"] for g in told["grams"] if g["text"].strip("^$")}
     grams = [f"{text!r} {weight:+.1f}" for text, weight in list(weights.items())[:SHOWN]]
     context = [f"{c['field']} {c['value']:g} ({c['log_odds']:+.1f})" for c in told["context"]]
+    sizes = {"bytes": told["page_bytes"], "steps from the seed": told["crawl_depth"]}
     cascade = told["cascade"]
     after = "" if cascade["probability"] is None else f" ({cascade['probability']:.2f})"
     lines = {
@@ -123,7 +105,7 @@ def in_short(told: dict[str, Any]) -> dict[str, str]:
         "features": ", ".join(features),
         "characters": ", ".join(grams),
         "site context": ", ".join(context),
-        "size and depth": _size_and_depth(told),
+        "size and depth": ", ".join(f"{n} {name}" for name, n in sizes.items() if n is not None),
         "decided by": f"{cascade['decided_by']}{after}",
     }
     return {name: text for name, text in lines.items() if text}

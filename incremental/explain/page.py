@@ -11,10 +11,11 @@ from incremental.assembly import policy_maker
 from incremental.crawl.host_gate import HostGate
 from incremental.crawl.sites import watch
 from incremental.decide.links import without_mirror
-from incremental.decide.rules import is_kept_back
+from incremental.decide.rules import Rule, is_kept_back
 from incremental.errors import InputError
 from incremental.explain.backfill import backfill_of
 from incremental.explain.hub import explain_hub
+from incremental.explain.rules import in_words
 from incremental.explain.topic import stored_verdicts
 from incremental.fetch.status import FetchStatus
 from incremental.revisit import advance, price_minutes
@@ -23,7 +24,7 @@ from incremental.settings import Settings
 from incremental.times import NEVER
 from incremental.urls import identity, normalize
 from store import Store
-from store.enums import HubStatus, PageState
+from store.enums import HubStatus
 from store.values import ARTICLE, HubRow, SiteRow
 
 
@@ -32,10 +33,8 @@ def explain(
 ) -> dict[str, Any]:
     """Return what is known of *url* and how each rule judges it, ready for JSON.
 
-    *models* is the folder of the classifier's versions; None = the shipped one is asked.
-
-    Raises:
-        InputError: it is no web address.
+    *models* is the folder of the classifier's versions; None = the shipped one. Raises InputError for what
+    is no web address.
     """
     address = normalize(url)
     if address is None:
@@ -84,7 +83,7 @@ def _in_site(
         "first_seen_at": page["first_seen_at"],
         "announced_at": page["announced_at"],
         "page_state": page["state"],
-        "rule_of_page": page["rule"],
+        "decided_by": page["rule"],
         "backfill": backfill_of(store, page["id"]),
         "shown_by": [sighting["hub_url"] for sighting in store.read.sightings(page["id"])][:5],
     }
@@ -103,36 +102,33 @@ def _in_site(
 
 
 def _verdict(answer: dict[str, Any]) -> str:
-    """Sum the rules up in one sentence: the first that would keep a page from being told."""
-    sites = answer["sites"]
-    seen = [site for site in sites if site.get("seen")]
-    backdated = any(site.get("page_state") == PageState.BACKDATED for site in seen)
-    relaunched = any(site.get("page_state") == PageState.RELAUNCHED for site in seen)
-    moved = bool(seen) and all(site.get("page_state") == PageState.MOVED for site in seen)
-    gained = next((site["backfill"]["says"] for site in seen if site.get("backfill")), "")
-    is_hub = any(site.get("hub") not in (None, "dead") for site in seen if not site.get("article"))
-    alias = bool(seen) and all(site.get("page_state") == "alias" for site in seen)
-    kept_back = next((s["rule_of_page"] for s in seen if is_kept_back(s["rule_of_page"])), "")
-    waits = any(site.get("page_state") == "backfill" for site in seen)
-    denied = answer["robots"].startswith(("denied", "robots.txt", "not public"))
-    tests: list[tuple[bool, str]] = [
-        (any(site.get("announced_at") for site in seen), "announced as new"),
-        (bool(kept_back), f"found, and not announced: {kept_back}"),
-        (bool(gained), f"an older page that a list gained, announced with one event: {gained}"),
-        (waits, "an older page that a list gained; announced when it was read"),
-        (is_hub, "a hub: visited for its links, not announced itself"),
-        (backdated, "found, but dated long before its site was added, and no list gained it"),
-        (relaunched, "found when all of its site's addresses changed: one event, and no news"),
-        (moved, "leads on to another address, under which the page is known"),
-        (alias, "another address of a page that is known"),
-        (bool(seen), "known: it was there when a hub that shows it was first read"),
-        (not sites, "no site is watched yet"),
-        (not any(site["in_scope"] for site in sites), "outside the scope of every watched site"),
-        (bool(answer["trap"]), f"left out: {answer['trap']}"),
-        (denied, f"{answer['robots']}; it is told all the same when a hub shows it"),
-        (True, "in scope, but no hub that was read has shown it"),
-    ]
-    return next(sentence for holds, sentence in tests if holds)
+    """Sum the rules up in one sentence: the first that kept the page from being announced."""
+    sites, trapped, robots = answer["sites"], answer["trap"], answer["robots"]
+    seen = [_decided(site) for site in sites if site["seen"]]
+    if seen:
+        return min(seen)[1]
+    if not sites:
+        return "no site is watched yet"
+    if not any(site["in_scope"] for site in sites):
+        return "outside the scope of every watched site"
+    if trapped:
+        return f"left out: {trapped}"
+    if robots.startswith(("denied", "robots.txt", "not public")):
+        return f"{robots}; it is announced all the same when a hub shows it"
+    return "in scope, but no hub that was read has shown it"
+
+
+def _decided(site: dict[str, Any]) -> tuple[int, str]:
+    """Return what was decided of a page on one site; of several sites the smallest number speaks."""
+    rule, gained = site["decided_by"], site["backfill"]
+    if site["announced_at"]:
+        return 0, f"announced as new: {in_words(rule)}"
+    if is_kept_back(rule):
+        return 1, in_words(rule)
+    if gained:
+        return 2, f"{in_words(Rule.BACKFILL)}: {gained['says']}"
+    is_hub = site.get("hub") not in (None, HubStatus.DEAD) and not site.get("article")
+    return (3, in_words(Rule.HUB)) if is_hub else (4, in_words(rule))
 
 
 def budget_of(settings: Settings, row: SiteRow, *, now: float) -> dict[str, Any]:
@@ -154,8 +150,7 @@ def _number(value: float, digits: int = 2) -> float | None:
 
 
 def _reason(hub: HubRow, reason: str) -> str:
-    """Return why a hub is visited when it is, in one sentence."""
-    if hub.state is HubStatus.DEAD:
+    if hub.state == "dead":
         return f"given up: {hub.last_status}"
     if hub.role == ARTICLE:
         return "an article, read now and then for links that no list shows"

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from classifier.topic.values import PageText
 from incremental.decide.topics import is_empty, says_something
-from incremental.learning.topics import topic_facts
+from incremental.topics.editing import topic_facts
 from incremental.urls import identity
 from store import Store
 from store.topic_values import ExampleRow, TopicRow
 
 if TYPE_CHECKING:
     from classifier.topic.model import TopicModel
-    from incremental.learning.topic_models import TopicShelf
+    from incremental.topics.model_store import TopicShelf
 
 SHOWN_TERMS = 20
 
@@ -52,7 +52,6 @@ def explain_topic(store: Store, shelf: TopicShelf, row: TopicRow) -> dict[str, A
 
 
 def _profile(model: TopicModel) -> list[dict[str, Any]]:
-    """Return the weightiest terms of a topic with their shares of all."""
     from classifier.topic.explanation import topic_profile  # noqa: PLC0415 - quick without topics
 
     profile = topic_profile(model.evidence, model.fit)
@@ -62,7 +61,6 @@ def _profile(model: TopicModel) -> list[dict[str, Any]]:
 
 
 def _example(one: ExampleRow) -> dict[str, Any]:
-    """Return how a page to learn from stands."""
     status = "from the cache" if one.text is not None else "not yet"
     if one.status is not None:
         status = one.status.replace("_", " ")
@@ -117,7 +115,6 @@ def explain_page(shelf: TopicShelf, row: TopicRow, page: PageText) -> dict[str, 
 
 
 def _needed(lacking: float, missing: tuple[tuple[str, float], ...]) -> str:
-    """Say what a page lacks, in one sentence; it passed when nothing is lacking."""
     if lacking <= 0:
         return "nothing: it passed"
     words = ", ".join(term for term, _ in missing[:5])

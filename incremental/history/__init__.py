@@ -6,7 +6,5 @@
                    │
                  textdiff   two texts -> rows of pieces, for any face to draw
                  fingerprint  a text -> MinHash signature and its bands, for the store to compare
-    plan                    when a told page is looked at again
-
-The text is that of :func:`incremental.parse.main_text.main_text`: menus and footers are gone before.
+    plan                    when a page is refreshed
 """

@@ -24,10 +24,7 @@ _TOKEN = re.compile(
 
 
 def fingerprint(text: str) -> tuple[bytes | None, tuple[int, ...]]:
-    """Return the signature of a text and the hashes of its bands; None and nothing for a short one.
-
-    The band hashes are below 2**63, so that any database holds them.
-    """
+    """Return a text's signature and the hashes of its bands (below 2**63); None, () for a short one."""
     tokens = _TOKEN.findall(prose_of(text).casefold())[:MAX_TOKENS]
     runs = zip(*(tokens[start:] for start in range(SHINGLE)), strict=False)
     shingles = {" ".join(run).encode() for run in runs}

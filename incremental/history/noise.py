@@ -117,7 +117,7 @@ class Line:
 
 def lines_of(text: str) -> list[Line]:
     """Return the lines of a text that hold something, the noise in them named."""
-    shown = [line for line in map(_tidy, text.splitlines()) if line]
+    shown = [line for line in (" ".join(line.split()) for line in text.splitlines()) if line]
     if len(shown) > MAX_LINES:
         shown = [*shown[: MAX_LINES - 1], " ".join(shown[MAX_LINES - 1 :])]
     prose = range(FURNITURE_LINES, len(shown) - FURNITURE_LINES)
@@ -130,10 +130,6 @@ def lines_of(text: str) -> list[Line]:
 def prose_of(text: str) -> str:
     """Return a text without its noise, as it is compared with others."""
     return "\n".join(line.key for line in lines_of(text) if line.key)
-
-
-def _tidy(line: str) -> str:
-    return " ".join(line.split())
 
 
 def _plain(text: str) -> str:

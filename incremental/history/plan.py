@@ -17,10 +17,10 @@ class CheckTerms:
 
 
 def next_check_at(same_since: float, now: float, terms: CheckTerms) -> float | None:
-    """Return when to look again at a page that is as it was *same_since*; None = never.
+    """Return when to refresh a page that is as it was *same_since*; None = never again.
 
     Most corrections come within a day, and a page that stayed the same for a month mostly stays so for
-    another: the intervals grow with the age, about eleven looks in ninety days.
+    another: the intervals grow with the age, about eleven refreshes in ninety days.
     """
     age = max(now - same_since, 0.0)
     if age >= terms.max_seconds:

@@ -9,10 +9,7 @@ from store.values import ReadText
 
 
 def read_text(page: Page, html: str, digest: str) -> ReadText:
-    """Return the text of a page that was parsed from *html*, whose bytes have the MD5 *digest*.
-
-    What is no HTML (a feed, a file) has a title at most.
-    """
+    """Return the text of a page parsed from *html* (MD5 *digest*); only the title of what is no HTML."""
     text = main_text(html, page.url) if page.kind is PageKind.HTML else ""
     signature, bands = fingerprint(text)
     return ReadText(

@@ -148,7 +148,6 @@ class _Comparison:
         return Row("ignored", *self._pieces(before.text, after.text), reason=", ".join(reasons))
 
     def _replaced(self, before: Sequence[Line], after: Sequence[Line]) -> Iterator[Row]:
-        """Yield the rows of lines that went and came; a pair that is alike is one line that changed."""
         gone = [line for line in before if line.key]
         come = [line for line in after if line.key]
         for old, new in zip_longest(gone, come):
@@ -197,6 +196,5 @@ def _alike(before: Sequence[Piece], after: Sequence[Piece]) -> float:
 
 
 def _cost(before: Sequence[str], after: Sequence[str]) -> int:
-    """Return how many pairs of equal tokens difflib looks at in one pass."""
     left, right = Counter(before), Counter(after)
     return sum(count * right[token] for token, count in left.items())

@@ -83,11 +83,10 @@ def parse_date(
 ) -> float | None:
     """Return the moment *text* names, unix seconds, or None.
 
-    A date without a time is its midnight; without a zone it is taken for UTC, because a page seldom
-    tells its zone and a wrong guess is no better than at most 14 hours off. A zone that is named but
-    unknown or ambiguous makes the date unknown, and so does a moment before :data:`EARLIEST` or
-    from :data:`LATEST` on. *day_first* says what ``05-11-2026`` means; None leaves it unknown. With
-    *needs_day* a mere month or year is None.
+    Without a time midnight; without a zone UTC, because a page seldom tells its zone and a wrong guess is
+    no better. A zone that is unknown or ambiguous makes the date unknown, and so does a moment outside
+    :data:`EARLIEST` to :data:`LATEST`. *day_first* says what ``05-11-2026`` means; None leaves it unknown.
+    With *needs_day* a mere month or year is None.
     """
     readable = with_offset(in_24_hours(text.strip()[:_MAX_CHARS]))
     if readable is None:
@@ -122,11 +121,10 @@ def is_day_first(texts: Iterable[str]) -> bool | None:
 
 
 def agrees(moment: float, text: str) -> bool:
-    """Tell whether a *moment* that another reader made of *text* may stand where we can read none.
+    """Tell whether a *moment* that feedparser made of *text* may stand where we can read none.
 
-    The text must name its year and its day, give or take a day for the zone, and no zone that we do
-    not know: feedparser makes 20 November 2022 of ``22-11-2026``, the first of the month of many a
-    date, and UTC of every zone.
+    The text must name its year and its day, give or take a day for the zone, and no unknown zone:
+    feedparser makes 20 November 2022 of ``22-11-2026``, and UTC of every zone.
     """
     numbers = {int(digits) for digits in _NUMBER.findall(text)}
     if with_offset(in_24_hours(text.strip())) is None or parse_date(text) is not None:
@@ -148,11 +146,8 @@ def find_date(text: str) -> float | None:
     return None
 
 
-def date_in_url(url: str) -> float | None:
-    """Return the day that a URL's path names (``/2024/05/06/``, ``/2024/5/6/``, ``/20240506/``).
-
-    Its midnight, UTC.
-    """
+def day_in_url(url: str) -> float | None:
+    """Return the day that a path names (``/2024/05/06/``, ``/2024/5/6/``, ``/20240506/``): its midnight."""
     found = _URL_DATE.search(url)
     if found is None:
         return None
@@ -160,7 +155,6 @@ def date_in_url(url: str) -> float | None:
 
 
 def _named_parts(found: re.Match[str]) -> tuple[int, int, int]:
-    """Return year, month and day; month 0 for a word that is no month."""
     year = int(found["year"] or found["year2"] or found["year3"])
     day = int(found["day"] or found["day2"] or found["day3"])
     name = (found["name"] or found["name2"] or "").lower()
@@ -192,7 +186,6 @@ def _worded(text: str) -> float | None:
 
 
 def _at(midnight: float | None, found: re.Match[str] | None) -> float | None:
-    """Return the moment of the time that *found* names on a day."""
     if midnight is None or found is None:
         return midnight
     hour, minute, second = (int(found[name] or 0) for name in ("hour", "minute", "second"))

@@ -43,10 +43,9 @@ def parse(  # noqa: PLR0913 - one call for all rooms, all but two by name
 ) -> Page:
     """Return what *body*, found at *url*, says. Never raises for what a site sends.
 
-    *content_type* is the whole header, a hint for form and charset. *text* is the body decoded,
-    where the caller has done that; else *decode* makes text and charset of body and header
-    (default: the fetcher's). *want_text* adds the main text and the publication date. Links are
-    absolute and http(s), in the order of the page, duplicates included.
+    *content_type* is the whole header, a hint. *text* is the body where the caller has decoded it, else
+    *decode* makes text and charset of body and header. *want_text* adds main text and publication date.
+    Links are absolute and http(s), in the order of the page, duplicates included.
     """
     if text is not None:
         body = text.encode("utf-8", "replace")

@@ -24,20 +24,13 @@ _ENTRY_END = re.compile(r"</(?:\w+:)?(?:item|entry)\s*>", re.IGNORECASE)
 
 
 def read_feed(text: str, url: str, limits: ParseLimits) -> tuple[Any, bool]:
-    """Return feedparser's result and whether a limit cut the feed.
-
-    The result is None for a feed that feedparser cannot digest at all. *url* is where relative
-    links start from.
-    """
+    """Return feedparser's result (None = it cannot digest the feed), and whether a limit cut the feed."""
     cut, truncated = _cut(text, limits)
     return _parsed(_digestible(cut), url), truncated
 
 
 def _parsed(text: str, url: str) -> Any:  # noqa: ANN401 - feedparser has no types
-    """Return feedparser's result, or None where even the second try fails.
-
-    It gets the text as a stream: a string it would take for a URL or a file name, and open it.
-    """
+    """Return feedparser's result; None where even the second try fails."""
     # Takes 0.1 s to import, and help and many commands never need it.
     import feedparser  # noqa: PLC0415
 
@@ -76,7 +69,8 @@ def _cut(text: str, limits: ParseLimits) -> tuple[str, bool]:
 
 def _digestible(text: str) -> str:
     """Take out what feedparser chokes on, none of which a sound feed has."""
-    return _without_many_bases(_CHARACTER.sub(_sound_character, text))
+    text = _CHARACTER.sub(_sound_character, text)
+    return _BASE.sub("no-base=", text) if len(_BASE.findall(text)) > _MAX_BASES else text
 
 
 def _sound_character(reference: re.Match[str]) -> str:
@@ -84,10 +78,3 @@ def _sound_character(reference: re.Match[str]) -> str:
     number = int(digits[1:] or "0", 16) if digits[0] in "xX" else int(digits)
     is_surrogate = _SURROGATES[0] <= number <= _SURROGATES[1]
     return "\ufffd" if is_surrogate or number > sys.maxunicode else reference[0]
-
-
-def _without_many_bases(text: str) -> str:
-    """Disarm more bases than any feed needs."""
-    if len(_BASE.findall(text)) <= _MAX_BASES:
-        return text
-    return _BASE.sub("no-base=", text)

@@ -10,7 +10,7 @@ from incremental.parse.dates import agrees, is_day_first, parse_date
 from incremental.parse.feedreader import read_feed
 from incremental.parse.page import Link, Page, PageKind
 from incremental.parse.references import Resolver
-from incremental.parse.text import fold, language_code, plain, storable
+from incremental.parse.text import fold, language_code, plain, storable, string
 
 if TYPE_CHECKING:
     import time
@@ -32,10 +32,9 @@ _PERIOD_SECONDS = {
 
 
 def parse_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
-    """Return the entries as links: title as anchor, summary without mark-up as context.
+    """Return the entries as links: title as anchor, summary as context, published or updated as date.
 
-    ``published_at`` is when an entry was published, else updated. An entry without a link gives its
-    first enclosure.
+    An entry without a link gives its first enclosure.
     """
     parsed, truncated = read_feed(text, url, limits)
     if parsed is None:
@@ -48,11 +47,11 @@ def parse_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
     return Page(
         url=url,
         kind=PageKind.FEED,
-        title=plain(_string(feed, "title"), _MAX_TITLE_CHARS),
-        language=language_code(_string(feed, "language")),
+        title=plain(string(feed, "title"), _MAX_TITLE_CHARS),
+        language=language_code(string(feed, "language")),
         links=_links(entries, resolver),
         next_url=_related(feed, resolver, "next") or _related(feed, resolver, "prev-archive"),
-        home_url=resolver.resolve(_string(feed, "link")),
+        home_url=resolver.resolve(string(feed, "link")),
         websub_hub_url=_related(feed, resolver, "hub"),
         websub_self_url=_related(feed, resolver, "self"),
         ttl_seconds=_ttl_seconds(feed),
@@ -63,7 +62,7 @@ def parse_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
 
 def _links(entries: list[dict[str, Any]], resolver: Resolver) -> tuple[Link, ...]:
     links: list[Link] = []
-    day_first = is_day_first(_string(entry, key) for entry in entries for key in _DATES)
+    day_first = is_day_first(string(entry, key) for entry in entries for key in _DATES)
     for entry in entries:
         targets = _targets(entry, resolver)
         if not targets:
@@ -72,7 +71,7 @@ def _links(entries: list[dict[str, Any]], resolver: Resolver) -> tuple[Link, ...
             Link(
                 url=targets[0],
                 others=targets[1:],
-                anchor=plain(_string(entry, "title"), _MAX_TITLE_CHARS),
+                anchor=plain(string(entry, "title"), _MAX_TITLE_CHARS),
                 context=_summary(entry),
                 position=len(links),
                 published_at=_date(entry, day_first),
@@ -87,12 +86,12 @@ def _targets(entry: dict[str, Any], resolver: Resolver) -> tuple[str, ...]:
     FeedBurner puts its own counting address into ``link`` and keeps the page's in ``origLink``; other
     services leave the page's address in the id at best.
     """
-    identity = _string(entry, "id")
+    identity = string(entry, "id")
     permalink = identity if identity.lower().startswith("http") else ""
-    references = [_string(entry, "feedburner_origlink"), _string(entry, "link"), permalink]
+    references = [string(entry, "feedburner_origlink"), string(entry, "link"), permalink]
     found = tuple(dict.fromkeys(_resolved(references, resolver)))
-    enclosures = [_string(link, "href") for link in dict.get(entry, "links") or ()]
-    if not _string(entry, "link"):
+    enclosures = [string(link, "href") for link in dict.get(entry, "links") or ()]
+    if not string(entry, "link"):
         # What an id names is no page for certain; an enclosure is at least there.
         return tuple(dict.fromkeys((*_resolved(enclosures, resolver), *found)))
     return found or tuple(_resolved(enclosures, resolver))[:1]
@@ -104,7 +103,7 @@ def _resolved(references: list[str], resolver: Resolver) -> Iterator[str]:
 
 def _summary(entry: dict[str, Any]) -> str:
     contents = dict.get(entry, "content") or ()
-    texts = (_string(entry, "summary"), *(_string(content, "value") for content in contents))
+    texts = (string(entry, "summary"), *(string(content, "value") for content in contents))
     return next(filter(None, (plain(text, _MAX_SUMMARY_CHARS) for text in texts)), "")
 
 
@@ -112,10 +111,10 @@ def _date(entry: dict[str, Any], day_first: bool | None) -> float | None:
     """Return when an entry was published, None where that cannot be read for certain.
 
     feedparser knows the months of more languages, but reads any number as a date, so its word stands
-    only where the text agrees. dict.get, because its own look-up warns, and guesses one date from another.
+    only where the text agrees.
     """
     for key in _DATES:
-        text = _string(entry, key)
+        text = string(entry, key)
         date = parse_date(text, day_first=day_first, needs_day=True)
         if date is not None:
             return date
@@ -134,19 +133,19 @@ def _timestamp(moment: time.struct_time) -> float | None:
 
 
 def _related(feed: dict[str, Any], resolver: Resolver, rel: str) -> str | None:
-    links = (link for link in dict.get(feed, "links") or () if _string(link, "rel") == rel)
-    return next(filter(None, (resolver.resolve(_string(link, "href")) for link in links)), None)
+    links = (link for link in dict.get(feed, "links") or () if string(link, "rel") == rel)
+    return next(filter(None, (resolver.resolve(string(link, "href")) for link in links)), None)
 
 
 def _ttl_seconds(feed: dict[str, Any]) -> float | None:
     """RSS counts minutes; the syndication module counts updates per period."""
-    minutes = _number(_string(feed, "ttl"))
+    minutes = _number(string(feed, "ttl"))
     if minutes:
         return min(minutes * 60.0, _MAX_TTL_SECONDS)
-    period = _PERIOD_SECONDS.get(_string(feed, "sy_updateperiod").strip().lower())
+    period = _PERIOD_SECONDS.get(string(feed, "sy_updateperiod").strip().lower())
     if period is None:
         return None
-    return min(period / (_number(_string(feed, "sy_updatefrequency")) or 1), _MAX_TTL_SECONDS)
+    return min(period / (_number(string(feed, "sy_updatefrequency")) or 1), _MAX_TTL_SECONDS)
 
 
 def _number(text: str) -> int | None:
@@ -157,8 +156,3 @@ def _number(text: str) -> int | None:
 def _problem(parsed: dict[str, Any]) -> str:
     error = dict.get(parsed, "bozo_exception")
     return storable(fold(f"no entries: {error}", 200)) if error else ""
-
-
-def _string(node: dict[str, Any], key: str) -> str:
-    value = dict.get(node, key)
-    return value if isinstance(value, str) else ""

@@ -1,8 +1,6 @@
 """The day of a page that does not tell its date to machines: htmldate, within bounds.
 
-htmldate is the reader of dates that is kept and measured (trafilatura brings it); it loads on the
-first call. A search takes 15 to 60 ms, so only pages that are read for their text and tell no date
-get one.
+A search takes 15 to 60 ms, so only pages that are read for their text and tell no date get one.
 """
 
 from __future__ import annotations
@@ -24,11 +22,10 @@ _MAX_TAGS = 5_000
 
 
 def guessed_day(html: str, url: str) -> float | None:
-    """Return midnight (UTC, unix seconds) of the day on which a page was published, or None.
+    """Return midnight (UTC) of the day on which a page was published, or None. Never raises.
 
-    Never raises for what *html* holds. A page that is too long gets none, and so does one of which
-    only the year is known: of 106 new pages of a documentation 51 would be dated the first of
-    January, because their footer names the year.
+    A page that is too long gets none, nor one of which only the year is known: of 106 new pages of a
+    documentation 51 would be dated the first of January, because their footer names the year.
     """
     if len(html) > _MAX_HTML_CHARS or html.count("<") > _MAX_TAGS:
         return None

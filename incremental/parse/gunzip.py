@@ -19,10 +19,9 @@ def is_gzip(body: bytes) -> bool:
 
 
 def pieces(body: bytes) -> Iterator[bytes]:
-    """Yield *body* in pieces of at most 64 KiB, unpacked if it is a gzip file.
+    """Yield *body* in pieces of at most 64 KiB, unpacked as far as the reader asks if it is a gzip file.
 
-    A bomb is never unpacked further than the reader asks for. What cannot be unpacked ends the
-    stream: the beginning of a cut or broken file is worth having.
+    The beginning of a cut or broken file is worth having.
     """
     if not is_gzip(body):
         for start in range(0, len(body), _CHUNK_BYTES):

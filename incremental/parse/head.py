@@ -19,16 +19,12 @@ _MAX_META_CHARS = 500
 _MAX_FEEDS = 50
 _MAX_REFRESH_SECONDS = 30
 
-_FEED_TYPES = frozenset(
-    {
-        "application/rss+xml",
-        "application/atom+xml",
-        "application/rdf+xml",
-        "application/feed+json",
-        "application/xml",
-        "text/xml",
-    },
-)
+_RELATIONS = frozenset({"canonical", "next", "hub", "self"})
+_FEED_NAMES = """
+    application/rss+xml application/atom+xml application/rdf+xml application/feed+json
+    application/xml text/xml
+"""
+_FEED_TYPES = frozenset(_FEED_NAMES.split())
 # Classes of body tell of the whole page.
 _ASIDE = re.compile(
     r"/(?:aside|nav)(?=[./])|/(?!body)[^/]*(?:sidebar|related|recent|popular|comment)",
@@ -57,10 +53,8 @@ class Head:
 
     title: str = ""
     base: str | None = None
-    canonical: str | None = None
-    next: str | None = None
-    websub_hub: str | None = None
-    websub_self: str | None = None
+    links: dict[str, str] = field(default_factory=dict)
+    """Targets of link elements, by relation: canonical, next, hub and self (both of WebSub)."""
     refresh: str | None = None
     noscript_refresh: str | None = None
     language: str = ""
@@ -140,14 +134,8 @@ class Head:
         rels = attributes.get("rel", "").lower().split()
         if not reference or not rels:
             return
-        if "canonical" in rels and self.canonical is None:
-            self.canonical = reference
-        if "next" in rels and self.next is None:
-            self.next = reference
-        if "hub" in rels and self.websub_hub is None:
-            self.websub_hub = reference
-        if "self" in rels and self.websub_self is None:
-            self.websub_self = reference
+        for rel in _RELATIONS.intersection(rels):
+            self.links.setdefault(rel, reference)
         if _names_feed(rels, attributes, reference) and len(self.feeds) < _MAX_FEEDS:
             self.feeds.append(reference)
 

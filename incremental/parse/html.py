@@ -35,18 +35,18 @@ def parse_html(
 ) -> Page:
     """Return what the page says; never raises for what the text holds.
 
-    *charset* is the one the page came in: queries of links are encoded in it. The publication date
-    and the text are read only for *want_text*: lists need neither.
+    *charset* is the page's own: queries of links are encoded in it. Date and text only for *want_text*.
     """
     collector, truncated = _collect(
         text, Prose(limits.max_text_chars) if want_text else None, limits
     )
     head = collector.head
-    resolver = Resolver(_base_url(url, head), max_chars=limits.max_url_chars, charset=charset)
+    base = Resolver(url).resolve(head.base) or url
+    resolver = Resolver(base, max_chars=limits.max_url_chars, charset=charset)
     links = _links(collector, resolver)
     refresh = head.refresh or (None if links else head.noscript_refresh)
     prose = collector.prose
-    canonical = _resolved(resolver, head.canonical)
+    canonical = resolver.resolve(head.links.get("canonical"))
     return Page(
         url=url,
         kind=PageKind.HTML,
@@ -56,11 +56,11 @@ def parse_html(
         published_at=publication_date(head, prose, canonical or url, text) if prose else None,
         text=prose.text() if prose else "",
         links=links,
-        feed_urls=_unique(resolver, head.feeds),
-        next_url=next_page(url, links, _resolved(resolver, head.next)),
-        refresh_url=_other(url, _resolved(resolver, refresh)),
-        websub_hub_url=_resolved(resolver, head.websub_hub),
-        websub_self_url=_resolved(resolver, head.websub_self),
+        feed_urls=tuple(dict.fromkeys(filter(None, map(resolver.resolve, head.feeds)))),
+        next_url=next_page(url, links, resolver.resolve(head.links.get("next"))),
+        refresh_url=_other(url, resolver.resolve(refresh)),
+        websub_hub_url=resolver.resolve(head.links.get("hub")),
+        websub_self_url=resolver.resolve(head.links.get("self")),
         truncated=truncated,
         headings=tuple(collector.headings) if prose else (),
         description=_description(head) if prose else "",
@@ -68,7 +68,7 @@ def parse_html(
 
 
 def _collect(text: str, prose: Prose | None, limits: ParseLimits) -> tuple[Collector, bool]:
-    """Stream the page through libxml2; the second value says whether a limit ended it."""
+    """Stream the page through libxml2; True: a limit ended it."""
     collector = Collector(limits, prose)
     # The encoding is ours, whatever a meta element claims; lone surrogates become question marks.
     factory: Any = etree.HTMLParser
@@ -94,15 +94,8 @@ def _collect(text: str, prose: Prose | None, limits: ParseLimits) -> tuple[Colle
     return collector, truncated
 
 
-def _base_url(url: str, head: Head) -> str:
-    if head.base is None:
-        return url
-    return Resolver(url).resolve(head.base) or url
-
-
 def _links(collector: Collector, resolver: Resolver) -> tuple[Link, ...]:
-    resolve = resolver.resolve
-    found = ((resolve(raw.reference), raw) for raw in collector.links)
+    found = ((resolver.resolve(raw.reference), raw) for raw in collector.links)
     kept = ((target, raw) for target, raw in found if target is not None)
     return tuple(
         Link(
@@ -130,16 +123,7 @@ def _description(head: Head) -> str:
     return " ".join(dict.fromkeys(fold(text) for text in told if text))
 
 
-def _resolved(resolver: Resolver, reference: str | None) -> str | None:
-    return None if reference is None else resolver.resolve(reference)
-
-
-def _unique(resolver: Resolver, references: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, map(resolver.resolve, references))))
-
-
 def _other(url: str, target: str | None) -> str | None:
-    """Return *target*, unless the page only reloads itself."""
     if target is None or target.partition("#")[0] == url.partition("#")[0]:
         return None
     return target

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from incremental.parse.dates import parse_date
 from incremental.parse.page import Link, Page, PageKind
 from incremental.parse.references import Resolver
-from incremental.parse.text import language_code, plain
+from incremental.parse.text import language_code, plain, string
 
 if TYPE_CHECKING:
     from incremental.parse.limits import ParseLimits
@@ -32,13 +32,13 @@ def parse_json_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
     return Page(
         url=url,
         kind=PageKind.FEED,
-        title=plain(_string(feed, "title"), _MAX_TITLE_CHARS),
-        language=language_code(_string(feed, "language")),
+        title=plain(string(feed, "title"), _MAX_TITLE_CHARS),
+        language=language_code(string(feed, "language")),
         links=_links(items[: limits.max_feed_entries], resolver),
-        next_url=resolver.resolve(_string(feed, "next_url")),
-        home_url=resolver.resolve(_string(feed, "home_page_url")),
-        websub_hub_url=resolver.resolve(_string(hub, "url")),
-        websub_self_url=resolver.resolve(_string(feed, "feed_url")),
+        next_url=resolver.resolve(string(feed, "next_url")),
+        home_url=resolver.resolve(string(feed, "home_page_url")),
+        websub_hub_url=resolver.resolve(string(hub, "url")),
+        websub_self_url=resolver.resolve(string(feed, "feed_url")),
         truncated=len(items) > limits.max_feed_entries,
     )
 
@@ -48,19 +48,20 @@ def _links(items: list[Any], resolver: Resolver) -> tuple[Link, ...]:
     for item in items:
         if not isinstance(item, dict):
             continue
-        target = next(
-            filter(None, (resolver.resolve(_string(item, key)) for key in ("url", "external_url"))),
-            None,
-        ) or _permalink(item, resolver)
+        identity = string(item, "id")
+        # Many feeds give only an id, and it is the URL.
+        permalink = identity if identity.lower().startswith("http") else ""
+        references = (string(item, "url"), string(item, "external_url"), permalink)
+        target = next(filter(None, map(resolver.resolve, references)), None)
         if target is None:
             continue
-        summary = next(filter(None, (_string(item, key) for key in _SUMMARIES)), "")
-        told = (_string(item, key) for key in ("date_published", "date_modified"))
+        summary = next(filter(None, (string(item, key) for key in _SUMMARIES)), "")
+        told = (string(item, key) for key in ("date_published", "date_modified"))
         dates = (parse_date(text, needs_day=True) for text in told)
         links.append(
             Link(
                 url=target,
-                anchor=plain(_string(item, "title"), _MAX_TITLE_CHARS),
+                anchor=plain(string(item, "title"), _MAX_TITLE_CHARS),
                 context=plain(summary, _MAX_SUMMARY_CHARS),
                 position=len(links),
                 published_at=next((date for date in dates if date is not None), None),
@@ -70,14 +71,3 @@ def _links(items: list[Any], resolver: Resolver) -> tuple[Link, ...]:
 
 
 _SUMMARIES = ("summary", "content_text", "content_html")
-
-
-def _permalink(item: dict[str, Any], resolver: Resolver) -> str | None:
-    """Many feeds give only an id, and it is the URL."""
-    identity = _string(item, "id")
-    return resolver.resolve(identity) if identity.lower().startswith("http") else None
-
-
-def _string(node: dict[str, Any], key: str) -> str:
-    value = node.get(key)
-    return value if isinstance(value, str) else ""

@@ -1,10 +1,9 @@
 """The text of an article without its menus: trafilatura, within bounds.
 
-trafilatura is the extractor that wins the published comparisons and is kept; it loads on the first
-call. Its quick mode takes 7 ms for an encyclopedia page and 34 ms for a Chinese blog page of 60 kB,
-two to three times what :mod:`incremental.parse.prose` takes. What it leaves of menus and footers
-(lines that more than 20 pages of a site share, 900 Chinese pages of seven sites) is 0.5 % of the
-text, against 3 % there; so this is for text that people compare and read.
+It wins the published comparisons and is kept. Its quick mode takes 7 ms for an encyclopedia page and 34 ms
+for a Chinese blog page of 60 kB, two to three times what :mod:`incremental.parse.prose` takes, and leaves
+0.5 % of menus and footers (lines that more than 20 pages of a site share, 900 Chinese pages of seven
+sites), against 3 %: it is for text that people compare and read.
 """
 
 from __future__ import annotations
@@ -32,11 +31,10 @@ _QUICK = ParseLimits(max_bytes=2 * _MAX_HTML_CHARS, max_text_chars=MAX_CHARS)
 
 
 def main_text(html: str, url: str) -> str:
-    """Return the main text of a page, one line a paragraph; empty where there is none.
+    """Return the main text, one line a paragraph, empty where there is none. Never raises.
 
-    Never raises for what *html* holds. At most :data:`MAX_CHARS` characters; of a page that is
-    too long, too full of tags or too odd for the extractor, the text is what stands outside its
-    navigation.
+    At most :data:`MAX_CHARS`. A page that is too long, too full of tags or too odd for the extractor
+    gives what stands outside its navigation.
     """
     html = html[:_MAX_HTML_CHARS]
     if not html.strip():

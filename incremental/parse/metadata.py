@@ -7,7 +7,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from incremental.parse.dates import date_in_url, find_date, parse_date
+from incremental.parse.dates import day_in_url, find_date, parse_date
 from incremental.parse.guessed_dates import guessed_day
 
 if TYPE_CHECKING:
@@ -17,26 +17,11 @@ if TYPE_CHECKING:
     from incremental.parse.prose import Prose
 
 # The most exact first; PubDate is what Chinese government sites must carry.
-_META_NAMES = (
-    "article:published_time",
-    "og:article:published_time",
-    "og:published_time",
-    "datepublished",
-    "pubdate",
-    "publishdate",
-    "publish_date",
-    "publish-date",
-    "publication_date",
-    "citation_publication_date",
-    "dc.date.issued",
-    "dcterms.issued",
-    "dcterms.created",
-    "dc.date",
-    "sailthru.date",
-    "parsely-pub-date",
-    "weibo:article:create_at",
-    "date",
-)
+_META_NAMES = """
+    article:published_time og:article:published_time og:published_time datepublished pubdate
+    publishdate publish_date publish-date publication_date citation_publication_date dc.date.issued
+    dcterms.issued dcterms.created dc.date sailthru.date parsely-pub-date weibo:article:create_at date
+"""
 _TIME_MARKS = ("datepublished", "pubdate", "published", "entry-date", "post-date", "dt-published")
 _LABEL = re.compile(
     r"(?:发布|发表|发稿|更新|刊登)(?:时间|日期)|(?:時間|日期|时间)(?=\s*[:：])"
@@ -54,14 +39,14 @@ def publication_date(head: Head, prose: Prose, url: str, html: str) -> float | N
     """Return unix seconds, or None.
 
     In the order of trust: meta elements and JSON-LD, unless the URL names an earlier day (who dates
-    an old post anew keeps its address); the URL; a date that the page shows its readers, when it
-    shows one alone; what the library htmldate makes of *html*; the first that the page shows.
+    an old post anew keeps its address); the URL; a date that the page shows alone; what htmldate makes of
+    *html*; the first that the page shows.
     """
-    told = [head.meta[name] for name in _META_NAMES if name in head.meta]
+    told = [head.meta[name] for name in _META_NAMES.split() if name in head.meta]
     told += _json_ld_dates(prose.structured_data)
     dates = (parse_date(value, needs_day=True) for value in told)
     best = next((date for date in dates if date is not None), None)
-    named = date_in_url(url)
+    named = day_in_url(url)
     shown = _shown_dates(head, prose) if best is None else []
     if best is None and named is None:
         return _of_shown(shown, html, url)
@@ -74,8 +59,7 @@ def publication_date(head: Head, prose: Prose, url: str, html: str) -> float | N
 def _of_shown(shown: list[float], html: str, url: str) -> float | None:
     """Choose between the dates that a page shows: several mostly are those of other pages.
 
-    htmldate weighs them by place and number, and knows more forms; it tells days only, so a moment
-    of its day is taken from what was found here.
+    htmldate weighs them by place and number; it tells days only, so a moment of its day is taken.
     """
     days = {moment // _DAY for moment in shown}
     if len(days) == 1:
@@ -87,10 +71,7 @@ def _of_shown(shown: list[float], html: str, url: str) -> float | None:
 
 
 def _shown_dates(head: Head, prose: Prose) -> list[float]:
-    """Return what stands on the page as its date, the surest first.
-
-    Time elements that stand aside count only where there are no others.
-    """
+    """Return what the page shows as its date, the surest first; time elements aside only without others."""
     usual = [time for time in head.times if not time.aside] or head.times
     marked = [time.moment for time in usual if any(word in time.mark for word in _TIME_MARKS)]
     text = prose.text()
@@ -106,7 +87,6 @@ def _shown_dates(head: Head, prose: Prose) -> list[float]:
 
 
 def _json_ld_dates(scripts: Iterable[str]) -> list[str]:
-    """Return the datePublished of all objects, outer ones first."""
     dates: list[str] = []
     for script in scripts:
         if "datePublished" not in script:

@@ -40,9 +40,8 @@ _NEXT_CLASSES = frozenset({"next", "next-page", "nextpage", "pagination-next", "
 def next_page(page_url: str, links: Iterable[Link], declared: str | None = None) -> str | None:
     """Return the URL of the next page, or None.
 
-    *declared* is what a link element says (absolute). Only a page of the same host that is not this
-    page itself counts; words are compared without case, space and arrows. On an article it may be
-    the neighbouring article: only for a list the answer means "older".
+    *declared* is what a link element says (absolute). Only another page of the same host counts. On an
+    article it may be the neighbouring article: only for a list the answer means "older".
     """
     here = _without_fragment(page_url)
     if declared is not None and _is_other_page(declared, here):
@@ -63,16 +62,13 @@ def _rank(link: Link) -> int | None:
     if len(anchor) > _MAX_WORDS_CHARS:
         return None
     if anchor in _ARROWS:
-        return 3 + _ARROWS.index(anchor) if _is_in_paging(link) else None
+        paging = _PAGING_PATH.search(link.tag_path) or _PAGING_CONTEXT.search(link.context)
+        return 3 + _ARROWS.index(anchor) if paging else None
     if _WORDS.fullmatch(_DECORATION.sub("", anchor)):
         return 1
     if _NEXT_CLASSES.intersection(link.tag_path.rpartition("/")[2].lower().split(".")[1:]):
         return 2
     return None
-
-
-def _is_in_paging(link: Link) -> bool:
-    return bool(_PAGING_PATH.search(link.tag_path) or _PAGING_CONTEXT.search(link.context))
 
 
 def _is_other_page(url: str, here: str) -> bool:

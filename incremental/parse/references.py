@@ -39,13 +39,13 @@ class Resolver:
         self._scheme = parts.scheme.lower()
         self._origin = f"{parts.scheme}://{parts.netloc}"
 
-    def resolve(self, reference: str) -> str | None:
+    def resolve(self, reference: str | None) -> str | None:
         """Return the absolute http(s) URL, or None: another scheme, no host, malformed or too long.
 
-        A mere fragment leads nowhere and is None, unless it looks like a route (``#/x``, ``#!x``);
-        so does mark-up that a missing quote has swallowed.
+        None as well: a mere fragment, unless it looks like a route (``#/x``, ``#!x``), and mark-up that a
+        missing quote has swallowed.
         """
-        if len(reference) > self._max_chars or "<" in reference:
+        if reference is None or len(reference) > self._max_chars or "<" in reference:
             return None
         cleaned = _clean(reference)
         if not cleaned or (cleaned[0] == "#" and cleaned[1:2] not in ("/", "!")):
@@ -117,7 +117,7 @@ def _with_sound_host(url: str) -> str | None:
 
 @lru_cache(maxsize=4_096)
 def _is_sound(authority: str) -> bool:
-    """Say whether urllib, and so every later room, can take the host and the port."""
+    """Tell whether urllib, and so every later room, can take it."""
     if _PLAIN_HOST.fullmatch(authority):
         return True
     try:

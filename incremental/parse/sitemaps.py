@@ -100,11 +100,8 @@ class _Target:
         url = self._resolver.resolve(entry.fields.get("loc", ""))
         source = "news" if "news" in entry.fields else "lastmod"
         published_at = parse_date(entry.fields.get(source, ""))
-        told = Link(
-            url="",
-            context=source if published_at is not None else "",
-            published_at=published_at,
-        )
+        context = source if published_at is not None else ""
+        told = Link(url="", context=context, published_at=published_at)
         title = storable(fold(entry.fields.get("title", ""), _MAX_TITLE_CHARS))
         if url is not None:
             self._admit()
@@ -123,22 +120,15 @@ class _Target:
 def parse_sitemap(pieces: Iterable[bytes], url: str, *, limits: ParseLimits) -> Page:
     """Return the locations of a urlset or an index, in the order of the file, each once.
 
-    ``published_at`` is the news publication date if there is one, else lastmod; ``context`` says
-    which. Languages' alternates that have no entry of their own follow with ``rel`` alternate. No
-    external DTD or entity and no network is touched.
+    ``published_at`` is the news date, else lastmod; ``context`` says which. Alternates in other languages
+    that have no entry follow with ``rel`` alternate. No external DTD, entity or network is touched.
     """
     target = _Target(url, limits)
     truncated, problem = False, ""
     # Any: lxml has no types, and those that others wrote want methods that lxml does not.
     factory: Any = etree.XMLParser
-    parser = factory(
-        target=target,
-        recover=True,
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=False,
-    )
+    closed = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
+    parser = factory(target=target, recover=True, **closed)
     size = 0
     try:
         for piece in pieces:
@@ -180,12 +170,7 @@ def parse_url_list(text: str, url: str, *, limits: ParseLimits) -> Page:
         entries += 1
         if (target := resolver.resolve(line.rstrip("\r\n"))) is not None:
             found.setdefault(target, Link(url=target))
-    return Page(
-        url=url,
-        kind=PageKind.SITEMAP,
-        links=_numbered(found, {}),
-        truncated=truncated,
-    )
+    return Page(url, PageKind.SITEMAP, links=_numbered(found, {}), truncated=truncated)
 
 
 def _numbered(entries: Mapping[str, Link], others: Mapping[str, Link]) -> tuple[Link, ...]:

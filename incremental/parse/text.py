@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from typing import Any
 
 _SILENT = re.compile(r"<(script|style)\b[^<>]*>[^<]*</\1\s*>", re.IGNORECASE)
 # A summary that was cut may end within a tag.
@@ -22,27 +23,29 @@ _LANGUAGE = re.compile(r"\s*([a-z]{2,3})(?![a-z])", re.IGNORECASE)
 _MISTAKEN_LANGUAGES = {"cn": "zh", "jp": "ja", "kr": "ko", "tw": "zh", "cz": "cs", "gr": "el"}
 
 
+def string(node: dict[str, Any], key: str) -> str:
+    """Return a string of a mapping that a site sent; empty for what is none.
+
+    dict.get: feedparser's own look-up warns, and guesses one field from another.
+    """
+    value = dict.get(node, key)
+    return value if isinstance(value, str) else ""
+
+
 def fold(text: str, max_chars: int | None = None) -> str:
     """Return *text* with every run of white space made one space, cut to *max_chars*."""
     return " ".join(text.split())[:max_chars].rstrip()
 
 
 def storable(text: str) -> str:
-    """Return *text* without what no database takes: NUL and lone surrogates.
-
-    JSON escapes and character references can smuggle in both.
-    """
+    """Return *text* without what no database takes: NUL and lone surrogates, which escapes smuggle in."""
     if text.isascii():
         return text.replace("\0", "")
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 
 def plain(markup: str, max_chars: int) -> str:
-    """Return what is legible in a fragment of HTML, folded and cut to *max_chars*.
-
-    For titles and summaries in feeds: only the beginning is read, entities are decoded once, and
-    control characters go.
-    """
+    """Return what is legible in a fragment of HTML, folded, entities decoded once, cut to *max_chars*."""
     cut = markup[:_MARKUP_CHARS]
     if "<" in cut:
         cut = _TAG.sub(_in_place_of, _SILENT.sub(" ", cut))

@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
-from incremental.discovery.options import check_discovery
 from incremental.errors import SettingsError
 from incremental.scope import Reach
 from incremental.settings.channels import check_channel
 from incremental.settings.checks import check_callback, check_interval, check_site
+from incremental.settings.discovery import check_discovery
 from incremental.settings.sections import LISTS, LinkOrderName, PolicyName, Settings
 
 ENVIRONMENT_PREFIX = "HUBWATCH_"

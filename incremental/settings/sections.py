@@ -7,12 +7,12 @@ from typing import Annotated
 
 import msgspec
 
-from incremental.discovery.options import DiscoverySettings
 from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.politeness import PolitenessSettings
 from incremental.revisit.allocation import FLOOR_SHARE, LOOK_SHARE, REFRESH_SHARE
 from incremental.scope import Reach
 from incremental.settings.channels import ChannelSettings
+from incremental.settings.discovery import DiscoverySettings
 
 # Bounded, because infinity is a float as well, and no plan can be made with it.
 _Positive = Annotated[float, msgspec.Meta(gt=0, le=1e9)]

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from incremental.crawl.sites import read_scope
 from incremental.errors import InputError
+from incremental.scope import read_scope
 from incremental.seeds import add_seed, check_address
 from incremental.transfer.lists import Wanted
 from incremental.urls import identity
@@ -74,7 +74,7 @@ class Added:
 def add_all(
     store: Store, wanted: Sequence[Wanted], *, now: float, fetch: FetchSettings | None = None
 ) -> Added:
-    """Watch what a list names. Each entry stands by itself: one that fails stops no other.
+    """Watch what a list names; an entry that fails stops no other.
 
     With *fetch* an address that its settings refuse is refused here.
     """
@@ -129,10 +129,7 @@ class _Adding:
         return self._around(one.url) or self._site_of_seed(one.url, feed=True)
 
     def _around(self, url: str) -> tuple[SiteRow, bool] | None:
-        """Return the watched site in whose scope *url* lies.
-
-        A site that was itself given as a feed says nothing of the other feeds on that feed's host.
-        """
+        """Return the watched site in whose scope *url* lies, unless it was itself given as a feed."""
         for site_id, scope in self._scopes.items():
             row = self._sites[site_id]
             if row.seed_url not in self._feeds and scope.verdict(url).inside:

@@ -1,9 +1,8 @@
 """The jobs of urlwatch: one YAML document each. Read from the parser's events; nothing is ever built.
 
-A loader would make values of what it reads: aliases and merge keys that double at each line, integers of a
-million digits, times in base 60. Here a document is a row of events, of which the texts on the first
-level count, so that the cost is that of the file's length (:data:`MAX_BYTES`) and no more. An alias is
-nothing: the addresses of jobs differ, and what they share is of no use here.
+A loader would make values of what it reads: aliases that double at each line, integers of a million digits.
+Here only the texts on the first level of a document count, so the cost is that of the file's length. An
+alias is nothing: the addresses of jobs differ.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ class JobsError(HubwatchError):
 
 
 def read_jobs(text: str) -> Iterator[dict[str, str]]:
-    """Yield the texts of each document that is a mapping, by key; a document of another kind is empty.
+    """Yield the texts of each document by key; one that is no mapping is empty.
 
     Raises:
-        JobsError: at the place where the text is no YAML, after what stands before it.
+        JobsError: where the text is no YAML, after what stands before it.
     """
     if len(text) > MAX_BYTES:
         raise JobsError(f"more than {MAX_BYTES} characters")

@@ -18,7 +18,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,9 +55,7 @@ class ReadList:
 
 
 def read_list(content: bytes, form: str = "auto", *, name: str = "file") -> ReadList:
-    """Read a list of one of the formats; ``auto`` recognises it by what it holds.
-
-    Doubles are left out. At most :data:`MAX_ENTRIES` entries.
+    """Read at most :data:`MAX_ENTRIES` different entries; ``auto`` recognises the format.
 
     Raises:
         InputError: too large, not UTF-8, an unknown format, or nothing in it that can be used.
@@ -125,7 +123,8 @@ def _csv(text: str, name: str) -> _Found:
     rows = csv.reader(io.StringIO(text, newline=""), dialect)
     try:
         header = next(rows, [])
-        column = _url_column(header)
+        names = [cell.strip().lower() for cell in header]
+        column = next((names.index(name) for name in _URL_COLUMNS if name in names), None)
         if column is None:
             column = next((i for i, cell in enumerate(header) if "://" in cell), 0)
             if any("://" in cell for cell in header):
@@ -135,11 +134,6 @@ def _csv(text: str, name: str) -> _Found:
                 yield f"line {rows.line_num}", row[column].strip(), False, ""
     except csv.Error as error:
         raise InputError(name, f"line {rows.line_num}", f"cannot be read as CSV: {error}") from None
-
-
-def _url_column(header: Iterable[str]) -> int | None:
-    names = [cell.strip().lower() for cell in header]
-    return next((names.index(name) for name in _URL_COLUMNS if name in names), None)
 
 
 def _opml(text: str, name: str) -> _Found:

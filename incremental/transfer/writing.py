@@ -109,14 +109,13 @@ def write_sites(store: Store, out: IO[bytes]) -> int:
 
 
 def _xml(text: str) -> str:
-    """Return text that XML can hold."""
     return "".join(c for c in text if c.isprintable())
 
 
 def _write_warc(
     store: Store, rows: Iterable[NewsRow], out: IO[bytes], progress: Progress | None
 ) -> int:
-    """Write the cached bodies of pages as WARC resource records; pages without one are left out."""
+    """Write cached bodies as WARC resource records; pages without one are left out."""
     from warcio.warcwriter import WARCWriter  # noqa: PLC0415 - an extra
 
     writer = WARCWriter(out, gzip=True)

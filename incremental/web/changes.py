@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from incremental.errors import NotFoundError
-from incremental.explain.versions import compare
+from incremental.explain.page_versions import compare
 from incremental.history.textdiff import Piece, Row
 from store import Store
 from store.answers import Version

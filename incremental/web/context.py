@@ -15,7 +15,7 @@ from incremental.settings import Settings
 from incremental.storage import models_folder
 from incremental.web.hub_models import HubModels
 from incremental.web.language import Catalogue, read_catalogue
-from incremental.websub import CallbackAnswer, CallbackRequest
+from incremental.websub.callback import CallbackAnswer, CallbackRequest
 from store import Store
 
 

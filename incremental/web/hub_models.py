@@ -11,7 +11,7 @@ from typing import Any
 
 from classifier.hub import HubClassifier
 from classifier.hub.registry import ActiveClassifier
-from incremental.learning.models import list_models
+from incremental.training.model_versions import list_models
 
 _Stamp = tuple[tuple[str, int], ...]
 
@@ -32,7 +32,7 @@ class HubModels:
             return self._active.current()
 
     def versions(self) -> list[dict[str, Any]]:
-        """Return every version, the oldest first; see :func:`incremental.learning.models.list_models`."""
+        """Return every version, the oldest first; see :func:`.list_models`."""
         with self._lock:
             seen = self._stamp()
             if seen != self._seen:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from incremental.searches import Filters
+from incremental.saved_searches import Filters
 from incremental.urls import identity
 from store import Store
 from store.answers import NewsRow, TopicMark

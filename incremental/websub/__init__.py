@@ -13,28 +13,3 @@ What a hub sends is a sign, never content: the page is visited as always, so not
 sends reaches the store. The callback is a pure function; whoever serves HTTP mounts it. It is off
 until the settings name an address under which the internet reaches that server.
 """
-
-from __future__ import annotations
-
-from incremental.websub.callback import (
-    CallbackAnswer,
-    CallbackRequest,
-    Confirmed,
-    Event,
-    Ping,
-    Refused,
-    answer,
-)
-from incremental.websub.subscription import Keys, Subscription
-
-__all__ = [
-    "CallbackAnswer",
-    "CallbackRequest",
-    "Confirmed",
-    "Event",
-    "Keys",
-    "Ping",
-    "Refused",
-    "Subscription",
-    "answer",
-]

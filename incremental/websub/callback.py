@@ -89,8 +89,7 @@ def answer(
 ) -> CallbackAnswer:
     """Answer one request. *subscription* is that of the page of the token, if there is one.
 
-    A subscription counts as ours if its token is, so a message about a page that was removed is
-    answered like any other stranger's.
+    A message about a page that was removed is answered like any other stranger's.
     """
     page_id = keys.page_of(request.token)
     if page_id is None or subscription is None or subscription.page_id != page_id:

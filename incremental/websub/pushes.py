@@ -1,7 +1,7 @@
 """The daemon's side of WebSub: asks hubs, takes in what they answer, and has pages visited.
 
-Two threads meet here. The web server's calls :meth:`Pushes.receive`, which reads and changes nothing
-but an inbox; the daemon's calls :meth:`Pushes.step`, which does the rest.
+Two threads meet here: the web server's calls :meth:`Pushes.receive`, which changes nothing but an
+inbox; the daemon's calls :meth:`Pushes.step`, which does the rest.
 """
 
 from __future__ import annotations
@@ -118,7 +118,6 @@ class Pushes:
             logger.warning("a hub will not tell of page %d: %s", event.page_id, event.reason)
 
     def _ask(self, subscription: Subscription, now: float) -> None:
-        """Send one subscription request; whether the hub means yes it says at the callback."""
         # Noted before it is sent: the hub may ask back before it has answered.
         self._note(
             subscription.page_id,
@@ -147,15 +146,12 @@ class Pushes:
         for _ in range(MAX_HUB_REDIRECTS):
             target = response.location
             again = response.http_code in _POSTED_AGAIN and target is not None
-            if target is None or not again or _loses_tls(request.url, target):
+            loses_tls = request.url.startswith("https:") and not (target or "").startswith("https:")
+            if target is None or not again or loses_tls:
                 break
             request = replace(request, url=target)
             response = self._fetch(request)
         return response
-
-
-def _loses_tls(url: str, target: str) -> bool:
-    return url.startswith("https:") and not target.startswith("https:")
 
 
 def _subscription(hub: HubRow) -> Subscription:

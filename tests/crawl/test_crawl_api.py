@@ -15,12 +15,12 @@ from local_site import LocalSite
 import incremental.api
 from incremental import Crawler, FoundPage
 from incremental.clock import SimulatedClock
-from incremental.crawl.engine import InlineExecutor
 from incremental.errors import InputError
 from incremental.fetch.options import FetchSettings
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms
 from incremental.settings import Settings
+from incremental.threads import InlineExecutor
 from store.errors import StoreDamagedError
 
 HOME = "https://news.example/"

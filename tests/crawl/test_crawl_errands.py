@@ -7,7 +7,7 @@ import math
 from stories import DAY, HOUR, START
 
 from incremental.crawl.topic_errands import TopicErrands
-from incremental.learning.proposals import accept_sites
+from incremental.discovery.accepting import accept_sites
 from incremental.urls import identity
 from store import Store
 from store.discovery import NewProposal

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from fake_web import DAY, HOUR, START, FolderScorer, Scored, feed, page, watch
 
-from classifier.hub import LinkEvidence
+from classifier.hub import LinkEvidence, load_default
 from classifier.hub.paper import PAPER_FEATURE_NAMES, describe_as_paper, learn_values
+from incremental.crawl.site_evidence import read_context
+from incremental.decide.hubs import score_targets
+from incremental.decide.links import Target
 from incremental.explain.hub import explain_hub, in_short
+from incremental.training.corrections import correct
 
 HOME = "https://news.example/"
 SECTION = HOME + "sport/"
@@ -112,3 +117,25 @@ def test_an_explanation_tells_size_and_depth(tmp_path: Path) -> None:
     assert told["crawl_depth"] == 2
     assert told["page_bytes"] > 1_000
     assert in_short(told)["size and depth"] == f"{told['page_bytes']} bytes, 2 steps from the seed"
+
+
+@pytest.mark.parametrize("said", [None, "hub", "topic"])
+def test_the_crawler_and_the_explanation_give_the_same_probability(
+    tmp_path: Path, said: str | None
+) -> None:
+    """What users said of pages of the same form bears on both."""
+    classifier = load_default()
+    with watch(tmp_path, site(), scorer=classifier) as crawl:
+        crawl.run(2 * DAY)
+        store = crawl.store
+        if said is not None:
+            for name in ("one", "two", "three", "four"):
+                correct(store, HOME + f"sport/story-{name}.html", said, now=crawl.clock.now())
+        unseen = Target(HOME + "sport/tale-five.html", HOME + "sport/tale-five.html", "")
+        [row] = store.read.sites()
+        context = read_context(store, row.id, crawl.clock.now())
+        [decided] = score_targets([unseen], classifier, context).values()
+        told = explain_hub(store, None, unseen.url)
+    assert told["site_probability"] == pytest.approx(decided, abs=1e-4)
+    if said is not None:
+        assert (told["site_probability"] > told["probability"]) == (said == "hub")

@@ -8,9 +8,8 @@ from typing import Any
 
 from fake_web import DAY, HOUR, SPARING, START, Reply, Watch, feed, page, redirect, watch
 
-from incremental.crawl.sites import read_scope
 from incremental.explain.page import explain
-from incremental.scope import Reach, Scope
+from incremental.scope import Reach, Scope, read_scope
 from incremental.seeds import SeedTerms, add_seed
 from incremental.transfer.adding import add_all
 from incremental.transfer.lists import Wanted

@@ -201,7 +201,7 @@ def test_a_hub_whose_links_are_on_topic_weighs_more(tmp_path: Path) -> None:
 
 
 def test_two_topics_judge_alongside(tmp_path: Path) -> None:
-    from incremental.learning.topics import begin
+    from incremental.topics.editing import begin
 
     words = ["soup", "onion", "broth", "recipe", "garlic", "simmer"]
     with watch_topic(tmp_path, two_subjects(), settings=MANY_LOOKS) as crawl:

@@ -10,8 +10,8 @@ from typing import Any
 from stories import DAY, START
 
 from classifier.hub import ModelError
-from incremental.crawl.nightly_discovery import NightlyDiscovery
 from incremental.discovery.exploration import Find, Round
+from incremental.discovery.nightly_discovery import NightlyDiscovery
 from incremental.errors import InputError
 from store import Store
 from store.enums import TopicState

@@ -15,7 +15,12 @@ from incremental.discovery.operators import (
     Sources,
     operators,
 )
-from incremental.discovery.search import NoProvider, SearchAnswer, SearchResult, SearchStatus
+from incremental.discovery.search_provider import (
+    NoProvider,
+    SearchAnswer,
+    SearchResult,
+    SearchStatus,
+)
 from incremental.discovery.wording import Wording
 
 

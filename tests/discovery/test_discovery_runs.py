@@ -12,14 +12,19 @@ from stories import START
 from classifier.hub import LinkEvidence
 from classifier.topic.text import tokens
 from classifier.topic.values import PageText
-from incremental.crawl.discoverer import Discoverer, Parts
 from incremental.decide.topics import EXAMPLE, to_text
-from incremental.discovery.search import NoProvider, SearchAnswer, SearchResult, SearchStatus
+from incremental.discovery.accepting import accept_sites
+from incremental.discovery.discoverer import Discoverer, Parts
+from incremental.discovery.search_provider import (
+    NoProvider,
+    SearchAnswer,
+    SearchResult,
+    SearchStatus,
+)
 from incremental.errors import InputError
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.learning.proposals import accept_sites
-from incremental.learning.topic_models import TopicShelf
 from incremental.settings import Settings, build_settings
+from incremental.topics.model_store import TopicShelf
 from incremental.urls import identity
 from store import Store
 from store.enums import ExampleOrigin, ProposalState

@@ -11,8 +11,9 @@ from threading import Event
 import pytest
 from stories import HOME
 
-from incremental.crawl.engine import Engine, InlineExecutor
+from incremental.crawl.engine import Engine
 from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.threads import InlineExecutor
 from incremental.visit import Fetch, Outcome, Purpose, VisitTask, visit
 
 BODY = b"<html><title>News</title><body><p>Some text.</p><a href='/a'>A</a></body></html>"

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from fake_web import DAY, HOUR, SPARING, START, FakeWeb, Reply, Watch, page, redirect, watch
 
-from incremental.explain.versions import compare, previous, version_at
+from incremental.explain.page_versions import compare, previous, version_at
 from incremental.history.plan import CheckTerms, next_check_at
 from incremental.settings import HistorySettings, Settings
 from store.answers import NewQuery

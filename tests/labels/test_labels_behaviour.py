@@ -9,7 +9,7 @@ import pytest
 from fake_web import DAY, START, Content, FolderScorer, Versions, Watch, feed, page, watch
 
 from classifier.hub import LinkEvidence
-from incremental.learning.labels import observe
+from incremental.training.behaviour import observe
 from incremental.urls import identity
 from store.enums import LabelOrigin
 

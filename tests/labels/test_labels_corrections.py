@@ -8,8 +8,10 @@ import pytest
 from fake_web import DAY, HOUR, MINUTE, START, Watch, page, watch
 
 from incremental.errors import InputError
-from incremental.learning.labels import correct, merged, observe
 from incremental.seeds import add_seed
+from incremental.training.behaviour import observe
+from incremental.training.corrections import correct
+from incremental.training.label_files import merged
 from incremental.urls import identity
 from store.enums import LabelOrigin
 

@@ -26,8 +26,9 @@ from classifier.hub.model import read_manifest
 from classifier.hub.registry import ModelRegistry
 from incremental.clock import FastClock
 from incremental.daemon import Daemon
-from incremental.learning.models import ActiveScorer, base_model, list_models
-from incremental.learning.nightly import (
+from incremental.settings import Settings
+from incremental.training.model_versions import ActiveScorer, base_model, list_models
+from incremental.training.nightly_training import (
     MAX_LABELS,
     MAX_LABELS_PER_SITE,
     POLL_SECONDS,
@@ -35,7 +36,6 @@ from incremental.learning.nightly import (
     lesson,
     taught_until,
 )
-from incremental.settings import Settings
 from incremental.urls import host_of, identity
 from store import Store
 from store.enums import LabelOrigin, PageLabel
@@ -234,7 +234,7 @@ def test_it_learns_in_a_thread_of_its_own_unless_told_otherwise(
     nightly = Learner(sqlite_store, root, 20)
     assert nightly.step(START) == START + POLL_SECONDS
     for thread in threading.enumerate():
-        if thread.name == "learning":
+        if thread.name == "nightly":
             thread.join()
     assert nightly.step(START + POLL_SECONDS) == START + DAY
     assert active(root) != BASE

@@ -16,9 +16,9 @@ from classifier.hub.classifier import load_default
 from classifier.hub.labels import read_labels
 from classifier.hub.model import read_manifest
 from classifier.hub.registry import ModelRegistry
-from incremental.learning.nightly import Learner, taught_until
 from incremental.settings import Settings
 from incremental.storage import open_configured_store
+from incremental.training.nightly_training import Learner, taught_until
 from incremental.urls import identity
 from store import Store
 from store.enums import LabelOrigin, PageLabel

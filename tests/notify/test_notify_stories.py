@@ -12,11 +12,11 @@ from receivers import MailServer, Received, WebHook
 from stories import HOME, HOUR, START, news_site, seen, visit_of
 
 from incremental.clock import SystemClock
-from incremental.crawl.engine import InlineExecutor
 from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
 from incremental.notify.notifier import Notifier
 from incremental.settings.channels import ChannelSettings
+from incremental.threads import InlineExecutor
 from incremental.urls import identity
 from store import Store
 from store.answers import NewQuery

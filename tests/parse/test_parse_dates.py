@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incremental.parse import parse
-from incremental.parse.dates import date_in_url, find_date, parse_date
+from incremental.parse.dates import day_in_url, find_date, parse_date
 
 DAY = datetime(2024, 5, 6, tzinfo=UTC).timestamp()
 HOUR = 3_600.0
@@ -65,7 +65,7 @@ def test_what_is_no_date_is_none(text: str) -> None:
     ],
 )
 def test_a_date_in_a_url(url: str, expected: float | None) -> None:
-    assert date_in_url(url) == expected
+    assert day_in_url(url) == expected
 
 
 @given(

@@ -45,6 +45,23 @@ BREACHES: list[tuple[Rule, dict[str, str]]] = [
         code_rules.no_cycles,
         {"store.a": "import store.b", "store.b": "import store.c", "store.c": "import store.a"},
     ),
+    (
+        code_rules.no_room_cycles,
+        {
+            "incremental.a.one": "import incremental.b.two",
+            "incremental.a.three": "",
+            "incremental.b.two": "",
+            "incremental.b.four": "def f():\n    from incremental.a import three",
+        },
+    ),
+    (
+        code_rules.no_room_cycles,
+        {
+            "incremental.a.one": "import incremental.ground",
+            "incremental.a.two": "",
+            "incremental.ground": "import incremental.a.two",
+        },
+    ),
     (code_rules.no_pickles, {"classifier.x": "from joblib import load"}),
     (code_rules.ranges_as_escapes, {"store.x": 'HAN = "\u4e00-\u9fff\u8c48-\ufaff"'}),
 ]
@@ -62,6 +79,26 @@ def test_the_rule_notices_what_breaks_it(rule: Rule, sources: dict[str, str]) ->
 
 def test_every_rule_is_shown_a_breach() -> None:
     assert {rule for rule, _ in BREACHES} == set(code_rules.RULES)
+
+
+def test_a_cycle_of_rooms_is_drawn_with_the_imports_that_close_it() -> None:
+    sources = {
+        "incremental.a.one": "import incremental.b.two",
+        "incremental.a.three": "",
+        "incremental.b.two": "from incremental.a.three import name",
+    }
+    (drawn,) = code_rules.no_room_cycles(sources)
+    assert drawn.splitlines()[1:] == [
+        "  incremental.a -> incremental.b: incremental.a.one imports incremental.b.two",
+        "  incremental.b -> incremental.a: incremental.b.two imports incremental.a.three",
+    ]
+
+
+@pytest.mark.parametrize("need", code_rules.ROOMS_IN_REPAIR, ids=" -> ".join)
+def test_a_room_in_repair_is_struck_off_when_it_is_mended(need: tuple[str, str]) -> None:
+    room, other = need
+    graph = code_rules.room_graph(OURS)
+    assert other in graph.get(room, {}), f"{room} no longer needs {other}: strike it off the list"
 
 
 def test_imports_for_type_checking_alone_do_not_count() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.discovery.search import SearchAnswer, SearchStatus
-from incremental.search.metered import Meter, Metered, counted, permitted
+from incremental.discovery.providers.metered import Meter, Metered, counted, permitted
+from incremental.discovery.search_provider import SearchAnswer, SearchStatus
 from incremental.times import DAY
 
 FINE = SearchAnswer(SearchStatus.ANSWERED)

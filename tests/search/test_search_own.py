@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stories import HOME, START, news_site, seen, visit_of
 
-from incremental.discovery.search import SearchStatus
-from incremental.search.own import OwnIndexProvider
+from incremental.discovery.providers.own_index import OwnIndexProvider
+from incremental.discovery.search_provider import SearchStatus
 from store import Store
 from store.values import ReadText
 

@@ -7,10 +7,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from incremental.discovery.search import SearchStatus
+from incremental.discovery.providers.brave import BraveProvider
+from incremental.discovery.providers.searxng import SearxngProvider
+from incremental.discovery.search_provider import SearchStatus
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.search.brave import BraveProvider
-from incremental.search.searxng import SearxngProvider
 
 
 class Web:

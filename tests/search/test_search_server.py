@@ -8,11 +8,11 @@ import pytest
 from search_server import Document, SearchIndex, SearchServer
 
 from incremental.clock import SystemClock
-from incremental.discovery.search import SearchStatus
+from incremental.discovery.providers.searxng import SearxngProvider
+from incremental.discovery.search_provider import SearchStatus
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
 from incremental.fetch.status import Request
-from incremental.search.searxng import SearxngProvider
 
 PAGES = [
     Document(

@@ -10,7 +10,7 @@ from classifier.topic.background import Background
 from classifier.topic.links import LinkScorer
 from classifier.topic.model import TopicModel
 from classifier.topic.values import LinkContext, PageText
-from incremental.learning.topic_models import TopicVoice
+from incremental.topics.active_topic import TopicVoice
 from store.enums import TopicState
 from store.topic_values import TopicRow
 

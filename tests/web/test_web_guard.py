@@ -20,7 +20,7 @@ from incremental.web.app import make_routes
 from incremental.web.guard import MOST_BODY_BYTES
 from incremental.web.server import refuse_unguarded
 from incremental.web.throttle import FREE_GUESSES, Throttle
-from incremental.websub import CallbackAnswer, CallbackRequest
+from incremental.websub.callback import CallbackAnswer, CallbackRequest
 
 PASSWORD = "correct horse battery staple"
 MAY_BE_ASKED_BY_ANYBODY = {"/login", "/healthz", "/static/app.css"}

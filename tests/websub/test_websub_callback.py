@@ -11,15 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incremental.revisit import HubState
-from incremental.websub import (
-    CallbackRequest,
-    Confirmed,
-    Keys,
-    Ping,
-    Refused,
-    Subscription,
-    answer,
-)
+from incremental.websub.callback import CallbackRequest, Confirmed, Ping, Refused, answer
+from incremental.websub.subscription import Keys, Subscription
 
 NOW = 1_760_000_000.0
 HOUR, DAY = 3600.0, 86_400.0

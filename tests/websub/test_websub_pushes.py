@@ -21,7 +21,7 @@ from incremental.clock import SimulatedClock
 from incremental.fetch.options import FetchSettings
 from incremental.revisit import HubState
 from incremental.settings import PolicyName, Settings, WebSubSettings
-from incremental.websub import CallbackRequest
+from incremental.websub.callback import CallbackRequest
 from incremental.websub.pushes import Pushes, load_keys
 
 HOME, FEED = "https://news.example/", "https://news.example/feed.xml"

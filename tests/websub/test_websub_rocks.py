@@ -22,14 +22,14 @@ from fake_web import START as BEGIN
 
 from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
-from incremental.crawl.engine import InlineExecutor
 from incremental.fetch.headers import link_targets
 from incremental.fetch.options import FetchSettings
 from incremental.revisit import HubState
 from incremental.seeds import add_seed
 from incremental.settings import WebSubSettings
 from incremental.storage import open_configured_store
-from incremental.websub import CallbackRequest
+from incremental.threads import InlineExecutor
+from incremental.websub.callback import CallbackRequest
 from incremental.websub.pushes import Pushes, load_keys
 from store.values import HubRow
 

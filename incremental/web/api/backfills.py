@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
 
-from incremental.searches import Filters
+from incremental.saved_searches import Filters
 from incremental.web.api.page_replies import Backfill, BackfillPages, Backfills, OlderPage
 from incremental.web.api.replies import REFUSED, RowId
 from incremental.web.conditional import ConditionalRoute

@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request
 from pydantic import Field, StringConstraints
 
+from incremental.discovery.accepting import accept_sites, proposals_named, reject_sites
 from incremental.explain.discovery import discovery_facts, proposal_facts
-from incremental.learning.proposals import accept_sites, proposals_named, reject_sites
 from incremental.web.api.replies import REFUSED, Moment, Order, Reply
 from incremental.web.api.topics import TopicId, find
 from incremental.web.conditional import ConditionalRoute

@@ -12,7 +12,8 @@ from fastapi.responses import PlainTextResponse
 from classifier.hub.errors import LabelFileError
 from incremental.errors import InputError
 from incremental.explain.page import explain, hub_rows
-from incremental.learning.labels import correct, export_labels, import_labels
+from incremental.training.corrections import correct
+from incremental.training.label_files import export_labels, import_labels
 from incremental.web.api.replies import (
     REFUSED,
     Explanation,

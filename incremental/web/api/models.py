@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi import Path as InPath
 
 from classifier.hub.registry import ModelRegistry
-from incremental.learning.models import use_model
+from incremental.training.model_versions import use_model
 from incremental.web.api.replies import REFUSED, ActiveModel, Model
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
 
 from incremental.errors import InputError, NotFoundError
-from incremental.explain.versions import previous, text_of, version_at
-from incremental.learning.topics import teach
-from incremental.searches import Filters
+from incremental.explain.page_versions import previous, text_of, version_at
+from incremental.saved_searches import Filters
 from incremental.times import moment
+from incremental.topics.editing import teach
 from incremental.urls import identity, normalize
 from incremental.web.api.page_replies import (
     Change,

@@ -10,8 +10,8 @@ from fastapi import Path as InPath
 from pydantic import Field, StringConstraints
 
 from incremental.errors import NotFoundError
-from incremental.learning.topics import METHODS, begin, set_paused, teach
-from incremental.searches import Filters, to_json
+from incremental.saved_searches import Filters, to_json
+from incremental.topics.editing import METHODS, begin, set_paused, teach
 from incremental.web.api.replies import REFUSED, Moment, Order, Reply, RowId, WebAddress
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of

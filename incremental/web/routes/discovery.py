@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
+from incremental.discovery.accepting import accept_sites, proposals_named, reject_sites
 from incremental.explain.discovery import discovery_facts, proposal_facts
-from incremental.learning.proposals import accept_sites, proposals_named, reject_sites
 from incremental.web.api.replies import RowId
 from incremental.web.charts import bars
 from incremental.web.context import web_of

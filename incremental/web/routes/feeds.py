@@ -13,7 +13,7 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response
 
 from incremental.errors import InputError
-from incremental.searches import Filters, from_json
+from incremental.saved_searches import Filters, from_json
 from incremental.web.api.replies import RowId
 from incremental.web.conditional import ConditionalRoute, unless_known
 from incremental.web.context import web_of

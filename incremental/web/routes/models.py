@@ -13,7 +13,7 @@ from classifier.hub import load_default
 from classifier.hub.errors import HubClassifierError
 from classifier.hub.registry import ModelRegistry
 from incremental.errors import NotFoundError
-from incremental.learning.models import use_model
+from incremental.training.model_versions import use_model
 from incremental.web.charts import bars
 from incremental.web.context import web_of
 from incremental.web.routes.forms import see

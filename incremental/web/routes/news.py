@@ -11,8 +11,8 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
 from incremental.errors import InputError, NotFoundError
-from incremental.learning.topics import teach
-from incremental.searches import SHOWN, Filters, from_json, to_json
+from incremental.saved_searches import SHOWN, Filters, from_json, to_json
+from incremental.topics.editing import teach
 from incremental.web.api.replies import RowId as PageId
 from incremental.web.context import web_of
 from incremental.web.reading import Between, following, gained, merged, teaching, terms_of

@@ -11,9 +11,9 @@ from fastapi.responses import Response
 from incremental.errors import InputError
 from incremental.explain.hub import in_short
 from incremental.explain.page import explain, hub_rows
-from incremental.learning.labels import correct
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed
+from incremental.training.corrections import correct
 from incremental.web.api.replies import RowId
 from incremental.web.charts import bars
 from incremental.web.context import Web, web_of

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 
 from hubwatch_errors import HubwatchError
 from incremental.errors import NotFoundError
-from incremental.learning.topics import begin, set_paused, teach
+from incremental.topics.editing import begin, set_paused, teach
 from incremental.web.api.replies import RowId
 from incremental.web.charts import bars
 from incremental.web.context import web_of

@@ -9,7 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse, Response
 
 from incremental.web.context import Web, web_of
-from incremental.websub import CallbackAnswer, CallbackRequest
+from incremental.websub.callback import CallbackAnswer, CallbackRequest
 
 router = APIRouter(include_in_schema=False)
 

@@ -1,4 +1,4 @@
-"""Learning from labels: once a night, beside the crawler.
+"""Training on labels: once a night, beside the crawler.
 
 ::
 
@@ -6,28 +6,26 @@
         └ later, when that thread is through: log the outcome
 
 The support vectors of the model that was trained in full stand for its training set; all labels are
-taught to it anew (:mod:`classifier.hub.updating`). That takes a minute or two of one core, so it is done
-in a thread that does not keep the process alive: a version is written whole or not at all.
+added to it anew (:mod:`classifier.hub.updating`), which takes a minute or two of one core.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Thread
 
 from classifier.hub import ModelError, TrainingError
 from classifier.hub.labels import labels_hash
 from classifier.hub.registry import ModelRegistry, next_version
 from classifier.hub.updating import update_model
-from incremental.crawl.engine import InlineExecutor
-from incremental.learning.labels import label_rows, merged, observe
-from incremental.learning.models import adopt_shipped, base_model
+from incremental.threads import InlineExecutor, Start, start_thread
 from incremental.times import DAY
+from incremental.training.behaviour import observe
+from incremental.training.label_files import label_rows, merged
+from incremental.training.model_versions import adopt_shipped, base_model
 from incremental.urls import host_of, registered_domain
 from store import Store
 from store.enums import LabelOrigin
@@ -42,13 +40,6 @@ MAX_LABELS_PER_SITE = 10
 """Labels of one domain and kind, those of users apart: a site with two hundred tags is one opinion."""
 UNTIL = "labels_until"
 """In a manifest's ``training``: when the last of the labels that the version learned was said."""
-
-Start = Callable[[Callable[[], None]], object]
-
-
-def start_thread(work: Callable[[], None]) -> None:
-    """Run *work* in a thread of its own, which ends with the process."""
-    Thread(target=work, name="learning", daemon=True).start()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +57,7 @@ class Learned:
 
 
 def teach(root: Path, entries: list[LabelEntry]) -> Learned:
-    """Teach labels to the base model below *root* and register the new version.
+    """Train the base model below *root* on labels; register the new version.
 
     Raises:
         TrainingError: libsvm refused.
@@ -88,12 +79,7 @@ def teach(root: Path, entries: list[LabelEntry]) -> Learned:
 
 
 def learn_now(store: Store, root: Path, now: float) -> Learned | None:
-    """Do at once what the nightly step does, however few labels are new; None = none are.
-
-    Raises:
-        TrainingError: libsvm refused.
-        ModelError: the registry cannot be used.
-    """
+    """Do at once what the nightly step does, however few labels are new; None = none are."""
     observe(store, now)
     entries = lesson(store.read.labels())
     until = taught_until(root)

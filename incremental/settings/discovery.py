@@ -43,11 +43,7 @@ class DiscoverySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 def check_discovery(settings: DiscoverySettings) -> None:
-    """Check what types cannot say.
-
-    Raises:
-        SettingsError: names the field, its value and the way out.
-    """
+    """Check what types cannot say, or raise :class:`SettingsError`."""
     for name, value, allowed in (
         ("provider", settings.provider, PROVIDERS),
         ("ranking", settings.ranking, RANKINGS),

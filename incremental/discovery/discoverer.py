@@ -6,13 +6,13 @@
                           ▲   │                        │
                    rank ──┘   └── after each round: one transaction, then proposals
 
-Pages of watched sites are taken from the cache alone: what is looked for are other sites. Whoever calls
-owns the thread; the store is written in short transactions, as by any other command.
+Pages of watched sites are taken from the cache alone: what is looked for are other sites.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -31,15 +31,15 @@ from incremental.discovery.bandit import Bandit
 from incremental.discovery.exploration import Exploration, ExplorationState, Round
 from incremental.discovery.operators import SEARCHING, KnownPage, OutLink, Sources, operators
 from incremental.discovery.proposing import JudgedPage, propose
-from incremental.discovery.search import NoProvider, Noting, SearchProvider
+from incremental.discovery.search_provider import NoProvider, Noting, SearchProvider
 from incremental.errors import InputError
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import FetchStatus
-from incremental.learning.topic_models import TopicShelf
-from incremental.learning.topics import text_of
 from incremental.parse import Page, PageKind, parse
 from incremental.scope import trap
 from incremental.settings import Settings
+from incremental.topics.model_store import TopicShelf
+from incremental.topics.page_texts import cached_body
 from incremental.urls import host_of, identity, normalize, registered_domain
 from incremental.visit import Fetch, topic_text
 from store import Store
@@ -76,7 +76,6 @@ class _Read:
     """A page as a run keeps it."""
 
     text: PageText
-    links: tuple[OutLink, ...]
     known: KnownPage
 
 
@@ -137,7 +136,7 @@ class Discoverer:
     ) -> RunRow:
         """Take up the run that was cut off, else begin one; return it as it ended.
 
-        *stop* is asked between rounds: a run that is stopped is taken up by the next call.
+        *stop* is asked between rounds; what it stops the next call takes up.
         """
         now = self._parts.now
         row = self._store.discovery.unfinished(self._topic.id)
@@ -171,7 +170,6 @@ class Discoverer:
         return ExplorationState.from_json(json.loads(row.exploration), names)
 
     def _recall(self) -> None:
-        """Take what earlier rounds and runs of the topic read from the store."""
         targets: dict[str, list[str]] = {}
         for source, target in self._store.discovery.links(self._topic.id):
             targets.setdefault(source, []).append(target)
@@ -184,7 +182,7 @@ class Discoverer:
     def _read_seeds(self) -> None:
         """Learn what the examples link to: of their text only the words were kept."""
         for url in [seed.url for seed in self._seeds]:
-            if not self._pages[url].links and self._cached(url) is None and self._waited(url):
+            if not self._pages[url].known.links and self._cached(url) is None and self._waited(url):
                 page, body, kind = self._asked(url)
                 if page is not None:
                     self._taken(url, page, topic_text(page, body, kind))
@@ -193,7 +191,7 @@ class Discoverer:
     def _exploration(self, state: ExplorationState) -> Exploration:
         provider = self._parts.provider
         if not isinstance(provider, NoProvider):
-            provider = Noting(provider, self._note)
+            provider = Noting(provider, self._notes.append)
         sources = Sources(linkers=self._who_links, read=self._read, provider=provider)
         words = list(dict.fromkeys(term for page in self._seeds for term in page.terms[:4]))
         keywords: list[str] = json.loads(self._topic.keywords)
@@ -208,9 +206,6 @@ class Discoverer:
             sites=self._settings.discovery.reward == "sites",
         )
 
-    def _note(self, text: str) -> None:
-        self._notes.append(text)
-
     def _round(
         self,
         run_id: int,
@@ -219,7 +214,7 @@ class Discoverer:
         pages: int,
         progress: Progress | None,
     ) -> str:
-        """Do one round and record it; return why the run is over, empty while it is not."""
+        """Do one round; return why the run is over, empty while it is not."""
         state = exploration.state
         if state.rounds >= rounds:
             return "the one round is done" if rounds == 1 else f"all {rounds} rounds are done"
@@ -248,7 +243,7 @@ class Discoverer:
                 title=read.text.title,
                 text=to_text(read.text),
                 score=round(self._model.judge(read.text).score, 4),
-                targets=tuple(link.url for link in read.links),
+                targets=tuple(link.url for link in read.known.links),
             )
             for url, read in self._fresh.items()
         ]
@@ -256,12 +251,7 @@ class Discoverer:
         row = RoundRow(
             number=done.number,
             operator=done.operator,
-            scores=json.dumps(
-                {
-                    name: None if score == float("inf") else round(score, 4)
-                    for name, score in done.scores.items()
-                }
-            ),
+            scores=json.dumps({name: _number(score) for name, score in done.scores.items()}),
             asked=done.asked,
             found=len(done.found),
             sites=len({_site_of(one.url) for one in done.found} - before),
@@ -271,7 +261,8 @@ class Discoverer:
         )
         stored = json.dumps(exploration.state.to_json(), ensure_ascii=False)
         self._store.discovery.record(RoundRecord(run_id, self._topic.id, row, stored, pages))
-        self._fresh, self._notes = {}, []
+        self._fresh.clear()
+        self._notes.clear()
         self._propose()
 
     def _propose(self) -> None:
@@ -283,7 +274,7 @@ class Discoverer:
                 row.score or 0.0,
                 row.operator,
                 row.via,
-                self._pages[row.url].links if row.url in self._pages else (),
+                self._pages[row.url].known.links if row.url in self._pages else (),
             )
             for row in self._store.discovery.pages(self._topic.id)
             if row.operator != SEED
@@ -294,7 +285,7 @@ class Discoverer:
         offers = [NewProposal(**asdict(one)) for one in found]
         self._store.discovery.propose(self._topic.id, offers, now=self._parts.now())
 
-    def _hub_scores(self, anchors: Mapping[str, str]) -> Mapping[str, float]:
+    def _hub_scores(self, anchors: Mapping[str, str]) -> dict[str, float]:
         evidence = [LinkEvidence(url=url, anchor=anchor or None) for url, anchor in anchors.items()]
         return dict(zip(anchors, map(float, self._parts.scorer.score(evidence)), strict=True))
 
@@ -312,13 +303,8 @@ class Discoverer:
         return [*found, *self._store.discovery.linkers(self._topic.id, url, limit=rest)][:count]
 
     def _read(self, urls: Sequence[str]) -> list[KnownPage]:
-        """Read pages; what cannot be read, or may not, is missing."""
-        found = []
-        for url in urls:
-            read = self._pages.get(url) or self._fetched(url)
-            if read is not None:
-                found.append(read.known)
-        return found
+        found = (self._pages.get(url) or self._fetched(url) for url in urls)
+        return [read.known for read in found if read is not None]
 
     def _fetched(self, address: str) -> _Read | None:
         url = normalize(address)
@@ -357,14 +343,11 @@ class Discoverer:
         return True
 
     def _cached(self, url: str) -> _Read | None:
-        """Return a page of a watched site from the cache, with its links."""
         for row in self._store.read.find_page(url, identity(url)):
-            hub = self._store.read.hub(row["id"])
-            digest = row["body_md5"] or (hub.body_md5 if hub is not None else None)
-            body = self._store.cache.get(row["url"], digest) if digest else None
+            body = cached_body(self._store, row)
             if body is not None:
                 page = parse(body, str(row["url"]), decode=decode_body, want_text=True)
-                return self._taken(url, page, text_of(body, str(row["url"])))
+                return self._taken(url, page, topic_text(page, body))
         return None
 
     def _taken(self, url: str, page: Page, text: PageText) -> _Read:
@@ -389,7 +372,7 @@ class Discoverer:
             links=links,
             text=" ".join([text.meta, *text.headings, text.body])[:WORDED_CHARS],
         )
-        self._pages[url] = _Read(text, links, known)
+        self._pages[url] = _Read(text, known)
         for link in links:
             sources = self._linkers.setdefault(link.url, [])
             if len(sources) < LINKERS_PER_PAGE:
@@ -398,10 +381,13 @@ class Discoverer:
 
     def _rank_in(self, url: str) -> None:
         read = self._pages[url]
-        targets = [link.url for link in read.links]
+        targets = [link.url for link in read.known.links]
         self._ranking.add(url, weighted_terms(read.text), targets)
 
 
+def _number(score: float) -> float | None:
+    return round(score, 4) if math.isfinite(score) else None
+
+
 def _site_of(url: str) -> str:
-    """Return the registered domain of a URL: what counts as one site."""
     return registered_domain(host_of(url))

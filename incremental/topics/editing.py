@@ -1,13 +1,11 @@
-"""What users say of topics: begin one, give it examples, call pages relevant or not, end it.
+"""What users say of topics: begin one, give it examples, call pages relevant or not, pause it.
 
 ::
 
     topic add      ── begin ──┐  examples: text from the cache if the page is there,
     relevant URL   ── teach ──┤  else the daemon fetches it, within seconds when it runs
     irrelevant URL ── teach ──┘
-                              └─ the topic learns at once (incremental.learning.topic_models)
-
-Nothing here opens a socket. What a topic makes of pages is in :mod:`incremental.crawl.topics`.
+                              └─ the topic is trained at once (incremental.topics.model_store)
 """
 
 from __future__ import annotations
@@ -17,12 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from classifier.topic.values import PageText, Verdict
-from incremental.decide.topics import readiness, to_text
+from classifier.topic.values import Verdict
+from incremental.decide.topics import EXAMPLE, IRRELEVANT, RELEVANT, readiness, to_text
 from incremental.errors import InputError, NotFoundError
+from incremental.topics.page_texts import cached_text
 from incremental.urls import identity, normalize
 from store import Store
-from store.enums import ExampleOrigin, TopicState, TopicVerdict
+from store.enums import ExampleOrigin, TopicState
 from store.topic_values import ExampleRow, NewExample, TopicRow
 from store.topics import YOU
 from store.values import TopicScore
@@ -55,11 +54,7 @@ class Taught:
 
 
 def find_topic(store: Store, name: str) -> TopicRow:
-    """Return the topic of a name.
-
-    Raises:
-        NotFoundError: there is none.
-    """
+    """Return the topic, or raise :class:`NotFoundError`."""
     row = store.topics.topic(name.strip())
     if row is None:
         known = ", ".join(one.name for one in store.topics.topics()) or "none yet"
@@ -76,12 +71,14 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     method: str = METHODS[0],
     now: float,
 ) -> tuple[TopicRow, list[Taught]]:
-    """Add a topic, or change the key words and the method of the one with that name and add examples.
+    """Add a topic, or change the key words and method of the one with that name and add examples.
 
     Raises:
         InputError: a name, URL, key word or method that cannot be used. Nothing was stored.
     """
-    name = _checked_name(name)
+    name = " ".join(name.split())
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise InputError("topic", name[:MAX_NAME], f"give a name of 1 to {MAX_NAME} characters")
     words = _checked_words(keywords)
     if method not in METHODS:
         raise InputError("method", method, f"must be one of: {', '.join(METHODS)}")
@@ -109,7 +106,6 @@ def teach(
 
     Raises:
         InputError: one is no web address. Nothing was stored.
-        NotFoundError: there is no such topic.
     """
     row = find_topic(store, name)
     origin = ExampleOrigin.RELEVANT if relevant else ExampleOrigin.IRRELEVANT
@@ -121,7 +117,7 @@ def teach(
 
 
 def _mark(store: Store, row: TopicRow, url: str, *, relevant: bool, now: float) -> None:
-    """Let a user's word stand beside the page at once; no model outranks it."""
+    """Put the user's word beside the page at once; no model outranks it."""
     verdict = Verdict.RELEVANT if relevant else Verdict.IRRELEVANT
     for page in store.read.find_page(url, identity(url)):
         score = TopicScore(
@@ -137,11 +133,7 @@ def _mark(store: Store, row: TopicRow, url: str, *, relevant: bool, now: float) 
 
 
 def set_paused(store: Store, name: str, *, paused: bool, now: float) -> TopicRow:
-    """Let a topic judge no more pages, or judge again.
-
-    Raises:
-        NotFoundError: there is no such topic.
-    """
+    """Let a topic judge no more pages, or judge again."""
     row = find_topic(store, name)
     keywords: list[str] = json.loads(row.keywords)
     ready = readiness(store.topics.examples(row.id), keywords).ready
@@ -181,35 +173,6 @@ def _example(
     return NewExample(url, identity(url), origin, text.title, to_text(text))
 
 
-def cached_text(store: Store, url: str) -> PageText | None:
-    """Return the text of a page whose body was kept, None when there is none."""
-    for page in store.read.find_page(url, identity(url)):
-        hub = store.read.hub(page["id"])
-        digest = page["body_md5"] or (hub.body_md5 if hub is not None else None)
-        body = store.cache.get(page["url"], digest) if digest else None
-        if body is not None:
-            return text_of(body, str(page["url"]))
-    return None
-
-
-def text_of(body: bytes, url: str, content_type: str = "") -> PageText:
-    """Return what topics judge of a body, by position."""
-    # Only who has a page to read loads the parser.
-    from incremental.fetch.decoding import decode_body  # noqa: PLC0415
-    from incremental.parse import parse  # noqa: PLC0415
-    from incremental.visit import topic_text  # noqa: PLC0415
-
-    page = parse(body, url, content_type=content_type, decode=decode_body, want_text=True)
-    return topic_text(page, body, content_type)
-
-
-def _checked_name(name: str) -> str:
-    name = " ".join(name.split())
-    if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise InputError("topic", name[:MAX_NAME], f"give a name of 1 to {MAX_NAME} characters")
-    return name
-
-
 def _checked_words(keywords: Sequence[str]) -> tuple[str, ...]:
     words = tuple(dict.fromkeys(" ".join(word.split()) for word in keywords))
     for word in words:
@@ -231,31 +194,31 @@ def _addresses(urls: Sequence[str]) -> list[str]:
 
 
 def all_topic_facts(store: Store) -> list[dict[str, Any]]:
-    """Return what there is to say of each topic in a list, ready for JSON; times are unix seconds."""
+    """Return each topic in a list, ready for JSON; times are unix seconds."""
     judged, said = store.topics.counts(), store.topics.example_counts()
-    return [
-        _facts(row, judged.get(row.id, {}), said.get(row.id, {})) for row in store.topics.topics()
-    ]
+    verdicts = ("relevant", "grey", "irrelevant", "guess")
+    facts = []
+    for row in store.topics.topics():
+        pages, examples = judged.get(row.id, {}), said.get(row.id, {})
+        facts.append(
+            {
+                "name": row.name,
+                "state": row.state,
+                "why": row.why,
+                "method": row.method,
+                "keywords": json.loads(row.keywords),
+                "version": row.version or None,
+                "examples": examples.get(EXAMPLE, 0),
+                "corrections": examples.get(RELEVANT, 0) + examples.get(IRRELEVANT, 0),
+                "pages": {verdict: pages.get(verdict, 0) for verdict in verdicts},
+                "warnings": json.loads(row.warnings),
+                "created_at": row.created_at,
+                "learned_at": row.learned_at,
+            }
+        )
+    return facts
 
 
 def topic_facts(store: Store, row: TopicRow) -> dict[str, Any]:
     """Return the same of one topic."""
-    judged, said = store.topics.counts(), store.topics.example_counts()
-    return _facts(row, judged.get(row.id, {}), said.get(row.id, {}))
-
-
-def _facts(row: TopicRow, judged: dict[str, int], said: dict[str, int]) -> dict[str, Any]:
-    return {
-        "name": row.name,
-        "state": row.state,
-        "why": row.why,
-        "method": row.method,
-        "keywords": json.loads(row.keywords),
-        "version": row.version or None,
-        "examples": said.get(ExampleOrigin.EXAMPLE, 0),
-        "corrections": said.get(ExampleOrigin.RELEVANT, 0) + said.get(ExampleOrigin.IRRELEVANT, 0),
-        "pages": {verdict: judged.get(verdict, 0) for verdict in (*TopicVerdict, "guess")},
-        "warnings": json.loads(row.warnings),
-        "created_at": row.created_at,
-        "learned_at": row.learned_at,
-    }
+    return next(facts for facts in all_topic_facts(store) if facts["name"] == row.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -54,59 +55,63 @@ class SearchProvider(Protocol):
 
     name: str
 
-    def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:
+    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
         """Return up to *count* pages for *query*; *page* 2 are the *count* after those, and so on."""
         ...
 
-    def related(self, url: str, count: int) -> SearchAnswer:
-        """Return pages like the one at *url*; OFF when it has no such operator."""
-        ...
+    def related(self, _url: str, _count: int, /) -> SearchAnswer:
+        """Return pages like the one at a URL; OFF where there is no such operator, as in most."""
+        return SearchAnswer(SearchStatus.OFF, detail=f"{self.name} has no related operator")
 
-    def linkers(self, url: str, count: int) -> SearchAnswer:
-        """Return pages that link to *url*; OFF when it has no such operator."""
-        ...
+    def linkers(self, _url: str, _count: int, /) -> SearchAnswer:
+        """Return pages that link to a URL; OFF where there is no such operator, as in most."""
+        return SearchAnswer(SearchStatus.OFF, detail=f"{self.name} has no link operator")
 
 
-class NoProvider:
+class NoProvider(SearchProvider):
     """Stands where no search provider is set up: every question is OFF."""
 
     name = "none"
 
-    def search(self, _query: str, _count: int, _page: int = 1) -> SearchAnswer:
+    def search(self, _query: str, _count: int, _page: int = 1, /) -> SearchAnswer:
         """Say that it is off."""
-        return _OFF
-
-    def related(self, _url: str, _count: int) -> SearchAnswer:
-        """Say that it is off."""
-        return _OFF
-
-    linkers = related
+        return SearchAnswer(SearchStatus.OFF, detail="no search provider is set up")
 
 
-_OFF = SearchAnswer(SearchStatus.OFF, detail="no search provider is set up")
+class Wrapped(SearchProvider, ABC):
+    """A provider each of whose questions is asked by way of :meth:`around`."""
+
+    def __init__(self, provider: SearchProvider) -> None:
+        self.name = provider.name
+        self._provider = provider
+
+    @abstractmethod
+    def around(self, ask: Callable[[], SearchAnswer]) -> SearchAnswer:
+        """Ask, or not."""
+
+    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
+        """Ask for pages by words."""
+        return self.around(lambda: self._provider.search(query, count, page))
+
+    def related(self, url: str, count: int, /) -> SearchAnswer:
+        """Ask for pages like one."""
+        return self.around(lambda: self._provider.related(url, count))
+
+    def linkers(self, url: str, count: int, /) -> SearchAnswer:
+        """Ask for pages that link to one."""
+        return self.around(lambda: self._provider.linkers(url, count))
 
 
-class Noting:
+class Noting(Wrapped):
     """A provider whose troubles are written down, each with its detail, for people."""
 
     def __init__(self, provider: SearchProvider, note: Callable[[str], object]) -> None:
-        self.name = provider.name
-        self._provider = provider
+        super().__init__(provider)
         self._note = note
 
-    def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:
+    def around(self, ask: Callable[[], SearchAnswer]) -> SearchAnswer:
         """Ask, and note what went wrong."""
-        return self._noted(self._provider.search(query, count, page))
-
-    def related(self, url: str, count: int) -> SearchAnswer:
-        """Ask, and note what went wrong."""
-        return self._noted(self._provider.related(url, count))
-
-    def linkers(self, url: str, count: int) -> SearchAnswer:
-        """Ask, and note what went wrong."""
-        return self._noted(self._provider.linkers(url, count))
-
-    def _noted(self, answer: SearchAnswer) -> SearchAnswer:
+        answer = ask()
         if answer.status not in (SearchStatus.ANSWERED, SearchStatus.OFF):
             words = answer.status.value.replace("_", " ")
             self._note(f"{self.name}: {words}" + (f" ({answer.detail})" if answer.detail else ""))

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import urlencode
 
-from incremental.discovery.search import MAX_QUERY_CHARS, SearchAnswer, SearchStatus
+from incremental.discovery.providers.json_answers import answer_of
+from incremental.discovery.search_provider import (
+    MAX_QUERY_CHARS,
+    SearchAnswer,
+    SearchProvider,
+    SearchStatus,
+)
 from incremental.fetch.status import Request, Response
-from incremental.search.reading import answer_of
 
 Fetch = Callable[[Request], Response]
 ADDRESS = "https://api.search.brave.com/res/v1/web/search"
@@ -18,7 +23,7 @@ MAX_PAGE = 10
 """Brave's ``offset`` counts pages from 0 to 9."""
 
 
-class BraveProvider:
+class BraveProvider(SearchProvider):
     """Asks Brave with *key*; *address* is another one in tests and behind a gateway."""
 
     name = "brave"
@@ -28,7 +33,7 @@ class BraveProvider:
         self._key = key
         self._address = address
 
-    def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:
+    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
         """Return up to *count* pages, at most :data:`MAX_COUNT`; none behind :data:`MAX_PAGE`."""
         if not self._key:
             return SearchAnswer(SearchStatus.DENIED, detail=f"{KEY_VARIABLE} is not set")
@@ -40,11 +45,3 @@ class BraveProvider:
         headers = {"Accept": "application/json", "X-Subscription-Token": self._key}
         response = self._fetch(Request(f"{self._address}?{urlencode(asked)}", headers=headers))
         return answer_of(response, ("web", "results"), "description", count)
-
-    def related(self, _url: str, _count: int) -> SearchAnswer:
-        """Brave has no such operator."""
-        return SearchAnswer(SearchStatus.OFF, detail="Brave Search has no related: operator")
-
-    def linkers(self, _url: str, _count: int) -> SearchAnswer:
-        """Brave has no such operator."""
-        return SearchAnswer(SearchStatus.OFF, detail="Brave Search has no link: operator")

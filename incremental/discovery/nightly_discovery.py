@@ -5,9 +5,8 @@
     step(now) ── a day since the last? ── a thread of its own: one run for each ready topic
         └ later, when that thread is through: say what came of it
 
-The thread has a connection of its own and writes as any command does. It ends with the process: a run
-that is cut off goes on the next night. So does one that was begun by hand with more pages than a night
-has; the round in which the night's pages are used up is done to its end.
+The thread has a connection of its own and writes as any command does. A run that is cut off, or was begun
+by hand with more pages than a night has, goes on the next night.
 """
 
 from __future__ import annotations
@@ -15,18 +14,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from threading import Thread
 from typing import TYPE_CHECKING
 
 from hubwatch_errors import HubwatchError
 from incremental.discovery.exploration import Round
+from incremental.threads import Start, start_thread
 from incremental.times import DAY
 from store import Store
-from store.discovery import RunRow
 from store.topic_values import TopicRow
 
 if TYPE_CHECKING:
-    from incremental.crawl.discoverer import Discoverer
+    from incremental.discovery.discoverer import Discoverer
 
 logger = logging.getLogger("hubwatch.discovery")
 
@@ -34,12 +32,6 @@ ROUNDS_PER_NIGHT = 50
 POLL_SECONDS = 60.0
 
 Make = Callable[[TopicRow], "AbstractContextManager[Discoverer]"]
-Start = Callable[[Callable[[], None]], object]
-
-
-def start_thread(work: Callable[[], None]) -> None:
-    """Run *work* in a thread of its own, which ends with the process."""
-    Thread(target=work, name="discovery", daemon=True).start()
 
 
 class NightlyDiscovery:
@@ -58,8 +50,7 @@ class NightlyDiscovery:
     def step(self, now: float) -> float:
         """Begin the night's round when it is due; return when to call again (unix seconds).
 
-        The first comes a day after the last run, also after one by hand and of an earlier process; where
-        there was none, a day after the topic was added.
+        The first is due a day after the last run of any process or, without one, after a topic was added.
         """
         if self._next_at is None:
             self._next_at = min(self._last_at(now), now) + DAY
@@ -70,7 +61,6 @@ class NightlyDiscovery:
         return now + POLL_SECONDS
 
     def _last_at(self, now: float) -> float:
-        """Return when anything was looked for last."""
         topics = self._store.topics.topics()
         runs = [self._store.discovery.last_run(topic.id) for topic in topics]
         begun = [run.updated_at for run in runs if run is not None]
@@ -86,14 +76,20 @@ class NightlyDiscovery:
             self._running = False
 
     def _topic(self, topic: TopicRow) -> None:
-        night = _Night(self._pages)
+        done: list[Round] = []
+
+        def is_over() -> bool:
+            # A run that is taken up may have been given more than a night has.
+            read = sum(len(one.found) for one in done)
+            return read >= self._pages or len(done) >= ROUNDS_PER_NIGHT
+
         try:
             with self._make(topic) as discoverer:
                 run = discoverer.run(
                     rounds=ROUNDS_PER_NIGHT,
                     pages=self._pages,
-                    progress=night.count,
-                    stop=night.is_over,
+                    progress=lambda _run, one, _read: done.append(one),
+                    stop=is_over,
                 )
         except HubwatchError as error:
             logger.warning("topic %s: %s", topic.name, error)
@@ -101,20 +97,3 @@ class NightlyDiscovery:
         found = len(self._store.discovery.proposals(topic.id))
         why = run.why or "goes on the next night"
         logger.info("topic %s: %s; sites proposed: %d", topic.name, why, found)
-
-
-class _Night:
-    """What a night has used of its budget, whatever the run that it takes up may have."""
-
-    def __init__(self, pages: int) -> None:
-        self._pages_left = pages
-        self._rounds_left = ROUNDS_PER_NIGHT
-
-    def count(self, _run: RunRow, done: Round, _read: int) -> None:
-        """Take a round off."""
-        self._pages_left -= len(done.found)
-        self._rounds_left -= 1
-
-    def is_over(self) -> bool:
-        """Tell whether nothing is left."""
-        return self._pages_left < 1 or self._rounds_left < 1

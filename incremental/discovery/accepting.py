@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from incremental.errors import NotFoundError
-from incremental.seeds import add_seed
+from incremental.seeds import BY_DISCOVERY, add_seed
 from incremental.urls import identity
 from store import Store
 from store.discovery import ProposalRow
@@ -15,8 +15,6 @@ from store.enums import HubKind, HubRole, ProposalState
 from store.record import to_json
 from store.values import NewHub, SeenLink
 
-BY_DISCOVERY = "discovery"
-"""In a site's origin, in place of the page that led there: you accepted a proposal."""
 _NAMED_AT_MOST = 20
 
 

@@ -10,7 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from incremental.discovery.search import SearchAnswer, SearchProvider, SearchStatus
+from incremental.discovery.search_provider import (
+    SearchAnswer,
+    SearchProvider,
+    SearchStatus,
+    Wrapped,
+)
 from incremental.times import DAY
 
 FIRST_BACK_OFF_SECONDS = 60.0
@@ -57,7 +62,7 @@ def counted(meter: Meter, answer: SearchAnswer, now: float, interval_seconds: fl
     return replace(Meter(today, asked, now + wait), failures=failures)
 
 
-class Metered:
+class Metered(Wrapped):
     """A provider within its limits. *now* tells the time, unix seconds.
 
     Short waits, the interval between two questions, are waited for with *pause*, if there is one. *keep*
@@ -75,28 +80,16 @@ class Metered:
         pause: Callable[[float], None] | None = None,
         keep: Callable[[Meter], None] | None = None,
     ) -> None:
-        self.name = provider.name
+        super().__init__(provider)
         self.meter = meter or Meter()
-        self._provider = provider
         self._now = now
         self._per_day = per_day
         self._interval = interval_seconds
         self._pause = pause
         self._keep = keep
 
-    def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:
+    def around(self, ask: Callable[[], SearchAnswer]) -> SearchAnswer:
         """Ask, if that is permitted now."""
-        return self._within(lambda: self._provider.search(query, count, page))
-
-    def related(self, url: str, count: int) -> SearchAnswer:
-        """Ask, if that is permitted now."""
-        return self._within(lambda: self._provider.related(url, count))
-
-    def linkers(self, url: str, count: int) -> SearchAnswer:
-        """Ask, if that is permitted now."""
-        return self._within(lambda: self._provider.linkers(url, count))
-
-    def _within(self, ask: Callable[[], SearchAnswer]) -> SearchAnswer:
         now = self._now()
         short = 0.0 < self.meter.open_at - now <= self._interval and not self.meter.failures
         if short and self._pause is not None:

@@ -25,10 +25,10 @@ class VersionText:
 
 
 def version_at(versions: list[Version], at: float | None) -> Version:
-    """Return the version that stood at *at*; None = the latest. Before the first, the first stands.
+    """Return the version that stood at *at* (None = the latest), at the earliest the first.
 
     Raises:
-        NotFoundError: there is none at all: the page was never read.
+        NotFoundError: the page was never read.
     """
     if not versions:
         raise NotFoundError("the page was never read, so no text of it is kept")
@@ -37,11 +37,7 @@ def version_at(versions: list[Version], at: float | None) -> Version:
 
 
 def text_of(store: Store, page: dict[str, Any], version: Version) -> VersionText:
-    """Return the text of a version.
-
-    Raises:
-        NotFoundError: its body is not kept any more.
-    """
+    """Return the text of a version, or raise :class:`NotFoundError` when it is no longer kept."""
     body = store.cache.get(page["url"], version.body_md5)
     if body is not None:
         html, _ = decode_body(body, "")
@@ -59,21 +55,13 @@ def text_of(store: Store, page: dict[str, Any], version: Version) -> VersionText
 def compare(
     store: Store, page: dict[str, Any], before: Version, after: Version
 ) -> tuple[VersionText, VersionText, TextDiff]:
-    """Return two versions of a page with their texts, and what differs.
-
-    Raises:
-        NotFoundError: a body is not kept any more.
-    """
+    """Return two versions with their texts, and what differs. Raises as :func:`text_of`."""
     old, new = text_of(store, page, before), text_of(store, page, after)
     return old, new, diff(whole(old.title, old.text), whole(new.title, new.text))
 
 
 def previous(versions: list[Version], version: Version) -> Version:
-    """Return the version before one.
-
-    Raises:
-        NotFoundError: it is the first.
-    """
+    """Return the version before one, or raise :class:`NotFoundError` for the first."""
     earlier = [one for one in versions if one.at < version.at]
     if not earlier:
         raise NotFoundError(

@@ -1,7 +1,7 @@
-"""The versions of the hub classifier: those that were shipped, and those learned here.
+"""The versions of the hub classifier: shipped ones, and those trained here.
 
-Learned ones lie in the registry, the folder ``models`` beside the store. While it is empty, the
-shipped version is active.
+The latter lie in the registry, the folder ``models`` beside the store; while it is empty, the shipped
+version is active.
 """
 
 from __future__ import annotations
@@ -20,10 +20,7 @@ logger = logging.getLogger("hubwatch.models")
 
 
 class ActiveScorer:
-    """The classifier that the crawler asks: always the active version, taken up without a restart.
-
-    A version that cannot be loaded leaves the present one in use; why is logged once.
-    """
+    """The active version, taken up without a restart; one that cannot be loaded leaves the last in use."""
 
     def __init__(self, root: Path) -> None:
         self._active = ActiveClassifier(root)
@@ -36,11 +33,11 @@ class ActiveScorer:
         return self._current().version
 
     def score(self, links: Sequence[LinkEvidence]) -> Iterable[float]:
-        """Return the probability that each link is a hub, in order."""
+        """Score links, in order."""
         return self._current().score(links)
 
     def score_page(self, link: LinkEvidence, page: str) -> PageScore:
-        """Return what URL and content of a fetched page say together."""
+        """Score a fetched page by URL and content."""
         return self._current().score_page(link, page)
 
     def _current(self) -> HubClassifier:
@@ -85,7 +82,7 @@ def use_model(root: Path, version: str) -> None:
 
     Raises:
         NotFoundError: there is none of that name.
-        ModelError: it is damaged; what was active stays so.
+        ModelError: it is damaged; the active one stays.
     """
     known = [str(row["version"]) for row in list_models(root)]
     if version not in known:
@@ -106,10 +103,7 @@ def adopt_shipped(root: Path) -> HubModel:
 
 
 def base_model(root: Path) -> HubModel:
-    """Return the model that labels are taught to: the active one as it was before it learned any.
-
-    All labels are taught anew each time, so that none counts twice, and one taken back is forgotten.
-    """
+    """Return the active model as it was before it learned labels: all are trained anew each time."""
     model = ActiveClassifier(root).current().model
     seen = set[str]()
     while "update" in model.metrics and model.version not in seen:

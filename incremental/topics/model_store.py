@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from classifier.topic.background import Background
@@ -30,95 +30,29 @@ from classifier.topic.semantic_tree import SemanticTree, TreeError
 from classifier.topic.text import weighted_terms
 from classifier.topic.trees import read_tree
 from classifier.topic.trees.forest import joined
-from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
+from classifier.topic.values import PageText
 from incremental.decide.topics import (
-    LIKELY,
     Readiness,
     from_text,
     is_empty,
     readiness,
     says_something,
 )
-from incremental.learning.topics import find_topic
+from incremental.topics.active_topic import TopicVoice
+from incremental.topics.editing import find_topic
 from store import Store
 from store.enums import ExampleOrigin, TopicState, TopicVerdict
 from store.topic_values import ExampleRow, KeptPage, TopicFields, TopicRow
-from store.values import TopicScore
 
 logger = logging.getLogger("hubwatch.topics")
 
 NEGATIVES = 100
 """Pages looked at last that stand for what is off topic."""
 FEW_PAGES = 15
+WITH_TREE = ("semantic", "fused")
+"""Methods that know how words are related by meaning."""
 BACKGROUND = "pages"
 """Name under which the document frequencies of fetched pages are kept."""
-
-
-@dataclass
-class TopicVoice:
-    """A ready topic: its model, and what it learned of links. Only the crawler's thread touches it."""
-
-    row: TopicRow
-    model: TopicModel
-    links: LinkOrder
-    caught_up: bool = False
-    """Whether the pages that were told before it was ready have been judged."""
-    unreadable: int = 0
-    """Pages among them whose bodies are lost or hold no text."""
-    hubs_read: set[str] = field(default_factory=set)
-    """URLs of hubs that were observed: their words are learned once."""
-
-    def read_hub(self, page: PageText, links: Sequence[LinkContext]) -> float:
-        """Return the relevance of a page that leads to others; what it leads to will speak for it."""
-        score = self.model.judge(page).score
-        if page.url in self.hubs_read:
-            self.links.renew(page, links, score, self.model)
-        else:
-            self.hubs_read.add(page.url)
-            self.links.observe(page, (), links, score, self.model)
-        return score
-
-    def judge(self, page: PageText, *, again: bool = False) -> Relevance:
-        """Judge a fetched page; a relevant one moves the centre of a method that adapts.
-
-        *again*: a page that was judged before; it has moved what it can.
-        """
-        relevance = self.model.judge(page)
-        if not again:
-            self.model = self.model.adapted(page, relevance)
-        return relevance
-
-    def expect(self, links: Sequence[LinkContext]) -> list[float]:
-        """Return what is expected of each link, 0 to 1, before its page is fetched."""
-        return self.links.expect(links, self.model)
-
-    def usual(self) -> float:
-        """Return what is expected of a link that nothing speaks for or against; above 0."""
-        return self.links.usual(self.model)
-
-    def learn_links(
-        self,
-        page: PageText,
-        led_here: LinkContext | None,
-        links: Sequence[LinkContext],
-        relevance: Relevance,
-    ) -> None:
-        """Let a fetched page teach what links like the one that led to it are worth."""
-        parents = () if led_here is None else (led_here,)
-        self.links.observe(page, parents, links, relevance, self.model)
-
-    def guess(self, key: str, score: float) -> TopicScore:
-        """Return what it expects of a link, as the store keeps it. A guess never rejects."""
-        verdict = Verdict.RELEVANT if score >= LIKELY else Verdict.GREY
-        return TopicScore(
-            identity=key,
-            topic_id=self.row.id,
-            score=round(score, 4),
-            verdict=verdict.value,
-            fetched=False,
-            method="links",
-            version=self.model.version,
-        )
 
 
 class TopicShelf:
@@ -139,10 +73,7 @@ class TopicShelf:
     # Lessons.
 
     def learn(self, row: TopicRow) -> TopicRow:
-        """Let a topic learn all that was said of it; return it as it stands then.
-
-        What it could not learn from is said in its row: ``state``, ``why``, ``warnings``.
-        """
+        """Train a topic on all that was said of it; its row says what it waits for (state, why, warnings)."""
         examples = self._store.topics.examples(row.id)
         keywords: list[str] = json.loads(row.keywords)
         standing = readiness(examples, keywords)
@@ -153,7 +84,12 @@ class TopicShelf:
             except TopicError as error:
                 standing = Readiness(ready=False, why=f"nothing can be learned from it: {error}")
             else:
-                fields = _columns(model, self._problems(row.method))
+                problems = (self._tree_problems or []) if row.method in WITH_TREE else []
+                fields = {
+                    "model": _json(model.to_json()),
+                    "version": model.version,
+                    "warnings": _json([*problems, *model.warnings]),
+                }
         state = TopicState.READY if standing.ready else TopicState.WAITING
         paused = row.state is TopicState.PAUSED
         fields |= {"state": TopicState.PAUSED if paused else state, "why": standing.why}
@@ -190,23 +126,22 @@ class TopicShelf:
         judged = self._store.topics.scores([page.page_id for page in pages], row.id)
         liked = {one.page_id for one in judged if one.verdict is not TopicVerdict.IRRELEVANT}
         plain = (p for p in pages if p.identity not in taught and p.page_id not in liked)
-        texts = (self._text(page) for page in plain)
-        found = (text for text in texts if text is not None and not is_empty(text))
-        return list(islice(found, NEGATIVES))
+        return list(islice(self._texts(plain), NEGATIVES))
 
     def _judged(self, row: TopicRow, examples: Sequence[ExampleRow]) -> list[PageText]:
-        """Return the pages that the topic judged relevant, the oldest first, but those a user spoke of."""
+        """Return what the topic judged relevant, the oldest first, but for pages a user spoke of."""
         taught = {one.identity for one in examples}
         pages = self._store.topics.judged_relevant(row.id, limit=MAX_JUDGED)
-        texts = (self._text(page) for page in reversed(pages) if page.identity not in taught)
-        return [text for text in texts if text is not None and not is_empty(text)]
+        return list(self._texts(page for page in reversed(pages) if page.identity not in taught))
 
-    def _text(self, page: KeptPage) -> PageText | None:
-        """Return a page's text as it was kept beside its history: nothing is parsed again."""
-        kept = self._store.answers.text(page.page_id)
-        if kept is None:
-            return None
-        return PageText(page.url, title=kept.title, body=kept.text, language=kept.language)
+    def _texts(self, pages: Iterable[KeptPage]) -> Iterator[PageText]:
+        """Yield texts as they were kept beside the pages' history: nothing is parsed again."""
+        for page in pages:
+            kept = self._store.answers.text(page.page_id)
+            if kept is not None:
+                text = PageText(page.url, kept.title, body=kept.text, language=kept.language)
+                if not is_empty(text):
+                    yield text
 
     # What all topics share.
 
@@ -228,10 +163,10 @@ class TopicShelf:
         self.background.observe(weighted_terms(text))
 
     def outgrown(self) -> bool:
-        """Tell whether so much more was seen since the last lessons that all topics should have new ones.
+        """Tell whether the pages seen have doubled since the last training: then all topics are trained anew.
 
-        When the number of pages has doubled: a topic of the first day knew nothing to compare with.
-        Which words go together is learned then as well; at thousands of pages that takes seconds.
+        A topic of the first day knew nothing to compare with. Which words go together is learned then too,
+        which takes seconds at thousands of pages.
         """
         pages = self.background.pages
         if pages < 2 * max(self._lesson_pages, FEW_PAGES):
@@ -241,8 +176,7 @@ class TopicShelf:
         return True
 
     def _semantic_tree(self, method: str) -> SemanticTree | None:
-        """Return the tree of the settings, read when a method first needs it."""
-        if method not in ("semantic", "fused"):
+        if method not in WITH_TREE:
             return None
         if self._tree_problems is None:
             found, self._tree_problems = [], []
@@ -254,9 +188,6 @@ class TopicShelf:
             self._tree = joined(found)
         return self._tree
 
-    def _problems(self, method: str) -> list[str]:
-        return (self._tree_problems or []) if method in ("semantic", "fused") else []
-
     # At work.
 
     def voices(self, rows: Iterable[TopicRow]) -> dict[int, TopicVoice]:
@@ -265,7 +196,7 @@ class TopicShelf:
         for row in rows:
             voice = before.get(row.id)
             if voice is None or voice.row.version != row.version:
-                model = self._model(row)
+                model = self.model(row)
                 if model is None:
                     continue
                 links = voice.links if voice is not None else self._links(row)
@@ -276,10 +207,7 @@ class TopicShelf:
         return self._voices
 
     def model(self, row: TopicRow) -> TopicModel | None:
-        """Return a topic's model; None when it waits for something."""
-        return self._model(row)
-
-    def _model(self, row: TopicRow) -> TopicModel | None:
+        """Return a topic's model, trained anew if it is damaged; None when it waits for something."""
         try:
             return self._read(row)
         except (TopicError, ValueError) as error:
@@ -306,23 +234,12 @@ class TopicShelf:
         self._store.topics.put_background(BACKGROUND, _json(self.background.to_json()), now=now)
         for voice in voices:
             self._store.topics.update(voice.row.id, links=_json(to_kept(voice.links)))
-            self._keep_model(voice)
-
-    def _keep_model(self, voice: TopicVoice) -> None:
-        """Write a model that moved; what another process taught meanwhile outranks it."""
-        model, before = voice.model, voice.row.version
-        if model.version != before:
-            data = _json(model.to_json())
-            if self._store.topics.put_model(voice.row.id, data, model.version, before=before):
+            model, before = voice.model, voice.row.version
+            # What another process taught meanwhile outranks a model that moved.
+            if model.version != before and self._store.topics.put_model(
+                voice.row.id, _json(model.to_json()), model.version, before=before
+            ):
                 voice.row = replace(voice.row, version=model.version)
-
-
-def _columns(model: TopicModel, problems: Sequence[str]) -> TopicFields:
-    return {
-        "model": _json(model.to_json()),
-        "version": model.version,
-        "warnings": _json([*problems, *model.warnings]),
-    }
 
 
 def _json(value: object) -> str:

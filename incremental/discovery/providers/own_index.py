@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from incremental.discovery.search import MAX_TEXT_CHARS, SearchAnswer, SearchResult, SearchStatus
+from incremental.discovery.search_provider import (
+    MAX_TEXT_CHARS,
+    SearchAnswer,
+    SearchProvider,
+    SearchResult,
+    SearchStatus,
+)
 from store import Store
 from store.answers import NewQuery
 
 
-class OwnIndexProvider:
-    """Asks the store."""
+class OwnIndexProvider(SearchProvider):
+    """Asks the store. Who links where is known from the link graph, not from the index."""
 
     name = "own"
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:
+    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
         """Return up to *count* told pages that hold the words, the newest first."""
         limit = max(min(count * page, 1_000), 1)
         answer = self._store.answers.new(NewQuery(text=query, limit=limit))
@@ -24,11 +30,3 @@ class OwnIndexProvider:
             for row in answer.rows[count * (page - 1) :]
         )
         return SearchAnswer(SearchStatus.ANSWERED, found)
-
-    def related(self, _url: str, _count: int) -> SearchAnswer:
-        """There is no such operator; the page's own terms are asked for instead."""
-        return SearchAnswer(SearchStatus.OFF, detail="the own index has no related operator")
-
-    def linkers(self, _url: str, _count: int) -> SearchAnswer:
-        """Who links where is known from the link graph, not from the index."""
-        return SearchAnswer(SearchStatus.OFF, detail="the link graph answers that")

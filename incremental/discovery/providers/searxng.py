@@ -10,9 +10,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from incremental.discovery.search import MAX_QUERY_CHARS, SearchAnswer, SearchStatus
+from incremental.discovery.providers.json_answers import answer_of
+from incremental.discovery.search_provider import (
+    MAX_QUERY_CHARS,
+    SearchAnswer,
+    SearchProvider,
+    SearchStatus,
+)
 from incremental.fetch.status import Request, Response
-from incremental.search.reading import answer_of
 
 Fetch = Callable[[Request], Response]
 RESULTS_PER_PAGE = 10
@@ -21,7 +26,7 @@ MAX_PAGES = 5
 """Pages of results asked for one question."""
 
 
-class SearxngProvider:
+class SearxngProvider(SearchProvider):
     """Asks the instance at *base_url* (``https://search.example.org``).
 
     *related_query* and *linkers_query* are questions with ``{url}`` in them, for instances whose
@@ -38,11 +43,8 @@ class SearxngProvider:
         self._related = related_query
         self._linkers = linkers_query
 
-    def search(self, query: str, count: int, page: int = 1) -> SearchAnswer:
-        """Return up to *count* pages; asks for further pages of results while there are any.
-
-        Of an instance that gives less than ten a page it returns fewer: none is asked for twice.
-        """
+    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
+        """Return up to *count* pages, asking for further pages of results while there are any."""
         several = min(-(-count // RESULTS_PER_PAGE), MAX_PAGES)
         first = 1 + (page - 1) * several
         answer = self._ask(query, first, count)
@@ -57,18 +59,17 @@ class SearxngProvider:
             answer = replace(answer, results=(*answer.results, *fresh)[:count])
         return answer
 
-    def related(self, url: str, count: int) -> SearchAnswer:
+    def related(self, url: str, count: int, /) -> SearchAnswer:
         """Ask with the operator of the settings, if there is one."""
-        return self._operator(self._related, url, count)
+        if not self._related:
+            return super().related(url, count)
+        return self.search(self._related.replace("{url}", url), count)
 
-    def linkers(self, url: str, count: int) -> SearchAnswer:
+    def linkers(self, url: str, count: int, /) -> SearchAnswer:
         """Ask with the operator of the settings, if there is one."""
-        return self._operator(self._linkers, url, count)
-
-    def _operator(self, form: str, url: str, count: int) -> SearchAnswer:
-        if not form:
-            return SearchAnswer(SearchStatus.OFF, detail="no such operator in the settings")
-        return self.search(form.replace("{url}", url), count)
+        if not self._linkers:
+            return super().linkers(url, count)
+        return self.search(self._linkers.replace("{url}", url), count)
 
     def _ask(self, query: str, page: int, count: int) -> SearchAnswer:
         asked = {"q": query[:MAX_QUERY_CHARS], "format": "json", "pageno": str(page)}

@@ -9,7 +9,7 @@ from typing import Any
 
 import w3lib.html
 
-from incremental.discovery.search import (
+from incremental.discovery.search_provider import (
     MAX_TEXT_CHARS,
     SearchAnswer,
     SearchResult,
@@ -43,7 +43,6 @@ def answer_of(response: Response, path: tuple[str, ...], snippet: str, count: in
 
 
 def _problem(response: Response) -> SearchAnswer | None:
-    """Return why there is nothing to read, None when there is."""
     if response.status is FetchStatus.FETCHED:
         return None
     if response.http_code in _REFUSED:

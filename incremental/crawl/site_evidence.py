@@ -1,0 +1,23 @@
+"""What the store knows for the hub classifier: one reading for the crawler and for who explains it."""
+
+from __future__ import annotations
+
+from classifier.hub import LinkEvidence
+from classifier.hub.labels import HUB
+from incremental.decide.site_context import SiteContext
+from store import Store
+from store.enums import LabelOrigin
+
+
+def read_context(store: Store, site_id: int, now: float) -> SiteContext:
+    """Read what a site's URLs say, the verdicts on its pages, and what users said of them."""
+    read = store.read
+    said = [(one.url, one.label == HUB) for one in read.site_labels(site_id, LabelOrigin.USER)]
+    judged = read.judged_urls(site_id) + said
+    return SiteContext.build(read.known_urls(site_id), judged, now, read.page_sizes(site_id))
+
+
+def fetched_evidence(store: Store, page_id: int, url: str, body: bytes) -> LinkEvidence:
+    """Return what is known of a page whose *body* is read for the first time."""
+    depth = store.read.crawl_depth(page_id)
+    return LinkEvidence(url=url, page_bytes=len(body), crawl_depth=depth)

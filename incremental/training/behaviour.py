@@ -1,0 +1,100 @@
+"""What the pages' behaviour says: new links on several visits make a hub, long silence does not."""
+
+from __future__ import annotations
+
+from classifier.hub.labels import HUB, TOPIC, Behaviour, BehaviourRule
+from store import Store
+from store.enums import HubKind, HubRole, LabelOrigin, PageLabel
+from store.values import HubNews, HubRow, LabelEntry
+
+RULE = BehaviourRule()
+FRAME_HUBS = 8
+"""A new page that stands on more hubs than this, and on more than half of its site's, says nothing of any."""
+SILENT_PROBABILITY = 1 / 3
+"""Probability of a hub from which on a silent page is called a topic page."""
+_OBSERVED_ROLES = (HubRole.SEED, HubRole.HOME, HubRole.LIST, HubRole.USER)
+"""Feeds and sitemaps are found by other means than their addresses; later pages of a list are read once."""
+
+
+def observe(store: Store, now: float) -> int:
+    """Let the pages' behaviour write labels; return how many are new or changed."""
+    changed = 0
+    for row in store.read.sites():
+        hubs = store.read.hubs(row.id)
+        labels = _judge(_behaviours(store, row.id, hubs))
+        said = {one.identity: one for one in store.read.site_labels(row.id, LabelOrigin.BEHAVIOUR)}
+        entries = [_entry(store, hub, label, now) for hub, label in labels if label is not None]
+        silent = [hub.identity for hub, label in labels if label is None and hub.identity in said]
+        changed += store.write.put_labels(entries)
+        store.write.forget_labels(
+            [one for one in silent if said[one].label == TOPIC], LabelOrigin.BEHAVIOUR
+        )
+    return changed
+
+
+def _behaviours(
+    store: Store, site_id: int, hubs: list[HubRow]
+) -> list[tuple[HubRow, Behaviour, Behaviour]]:
+    """Return the hubs that can be judged with what they did: in all, and without the site's frame."""
+    judged = [
+        hub
+        for hub in hubs
+        if hub.kind is HubKind.HTML and hub.role in _OBSERVED_ROLES and not hub.failures
+        if hub.baseline_at is not None and hub.visited_at is not None
+    ]
+    all_news = store.read.hub_news(site_id)
+    own_news = store.read.hub_news(site_id, most_hubs=max(FRAME_HUBS, len(judged) // 2))
+    return [
+        (
+            hub,
+            _behaviour(hub, all_news.get(hub.page_id)),
+            _behaviour(hub, own_news.get(hub.page_id)),
+        )
+        for hub in judged
+    ]
+
+
+def _behaviour(hub: HubRow, news: HubNews | None) -> Behaviour:
+    brought = news or HubNews()
+    return Behaviour(
+        visits=hub.visits - 1,
+        visits_with_news=brought.visits,
+        new_links=brought.new_links,
+        watched_seconds=(hub.visited_at or 0.0) - (hub.baseline_at or 0.0),
+    )
+
+
+def _judge(
+    behaviours: list[tuple[HubRow, Behaviour, Behaviour]],
+) -> list[tuple[HubRow, str | None]]:
+    """Return what the visits of each hub say of it, None while that is open.
+
+    Silence speaks against a hub as far as it is rare on its site: on a blog that writes once a month, most
+    tags are silent for a year, and are lists all the same. A seed, or a user's hub, that is silent is
+    what somebody wants watched.
+    """
+    lists = [RULE.judge(own) for hub, _, own in behaviours if hub.role is HubRole.LIST]
+    silent, brought = lists.count(TOPIC), lists.count(HUB)
+    odds = (silent + 1) / (silent + brought + 2)
+    labels: list[tuple[HubRow, str | None]] = []
+    for hub, behaviour, own in behaviours:
+        label = HUB if RULE.judge(own) == HUB else None
+        if hub.role is HubRole.LIST and RULE.judge(behaviour) == TOPIC:
+            prior = min(max(hub.score, 0.01), 0.99)
+            hub_like = prior * odds
+            label = TOPIC if hub_like / (hub_like + 1 - prior) < SILENT_PROBABILITY else None
+        labels.append((hub, label))
+    return labels
+
+
+def _entry(store: Store, hub: HubRow, label: str, now: float) -> LabelEntry:
+    page = store.read.page(hub.page_id)
+    return LabelEntry(
+        url=hub.url,
+        identity=hub.identity,
+        label=PageLabel(label),
+        origin=LabelOrigin.BEHAVIOUR,
+        at=now,
+        anchor=page.anchor if page else "",
+        site_id=hub.site_id,
+    )

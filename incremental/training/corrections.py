@@ -1,0 +1,80 @@
+"""A user says of a page whether it is a hub: that acts at once, and outranks everything else."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from classifier.hub.labels import HUB, TOPIC
+from incremental.decide.links import without_mirror
+from incremental.decide.mirrors import rules
+from incremental.errors import InputError
+from incremental.scope import read_scope
+from incremental.urls import identity, normalize
+from store import Store
+from store.enums import HubKind, HubRole, LabelOrigin, PageLabel
+from store.values import LabelEntry, NewHub, SeenLink, SiteRow
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What came of a user's label."""
+
+    url: str
+    label: str
+    sites: tuple[str, ...]
+    """Names of the watched sites where it acts; none = it only trains."""
+
+
+def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
+    """Store a user's label of *text*, and let it act on every site in whose scope the URL lies.
+
+    ``hub`` makes a hub that is due now and never dropped; ``topic`` ends that for good.
+
+    Raises:
+        InputError: no web address, or ``topic`` is said of a seed. Nothing was stored.
+    """
+    url = normalize(text)
+    if url is None:
+        raise InputError("url", text[:200], "not a web address")
+    where = places(store, url)
+    known = [(row, page) for row, address in where for page in pages_at(store, row, address)]
+    for row, page in known if label == TOPIC else ():
+        hub = store.read.hub(page["id"])
+        if hub is not None and hub.role is HubRole.SEED:
+            raise InputError("url", url, f"{row.name} begins there; `hubwatch remove` ends that")
+    url = where[0][1] if where else url
+    anchor = next((str(page["anchor"]) for _, page in known if page["anchor"]), "")
+    entry = LabelEntry(
+        url=url,
+        identity=identity(url),
+        label=PageLabel(label),
+        origin=LabelOrigin.USER,
+        at=now,
+        anchor=anchor,
+        site_id=where[0][0].id if where else None,
+    )
+    new = (
+        NewHub(HubKind.HTML, HubRole.USER, 1.0, "you said that it is a hub", now)
+        if label == HUB
+        else None
+    )
+    links = [(row.id, SeenLink(identity(at), at, anchor, hub=new)) for row, at in where]
+    store.write.correct(entry, links)
+    return Correction(url, label, tuple(row.name for row, _ in where))
+
+
+def places(store: Store, url: str) -> list[tuple[SiteRow, str]]:
+    """Return the sites in whose scope a URL lies, each with the address by which it knows the page."""
+    found = []
+    for row in store.read.sites():
+        address = without_mirror(url, rules(json.loads(row.mirrors)))
+        if read_scope(row).verdict(address).inside:
+            found.append((row, address))
+    return found
+
+
+def pages_at(store: Store, row: SiteRow, url: str) -> list[dict[str, Any]]:
+    """Return the columns of a site's page with that address, if it was seen."""
+    return [page for page in store.read.find_page(url, identity(url)) if page["site"] == row.id]

@@ -1,0 +1,96 @@
+"""Labels of all origins as the classifier is trained with them, and as files hold them.
+
+::
+
+    hubwatch label URL hub|topic ── corrections ──┐
+    nightly: hub_news ── behaviour ───────────────┼── store ── merged ── training, export
+    hubwatch labels import FILE ── import_labels ─┘  for training alone
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from classifier.hub.errors import LabelFileError
+from classifier.hub.labels import (
+    CRAWL_COLUMNS,
+    LABEL_COLUMNS,
+    LabelRow,
+    Said,
+    read_labels,
+    write_labels,
+)
+from incremental.urls import host_of, identity, normalize, registered_domain
+from store import Store
+from store.enums import LabelOrigin, PageLabel
+from store.values import LabelEntry
+
+
+def merged(entries: Iterable[LabelEntry]) -> list[LabelEntry]:
+    """Return one label a page, that of the highest origin, the oldest first."""
+    entries, best = list(entries), dict[str, LabelEntry]()
+    for origin in LabelOrigin:  # later members outrank earlier ones
+        best |= {entry.identity: entry for entry in entries if entry.origin == origin}
+    return sorted(best.values(), key=lambda entry: (entry.at, entry.identity))
+
+
+def label_rows(entries: Iterable[LabelEntry]) -> list[LabelRow]:
+    """Return labels as the classifier learns them; the registered domain keeps a site's rows together."""
+    return [
+        LabelRow(
+            label=entry.label,
+            url=entry.url,
+            anchor=entry.anchor,
+            domain=registered_domain(host_of(entry.url)),
+            source=entry.origin,
+        )
+        for entry in entries
+    ]
+
+
+def export_labels(store: Store) -> tuple[str, int]:
+    """Return the text of a label file with one row a page, and the number of rows."""
+    entries = merged(store.read.labels())
+    pairs = zip(entries, label_rows(entries), strict=True)
+    rows = [_with_crawl(store, entry, row) for entry, row in pairs]
+    return write_labels(rows, (*LABEL_COLUMNS, *CRAWL_COLUMNS)), len(rows)
+
+
+def _with_crawl(store: Store, entry: LabelEntry, row: LabelRow) -> LabelRow:
+    if entry.site_id is None:
+        return row
+    read = store.read
+    page = read.known(entry.site_id, [entry.identity]).get(entry.identity)
+    if page is None:
+        return row
+    return replace(row, page_bytes=read.page_size(page.id), crawl_depth=read.crawl_depth(page.id))
+
+
+def import_labels(store: Store, path: Path, *, now: float) -> tuple[int, int]:
+    """Store labels for training alone; return how many rows there are, and how many said something new.
+
+    Raises:
+        LabelFileError: names the line. Nothing was stored.
+    """
+    said: dict[str, Said] = {}
+    rows = read_labels(path, said)
+    entries = []
+    for place, row in enumerate(rows):
+        url = normalize(row.url)
+        if url is None:
+            problem = f"URL {row.url[:100]!r} is no web address"
+            raise LabelFileError(path, _line_of(path, place), problem)
+        entries.append(
+            LabelEntry(
+                url, identity(url), PageLabel(row.label), LabelOrigin.IMPORTED, now, row.anchor
+            )
+        )
+    return len(rows), store.write.put_labels(entries)
+
+
+def _line_of(path: Path, place: int) -> int:
+    """Return the line of a row, from 1; blank lines are no rows."""
+    lines = path.read_text(encoding="utf-8-sig").split("\n")
+    return [n for n, line in enumerate(lines, start=1) if line.rstrip("\r")][place + 1]
