@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incremental.cli.common import print_csv, print_json, print_table, say, utc, when
 from incremental.errors import InputError
+from incremental.explain.backfill import headline
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
-
-if TYPE_CHECKING:
-    from store import Store
-    from store.backfills import BackfillEvent, BackfillQuery, BackfillRow
+from store import Store
+from store.backfills import BackfillEvent, BackfillQuery, BackfillRow
 
 _COLUMNS = ("cursor", "event", "found", "published", "site", "title", "url", "hub")
 _SHOWN_EVENTS = 5
@@ -75,8 +74,6 @@ def _row(page: BackfillRow) -> dict[str, Any]:
 
 def show_events(events: Sequence[BackfillEvent]) -> None:
     """Say in a line each what lists gained, the newest first."""
-    from incremental.explain.backfill import headline  # noqa: PLC0415 - quick --help
-
     for event in events[:_SHOWN_EVENTS]:
         title = f": {clean(event.title)}" if event.pages == 1 and event.title else ""
         say(f"{when(event.found_at)} {event.site}: {headline(event)}{title}")

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import typer
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
@@ -21,13 +22,10 @@ from incremental.clock import SystemClock
 from incremental.errors import InputError, NotFoundError
 from incremental.plain_text import cell, one_line
 from incremental.settings import Settings, load_settings, settings_path
+from incremental.storage import open_configured_store
 from incremental.urls import host_of, identity, normalize
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
-    from store import Store
-    from store.values import SiteRow
+from store import Store
+from store.values import SiteRow
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
@@ -49,8 +47,6 @@ class State:
 
     def open(self) -> Store:
         """Open the store of the settings."""
-        from incremental.storage import open_configured_store  # noqa: PLC0415 - quick --help
-
         return open_configured_store(*self.settings())
 
 
@@ -152,8 +148,6 @@ def console() -> Console:
 
 def progress_bar(*, disable: bool = False) -> Progress:
     """Return a bar for long work, on stderr: stdout is for what was asked for."""
-    from rich.progress import Progress  # noqa: PLC0415 - quick --help
-
     err = Console(stderr=True)
     # Where nobody watches, rich would leave an empty line for the bar that it took away.
     return Progress(console=err, transient=True, disable=disable or not err.is_terminal)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from incremental.assembly import make_discoverer
 from incremental.cli.common import (
     Json,
     State,
@@ -17,15 +18,14 @@ from incremental.cli.common import (
     say,
     when,
 )
+from incremental.discovery.operators import SEARCHING
 from incremental.errors import InputError
+from incremental.explain.discovery import discovery_facts, proposal_facts, run_facts
+from incremental.learning.proposals import accept_sites, proposals_named, reject_sites
+from incremental.learning.topics import find_topic
+from store import Store
+from store.discovery import ProposalRow
 
-if TYPE_CHECKING:
-    from store import Store
-    from store.discovery import ProposalRow
-
-discover = typer.Typer(
-    help="Find further sites of a topic, beginning from its pages.", no_args_is_help=True
-)
 OfTopic = Annotated[
     str, typer.Option("--topic", metavar="NAME", help="Whose pages are looked for.")
 ]
@@ -37,7 +37,6 @@ _BAR = 24
 _SHOWN = 3
 
 
-@discover.command()
 def run(
     context: typer.Context,
     *,
@@ -50,10 +49,6 @@ def run(
 
     Ctrl-C ends it after the page that is being read; the next call goes on from there.
     """
-    from incremental.assembly import make_discoverer  # noqa: PLC0415
-    from incremental.explain.discovery import proposal_facts, run_facts  # noqa: PLC0415
-    from incremental.learning.topics import find_topic  # noqa: PLC0415
-
     state: State = context.obj
     settings, folder = state.settings()
     with state.open() as store, progress_bar(disable=as_json) as bar:
@@ -82,13 +77,8 @@ def run(
     _print_proposals(of, proposals)
 
 
-@discover.command()
 def status(context: typer.Context, *, of: OfTopic, as_json: Json = False) -> None:
     """Show the last run: which way of finding was chosen when, and what each was worth."""
-    from incremental.discovery.operators import SEARCHING  # noqa: PLC0415 - quick --help
-    from incremental.explain.discovery import discovery_facts  # noqa: PLC0415
-    from incremental.learning.topics import find_topic  # noqa: PLC0415
-
     state: State = context.obj
     with state.open() as store:
         found = discovery_facts(store, find_topic(store, of).id)
@@ -112,7 +102,6 @@ def status(context: typer.Context, *, of: OfTopic, as_json: Json = False) -> Non
     say(", ".join(parts) or "no site proposed")
 
 
-@discover.command()
 def proposals(
     context: typer.Context,
     *,
@@ -123,9 +112,6 @@ def proposals(
     as_json: Json = False,
 ) -> None:
     """List the sites that were found, the best first, with their best pages and hubs."""
-    from incremental.explain.discovery import proposal_facts  # noqa: PLC0415
-    from incremental.learning.topics import find_topic  # noqa: PLC0415 - quick --help
-
     if which not in ("proposed", "accepted", "rejected", "all"):
         raise InputError("--state", which, "must be one of: proposed, accepted, rejected, all")
     state: State = context.obj
@@ -138,7 +124,6 @@ def proposals(
     _print_proposals(of, rows)
 
 
-@discover.command()
 def accept(
     context: typer.Context,
     sites: Sites = None,
@@ -148,8 +133,6 @@ def accept(
     as_json: Json = False,
 ) -> None:
     """Watch sites that were proposed, beginning from the hubs that were found on them."""
-    from incremental.learning.proposals import accept_sites  # noqa: PLC0415 - quick --help
-
     state: State = context.obj
     with state.open() as store:
         chosen = _chosen(store, of, sites, everything=everything)
@@ -157,7 +140,6 @@ def accept(
     _say_chosen(chosen, "watched from now on", as_json=as_json)
 
 
-@discover.command()
 def reject(
     context: typer.Context,
     sites: Sites = None,
@@ -167,8 +149,6 @@ def reject(
     as_json: Json = False,
 ) -> None:
     """Turn sites down: they are not proposed again, and pages like theirs rank lower."""
-    from incremental.learning.proposals import reject_sites  # noqa: PLC0415 - quick --help
-
     state: State = context.obj
     with state.open() as store:
         chosen = _chosen(store, of, sites, everything=everything)
@@ -190,8 +170,6 @@ def _sites(number: int) -> str:
 def _chosen(
     store: Store, of: str, sites: list[str] | None, *, everything: bool
 ) -> list[ProposalRow]:
-    from incremental.learning.proposals import proposals_named  # noqa: PLC0415 - quick --help
-    from incremental.learning.topics import find_topic  # noqa: PLC0415
 
     topic = find_topic(store, of)
     if everything:
@@ -202,7 +180,6 @@ def _chosen(
 
 
 def _print_proposals(of: str, rows: list[ProposalRow]) -> None:
-    from incremental.explain.discovery import proposal_facts  # noqa: PLC0415 - quick --help
 
     cells = [_proposal_cells(proposal_facts(one)) for one in rows]
     columns = ["site", "state", "score", "why", "best pages", "hubs"]

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incremental.plain_text import clean
-
-if TYPE_CHECKING:
-    from store import Store
-    from store.answers import NewQuery, NewsRow
+from store import Store
+from store.answers import NewQuery, NewsRow
 
 SHOWN_TERMS = 8
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,22 +16,16 @@ from incremental.cli.common import (
     utc,
     when,
 )
+from incremental.clock import SystemClock
+from incremental.fetch.libraries import LibraryGate
+from incremental.notify.overview import STATES, ChannelStanding, channel_named, send_test, standings
+from store.outbox import OutboxRow
 
-if TYPE_CHECKING:
-    from incremental.notify.overview import ChannelStanding
-    from store.outbox import OutboxRow
-
-notify = typer.Typer(
-    help="Tell what is new by message, over the channels of the settings.", no_args_is_help=True
-)
 Name = Annotated[str, typer.Argument(metavar="CHANNEL", help="Its name in the settings.")]
 
 
-@notify.command("list")
 def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
     """List the channels: what they tell, when, and what is under way."""
-    from incremental.notify.overview import STATES, standings  # noqa: PLC0415 - quick --help
-
     state: State = context.obj
     settings, _ = state.settings()
     with state.open() as store:
@@ -53,13 +47,8 @@ def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
     print_table(f"{len(rows)} channels", columns, cells)
 
 
-@notify.command("test")
 def try_channel(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Send a message to one channel now, with its templates, and say what came of it."""
-    from incremental.clock import SystemClock  # noqa: PLC0415 - quick --help
-    from incremental.fetch.libraries import LibraryGate  # noqa: PLC0415
-    from incremental.notify.overview import channel_named, send_test  # noqa: PLC0415
-
     state: State = context.obj
     settings, _ = state.settings()
     channel = channel_named(settings.notify, name)
@@ -73,7 +62,6 @@ def try_channel(context: typer.Context, name: Name, *, as_json: Json = False) ->
         raise typer.Exit(1)
 
 
-@notify.command()
 def outbox(
     context: typer.Context,
     name: Name,
@@ -82,8 +70,6 @@ def outbox(
     as_json: Json = False,
 ) -> None:
     """Show what was sent over a channel lately, and what waits or failed."""
-    from incremental.notify.overview import channel_named  # noqa: PLC0415 - quick --help
-
     state: State = context.obj
     settings, _ = state.settings()
     channel_named(settings.notify, name)
@@ -113,11 +99,8 @@ def outbox(
     print_table(f"channel {name}", columns, cells)
 
 
-@notify.command()
 def retry(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Try again what was given up after many attempts."""
-    from incremental.notify.overview import channel_named  # noqa: PLC0415 - quick --help
-
     state: State = context.obj
     settings, _ = state.settings()
     channel_named(settings.notify, name)

@@ -8,30 +8,43 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+from incremental.assembly import make_crawler, make_discoverer, make_fetcher
 from incremental.cli.common import Json, State, now, print_json, say
+from incremental.cli.serving import web_beside
+from incremental.clock import SystemClock
+from incremental.crawl.crawler import Crawler
+from incremental.crawl.nightly_discovery import NightlyDiscovery
+from incremental.daemon import Daemon, Step
 from incremental.errors import InputError
+from incremental.explain.backfill import headline
+from incremental.fetch.libraries import LibraryGate
+from incremental.learning.nightly import Learner
+from incremental.notify.delivery import check_service
+from incremental.notify.message import check_template
+from incremental.notify.notifier import Notifier
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from incremental.clock import SystemClock
-    from incremental.crawl.crawler import Crawler
-    from incremental.crawl.nightly_discovery import NightlyDiscovery
-    from incremental.daemon import Step
-    from incremental.notify.notifier import Notifier
-    from incremental.settings import Settings
-    from incremental.visit import Fetch
-    from incremental.websub.pushes import Pushes
-    from store import Store
-    from store.answers import NewQuery
-    from store.backfills import BackfillEvent
-    from store.values import HubRow, VisitRecord
+from incremental.searches import from_json
+from incremental.seeds import SeedTerms, add_seed
+from incremental.settings import Settings
+from incremental.storage import (
+    keep_private,
+    models_folder,
+    only_writer,
+    open_configured_store,
+    same_settings,
+)
+from incremental.visit import Fetch
+from incremental.websub.pushes import Pushes
+from store import Store
+from store.answers import NewQuery
+from store.backfills import BackfillEvent, BackfillQuery
+from store.values import HubRow, VisitRecord
 
 _FINE = {"fetched", "not_modified", "redirected", "gone", "robots_denied"}
 
@@ -52,19 +65,6 @@ def run(
 
     The first Ctrl-C (or TERM) ends it in good order, the second at once.
     """
-    from incremental.assembly import make_crawler, make_fetcher  # noqa: PLC0415 - quick --help
-    from incremental.cli.serving import web_beside  # noqa: PLC0415
-    from incremental.clock import SystemClock  # noqa: PLC0415
-    from incremental.daemon import Daemon  # noqa: PLC0415
-    from incremental.learning.nightly import Learner  # noqa: PLC0415
-    from incremental.storage import (  # noqa: PLC0415
-        keep_private,
-        models_folder,
-        only_writer,
-        open_configured_store,
-        same_settings,
-    )
-
     state: State = context.obj
     settings, folder = state.settings()
     logging.basicConfig(
@@ -142,10 +142,6 @@ def _notifier(store: Store, settings: Settings, clock: SystemClock) -> Notifier 
     """Return what tells by message; None without a channel."""
     if not settings.notify:
         return None
-    from incremental.fetch.libraries import LibraryGate  # noqa: PLC0415 - only with channels
-    from incremental.notify.delivery import check_service  # noqa: PLC0415
-    from incremental.notify.message import check_template  # noqa: PLC0415
-    from incremental.notify.notifier import Notifier  # noqa: PLC0415
 
     for number, channel in enumerate(settings.notify):
         check_service(channel.url, f"notify[{number}].url")
@@ -161,8 +157,6 @@ def _notifier(store: Store, settings: Settings, clock: SystemClock) -> Notifier 
 
 
 def _nightly(store: Store, settings: Settings, folder: Path) -> NightlyDiscovery:
-    from incremental.assembly import make_discoverer  # noqa: PLC0415 - quick --help
-    from incremental.crawl.nightly_discovery import NightlyDiscovery  # noqa: PLC0415
 
     make = partial(make_discoverer, store, settings, folder)
     return NightlyDiscovery(store, settings.discovery.pages_per_night, make)
@@ -170,8 +164,6 @@ def _nightly(store: Store, settings: Settings, folder: Path) -> NightlyDiscovery
 
 def _saved_query(store: Store, name: str) -> NewQuery | None:
     """Return what a saved search asks now; None when there is none of that name, or it is damaged."""
-    from incremental.searches import from_json  # noqa: PLC0415 - only with channels
-
     row = store.answers.search(name)
     try:
         return None if row is None else from_json(row.query).query(now())
@@ -181,8 +173,6 @@ def _saved_query(store: Store, name: str) -> NewQuery | None:
 
 def _add_sites(store: Store, settings: Settings, urls: Sequence[str]) -> None:
     """Watch the sites of the settings, on their terms, and those of *urls*."""
-    from incremental.seeds import SeedTerms, add_seed  # noqa: PLC0415 - quick --help
-
     for site in settings.site:
         terms = SeedTerms(
             reach=site.reach,
@@ -234,8 +224,6 @@ class Reporter:
 
     def _gained(self, record: VisitRecord) -> None:
         """Print in a line each event of older pages that a visit began, or added its page to."""
-        from incremental.explain.backfill import headline  # noqa: PLC0415 - quick --help
-
         for event in self._events(record):
             if self._as_json:
                 fields = {"hub": event.hub_url, "folder": event.folder, "pages": event.pages}
@@ -245,7 +233,6 @@ class Reporter:
                 typer.echo(f"older {clean(event.site)}: {headline(event)}{title}")
 
     def _events(self, record: VisitRecord) -> list[BackfillEvent]:
-        from store.backfills import BackfillQuery  # noqa: PLC0415 - quick --help
 
         backfills = self._store.backfills
         events: dict[int, BackfillEvent] = {}

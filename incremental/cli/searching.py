@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -18,16 +18,16 @@ from incremental.cli.common import (
     utc,
     when,
 )
+from incremental.cli.one_page import find_page
 from incremental.errors import InputError, NotFoundError
+from incremental.learning.topics import find_topic
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
+from incremental.searches import Filters, from_json, to_json
+from store import Store
+from store.answers import NewQuery, NewsRow
+from store.words import read_query
 
-if TYPE_CHECKING:
-    from incremental.searches import Filters
-    from store import Store
-    from store.answers import NewQuery, NewsRow
-
-searches = typer.Typer(help="Searches with a name.", no_args_is_help=True)
 Urls = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages that were told.")]
 Words = Annotated[
     list[str], typer.Argument(metavar="WORDS...", help='All of them; "in a row", -without, begin*.')
@@ -72,8 +72,6 @@ def search(  # noqa: PLR0913 - each is an option of the command
 
 
 def _filters(store: Store, *, site: str | None, topic: str | None, **given: str | None) -> Filters:
-    from incremental.learning.topics import find_topic  # noqa: PLC0415 - quick --help
-    from incremental.searches import Filters  # noqa: PLC0415 - one form of saved searches for all
 
     return Filters(
         site=find_sites(store, [site])[0].id if site else None,
@@ -83,7 +81,6 @@ def _filters(store: Store, *, site: str | None, topic: str | None, **given: str 
 
 
 def _answer(store: Store, query: NewQuery, *, as_json: bool) -> None:
-    from store.words import read_query  # noqa: PLC0415 - quick --help
 
     if query.text.strip() and not any(not p.excluded for p in read_query(query.text)):
         raise InputError("words", query.text, "there is no word in it to look for")
@@ -143,8 +140,6 @@ def unstar(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None
 
 def _mark(state: State, urls: list[str], *, as_json: bool, **marks: bool) -> None:
     """Mark what can be marked; say what cannot, and leave with 1, or with 4 if that is all."""
-    from incremental.cli.pages import find_page  # noqa: PLC0415 - as each command its own
-
     results: list[dict[str, Any]] = []
     with state.open() as store:
         for url in urls:
@@ -167,7 +162,6 @@ def _mark(state: State, urls: list[str], *, as_json: bool, **marks: bool) -> Non
         raise typer.Exit(4 if len(failed) == len(results) else 1)
 
 
-@searches.command("save")
 def save(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="What to call it; one of that name is replaced.")],
@@ -184,8 +178,6 @@ def save(  # noqa: PLR0913 - each is an option of the command
     as_json: Json = False,
 ) -> None:
     """Save a search, for the web page, for feeds and messages as well."""
-    from incremental.searches import to_json  # noqa: PLC0415 - one form for all faces
-
     state: State = context.obj
     if not clean(name):
         raise InputError("name", name, "must have a letter or a digit")
@@ -207,8 +199,7 @@ def save(  # noqa: PLR0913 - each is an option of the command
         say(f"saved {clean(name)}")
 
 
-@searches.command("list")
-def list_(context: typer.Context, *, as_json: Json = False) -> None:
+def list_searches(context: typer.Context, *, as_json: Json = False) -> None:
     """List the saved searches."""
     state: State = context.obj
     with state.open() as store:
@@ -221,7 +212,6 @@ def list_(context: typer.Context, *, as_json: Json = False) -> None:
         print_table("Searches", ("name", "search"), [(row.name, row.query) for row in rows])
 
 
-@searches.command("run")
 def run(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="Of a saved search.")],
@@ -231,8 +221,6 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Carry out a saved search."""
-    from incremental.searches import from_json  # noqa: PLC0415 - as above
-
     state: State = context.obj
     with state.open() as store:
         row = store.answers.search(name)
@@ -242,7 +230,6 @@ def run(
         _answer(store, filters.query(now(), limit=limit, after=after), as_json=as_json)
 
 
-@searches.command("remove")
 def remove(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="Of a saved search.")],

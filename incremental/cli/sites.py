@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from incremental.cli.common import (
     Json,
     State,
-    dated,
     find_sites,
     now,
     print_json,
@@ -21,10 +20,11 @@ from incremental.cli.common import (
 )
 from incremental.errors import InputError
 from incremental.scope import Reach
+from incremental.seeds import SeedTerms, add_seed
+from incremental.settings import Settings
+from incremental.settings.template import settings_template
+from incremental.storage import crawler_at_work
 from store.private import make_file
-
-if TYPE_CHECKING:
-    from incremental.settings import Settings
 
 Names = Annotated[list[str], typer.Argument(metavar="SITE...", help="Name, seed URL or id.")]
 
@@ -38,8 +38,6 @@ def init(
     as_json: Json = False,
 ) -> None:
     """Write a commented settings file to start from."""
-    from incremental.settings.template import settings_template  # noqa: PLC0415 - only init needs it
-
     if path.exists() and not force:
         raise InputError("file", str(path), "is there already; --force replaces it")
     path.unlink(missing_ok=True)
@@ -70,8 +68,6 @@ def add(  # noqa: PLR0913 - each is an option of the command
     as_json: Json = False,
 ) -> None:
     """Watch the sites of these URLs. Adding one again changes its options."""
-    from incremental.seeds import SeedTerms, add_seed  # noqa: PLC0415
-
     state: State = context.obj
     terms = SeedTerms(
         reach=reach,
@@ -103,8 +99,6 @@ def add(  # noqa: PLR0913 - each is an option of the command
 
 def _what_next(settings: Settings, folder: Path) -> str:
     """Return what a user does after adding sites: nothing, if a daemon is at work."""
-    from incremental.storage import crawler_at_work  # noqa: PLC0415 - likewise
-
     at_work = crawler_at_work(settings, folder)
     if at_work is None:
         return "a running daemon begins within seconds; start one with: hubwatch run"
@@ -185,36 +179,3 @@ def list_sites(context: typer.Context, *, as_json: Json = False) -> None:
             for row in rows
         ]
         print_table("Sites", (*columns, "found on"), table)
-
-
-def check(
-    context: typer.Context,
-    url: Annotated[str, typer.Argument(help="Any URL.")],
-    *,
-    as_json: Json = False,
-) -> None:
-    """Say what Hubwatch makes of a URL, and why it was (not) found. Nothing is fetched."""
-    from incremental.explain.hub import in_short  # noqa: PLC0415 - likewise
-    from incremental.explain.page import explain  # noqa: PLC0415 - loads the classifier
-    from incremental.storage import models_folder  # noqa: PLC0415 - quick --help
-
-    state: State = context.obj
-    settings, folder = state.settings()
-    models = models_folder(settings, folder)
-    with state.open() as store:
-        answer = explain(store, settings, url, now=now(), models=models)
-    answer |= {key: [dated(row) for row in answer[key]] for key in ("sites", "labels", "topics")}
-    if as_json:
-        print_json(answer)
-        return
-    told = in_short(answer.pop("classifier"))
-    rows = [(key.replace("_", " "), _shown(value)) for key, value in {**answer, **told}.items()]
-    print_table("", ("", ""), rows)
-
-
-def _shown(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
-    if isinstance(value, list):
-        return "\n".join(_shown(one) for one in value) or "-"
-    if isinstance(value, dict):
-        return "; ".join(f"{key.replace('_', ' ')}: {one}" for key, one in value.items())
-    return "-" if value is None else str(value)

@@ -8,19 +8,22 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, Annotated
 
 import typer
 
 from incremental.cli.common import Json, State, find_sites, now, print_json, progress_bar, say
 from incremental.errors import InputError, NotFoundError
 from incremental.readable_urls import readable
+from incremental.storage import CRAWLER_LOCK, only_writer
 from incremental.times import moment
+from incremental.transfer.adding import AddedEntry, add_all
+from incremental.transfer.lists import MAX_FILE_BYTES, read_list
+from incremental.transfer.writing import write_pages, write_sites
+from store.answers import NewQuery
+from store.backup import BackupReport, back_up, check_target
+from store.backup import restore as put_back
 from store.errors import StoreRemainsError
-
-if TYPE_CHECKING:
-    from incremental.transfer.adding import AddedEntry
-    from store.backup import BackupReport
 
 FileIn = Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")]
 _EXPORTS = ("csv", "jsonl", "opml", "warc")
@@ -37,9 +40,6 @@ def import_list(
     as_json: Json = False,
 ) -> None:
     """Watch the sites that a list of another program names; feeds become hubs of the site they are of."""
-    from incremental.transfer.adding import add_all  # noqa: PLC0415 - quick --help
-    from incremental.transfer.lists import MAX_FILE_BYTES, read_list  # noqa: PLC0415
-
     state: State = context.obj
     try:
         with file.open("rb") as source:
@@ -98,9 +98,6 @@ def export(  # noqa: PLR0913 - options of a command
     as_json: Json = False,
 ) -> None:
     """Write new pages, or the watched sites, for other programs."""
-    from incremental.transfer.writing import write_pages, write_sites  # noqa: PLC0415
-    from store.answers import NewQuery  # noqa: PLC0415
-
     if form not in _EXPORTS:
         raise InputError("--format", form, f"must be one of: {', '.join(_EXPORTS)}")
     if as_json and out is None:
@@ -158,8 +155,6 @@ def backup(
     as_json: Json = False,
 ) -> None:
     """Write the whole store to one file; a daemon may be at work meanwhile."""
-    from store.backup import back_up  # noqa: PLC0415 - quick --help
-
     home = _embedded(context.obj)
     with progress_bar() as bar:
         task = bar.add_task("files", total=None)
@@ -182,9 +177,6 @@ def restore(
 
     Pages and models that are left there of a store whose database is gone are replaced, if you agree.
     """
-    from store.backup import check_target  # noqa: PLC0415 - quick --help
-    from store.backup import restore as put_back  # noqa: PLC0415
-
     home = _embedded(context.obj)
     try:
         check_target(home, replace=yes)
@@ -213,8 +205,6 @@ def _ask(error: StoreRemainsError) -> None:
 
 def _no_crawler(state: State, home: Path) -> contextlib.AbstractContextManager[None]:
     """Hold the folder against a crawler, if one was ever at work there."""
-    from incremental.storage import CRAWLER_LOCK, only_writer  # noqa: PLC0415 - quick --help
-
     if (home / CRAWLER_LOCK).exists():
         return only_writer(*state.settings())
     return contextlib.nullcontext()

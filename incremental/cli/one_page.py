@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -20,17 +21,16 @@ from incremental.cli.common import (
     when,
 )
 from incremental.errors import InputError, NotFoundError
+from incremental.explain.versions import compare, previous, text_of, version_at
+from incremental.fetch.decoding import decode_body
+from incremental.history.textdiff import Piece, Row, TextDiff
+from incremental.parse import parse
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
 from incremental.times import moment
 from incremental.urls import identity, normalize
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from incremental.history.textdiff import Piece, Row, TextDiff
-    from store import Store
-    from store.answers import Version
+from store import Store
+from store.answers import Version
 
 Address = Annotated[str, typer.Argument(help="A page's URL.")]
 At = Annotated[str | None, typer.Option(help="As it was then: a span ago (3h, 1d) or a date.")]
@@ -114,8 +114,6 @@ def diff(  # noqa: PLR0913 - each is an option of the command
 
     Without options it is the last change. Times are spans ago (3h, 1d) or dates.
     """
-    from incremental.explain.versions import compare  # noqa: PLC0415 - only who asks parses pages
-
     state: State = context.obj
     if at is not None and (start is not None or end is not None):
         raise InputError("--at", at, "gives one change; leave out --from and --to")
@@ -143,8 +141,6 @@ def _two(
     versions: list[Version], at: str | None, start: str | None, end: str | None
 ) -> tuple[Version, Version]:
     """Return the versions to compare."""
-    from incremental.explain.versions import previous, version_at  # noqa: PLC0415 - likewise
-
     now_at = now()
     until = end or at
     last = version_at(versions, moment(until, now_at) if until else None)
@@ -228,8 +224,6 @@ def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any
     Raises:
         NotFoundError: a time was asked for of which nothing is kept.
     """
-    from incremental.explain.versions import text_of, version_at  # noqa: PLC0415 - parses pages
-
     versions = store.answers.versions(row["id"])
     if not versions and at is None:
         return {"text": _hub_text(store, row)}
@@ -244,9 +238,6 @@ def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any
 
 def _hub_text(store: Store, row: dict[str, Any]) -> str | None:
     """Return the text of a page that was read as a hub."""
-    from incremental.fetch.decoding import decode_body  # noqa: PLC0415 - only this command parses
-    from incremental.parse import parse  # noqa: PLC0415
-
     hub = store.read.hub(row["id"])
     digest = row["body_md5"] or (hub.body_md5 if hub else None)
     body = store.cache.get(row["url"], digest) if digest else None

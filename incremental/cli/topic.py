@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from incremental.assembly import make_fetcher
 from incremental.cli.common import Json, State, dated, now, print_json, print_table, say
+from incremental.clock import SystemClock
+from incremental.crawl.once import read_page
 from incremental.errors import NotFoundError
+from incremental.explain.topic import explain_page, explain_topic
+from incremental.learning.topic_models import TopicShelf
+from incremental.learning.topics import (
+    Taught,
+    all_topic_facts,
+    begin,
+    find_topic,
+    set_paused,
+    teach,
+    topic_facts,
+)
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
-
-if TYPE_CHECKING:
-    from incremental.learning.topics import Taught
-    from store import Store
-    from store.topic_values import TopicRow
-
-topic = typer.Typer(
-    help="What you want: topics by example pages and key words.", no_args_is_help=True
-)
+from store import Store
+from store.topic_values import TopicRow
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `hubwatch topic list` shows it.")]
 OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="Which topic learns it.")]
 Pages = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages, seen before or not.")]
 
 
-@topic.command()
 def add(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Your name for it.")],
@@ -48,8 +54,6 @@ def add(  # noqa: PLR0913 - each is an option of the command
 
     Pages that are not in the cache are fetched by the daemon, within seconds when it runs.
     """
-    from incremental.learning.topics import begin  # noqa: PLC0415 - quick --help
-
     state: State = context.obj
     with state.open() as store:
         row, taught = begin(
@@ -70,7 +74,6 @@ def irrelevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Jso
 
 
 def _correct(state: State, urls: list[str], of: str, *, relevant: bool, as_json: bool) -> None:
-    from incremental.learning.topics import teach  # noqa: PLC0415 - quick --help
 
     with state.open() as store:
         row, taught = teach(store, of, urls, relevant=relevant, now=now())
@@ -81,16 +84,12 @@ def _correct(state: State, urls: list[str], of: str, *, relevant: bool, as_json:
 
 def _learn(state: State, store: Store, row: TopicRow) -> TopicRow:
     """Let a topic learn what is at hand; the rest it learns when the daemon has fetched it."""
-    from incremental.learning.topic_models import TopicShelf  # noqa: PLC0415 - loads the models
-
     settings, _ = state.settings()
     return TopicShelf(store, settings.topics.trees).learn(row)
 
 
 def _tell(store: Store, row: TopicRow, taught: list[Taught], *, as_json: bool) -> None:
     """Say what a topic has learned, and what it waits for."""
-    from incremental.learning.topics import topic_facts  # noqa: PLC0415 - quick --help
-
     facts = dated(topic_facts(store, row))
     facts["learned"] = [one.url for one in taught if one.at_hand]
     facts["waiting"] = [one.url for one in taught if not one.at_hand]
@@ -104,11 +103,8 @@ def _tell(store: Store, row: TopicRow, taught: list[Taught], *, as_json: bool) -
         say(f"warning: {clean(warning)}")
 
 
-@topic.command("list")
-def list_(context: typer.Context, *, as_json: Json = False) -> None:
+def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
     """List the topics: their state, and how many pages are on them."""
-    from incremental.learning.topics import all_topic_facts  # noqa: PLC0415 - quick --help
-
     state: State = context.obj
     with state.open() as store:
         rows = [dated(row) for row in all_topic_facts(store)]
@@ -136,13 +132,8 @@ def list_(context: typer.Context, *, as_json: Json = False) -> None:
     print_table("Topics", (*columns, "relevant", "grey", "note"), table)
 
 
-@topic.command()
 def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Show what a topic learns from, its weightiest terms, and what is missing."""
-    from incremental.explain.topic import explain_topic  # noqa: PLC0415 - quick --help
-    from incremental.learning.topic_models import TopicShelf  # noqa: PLC0415 - loads the models
-    from incremental.learning.topics import find_topic  # noqa: PLC0415
-
     state: State = context.obj
     settings, _ = state.settings()
     with state.open() as store:
@@ -158,7 +149,6 @@ def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     print_table("Pages it learns from", ("as", "fetched", "title", "url"), rows)
 
 
-@topic.command("test")
 def try_out(
     context: typer.Context,
     url: Annotated[str, typer.Argument(metavar="URL", help="Any page.")],
@@ -172,13 +162,6 @@ def try_out(
 
     A page that is not in the cache is fetched, if its robots.txt allows that; nothing is recorded.
     """
-    from incremental.assembly import make_fetcher  # noqa: PLC0415 - quick --help
-    from incremental.clock import SystemClock  # noqa: PLC0415
-    from incremental.crawl.once import read_page  # noqa: PLC0415
-    from incremental.explain.topic import explain_page  # noqa: PLC0415
-    from incremental.learning.topic_models import TopicShelf  # noqa: PLC0415
-    from incremental.learning.topics import find_topic  # noqa: PLC0415
-
     state: State = context.obj
     settings, _ = state.settings()
     with state.open() as store:
@@ -203,20 +186,17 @@ def try_out(
         raise typer.Exit(1)
 
 
-@topic.command()
 def pause(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Let a topic judge no more pages until it is resumed."""
     _set_paused(context.obj, name, paused=True, as_json=as_json)
 
 
-@topic.command()
 def resume(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Let a paused topic judge pages again."""
     _set_paused(context.obj, name, paused=False, as_json=as_json)
 
 
 def _set_paused(state: State, name: str, *, paused: bool, as_json: bool) -> None:
-    from incremental.learning.topics import set_paused  # noqa: PLC0415 - quick --help
 
     with state.open() as store:
         row = set_paused(store, name, paused=paused, now=now())
@@ -226,7 +206,6 @@ def _set_paused(state: State, name: str, *, paused: bool, as_json: bool) -> None
         say(f"topic {row.name} is {row.state}")
 
 
-@topic.command()
 def remove(
     context: typer.Context,
     name: Name,
@@ -235,8 +214,6 @@ def remove(
     as_json: Json = False,
 ) -> None:
     """Forget a topic with all that it was taught; pages stay."""
-    from incremental.learning.topics import find_topic  # noqa: PLC0415 - quick --help
-
     state: State = context.obj
     with state.open() as store:
         row = find_topic(store, name)
