@@ -40,7 +40,8 @@ from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
 from incremental.crawl.engine import InlineExecutor
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.learning.topics import METHODS, begin, find_topic
+from incremental.learning.topics import METHODS, begin
+from incremental.results.lookup import find_topic
 from incremental.seeds import add_seed
 from incremental.settings import PolicyName, Settings
 from store import Store, open_store

@@ -22,6 +22,7 @@ from typing import Any
 
 from peewee import JOIN, Database, chunked, fn
 
+from store.announced import AnnouncedPage
 from store.database import writing
 from store.folders import folder_of, widened
 from store.models import Backfill, BackfillPage, Change, OutboxEntry, Page, Recheck, Site
@@ -56,27 +57,6 @@ class BackfillEvent:
     """The first of its pages, with address and title; the whole event when there is but one."""
     url: str
     title: str
-
-
-@dataclass(frozen=True, slots=True)
-class BackfillRow:
-    """A page of an event. Texts are as the site sent them."""
-
-    cursor: int
-    event: int
-    page_id: int
-    url: str
-    title: str
-    """Empty when the page was not read; then show *anchor*."""
-    anchor: str
-    site: str
-    site_id: int
-    found_at: float
-    published_at: float | None
-    hub_id: int | None
-    hub_url: str | None
-    language: str | None
-    state: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,13 +245,13 @@ class Backfills(Reader):
         rows = self._rows(query)
         return self.event(rows[0][0]) if rows else None
 
-    def pages(self, query: BackfillQuery) -> list[BackfillRow]:
+    def pages(self, query: BackfillQuery) -> list[AnnouncedPage]:
         """Return the pages of events; see :class:`BackfillQuery`."""
         hub = Page.alias()
         columns = (
-            *(BackfillPage.id, Backfill.id, Page.id, Page.url, Page.title, Page.anchor),
+            *(BackfillPage.id, Page.id, Page.url, Page.title, Page.anchor),
             *(Site.name, Site.id, Backfill.found_at, Page.published_at),
-            *(Backfill.hub_id, hub.url, Page.language, Page.state),
+            *(Backfill.hub_id, hub.url, Page.language, Page.state, Backfill.id),
         )
         asked = (
             BackfillPage.select(*columns)
@@ -280,9 +260,10 @@ class Backfills(Reader):
             .join(Site, on=Site.id == Backfill.site)
             .join(hub, JOIN.LEFT_OUTER, on=hub.id == Backfill.hub_id)
         )
-        return [BackfillRow(*row) for row in self._rows(_narrowed(asked, query, BackfillPage.id))]
+        rows = self._rows(_narrowed(asked, query, BackfillPage.id))
+        return [replace(AnnouncedPage(*row[:-1]), event=row[-1]) for row in rows]
 
-    def all_pages(self, query: BackfillQuery) -> Iterable[BackfillRow]:
+    def all_pages(self, query: BackfillQuery) -> Iterable[AnnouncedPage]:
         """Yield pages up to the end of the list, however many; *query*'s limit does not count."""
         query = replace(query, limit=MAX_LIMIT)
         while batch := self.pages(query):

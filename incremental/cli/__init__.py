@@ -27,7 +27,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from classifier.hub.errors import HubClassifierError
-from incremental.cli.common import State
 from incremental.errors import HubwatchError, NotFoundError
 from store.errors import StoreError, StorePlaceError
 
@@ -191,7 +190,7 @@ def options(
     ] = None,
 ) -> None:
     """Remember the options that stand before the command."""
-    context.obj = State(config)
+    context.obj = config
 
 
 def main() -> None:

@@ -9,20 +9,20 @@ import typer
 from incremental.assembly import make_discoverer
 from incremental.cli.common import (
     Json,
-    State,
-    dated,
     now,
+    open_store,
     print_json,
     print_table,
     progress_bar,
     say,
-    when,
+    settings_of,
 )
 from incremental.discovery.operators import SEARCHING
 from incremental.errors import InputError
 from incremental.explain.discovery import discovery_facts, proposal_facts, run_facts
 from incremental.learning.proposals import accept_sites, proposals_named, reject_sites
-from incremental.learning.topics import find_topic
+from incremental.results.lookup import find_topic
+from incremental.results.schema import dated, when
 from store import Store
 from store.discovery import ProposalRow
 
@@ -49,9 +49,8 @@ def run(
 
     Ctrl-C ends it after the page that is being read; the next call goes on from there.
     """
-    state: State = context.obj
-    settings, folder = state.settings()
-    with state.open() as store, progress_bar(disable=as_json) as bar:
+    settings, folder = settings_of(context)
+    with open_store(context) as store, progress_bar(disable=as_json) as bar:
         topic = find_topic(store, of)
         task = bar.add_task("pages read", total=pages)
         if not settings.discovery.provider:
@@ -79,8 +78,7 @@ def run(
 
 def status(context: typer.Context, *, of: OfTopic, as_json: Json = False) -> None:
     """Show the last run: which way of finding was chosen when, and what each was worth."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         found = discovery_facts(store, find_topic(store, of).id)
     last, rounds, counts = found["run"], found["rounds"], found["proposals"]
     skipped = [name for name in SEARCHING if rounds and name not in rounds[-1]["scores"]]
@@ -114,8 +112,7 @@ def proposals(
     """List the sites that were found, the best first, with their best pages and hubs."""
     if which not in ("proposed", "accepted", "rejected", "all"):
         raise InputError("--state", which, "must be one of: proposed, accepted, rejected, all")
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         topic = find_topic(store, of)
         rows = store.discovery.proposals(topic.id, None if which == "all" else which)
     if as_json:
@@ -133,8 +130,7 @@ def accept(
     as_json: Json = False,
 ) -> None:
     """Watch sites that were proposed, beginning from the hubs that were found on them."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         chosen = _chosen(store, of, sites, everything=everything)
         accept_sites(store, chosen, topic=of, now=now())
     _say_chosen(chosen, "watched from now on", as_json=as_json)
@@ -149,8 +145,7 @@ def reject(
     as_json: Json = False,
 ) -> None:
     """Turn sites down: they are not proposed again, and pages like theirs rank lower."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         chosen = _chosen(store, of, sites, everything=everything)
         reject_sites(store, chosen, now=now())
     _say_chosen(chosen, "turned down", as_json=as_json)

@@ -6,22 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from incremental.cli.common import (
-    Json,
-    State,
-    dated,
-    find_sites,
-    now,
-    print_json,
-    print_table,
-    say,
-    utc,
-    when,
-)
+from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
 from incremental.explain.hours import hours_of
 from incremental.explain.hub import in_short
 from incremental.explain.page import budget_of, explain, hub_rows
 from incremental.readable_urls import readable
+from incremental.results.lookup import find_sites
+from incremental.results.schema import dated, utc, when
 from incremental.settings import Settings
 from incremental.storage import models_folder
 
@@ -38,10 +29,9 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Say what Hubwatch makes of a URL, and why it was (not) found. Nothing is fetched."""
-    state: State = context.obj
-    settings, folder = state.settings()
+    settings, folder = settings_of(context)
     models = models_folder(settings, folder)
-    with state.open() as store:
+    with open_store(context) as store:
         answer = explain(store, settings, url, now=now(), models=models)
     answer |= {key: [dated(row) for row in answer[key]] for key in ("sites", "labels", "topics")}
     if as_json:
@@ -73,12 +63,11 @@ def hubs(
     as_json: Json = False,
 ) -> None:
     """List hub pages: what each brought, how often it is visited, and why."""
-    state: State = context.obj
-    settings, _ = state.settings()
+    settings, _ = settings_of(context)
     if hours is not None:
-        _show_hours(state, settings, hours, as_json=as_json)
+        _show_hours(context, settings, hours, as_json=as_json)
         return
-    with state.open() as store:
+    with open_store(context) as store:
         rows = hub_rows(store, settings, find_sites(store, site or []), now=now())[:limit]
     if as_json:
         print_json([dated(row) for row in rows])
@@ -103,9 +92,9 @@ def hubs(
     print_table("Hubs", columns, table)
 
 
-def _show_hours(state: State, settings: Settings, url: str, *, as_json: bool) -> None:
+def _show_hours(context: typer.Context, settings: Settings, url: str, *, as_json: bool) -> None:
     """Draw a bar for each hour of the day."""
-    with state.open() as store:
+    with open_store(context) as store:
         answer = hours_of(store, settings, url)
     if as_json:
         print_json(answer)
@@ -124,10 +113,9 @@ def _show_hours(state: State, settings: Settings, url: str, *, as_json: bool) ->
 
 def status(context: typer.Context, *, as_json: Json = False) -> None:
     """Say how the watching goes: budget and price, visits of the last day, trouble."""
-    state: State = context.obj
-    settings, _ = state.settings()
+    settings, _ = settings_of(context)
     at = now()
-    with state.open() as store:
+    with open_store(context) as store:
         totals, counts = store.read.site_totals(), store.read.visit_counts(at - 86_400)
         unread = store.monitor.unread_seeds()
         rows = [

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from classifier.hub.registry import ModelRegistry
-from incremental.cli.common import Json, State, now, print_json, print_table, say
+from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
 from incremental.learning.models import list_models, use_model
 from incremental.learning.nightly import learn_now
 from incremental.storage import models_folder
@@ -17,8 +17,7 @@ from incremental.storage import models_folder
 
 def _root(context: typer.Context) -> Path:
 
-    state: State = context.obj
-    return models_folder(*state.settings())
+    return models_folder(*settings_of(context))
 
 
 def list_versions(context: typer.Context, *, as_json: Json = False) -> None:
@@ -55,8 +54,7 @@ def learn(context: typer.Context, *, as_json: Json = False) -> None:
 
     The new version is used at once unless it is worse than the one it was made from.
     """
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         learned = learn_now(store, _root(context), now())
     if as_json:
         print_json(None if learned is None else asdict(learned))

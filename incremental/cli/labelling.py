@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from incremental.cli.common import Json, State, now, print_json, say
+from incremental.cli.common import Json, now, open_store, print_json, say
 from incremental.errors import InputError
 from incremental.learning.labels import correct, export_labels, import_labels
 from incremental.readable_urls import readable
@@ -35,9 +35,8 @@ def label(
 
     A hub is visited from now on and never dropped; a topic page is no hub any more.
     """
-    state: State = context.obj
     results: list[dict[str, Any]] = []
-    with state.open() as store:
+    with open_store(context) as store:
         for url in urls:
             try:
                 done = correct(store, url, kind.value, now=now())
@@ -65,8 +64,7 @@ def export_file(
     as_json: Json = False,
 ) -> None:
     """Write all labels to a file, one a page: yours before behaviour's before imported ones."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         text, count = export_labels(store)
     draft = file.with_name(f".{file.name}.{os.getpid()}.tmp")
     try:
@@ -88,8 +86,7 @@ def import_file(
     as_json: Json = False,
 ) -> None:
     """Read labels from a file, for training: all of them, or none if a line is wrong."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         count, changed = import_labels(store, file, now=now())
     if as_json:
         print_json({"read": str(file), "labels": count, "changed": changed})

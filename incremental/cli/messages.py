@@ -6,19 +6,11 @@ from typing import Annotated
 
 import typer
 
-from incremental.cli.common import (
-    Json,
-    State,
-    now,
-    print_json,
-    print_table,
-    say,
-    utc,
-    when,
-)
+from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
 from incremental.clock import SystemClock
 from incremental.fetch.libraries import LibraryGate
 from incremental.notify.overview import STATES, ChannelStanding, channel_named, send_test, standings
+from incremental.results.schema import utc, when
 from store.outbox import OutboxRow
 
 Name = Annotated[str, typer.Argument(metavar="CHANNEL", help="Its name in the settings.")]
@@ -26,9 +18,8 @@ Name = Annotated[str, typer.Argument(metavar="CHANNEL", help="Its name in the se
 
 def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
     """List the channels: what they tell, when, and what is under way."""
-    state: State = context.obj
-    settings, _ = state.settings()
-    with state.open() as store:
+    settings, _ = settings_of(context)
+    with open_store(context) as store:
         found = standings(store, settings.notify)
     rows = [
         {"channel": one.name, "about": _about(one), "when": _rhythm(one), **one.counts}
@@ -49,8 +40,7 @@ def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
 
 def try_channel(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Send a message to one channel now, with its templates, and say what came of it."""
-    state: State = context.obj
-    settings, _ = state.settings()
+    settings, _ = settings_of(context)
     channel = channel_named(settings.notify, name)
     outcome = send_test(LibraryGate(settings.fetch, SystemClock()), channel, now=now())
     if as_json:
@@ -70,10 +60,9 @@ def outbox(
     as_json: Json = False,
 ) -> None:
     """Show what was sent over a channel lately, and what waits or failed."""
-    state: State = context.obj
-    settings, _ = state.settings()
+    settings, _ = settings_of(context)
     channel_named(settings.notify, name)
-    with state.open() as store:
+    with open_store(context) as store:
         rows = store.outbox.recent(name, limit=limit)
     if as_json:
         print_json(
@@ -101,10 +90,9 @@ def outbox(
 
 def retry(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Try again what was given up after many attempts."""
-    state: State = context.obj
-    settings, _ = state.settings()
+    settings, _ = settings_of(context)
     channel_named(settings.notify, name)
-    with state.open() as store:
+    with open_store(context) as store:
         count = store.outbox.retry(name)
     if as_json:
         print_json({"waiting": count})

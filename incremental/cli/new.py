@@ -1,41 +1,36 @@
-"""What was found: ``new hubs status``."""
+"""What is new: ``new``, page by page, and in a line each what lists gained of older pages."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
+from itertools import islice
 from typing import Annotated, Any
 
 import typer
 
-from incremental.cli.backfilled import (
-    backfilled,
-    refuse_narrowing,
-    show_backfilled,
-    show_events,
-)
 from incremental.cli.common import (
     Json,
-    State,
-    find_sites,
     now,
+    open_store,
     print_csv,
     print_json,
     print_table,
     say,
-    utc,
-    when,
 )
-from incremental.cli.judged import shown_score, told_pages, topic_fields
 from incremental.errors import InputError
-from incremental.learning.topics import find_topic
+from incremental.explain.backfill import headline
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
+from incremental.results.lookup import find_sites, find_topic
+from incremental.results.schema import page_line, when
 from incremental.times import moment
-from store.answers import NewQuery, NewsRow
-from store.backfills import BackfillQuery
+from store.announced import AnnouncedPage
+from store.answers import NewQuery
+from store.backfills import BackfillEvent, BackfillQuery
 
-_BAR_WIDTH = 48
+_SHOWN_EVENTS = 5
 
 
 class Format(StrEnum):
@@ -76,75 +71,95 @@ def new(  # noqa: PLR0913 - each is an option of the command
     as_json: Json = False,
 ) -> None:
     """List new pages, the newest first."""
-    state: State = context.obj
-    at = now()
     if topic is None and (min_score is not None or irrelevant):
         raise InputError("--min-score or --irrelevant", "", "needs --topic NAME: a topic judges")
-    with state.open() as store:
-        gained = BackfillQuery(
-            since=moment(since, at) if since else None,
-            until=moment(until, at) if until else None,
+    judged = {"topic": topic, "language": language, "unread": unread, "starred": starred}
+    for name, value in judged.items() if backfill else ():
+        if value:
+            raise InputError(f"--{name}", "", "does not go with --backfill: nobody judged these")
+    form = Format.JSON if as_json else form
+    with open_store(context) as store:
+        part = BackfillQuery(
+            since=moment(since, now()) if since else None,
+            until=moment(until, now()) if until else None,
             sites=tuple(row.id for row in find_sites(store, site)) if site else None,
+            after=after,
+            order="newest" if after is None else "oldest",
         )
         if backfill:
-            refuse_narrowing(topic=topic, language=language, unread=unread, starred=starred)
-            older = backfilled(store, gained, limit, after)
-            show_backfilled(older, Format.JSON.value if as_json else form.value)
+            _print(list(islice(store.backfills.all_pages(part), limit)), form, "older")
             return
         query = NewQuery(
-            since=gained.since,
-            until=gained.until,
+            since=part.since,
+            until=part.until,
             after=after,
-            sites=gained.sites,
-            topic=find_topic(store, topic).id if topic else None,
+            sites=part.sites,
+            topic=topic and topic.strip(),
             min_score=min_score,
             hidden_verdict=None if irrelevant else "irrelevant",
             language=language,
             read=False if unread else None,
             starred=True if starred else None,
-            order="newest" if after is None else "oldest",
+            limit=limit,
+            order=part.order,
         )
-        pages = told_pages(store, query, limit)
+        pages = store.answers.new(query).rows
+        if topic and not pages:
+            find_topic(store, topic)
         narrowed = topic or language or starred or after is not None
-        events = [] if narrowed else store.backfills.events(replace(gained, unread=unread))
-    rows = [_page(page) | topic_fields(page, query.topic) for page in pages]
-    form = Format.JSON if as_json else form
+        shows_events = form is Format.TABLE and not narrowed
+        events = store.backfills.events(replace(part, unread=unread)) if shows_events else []
+    _print(pages, form, "new", topic and topic.strip(), since=since)
+    _say_events(events)
+
+
+def _print(
+    pages: Sequence[AnnouncedPage],
+    form: Format,
+    what: str,
+    topic: str | None = None,
+    since: str | None = None,
+) -> None:
+    """Print announced pages, those of events with the events' ids."""
+    if form is Format.URLS:
+        for page in pages:
+            print(page.url)  # noqa: T201 - canonical URLs hold no control characters
+        return
+    rows = [page_line(page, topic) for page in pages]
     if form is Format.JSON:
         print_json(rows)
-    elif form is Format.URLS:
-        for row in rows:
-            print(row["url"])  # noqa: T201 - canonical URLs hold no control characters
     elif form is Format.CSV:
         columns = ["cursor", "found", "published", "site", "title", "url", "hub"]
+        columns[1:1] = ["event"] if what == "older" else []
         columns += ["score", "verdict", "guess"] if topic else []
         print_csv(columns, [[row[column] for column in columns] for row in rows])
+    elif not rows and what == "older":
+        say("no list has gained older pages")
     elif not rows:
         say("nothing new yet" + (f" since {since}" if since else ""))
-        show_events(events)
     else:
-        table = [[when(p.found_at), p.site, p.title or p.anchor, readable(p.url)] for p in pages]
+        table = [[when(p.found_at), p.site, p.name, readable(p.url)] for p in pages]
         columns = ["found", "site", "title", "url"]
         if topic:
             columns.append("score")
-            table = [[*cells, shown_score(row)] for row, cells in zip(rows, table, strict=True)]
-        print_table(f"{len(rows)} new pages", columns, table)
-        say(f"what comes after these: --after {max(row.cursor for row in pages)}")
-        show_events(events)
+            table = [[*cells, _score(row)] for row, cells in zip(rows, table, strict=True)]
+        print_table(f"{len(rows)} {what} pages", columns, table)
+        option = "--backfill --after" if what == "older" else "--after"
+        say(f"what comes after these: {option} {max(page.cursor for page in pages)}")
 
 
-def _page(page: NewsRow) -> dict[str, Any]:
-    return {
-        "cursor": page.cursor,
-        "url": page.url,
-        "title": clean(page.title or page.anchor),
-        "site": page.site,
-        "found": utc(page.found_at),
-        "published": utc(page.published_at),
-        "hub": page.hub_url,
-        "language": page.language,
-        "state": page.state,
-        "read": utc(page.read_at),
-        "starred": utc(page.starred_at),
-        "copies": page.copies,
-        "cluster": page.cluster,
-    }
+def _score(line: dict[str, Any]) -> str:
+    """Return a judgement in one cell: ``0.83``, ``0.47 grey``, ``0.61 guess``."""
+    note = "guess" if line["guess"] else line["verdict"]
+    return f"{line['score']:.2f}" + ("" if note == "relevant" else f" {note}")
+
+
+def _say_events(events: Sequence[BackfillEvent]) -> None:
+    """Say in a line each what lists gained, the newest first."""
+    for event in events[:_SHOWN_EVENTS]:
+        title = f": {clean(event.title)}" if event.pages == 1 and event.title else ""
+        say(f"{when(event.found_at)} {event.site}: {headline(event)}{title}")
+    if len(events) > _SHOWN_EVENTS:
+        say(f"and {len(events) - _SHOWN_EVENTS} times more")
+    if events:
+        say("page by page: hubwatch new --backfill")

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from incremental.assembly import make_crawler, make_discoverer, make_fetcher
-from incremental.cli.common import Json, State, now, print_json, say
+from incremental.cli.common import Json, now, print_json, say, settings_file, settings_of
 from incremental.cli.serving import web_beside
 from incremental.clock import SystemClock
 from incremental.crawl.crawler import Crawler
@@ -65,8 +65,7 @@ def run(
 
     The first Ctrl-C (or TERM) ends it in good order, the second at once.
     """
-    state: State = context.obj
-    settings, folder = state.settings()
+    settings, folder = settings_of(context)
     logging.basicConfig(
         level=_level(settings.daemon.log_level),
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
@@ -75,8 +74,8 @@ def run(
     models = models_folder(settings, folder)
     with contextlib.ExitStack() as stack:
         stack.enter_context(only_writer(settings, folder))
-        same_settings(settings, folder, state.file())
-        keep_private(settings, folder, state.file())
+        same_settings(settings, folder, settings_file(context))
+        keep_private(settings, folder, settings_file(context))
         store = stack.enter_context(open_configured_store(settings, folder))
         _add_sites(store, settings, urls or [])
         serves = settings.web.enabled and not once

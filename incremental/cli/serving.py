@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from incremental.cli.common import Json, State, print_json, say
+from incremental.cli.common import Json, print_json, say, settings_file, settings_of
 from incremental.clock import Clock, SystemClock
 from incremental.errors import SettingsError
 from incremental.settings import Settings
@@ -28,10 +28,9 @@ def serve(context: typer.Context, *, as_json: Json = False) -> None:
     `hubwatch run` serves them by itself. This is for reading a store while no daemon runs, or from a
     process of its own beside one whose settings say `enabled = false` under *web*.
     """
-    state: State = context.obj
-    settings, folder = state.settings()
-    same_settings(settings, folder, state.file())
-    keep_private(settings, folder, state.file())
+    settings, folder = settings_of(context)
+    same_settings(settings, folder, settings_file(context))
+    keep_private(settings, folder, settings_file(context))
     try:
         from incremental.web.context import Web  # noqa: PLC0415 - an extra, and half a second
         from incremental.web.server import Listener  # noqa: PLC0415

@@ -8,17 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from incremental.cli.common import (
-    Json,
-    State,
-    find_sites,
-    now,
-    print_json,
-    print_table,
-    say,
-    utc,
-)
+from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
 from incremental.errors import InputError
+from incremental.results.lookup import find_sites
+from incremental.results.schema import utc
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import Settings
@@ -68,7 +61,6 @@ def add(  # noqa: PLR0913 - each is an option of the command
     as_json: Json = False,
 ) -> None:
     """Watch the sites of these URLs. Adding one again changes its options."""
-    state: State = context.obj
     terms = SeedTerms(
         reach=reach,
         include=tuple(include),
@@ -78,8 +70,8 @@ def add(  # noqa: PLR0913 - each is an option of the command
         max_interval_seconds=max_interval_hours and max_interval_hours * 3600,
     )
     results: list[dict[str, Any]] = []
-    settings, folder = state.settings()
-    with state.open() as store:
+    settings, folder = settings_of(context)
+    with open_store(context) as store:
         for url in urls:
             try:
                 site_id = add_seed(store, url, now=now(), terms=terms, fetch=settings.fetch)
@@ -113,8 +105,7 @@ def remove(
     as_json: Json = False,
 ) -> None:
     """Stop watching sites and forget all that was found on them."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         rows = find_sites(store, names)
         listed = ", ".join(row.name for row in rows)
         if not yes and not typer.confirm(
@@ -131,16 +122,16 @@ def remove(
 
 def pause(context: typer.Context, names: Names, *, as_json: Json = False) -> None:
     """Leave sites alone until they are resumed."""
-    _set_state(context.obj, names, "paused", as_json=as_json)
+    _set_state(context, names, "paused", as_json=as_json)
 
 
 def resume(context: typer.Context, names: Names, *, as_json: Json = False) -> None:
     """Watch paused sites again."""
-    _set_state(context.obj, names, "active", as_json=as_json)
+    _set_state(context, names, "active", as_json=as_json)
 
 
-def _set_state(state: State, names: list[str], to: str, *, as_json: bool) -> None:
-    with state.open() as store:
+def _set_state(context: typer.Context, names: list[str], to: str, *, as_json: bool) -> None:
+    with open_store(context) as store:
         rows = find_sites(store, names)
         for row in rows:
             store.write.update_site(row.id, state=to)
@@ -152,8 +143,7 @@ def _set_state(state: State, names: list[str], to: str, *, as_json: bool) -> Non
 
 def list_sites(context: typer.Context, *, as_json: Json = False) -> None:
     """List the watched sites."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         totals = store.read.site_totals()
         rows = [
             {

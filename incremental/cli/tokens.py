@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from incremental.cli.common import Json, State, now, print_json, print_table, say, utc, when
+from incremental.cli.common import Json, now, open_store, print_json, print_table, say
 from incremental.errors import NotFoundError
+from incremental.results.schema import utc, when
 from incremental.websub import CallbackAnswer, CallbackRequest
 
 Receive = Callable[[CallbackRequest, float], CallbackAnswer]
@@ -32,8 +33,7 @@ def add(
     """Make a token. It is shown this once; from then on everybody needs one, or the password."""
     from incremental.web.access import new_token  # noqa: PLC0415 - quick --help
 
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         secret = new_token(store, name, scope.value, now=now())
     if as_json:
         print_json({"name": name, "scope": scope.value, "token": secret})
@@ -44,8 +44,7 @@ def add(
 
 def list_tokens(context: typer.Context, *, as_json: Json = False) -> None:
     """List the tokens; the secrets themselves are not kept."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         rows = store.access.tokens()
     if as_json:
         facts = [
@@ -67,8 +66,7 @@ def remove(
     as_json: Json = False,
 ) -> None:
     """Remove tokens, and end the sessions that were begun with them."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         rows = store.access.tokens()
         gone = [row for row in rows if row.name in names or str(row.id) in names]
         known = {row.name for row in gone} | {str(row.id) for row in gone}

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from incremental.assembly import make_fetcher
-from incremental.cli.common import Json, State, dated, now, print_json, print_table, say
+from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
 from incremental.clock import SystemClock
 from incremental.crawl.once import read_page
 from incremental.errors import NotFoundError
@@ -17,13 +17,14 @@ from incremental.learning.topics import (
     Taught,
     all_topic_facts,
     begin,
-    find_topic,
     set_paused,
     teach,
     topic_facts,
 )
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
+from incremental.results.lookup import find_topic
+from incremental.results.schema import dated
 from store import Store
 from store.topic_values import TopicRow
 
@@ -54,37 +55,38 @@ def add(  # noqa: PLR0913 - each is an option of the command
 
     Pages that are not in the cache are fetched by the daemon, within seconds when it runs.
     """
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         row, taught = begin(
             store, name, examples=example, keywords=keyword, method=method, now=now()
         )
-        row = _learn(state, store, row)
+        row = _learn(context, store, row)
         _tell(store, row, taught, as_json=as_json)
 
 
 def relevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
     """Say that pages are what a topic wants: it learns that at once."""
-    _correct(context.obj, urls, of, relevant=True, as_json=as_json)
+    _correct(context, urls, of, relevant=True, as_json=as_json)
 
 
 def irrelevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
     """Say that pages are not what a topic wants: it learns that at once."""
-    _correct(context.obj, urls, of, relevant=False, as_json=as_json)
+    _correct(context, urls, of, relevant=False, as_json=as_json)
 
 
-def _correct(state: State, urls: list[str], of: str, *, relevant: bool, as_json: bool) -> None:
+def _correct(
+    context: typer.Context, urls: list[str], of: str, *, relevant: bool, as_json: bool
+) -> None:
 
-    with state.open() as store:
+    with open_store(context) as store:
         row, taught = teach(store, of, urls, relevant=relevant, now=now())
         if any(one.at_hand for one in taught):
-            row = _learn(state, store, row)
+            row = _learn(context, store, row)
         _tell(store, row, taught, as_json=as_json)
 
 
-def _learn(state: State, store: Store, row: TopicRow) -> TopicRow:
+def _learn(context: typer.Context, store: Store, row: TopicRow) -> TopicRow:
     """Let a topic learn what is at hand; the rest it learns when the daemon has fetched it."""
-    settings, _ = state.settings()
+    settings, _ = settings_of(context)
     return TopicShelf(store, settings.topics.trees).learn(row)
 
 
@@ -105,8 +107,7 @@ def _tell(store: Store, row: TopicRow, taught: list[Taught], *, as_json: bool) -
 
 def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
     """List the topics: their state, and how many pages are on them."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         rows = [dated(row) for row in all_topic_facts(store)]
     if as_json:
         print_json(rows)
@@ -134,9 +135,8 @@ def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
 
 def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Show what a topic learns from, its weightiest terms, and what is missing."""
-    state: State = context.obj
-    settings, _ = state.settings()
-    with state.open() as store:
+    settings, _ = settings_of(context)
+    with open_store(context) as store:
         shelf = TopicShelf(store, settings.topics.trees)
         told = explain_topic(store, shelf, find_topic(store, name))
     examples = [dated(one) for one in told["pages_learned"]]
@@ -162,9 +162,8 @@ def try_out(
 
     A page that is not in the cache is fetched, if its robots.txt allows that; nothing is recorded.
     """
-    state: State = context.obj
-    settings, _ = state.settings()
-    with state.open() as store:
+    settings, _ = settings_of(context)
+    with open_store(context) as store:
         rows = [find_topic(store, name) for name in of] or store.topics.topics()
         if not rows:
             raise NotFoundError("no topic yet; begin one: hubwatch topic add NAME --keyword WORD")
@@ -188,17 +187,17 @@ def try_out(
 
 def pause(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Let a topic judge no more pages until it is resumed."""
-    _set_paused(context.obj, name, paused=True, as_json=as_json)
+    _set_paused(context, name, paused=True, as_json=as_json)
 
 
 def resume(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Let a paused topic judge pages again."""
-    _set_paused(context.obj, name, paused=False, as_json=as_json)
+    _set_paused(context, name, paused=False, as_json=as_json)
 
 
-def _set_paused(state: State, name: str, *, paused: bool, as_json: bool) -> None:
+def _set_paused(context: typer.Context, name: str, *, paused: bool, as_json: bool) -> None:
 
-    with state.open() as store:
+    with open_store(context) as store:
         row = set_paused(store, name, paused=paused, now=now())
     if as_json:
         print_json({"topic": row.name, "state": row.state})
@@ -214,8 +213,7 @@ def remove(
     as_json: Json = False,
 ) -> None:
     """Forget a topic with all that it was taught; pages stay."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         row = find_topic(store, name)
         if not yes and not typer.confirm(f"Forget topic {row.name}?", err=True):
             raise typer.Exit(1)

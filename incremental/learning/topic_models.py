@@ -42,7 +42,7 @@ from incremental.judge.topics import (
     says_something,
     standing_of,
 )
-from incremental.learning.topics import find_topic
+from incremental.results.lookup import find_topic
 from store import Store
 from store.topic_values import ExampleRow, KeptPage, TopicRow
 from store.values import TopicScore

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from classifier.topic.values import PageText, Verdict
-from incremental.errors import InputError, NotFoundError
+from incremental.errors import InputError
 from incremental.judge.topics import EXAMPLE, IRRELEVANT, RELEVANT, standing_of, to_text
+from incremental.results.lookup import find_topic
 from incremental.urls import identity, normalize
 from store import Store
 from store.topic_values import ExampleRow, NewExample, TopicRow
@@ -51,19 +52,6 @@ class Taught:
     url: str
     at_hand: bool
     """Its text was in the cache; False = it is fetched first."""
-
-
-def find_topic(store: Store, name: str) -> TopicRow:
-    """Return the topic of a name.
-
-    Raises:
-        NotFoundError: there is none.
-    """
-    row = store.topics.topic(name.strip())
-    if row is None:
-        known = ", ".join(one.name for one in store.topics.topics()) or "none yet"
-        raise NotFoundError(f"no topic is called {name[:MAX_NAME]!r} (known: {known})")
-    return row
 
 
 def begin(  # noqa: PLR0913 - what a topic is made of

@@ -13,6 +13,7 @@ from classifier.hub.errors import LabelFileError
 from incremental.errors import InputError
 from incremental.explain.page import explain, hub_rows
 from incremental.learning.labels import correct, export_labels, import_labels
+from incremental.results.lookup import site_numbered
 from incremental.web.api.replies import (
     REFUSED,
     Explanation,
@@ -27,7 +28,6 @@ from incremental.web.api.replies import (
 )
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
-from incremental.web.facts import site_named
 
 router = APIRouter(prefix="/api/v1", tags=["hubs"], route_class=ConditionalRoute, responses=REFUSED)
 _LIMIT = Query(ge=1, le=5_000, description="At most so many.")
@@ -42,7 +42,7 @@ def list_hubs(
     """List hub pages, the most fruitful first: what each brought, and when and why it is visited next."""
     web = web_of(request)
     with web.store() as store:
-        rows = [site_named(store, site)] if site is not None else store.read.sites()
+        rows = [site_numbered(store, site)] if site is not None else store.read.sites()
         found = hub_rows(store, web.settings, rows, now=web.now())
     return [Hub(**row) for row in found[:limit]]
 

@@ -19,7 +19,7 @@ from incremental.web.reading import Between, following, gained, merged, teaching
 from incremental.web.routes.forms import Back, RowId, see
 from incremental.web.views import page, query
 from store import Store
-from store.answers import NewsRow
+from store.answers import AnnouncedPage
 
 router = APIRouter(include_in_schema=False)
 _PER_PAGE = 50
@@ -112,7 +112,7 @@ def _fresh_url(filters: Filters, cursor: int) -> str:
     return query("/fresh", **filters.values(), after=str(cursor))
 
 
-def item_values(store: Store, rows: tuple[NewsRow, ...], topic: int | None) -> dict[str, Any]:
+def item_values(store: Store, rows: tuple[AnnouncedPage, ...], topic: int | None) -> dict[str, Any]:
     """Return what the rows of a list need besides themselves."""
     learned = teaching(store, rows, topic)
     return {"teaching": learned, "terms_of": terms_of}

@@ -12,12 +12,13 @@ from incremental.errors import InputError
 from incremental.explain.hub import in_short
 from incremental.explain.page import explain, hub_rows
 from incremental.learning.labels import correct
+from incremental.results.lookup import site_numbered
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed
 from incremental.web.api.replies import RowId
 from incremental.web.charts import bars
 from incremental.web.context import Web, web_of
-from incremental.web.facts import hour_rates, site_facts, site_health, site_named
+from incremental.web.facts import hour_rates, site_facts, site_health
 from incremental.web.language import Words
 from incremental.web.routes.forms import Back, see, tone
 from incremental.web.views import page, words_of
@@ -61,7 +62,7 @@ def site_page(request: Request, site_id: RowId) -> Response:
     """Show one site: health, terms, arrival by hour, hubs."""
     web, words = web_of(request), words_of(request)
     with web.store() as store:
-        row = site_named(store, site_id)
+        row = site_numbered(store, site_id)
         (site,) = _sites(web, store, request, [row])
         hubs = hub_rows(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
         rates = hour_rates(web, row)
@@ -81,7 +82,7 @@ def hubs_part(request: Request, site_id: RowId) -> Response:
     """Return the table of a site's hubs as it stands now."""
     web = web_of(request)
     with web.store() as store:
-        row = site_named(store, site_id)
+        row = site_numbered(store, site_id)
         hubs = hub_rows(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
     return page(request, "_hubs.html", {"hubs": hubs})
 
@@ -90,7 +91,7 @@ def hubs_part(request: Request, site_id: RowId) -> Response:
 def found_part(request: Request, site_id: RowId) -> Response:
     """Return the hubs of a new site that were found so far."""
     with web_of(request).store() as store:
-        row = site_named(store, site_id)
+        row = site_numbered(store, site_id)
         hubs = [hub for hub in store.read.hubs(site_id) if hub.state != "dead"]
         seeds = [hub for hub in store.read.hubs(site_id) if hub.role == "seed"]
     # One that waits because of its robots.txt or its address was never asked: it has no failure.
@@ -111,7 +112,7 @@ def set_state(
 ) -> Response:
     """Pause a site, or watch it again."""
     with web_of(request).store() as store:
-        site_named(store, site_id)
+        site_numbered(store, site_id)
         store.write.update_site(site_id, state=state)
     return see(f"/sites/{site_id}")
 
@@ -120,7 +121,7 @@ def set_state(
 def remove(request: Request, site_id: RowId) -> Response:
     """Stop watching a site and forget all that was found there."""
     with web_of(request).store() as store:
-        site_named(store, site_id)
+        site_numbered(store, site_id)
         store.write.remove_site(site_id)
     return see("/sites")
 
@@ -155,7 +156,7 @@ def add(  # noqa: PLR0913, PLR0917 - the fields of the form
             try:
                 fetch = web.settings.fetch
                 site_id = add_seed(store, url, now=web.now(), terms=terms, fetch=fetch)
-                added[site_id] = site_named(store, site_id)
+                added[site_id] = site_numbered(store, site_id)
             except InputError as error:
                 problems.append(str(error))
                 refused.append(url)

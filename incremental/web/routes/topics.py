@@ -9,8 +9,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
-from incremental.errors import HubwatchError, NotFoundError
+from incremental.errors import HubwatchError
 from incremental.learning.topics import begin, set_paused, teach
+from incremental.results.lookup import topic_numbered
 from incremental.web.api.replies import RowId
 from incremental.web.charts import bars
 from incremental.web.context import web_of
@@ -26,18 +27,6 @@ _PARTS = 20
 _TERMS_FROM = 200
 """Relevant pages told last, whose weightiest terms are shown."""
 _TERMS_SHOWN = 30
-
-
-def topic_of(store: Store, topic_id: int) -> TopicRow:
-    """Return a topic.
-
-    Raises:
-        NotFoundError: there is none of that number.
-    """
-    row = next((row for row in store.topics.topics() if row.id == topic_id), None)
-    if row is None:
-        raise NotFoundError("no topic has that number")
-    return row
 
 
 def topic_values(row: TopicRow, counts: dict[int, dict[str, int]]) -> dict[str, Any]:
@@ -97,7 +86,7 @@ def topic_page(request: Request, topic_id: RowId) -> Response:
     """Show one topic: counts, scores, terms, examples."""
     words = words_of(request)
     with web_of(request).store() as store:
-        row = topic_of(store, topic_id)
+        row = topic_numbered(store, topic_id)
         values = {
             "topic": topic_values(row, store.topics.counts()),
             "examples": store.topics.examples(topic_id),
@@ -135,7 +124,7 @@ def add_examples(
     """Say that pages are, or are not, what a topic wants."""
     web = web_of(request)
     with web.store() as store:
-        name = topic_of(store, topic_id).name
+        name = topic_numbered(store, topic_id).name
         teach(store, name, urls.split(), relevant=origin == "relevant", now=web.now())
     return see(f"/topics/{topic_id}")
 
@@ -147,7 +136,7 @@ def set_state(
     """Let a topic judge no more pages, or judge again."""
     web = web_of(request)
     with web.store() as store:
-        name = topic_of(store, topic_id).name
+        name = topic_numbered(store, topic_id).name
         set_paused(store, name, paused=state == "paused", now=web.now())
     return see(f"/topics/{topic_id}")
 
@@ -156,6 +145,6 @@ def set_state(
 def remove_topic(request: Request, topic_id: RowId) -> Response:
     """Delete a topic with its examples and scores."""
     with web_of(request).store() as store:
-        topic_of(store, topic_id)
+        topic_numbered(store, topic_id)
         store.topics.remove(topic_id)
     return see("/topics")
