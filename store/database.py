@@ -57,7 +57,7 @@ def open_database(where: str) -> Database:
         database = _sqlite(Path(where))
     try:
         with storage_errors(where):
-            _migrate(database, without_password(where))
+            _migrate(database, where)
     except StoreError:
         database.close()
         raise
@@ -67,11 +67,12 @@ def open_database(where: str) -> Database:
 def _sqlite(path: Path) -> Database:
     with storage_errors(str(path)):
         try:
-            make_folder(path.parent)
-            if not path.exists() and was_cut_off(path.parent):
-                raise StorePlaceError(f"a restore to {path.parent} was cut off; repeat it")
             ours = path.exists() and _check_sqlite(path)
-            make_file(path)  # SQLite gives its log and its index of it the mode of the file itself
+            if not ours:
+                make_folder(path.parent)
+                if not path.exists() and was_cut_off(path.parent):
+                    raise StorePlaceError(f"a restore to {path.parent} was cut off; repeat it")
+                make_file(path)  # SQLite gives its log and its index the mode of the file itself
         except OSError as error:
             raise StoreError(f"{path} cannot be opened for writing: {error}") from error
         database = SqliteDatabase(str(path), pragmas=_PRAGMAS, timeout=BUSY_TIMEOUT_SECONDS)
@@ -158,7 +159,8 @@ def _migrate(database: Database, where: str) -> None:
     applied = _applied(database)
     if unknown := applied - set(known):
         newest = max(unknown)
-        raise StoreTooNewError(f"{where} was written by a later version of Hubwatch ({newest})")
+        shown = without_password(where)
+        raise StoreTooNewError(f"{shown} was written by a later version of Hubwatch ({newest})")
     if applied == set(known):
         return
     from playhouse.migrations import Runner  # noqa: PLC0415
@@ -177,10 +179,10 @@ def _applied(database: Database) -> set[str]:
 @contextlib.contextmanager
 def storage_errors(where: str) -> Iterator[None]:
     """Turn what the user can mend into a :class:`StoreError`; let bugs through as they are."""
-    shown = without_password(where)
     try:
         yield
     except (OperationalError, sqlite3.OperationalError) as error:
+        shown = without_password(where)
         told = without_secrets(str(error), where)
         if "locked" in told or "busy" in told:
             raise StoreLockedError(
@@ -191,6 +193,7 @@ def storage_errors(where: str) -> Iterator[None]:
         raise StoreError(f"{shown}: {told}") from (error if told == str(error) else None)
     # sqlite3 decodes its messages strictly, and they quote what a damaged file holds.
     except (DatabaseError, sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        shown = without_password(where)
         if "invalid connection option" in str(error):
             raise StoreError(f"{shown} names an option that PostgreSQL does not know") from None
         # These are bugs: a constraint, a type or a statement of ours is wrong.

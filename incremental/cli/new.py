@@ -110,7 +110,8 @@ def new(  # noqa: PLR0913 - each is an option of the command
         shows_events = form is Format.TABLE and not narrowed
         events = store.backfills.events(replace(part, unread=unread)) if shows_events else []
     _print(pages, form, "new", topic and topic.strip(), since=since)
-    _say_events(events)
+    if events:
+        _say_events(events)
 
 
 def _print(
@@ -161,5 +162,4 @@ def _say_events(events: Sequence[BackfillEvent]) -> None:
         say(f"{when(event.found_at)} {event.site}: {headline(event)}{title}")
     if len(events) > _SHOWN_EVENTS:
         say(f"and {len(events) - _SHOWN_EVENTS} times more")
-    if events:
-        say("page by page: hubwatch new --backfill")
+    say("page by page: hubwatch new --backfill")

@@ -100,7 +100,8 @@ def places(store: Store, url: str) -> list[tuple[SiteRow, str]]:
     """Return the sites in whose scope a URL lies, each with the address by which it knows the page."""
     found = []
     for row in store.read.sites():
-        address = without_mirror(url, rules(json.loads(row.mirrors)))
+        mirrors = json.loads(row.mirrors)
+        address = without_mirror(url, rules(mirrors)) if mirrors else url
         if read_scope(row).verdict(address).inside:
             found.append((row, address))
     return found

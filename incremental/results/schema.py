@@ -44,10 +44,12 @@ def dated(row: Mapping[str, Any]) -> dict[str, Any]:
 def page_json(page: AnnouncedPage) -> dict[str, Any]:
     """Return an announced page for JSON."""
     facts = {name: getattr(page, name) for name in page.__slots__ if name != "page_id"}
+    times = {name: utc(at) for name, at in facts.items() if name.endswith("_at")}
     return {
-        **dated(facts),
+        **facts,
+        **times,
         "id": page.page_id,
-        "title": clean(page.name),
+        "title": clean(page.title or page.anchor),
         "topics": [topic_json(mark) for mark in page.topics],
     }
 

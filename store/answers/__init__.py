@@ -16,6 +16,7 @@ meanwhile makes neither skip nor repeat a row.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from peewee import SQL, chunked, fn
@@ -59,9 +60,14 @@ __all__ = [
 ]
 
 MAX_HISTORY = 500
-_NEXT_CHECK = Prepared(
-    lambda site: Recheck.select(fn.MIN(Recheck.due_at)).where(Recheck.site_id == site)
-)
+
+
+@cache
+def _next_check() -> Prepared:
+    """Return the query of :meth:`Answers.next_check_at`, which the crawler asks all the time."""
+    return Prepared(
+        lambda site: Recheck.select(fn.MIN(Recheck.due_at)).where(Recheck.site_id == site)
+    )
 
 
 class Answers(Reader):
@@ -223,7 +229,7 @@ class Answers(Reader):
 
     def next_check_at(self, site_id: int) -> float | None:
         """Return when the next page of a site is to be looked at again; it may have passed."""
-        moment = self._asked(_NEXT_CHECK, site=site_id)[0][0]
+        moment = self._asked(_next_check(), site=site_id)[0][0]
         return None if moment is None else float(moment)
 
     def postpone_check(self, page_id: int, until: float) -> None:

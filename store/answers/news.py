@@ -133,7 +133,8 @@ class _NewsIds:
             self._conditions.append(News.language == (primary_language(query.language) or ""))
         if any(x is not None for x in (query.topic, query.verdict, query.min_score)):
             self._conditions.append(self._judged())
-        self._fence = self._fenced()
+        bounded = query.since is not None or query.until is not None
+        self._fence = self._fenced() if bounded else (0, _MAX_ID)
 
     def after(self, cursor: int | None, count: int) -> list[int]:
         """Return the next *count* ids behind *cursor*, in the query's order."""
