@@ -70,8 +70,6 @@ def run(
         level=_level(settings.daemon.log_level),
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    clock = SystemClock()
-    models = models_folder(settings, folder)
     with contextlib.ExitStack() as stack:
         stack.enter_context(only_writer(settings, folder))
         same_settings(settings, folder, settings_file(context))
@@ -82,47 +80,59 @@ def run(
         if not serves and not store.read.sites() and not store.topics.topics():
             raise InputError("sites", [], "nothing to watch yet; add one: hubwatch add URL")
         reporter = Reporter(store, as_json=as_json)
-        fetcher = make_fetcher(settings, clock)
-        with ThreadPoolExecutor(settings.daemon.workers, thread_name_prefix="visit") as executor:
-            crawler = make_crawler(
-                store,
-                settings,
-                fetch=fetcher.fetch,
-                executor=executor,
-                models=models,
-                told=reporter.told,
-                explore=explore,
-            )
-            pushes = _pushes(store, settings, folder, fetcher.fetch, crawler) if serves else None
-            receive = pushes.receive if pushes is not None else None
-            web = web_beside(store, settings, folder, clock, receive=receive)
-            address = stack.enter_context(web) if serves else None
-            if not as_json:
-                say(_begins(len(store.read.sites()), address))
-            notifier = _notifier(store, settings, clock)
-            learner = Learner(store, models, settings.hubs.retrain_labels)
-            jobs: dict[str, Step] = {"learning": learner.step}
-            if notifier is not None:
-                notifier.listen(clock.now())
-                jobs["messages"] = notifier.step
-            if settings.discovery.pages_per_night:
-                jobs["discovery"] = _nightly(store, settings, folder).step
-            if pushes is not None and address is not None:
-                jobs["websub"] = pushes.step
-            Daemon(crawler, store, settings, clock, once=once, jobs=jobs).run()
-            if notifier is not None:
-                (notifier.finish if once else notifier.settle)(clock.now)
-        fetcher.close()
+        _watch(store, settings, folder, reporter, once=once, explore=explore, serves=serves)
         reporter.finish(once=once)
 
 
-def _begins(sites: int, address: str | None) -> str:
-    """Return what a run says first."""
-    if address is None:
-        return f"watching {sites} site(s); Ctrl-C ends"
-    if not sites:
-        return f"nothing is watched yet; add sites at {address}add; Ctrl-C ends"
-    return f"watching {sites} site(s); the web page is at {address}; Ctrl-C ends"
+def _watch(  # noqa: PLR0913 - what was asked for
+    store: Store,
+    settings: Settings,
+    folder: Path,
+    reporter: Reporter,
+    *,
+    once: bool,
+    explore: int,
+    serves: bool,
+) -> None:
+    """Run the daemon with the jobs of the settings, and serve the web page beside it."""
+    clock = SystemClock()
+    models = models_folder(settings, folder)
+    fetcher = make_fetcher(settings, clock)
+    with contextlib.ExitStack() as stack:
+        stack.callback(fetcher.close)
+        visits = ThreadPoolExecutor(settings.daemon.workers, thread_name_prefix="visit")
+        crawler = make_crawler(
+            store,
+            settings,
+            fetch=fetcher.fetch,
+            executor=stack.enter_context(visits),
+            models=models,
+            told=reporter.told,
+            explore=explore,
+        )
+        jobs: dict[str, Step] = {
+            "learning": Learner(store, models, settings.hubs.retrain_labels).step
+        }
+        address = None
+        if serves:
+            pushes = _pushes(store, settings, folder, fetcher.fetch, crawler)
+            receive = pushes.receive if pushes is not None else None
+            web = web_beside(store, settings, folder, clock, receive=receive)
+            address = stack.enter_context(web)
+            if pushes is not None and address is not None:
+                jobs["websub"] = pushes.step
+        reporter.begin(len(store.read.sites()), address)
+        notifier = _notifier(store, settings, clock)
+        if notifier is not None:
+            notifier.listen(clock.now())
+            jobs["messages"] = notifier.step
+        if settings.discovery.pages_per_night:
+            make = partial(make_discoverer, store, settings, folder)
+            nightly = NightlyDiscovery(store, settings.discovery.pages_per_night, make)
+            jobs["discovery"] = nightly.step
+        Daemon(crawler, store, settings, clock, once=once, jobs=jobs).run()
+        if notifier is not None:
+            (notifier.finish if once else notifier.settle)(clock.now)
 
 
 def _pushes(
@@ -153,12 +163,6 @@ def _notifier(store: Store, settings: Settings, clock: SystemClock) -> Notifier 
         executor=ThreadPoolExecutor(1, thread_name_prefix="messages"),
         saved_query=partial(_saved_query, store),
     )
-
-
-def _nightly(store: Store, settings: Settings, folder: Path) -> NightlyDiscovery:
-
-    make = partial(make_discoverer, store, settings, folder)
-    return NightlyDiscovery(store, settings.discovery.pages_per_night, make)
 
 
 def _saved_query(store: Store, name: str) -> NewQuery | None:
@@ -203,6 +207,17 @@ class Reporter:
         self._told = 0
         self._new: list[dict[str, Any]] = []
         self._backfills: dict[int, dict[str, Any]] = {}
+
+    def begin(self, sites: int, address: str | None) -> None:
+        """Say what a run begins with."""
+        if self._as_json:
+            return
+        if address is None:
+            say(f"watching {sites} site(s); Ctrl-C ends")
+        elif sites:
+            say(f"watching {sites} site(s); the web page is at {address}; Ctrl-C ends")
+        else:
+            say(f"nothing is watched yet; add sites at {address}add; Ctrl-C ends")
 
     def told(self, record: VisitRecord, page_ids: Sequence[int]) -> None:
         """Print the pages that a visit announced, and hubs read for the first time."""

@@ -79,6 +79,8 @@ def page_line(page: AnnouncedPage, topic: str | None = None) -> dict[str, Any]:
             *("language", "state", "read_at", "starred_at", "copies", "cluster"),
         )
     }
+    if page.event is not None:
+        line["event"] = page.event
     mark = next((mark for mark in facts["topics"] if mark["topic"] == topic), None)
     if mark is None:
         return line

@@ -179,16 +179,6 @@ class LabelResult(Reply):
     error: str | None = None
 
 
-class Label(Reply):
-    """What was said of a page, and by whom."""
-
-    url: str
-    label: str
-    origin: str
-    at: Moment
-    site_id: int | None
-
-
 class LabelFile(Order):
     """Labels of another machine, as `GET /api/v1/labels/export` writes them."""
 

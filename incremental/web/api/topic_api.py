@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
 from fastapi import Path as InPath
@@ -13,11 +13,11 @@ from incremental.errors import NotFoundError
 from incremental.learning.topics import METHODS, begin, set_paused, teach
 from incremental.results.lookup import topic_numbered
 from incremental.searches import Filters, to_json
-from incremental.web.api.replies import REFUSED, Moment, Order, Reply, RowId, WebAddress
+from incremental.web.api.replies import REFUSED, Moment, Order, Reply, RowId, WebAddress, shape_of
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
 from store.answers import SavedSearchRow
-from store.topic_values import TopicRow
+from store.topic_values import ExampleRow, TopicRow
 
 router = APIRouter(
     prefix="/api/v1", tags=["topics"], route_class=ConditionalRoute, responses=REFUSED
@@ -69,15 +69,8 @@ class Lesson(Order):
     relevant: bool
 
 
-class Example(Reply):
-    """A page that a topic learns from."""
-
-    id: int
-    url: str
-    origin: str
-    title: str
-    status: str | None
-    added_at: Moment
+_UNSHOWN = ("topic_id", "identity", "text", "failures", "tried_at", "due_at")
+_EXAMPLES: Any = list[shape_of(ExampleRow, leave=_UNSHOWN)]  # type: ignore[misc]  # made of fields
 
 
 class SavedSearch(Reply):
@@ -158,12 +151,11 @@ def remove_topic(request: Request, topic_id: TopicId) -> None:
         store.topics.remove(topic_numbered(store, topic_id).id)
 
 
-@router.get("/topics/{topic_id}/examples")
-def list_examples(request: Request, topic_id: TopicId) -> list[Example]:
+@router.get("/topics/{topic_id}/examples", response_model=_EXAMPLES)
+def list_examples(request: Request, topic_id: TopicId) -> list[ExampleRow]:
     """List what a topic learns from."""
     with web_of(request).store() as store:
-        rows = store.topics.examples(topic_numbered(store, topic_id).id)
-    return [Example.model_validate(row) for row in rows]
+        return store.topics.examples(topic_numbered(store, topic_id).id)
 
 
 @router.post("/topics/{topic_id}/examples")
