@@ -13,6 +13,7 @@ from incremental.explain.hub import in_short
 from incremental.explain.page import explain, hub_rows
 from incremental.learning.labels import correct
 from incremental.results.lookup import site_numbered
+from incremental.results.schema import when
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed
 from incremental.web.api.replies import RowId
@@ -216,31 +217,50 @@ def check(request: Request, url: str = "") -> Response:
         except InputError as error:
             values["problem"] = str(error)
         else:
-            values["verdict"] = answer.pop("verdict")
-            values["rows"] = _flat(answer, words_of(request))
+            words = words_of(request)
+            values["verdict"] = words.sentence(answer.pop("verdict"))
+            values["rows"] = _flat(answer, words)
     return page(request, "check.html", values)
 
 
 def _flat(answer: dict[str, Any], words: Words) -> list[tuple[str, str]]:
     """Return an explanation as rows for people."""
     sites = answer.pop("sites")
-    told = in_short(answer.pop("classifier"))
-    rows = [(key.replace("_", " "), _shown(value)) for key, value in {**answer, **told}.items()]
+    lines = {**answer, **in_short(answer.pop("classifier"))}
+    lines.pop("classifier", None)
+    rows = [
+        (words.maybe("check_field", key), _shown(words, key, one)) for key, one in lines.items()
+    ]
     for site in sites:
         name = site.pop("site")
         gained = site.pop("backfill", None)
+        facts = [
+            f"{words.maybe('check_field', key)}: {_shown(words, key, one)}"
+            for key, one in site.items()
+        ]
         if gained:
-            said = words("backfill.added", n=gained["pages"], folder=gained["folder"])
-            site[words("change.backfill")] = said
-        rows.append(
-            (name, "; ".join(f"{k.replace('_', ' ')}: {_shown(v)}" for k, v in site.items()))
-        )
+            added = words("backfill.added", n=gained["pages"], folder=gained["folder"])
+            facts.append(f"{words('change.backfill')}: {added}")
+        rows.append((name, "; ".join(facts)))
     return rows
 
 
-def _shown(value: object) -> str:
+_TABLES = {"state": "hub_state", "hub": "hub_state", "page_state": "page_state"}
+_TABLES |= {"last_status": "fetch", "kept_back": "kept_back"}
+
+
+def _shown(words: Words, key: str, value: object) -> str:
+    """Return a value of an explanation in the language of the page; a time to the minute."""
+    if value is None or value == "":
+        return "–"
     if isinstance(value, list):
-        return "; ".join(map(_shown, value)) or "–"
+        return "; ".join(_shown(words, key, one) for one in value) or "–"
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {one}" for key, one in value.items())
-    return "–" if value is None or value == "" else str(value)
+        parts = [(words.maybe("check_field", k), _shown(words, k, one)) for k, one in value.items()]
+        return ", ".join(f"{name}: {one}" for name, one in parts)
+    if key == "at" or key.endswith("_at"):
+        return when(float(str(value)))
+    if isinstance(value, bool):
+        return words.maybe("check_field", "yes" if value else "no")
+    text = str(value)
+    return words.maybe(_TABLES[key], text) if key in _TABLES else words.sentence(text)
