@@ -12,6 +12,7 @@ from fastapi.responses import Response
 
 from incremental.errors import InputError, NotFoundError
 from incremental.learning.topics import teach
+from incremental.results.lookup import topic_numbered
 from incremental.searches import SHOWN, Filters, from_json, to_json
 from incremental.web.api.replies import RowId as PageId
 from incremental.web.context import web_of
@@ -149,10 +150,9 @@ def mark(
 
 def _teach(store: Store, page_id: int, topic: int | None, *, relevant: bool, now: float) -> None:
     detail = store.answers.page(page_id, most=1)
-    name = next((row.name for row in store.topics.topics() if row.id == topic), None)
-    if detail is None or name is None:
+    if detail is None or topic is None:
         raise NotFoundError("no such page, or no such topic")
-    teach(store, name, [detail.url], relevant=relevant, now=now)
+    teach(store, topic_numbered(store, topic).name, [detail.url], relevant=relevant, now=now)
 
 
 @router.post("/read")
