@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from incremental.api import Crawler, FoundPage
+    from incremental.api import AnnouncedPage, Crawler
 
-__all__ = ["Crawler", "FoundPage"]
+__all__ = ["AnnouncedPage", "Crawler"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - the protocol of modules

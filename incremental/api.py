@@ -5,7 +5,7 @@
 ...     crawler.add("https://example.org/news/")
 ...     crawler.run(rounds=1)
 ...     for page in crawler.new_pages():
-...         print(page.found_at, page.url, page.title)
+...         print(page.found, page.url, page.name)
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Self
 
@@ -25,27 +25,13 @@ from incremental.clock import Clock, SystemClock
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import Settings
 from incremental.storage import models_folder, only_writer, open_configured_store
-from store.backfills import BackfillQuery, BackfillRow
+from store.announced import AnnouncedPage as AnnouncedPage  # noqa: PLC0414 - offered with the crawler
+from store.answers import NewQuery
+from store.backfills import BackfillQuery
 from store.enums import HubStatus
-from store.values import NewPage
 
 _BATCH = 500
 _PATIENCE_SECONDS = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class FoundPage:
-    """A page that was told as new. Times are aware, UTC."""
-
-    url: str
-    title: str
-    site: str
-    found_at: datetime
-    published_at: datetime | None
-    hub_url: str | None
-    """The hub that showed it first."""
-    cursor: int
-    """Give it to :meth:`Crawler.new_pages` to go on from here."""
 
 
 class Crawler:
@@ -148,7 +134,7 @@ class Crawler:
         since: datetime | None = None,
         after: int | None = None,
         backfill: bool = False,
-    ) -> Iterator[FoundPage]:
+    ) -> Iterator[AnnouncedPage]:
         """Yield new pages, oldest first, as they were recorded.
 
         *since* must be aware; *after* is the cursor of the last page already seen. With *backfill* the
@@ -157,33 +143,16 @@ class Crawler:
         at = since.timestamp() if since is not None else None
         if backfill:
             asked = BackfillQuery(since=at, after=after, order="oldest")
-            yield from map(_found, self._store.backfills.all_pages(asked))
+            yield from self._store.backfills.all_pages(asked)
             return
+        query = NewQuery(since=at, after=after, limit=_BATCH, order="oldest")
         while True:
-            batch = self._store.read.new_pages(
-                since=at, after_cursor=after, limit=_BATCH, oldest_first=True
-            )
-            yield from map(_found, batch)
-            if len(batch) < _BATCH:
+            answer = self._store.answers.new(query)
+            yield from answer.rows
+            if not answer.more:
                 return
-            after = batch[-1].cursor
+            query = replace(query, after=answer.cursor)
 
     def hub_urls(self) -> Sequence[str]:
         """Return the hubs that are known, the most fruitful first."""
         return [hub.url for hub in self._store.read.hubs() if hub.state is HubStatus.ACTIVE]
-
-
-def _found(page: NewPage | BackfillRow) -> FoundPage:
-    return FoundPage(
-        url=page.url,
-        title=page.title or page.anchor,
-        site=page.site,
-        found_at=datetime.fromtimestamp(page.found_at, UTC),
-        published_at=_date(page.published_at),
-        hub_url=page.hub_url,
-        cursor=page.cursor,
-    )
-
-
-def _date(at: float | None) -> datetime | None:
-    return None if at is None else datetime.fromtimestamp(at, UTC)

@@ -39,10 +39,11 @@ from rich.table import Table
 from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
 from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.results.lookup import find_topic
 from incremental.seeds import add_seed
 from incremental.settings import PolicyName, Settings
 from incremental.threads import InlineExecutor
-from incremental.topics.editing import METHODS, begin, find_topic
+from incremental.topics.editing import METHODS, begin
 from store import Store, open_store
 from store.answers import NewQuery
 from store.backfills import BackfillQuery

@@ -14,6 +14,9 @@
         .access  Access     who may come in through the web page and the API
         .monitor Monitoring counts over time, for dashboards and scrapers
 
+Each is loaded when it is first asked for: a command needs two or three of them, and all of them take
+longer to load than most commands take to answer.
+
 The store imports neither ``incremental`` nor ``classifier``: it keeps plain values
 (:mod:`store.values`) and knows nothing of what they mean.
 """
@@ -22,40 +25,71 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
-from peewee import Database
+if TYPE_CHECKING:
+    from peewee import Database
 
-from store.access import Access
-from store.answers import Answers
-from store.backfills import Backfills
-from store.database import open_database, own_connection
-from store.discovery import Discovery
-from store.monitoring import Monitoring
-from store.outbox import Outbox
-from store.page_cache import PageCache
-from store.queries import Queries
-from store.record import Recorder
-from store.topics import Topics
+    from store.access import Access
+    from store.answers import Answers
+    from store.backfills import Backfills
+    from store.discovery import Discovery
+    from store.monitoring import Monitoring
+    from store.outbox import Outbox
+    from store.page_cache import PageCache
+    from store.queries import Queries
+    from store.record import Recorder
+    from store.topics import Topics
+
+_PARTS = {
+    "read": ("store.queries", "Queries"),
+    "write": ("store.record", "Recorder"),
+    "answers": ("store.answers", "Answers"),
+    "backfills": ("store.backfills", "Backfills"),
+    "topics": ("store.topics", "Topics"),
+    "discovery": ("store.discovery", "Discovery"),
+    "outbox": ("store.outbox", "Outbox"),
+    "access": ("store.access", "Access"),
+    "monitor": ("store.monitoring", "Monitoring"),
+}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Store:
     """An open store. Use as a context manager, or call :meth:`close`."""
 
     database: Database
-    read: Queries
-    write: Recorder
-    answers: Answers
-    backfills: Backfills
-    topics: Topics
-    discovery: Discovery
-    outbox: Outbox
-    cache: PageCache
-    access: Access
-    monitor: Monitoring
+    where: str
+    cache_folder: Path
+    cache_quota_bytes: int
+
+    if TYPE_CHECKING:  # what __getattr__ gives; no fields
+        read: Queries = field(init=False)
+        write: Recorder = field(init=False)
+        answers: Answers = field(init=False)
+        backfills: Backfills = field(init=False)
+        topics: Topics = field(init=False)
+        discovery: Discovery = field(init=False)
+        outbox: Outbox = field(init=False)
+        cache: PageCache = field(init=False)
+        access: Access = field(init=False)
+        monitor: Monitoring = field(init=False)
+    else:
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a part
+            """Load a part. They hold no state, so two threads that load it at once do no harm."""
+            if name == "cache":
+                kind = import_module("store.page_cache").PageCache
+                part = kind(self.cache_folder, quota_bytes=self.cache_quota_bytes)
+            elif name in _PARTS:
+                module, kind = _PARTS[name]
+                part = getattr(import_module(module), kind)(self.database, self.where)
+            else:
+                raise AttributeError(f"a store has no part {name!r}")
+            return vars(self).setdefault(name, part)
 
     def close(self) -> None:
         """Close the database; the store is of no use afterwards."""
@@ -67,6 +101,8 @@ class Store:
 
         For threads that did not open the store: no connection is ever shared between threads.
         """
+        from store.database import own_connection  # noqa: PLC0415 - as in open_store
+
         with own_connection(self.database):
             yield self
 
@@ -74,7 +110,7 @@ class Store:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self.database.close()
 
 
 def open_store(where: str, *, cache_folder: Path, cache_quota_bytes: int = 2_000_000_000) -> Store:
@@ -83,17 +119,6 @@ def open_store(where: str, *, cache_folder: Path, cache_quota_bytes: int = 2_000
     Raises:
         StoreError: see :func:`store.database.open_database`.
     """
-    database = open_database(where)
-    return Store(
-        database=database,
-        read=Queries(database, where),
-        write=Recorder(database, where),
-        answers=Answers(database, where),
-        backfills=Backfills(database, where),
-        topics=Topics(database, where),
-        discovery=Discovery(database, where),
-        outbox=Outbox(database, where),
-        cache=PageCache(cache_folder, quota_bytes=cache_quota_bytes),
-        access=Access(database, where),
-        monitor=Monitoring(database, where),
-    )
+    from store.database import open_database  # noqa: PLC0415 - peewee loads every driver that there is
+
+    return Store(open_database(where), where, cache_folder, cache_quota_bytes)

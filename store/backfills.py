@@ -20,6 +20,7 @@ from typing import Any
 
 from peewee import JOIN, Database, fn
 
+from store.announced import AnnouncedPage
 from store.database import writing
 from store.enums import PageState, SiteEventKind
 from store.models import Backfill, BackfillPage, Change, OutboxEntry, Page, Recheck, Site
@@ -54,27 +55,6 @@ class BackfillEvent:
     """The first of its pages, with address and title; the whole event when there is but one."""
     url: str
     title: str
-
-
-@dataclass(frozen=True, slots=True)
-class BackfillRow:
-    """A page of an event. Texts are as the site sent them."""
-
-    cursor: int
-    event: int
-    page_id: int
-    url: str
-    title: str
-    """Empty when the page was not read; then show *anchor*."""
-    anchor: str
-    site: str
-    site_id: int
-    found_at: float
-    published_at: float | None
-    hub_id: int | None
-    hub_url: str | None
-    language: str | None
-    state: PageState
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,20 +215,6 @@ _EVENT = Shape(
     url=Page.url,
     title=fn.COALESCE(fn.NULLIF(Page.title, ""), Page.anchor),
 )
-_ROW = Shape(
-    BackfillRow,
-    Backfill,
-    **_LIST,
-    cursor=BackfillPage.id,
-    event=Backfill.id,
-    page_id=Page.id,
-    url=Page.url,
-    title=Page.title,
-    anchor=Page.anchor,
-    published_at=Page.published_at,
-    language=Page.language,
-    state=Page.state,
-)
 
 
 class Backfills(Repository):
@@ -277,18 +243,24 @@ class Backfills(Repository):
         event = self._scalar(query)
         return None if event is None else self.event(event)
 
-    def pages(self, query: BackfillQuery) -> list[BackfillRow]:
+    def pages(self, query: BackfillQuery) -> list[AnnouncedPage]:
         """Return the pages of events; see :class:`BackfillQuery`."""
+        columns = (
+            *(BackfillPage.id, Page.id, Page.url, Page.title, Page.anchor),
+            *(Site.name, Site.id, Backfill.found_at, Page.published_at),
+            *(Backfill.hub_id, _HUB.url, Page.language, Page.state, Backfill.id),
+        )
         asked = (
-            BackfillPage.select(*_ROW.columns)
+            BackfillPage.select(*columns)
             .join(Backfill, on=Backfill.id == BackfillPage.event)
             .join(Page, on=Page.id == BackfillPage.page)
             .join(Site, on=Site.id == Backfill.site)
             .join(_HUB, JOIN.LEFT_OUTER, on=_HUB.id == Backfill.hub_id)
         )
-        return self._all(_ROW, _narrowed(asked, query, BackfillPage.id))
+        rows = self._rows(_narrowed(asked, query, BackfillPage.id))
+        return [replace(AnnouncedPage(*row[:-1]), event=row[-1]) for row in rows]
 
-    def all_pages(self, query: BackfillQuery) -> Iterable[BackfillRow]:
+    def all_pages(self, query: BackfillQuery) -> Iterable[AnnouncedPage]:
         """Yield pages up to the end of the list, however many; *query*'s limit does not count."""
         query = replace(query, limit=MAX_LIMIT)
         while batch := self.pages(query):

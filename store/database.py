@@ -54,7 +54,7 @@ def open_database(where: str) -> Database:
     database = _postgres(where) if is_server else _sqlite(Path(where))
     try:
         with storage_errors(where):
-            _migrate(database, without_password(where))
+            _migrate(database, where)
     except StoreError:
         database.close()
         raise
@@ -64,11 +64,12 @@ def open_database(where: str) -> Database:
 def _sqlite(path: Path) -> Database:
     with storage_errors(str(path)):
         try:
-            make_folder(path.parent)
-            if not path.exists() and was_cut_off(path.parent):
-                raise StorePlaceError(f"a restore to {path.parent} was cut off; repeat it")
             ours = path.exists() and _check_sqlite(path)
-            make_file(path)  # SQLite gives its log and its index of it the mode of the file itself
+            if not ours:
+                make_folder(path.parent)
+                if not path.exists() and was_cut_off(path.parent):
+                    raise StorePlaceError(f"a restore to {path.parent} was cut off; repeat it")
+                make_file(path)  # SQLite gives its log and its index the mode of the file itself
         except OSError as error:
             raise StoreError(f"{path} cannot be opened for writing: {error}") from error
         database = SqliteDatabase(str(path), pragmas=_PRAGMAS, timeout=BUSY_TIMEOUT_SECONDS)
@@ -148,7 +149,8 @@ def _migrate(database: Database, where: str) -> None:
         applied = {str(name) for (name,) in rows}
     if unknown := applied - known:
         newest = max(unknown)
-        raise StoreTooNewError(f"{where} was written by a later version of Hubwatch ({newest})")
+        shown = without_password(where)
+        raise StoreTooNewError(f"{shown} was written by a later version of Hubwatch ({newest})")
     if applied != known:
         # The runner pulls in half of playhouse, and most commands need no migration.
         from playhouse.migrations import Runner  # noqa: PLC0415

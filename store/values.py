@@ -392,21 +392,3 @@ class HubNews:
     """Pages of the site that became known after the hub's baseline, and then stood on it."""
     visits: int = 0
     """Visits that brought at least one of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewPage:
-    """A row of the answer to "what is new?"."""
-
-    cursor: int
-    page_id: int
-    url: str
-    title: str
-    anchor: str
-    site: str
-    site_id: int
-    found_at: float
-    published_at: float | None
-    hub_url: str | None
-    language: str | None
-    state: str

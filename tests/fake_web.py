@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 import msgspec
 import requests
 from requests.adapters import BaseAdapter
+from stories import announced
 from urllib3 import HTTPResponse
 
 from classifier.hub import LinkEvidence
@@ -230,9 +231,7 @@ class Watch:
 
     def new(self) -> list[str]:
         """Return the paths of what was told as new, in the order of telling."""
-        return [
-            urlsplit(p.url).path for p in self.store.read.new_pages(limit=10_000, oldest_first=True)
-        ]
+        return [urlsplit(p.url).path for p in announced(self.store, limit=10_000, order="oldest")]
 
     def hub(self, url: str) -> HubRow | None:
         """Return the hub with this URL."""

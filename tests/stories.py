@@ -17,6 +17,8 @@ from incremental.scope import Scope
 from incremental.urls import identity
 from incremental.visit import Outcome, Purpose, VisitTask
 from store import Store
+from store.announced import AnnouncedPage
+from store.answers import NewQuery
 from store.enums import HubKind, HubRole, HubStatus, PageState
 from store.values import HubRow, KnownPage, NewHub, SeenLink, VisitRecord
 
@@ -43,6 +45,11 @@ def news_site(store: Store, *, home: str = HOME, at: float = START) -> tuple[int
     site_id = store.write.add_site(home, "news.example", now=at)
     ids = store.write.add_pages(site_id, [seen(home, hub=new_hub(at, role="seed"))], now=at)
     return site_id, ids[identity(home)]
+
+
+def announced(store: Store, **query: Any) -> list[AnnouncedPage]:
+    """What was announced, the newest first unless the query says otherwise."""
+    return list(store.answers.new(NewQuery(**{"limit": 100_000, **query})).rows)
 
 
 def visit_of(site_id: int, page_id: int, at: float, *links: SeenLink, **more: Any) -> VisitRecord:

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from incremental.assembly import make_discoverer
 from incremental.cli.common import (
     Json,
-    State,
-    dated,
     now,
+    open_store,
     print_json,
     print_table,
     progress_bar,
     say,
-    when,
+    settings_of,
 )
+from incremental.discovery.accepting import accept_sites, proposals_named, reject_sites
+from incremental.discovery.operators import SEARCHING
 from incremental.errors import InputError
+from incremental.explain.discovery import discovery_facts, proposal_facts, run_facts
+from incremental.results.lookup import find_topic
+from incremental.results.schema import dated, when
+from store import Store
+from store.discovery import ProposalRow
 
-if TYPE_CHECKING:
-    from store import Store
-    from store.discovery import ProposalRow
-
-discover = typer.Typer(
-    help="Find further sites of a topic, beginning from its pages.", no_args_is_help=True
-)
 OfTopic = Annotated[
     str, typer.Option("--topic", metavar="NAME", help="Whose pages are looked for.")
 ]
@@ -37,7 +37,6 @@ _BAR = 24
 _SHOWN = 3
 
 
-@discover.command()
 def run(
     context: typer.Context,
     *,
@@ -50,13 +49,8 @@ def run(
 
     Ctrl-C ends it after the page that is being read; the next call goes on from there.
     """
-    from incremental.assembly import make_discoverer  # noqa: PLC0415
-    from incremental.explain.discovery import proposal_facts, run_facts  # noqa: PLC0415
-    from incremental.topics.editing import find_topic  # noqa: PLC0415
-
-    state: State = context.obj
-    settings, folder = state.settings()
-    with state.open() as store, progress_bar(disable=as_json) as bar:
+    settings, folder = settings_of(context)
+    with open_store(context) as store, progress_bar(disable=as_json) as bar:
         topic = find_topic(store, of)
         task = bar.add_task("pages read", total=pages)
         if not settings.discovery.provider:
@@ -82,15 +76,9 @@ def run(
     _print_proposals(of, proposals)
 
 
-@discover.command()
 def status(context: typer.Context, *, of: OfTopic, as_json: Json = False) -> None:
     """Show the last run: which way of finding was chosen when, and what each was worth."""
-    from incremental.discovery.operators import SEARCHING  # noqa: PLC0415 - quick --help
-    from incremental.explain.discovery import discovery_facts  # noqa: PLC0415
-    from incremental.topics.editing import find_topic  # noqa: PLC0415
-
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         found = discovery_facts(store, find_topic(store, of).id)
     last, rounds, counts = found["run"], found["rounds"], found["proposals"]
     skipped = [name for name in SEARCHING if rounds and name not in rounds[-1]["scores"]]
@@ -112,7 +100,6 @@ def status(context: typer.Context, *, of: OfTopic, as_json: Json = False) -> Non
     say(", ".join(parts) or "no site proposed")
 
 
-@discover.command()
 def proposals(
     context: typer.Context,
     *,
@@ -123,13 +110,9 @@ def proposals(
     as_json: Json = False,
 ) -> None:
     """List the sites that were found, the best first, with their best pages and hubs."""
-    from incremental.explain.discovery import proposal_facts  # noqa: PLC0415
-    from incremental.topics.editing import find_topic  # noqa: PLC0415 - quick --help
-
     if which not in ("proposed", "accepted", "rejected", "all"):
         raise InputError("--state", which, "must be one of: proposed, accepted, rejected, all")
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         topic = find_topic(store, of)
         rows = store.discovery.proposals(topic.id, None if which == "all" else which)
     if as_json:
@@ -138,7 +121,6 @@ def proposals(
     _print_proposals(of, rows)
 
 
-@discover.command()
 def accept(
     context: typer.Context,
     sites: Sites = None,
@@ -148,16 +130,12 @@ def accept(
     as_json: Json = False,
 ) -> None:
     """Watch sites that were proposed, beginning from the hubs that were found on them."""
-    from incremental.discovery.accepting import accept_sites  # noqa: PLC0415 - quick --help
-
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         chosen = _chosen(store, of, sites, everything=everything)
         accept_sites(store, chosen, topic=of, now=now())
     _say_chosen(chosen, "watched from now on", as_json=as_json)
 
 
-@discover.command()
 def reject(
     context: typer.Context,
     sites: Sites = None,
@@ -167,10 +145,7 @@ def reject(
     as_json: Json = False,
 ) -> None:
     """Turn sites down: they are not proposed again, and pages like theirs rank lower."""
-    from incremental.discovery.accepting import reject_sites  # noqa: PLC0415 - quick --help
-
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         chosen = _chosen(store, of, sites, everything=everything)
         reject_sites(store, chosen, now=now())
     _say_chosen(chosen, "turned down", as_json=as_json)
@@ -190,8 +165,6 @@ def _sites(number: int) -> str:
 def _chosen(
     store: Store, of: str, sites: list[str] | None, *, everything: bool
 ) -> list[ProposalRow]:
-    from incremental.discovery.accepting import proposals_named  # noqa: PLC0415 - quick --help
-    from incremental.topics.editing import find_topic  # noqa: PLC0415
 
     topic = find_topic(store, of)
     if everything:
@@ -202,7 +175,6 @@ def _chosen(
 
 
 def _print_proposals(of: str, rows: list[ProposalRow]) -> None:
-    from incremental.explain.discovery import proposal_facts  # noqa: PLC0415 - quick --help
 
     cells = [_proposal_cells(proposal_facts(one)) for one in rows]
     columns = ["site", "state", "score", "why", "best pages", "hubs"]

@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from incremental.cli.common import (
-    Json,
-    State,
-    now,
-    print_json,
-    print_table,
-    say,
-    utc,
-    when,
-)
+from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
+from incremental.clock import SystemClock
+from incremental.fetch.libraries import LibraryGate
+from incremental.notify.overview import STATES, ChannelStanding, channel_named, send_test, standings
+from incremental.results.schema import utc, when
+from store.outbox import OutboxRow
 
-if TYPE_CHECKING:
-    from incremental.notify.overview import ChannelStanding
-    from store.outbox import OutboxRow
-
-notify = typer.Typer(
-    help="Tell what is new by message, over the channels of the settings.", no_args_is_help=True
-)
 Name = Annotated[str, typer.Argument(metavar="CHANNEL", help="Its name in the settings.")]
 
 
-@notify.command("list")
 def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
     """List the channels: what they tell, when, and what is under way."""
-    from incremental.notify.overview import STATES, standings  # noqa: PLC0415 - quick --help
-
-    state: State = context.obj
-    settings, _ = state.settings()
-    with state.open() as store:
+    settings, _ = settings_of(context)
+    with open_store(context) as store:
         found = standings(store, settings.notify)
     rows = [
         {"channel": one.name, "about": _about(one), "when": _rhythm(one), **one.counts}
@@ -53,15 +38,9 @@ def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
     print_table(f"{len(rows)} channels", columns, cells)
 
 
-@notify.command("test")
 def try_channel(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Send a message to one channel now, with its templates, and say what came of it."""
-    from incremental.clock import SystemClock  # noqa: PLC0415 - quick --help
-    from incremental.fetch.libraries import LibraryGate  # noqa: PLC0415
-    from incremental.notify.overview import channel_named, send_test  # noqa: PLC0415
-
-    state: State = context.obj
-    settings, _ = state.settings()
+    settings, _ = settings_of(context)
     channel = channel_named(settings.notify, name)
     outcome = send_test(LibraryGate(settings.fetch, SystemClock()), channel, now=now())
     if as_json:
@@ -73,7 +52,6 @@ def try_channel(context: typer.Context, name: Name, *, as_json: Json = False) ->
         raise typer.Exit(1)
 
 
-@notify.command()
 def outbox(
     context: typer.Context,
     name: Name,
@@ -82,12 +60,9 @@ def outbox(
     as_json: Json = False,
 ) -> None:
     """Show what was sent over a channel lately, and what waits or failed."""
-    from incremental.notify.overview import channel_named  # noqa: PLC0415 - quick --help
-
-    state: State = context.obj
-    settings, _ = state.settings()
+    settings, _ = settings_of(context)
     channel_named(settings.notify, name)
-    with state.open() as store:
+    with open_store(context) as store:
         rows = store.outbox.recent(name, limit=limit)
     if as_json:
         print_json(
@@ -113,15 +88,11 @@ def outbox(
     print_table(f"channel {name}", columns, cells)
 
 
-@notify.command()
 def retry(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Try again what was given up after many attempts."""
-    from incremental.notify.overview import channel_named  # noqa: PLC0415 - quick --help
-
-    state: State = context.obj
-    settings, _ = state.settings()
+    settings, _ = settings_of(context)
     channel_named(settings.notify, name)
-    with state.open() as store:
+    with open_store(context) as store:
         count = store.outbox.retry(name)
     if as_json:
         print_json({"waiting": count})

@@ -8,31 +8,44 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from incremental.cli.common import Json, State, now, print_json, say
+from incremental.assembly import make_crawler, make_discoverer, make_fetcher
+from incremental.cli.common import Json, now, print_json, say, settings_file, settings_of
+from incremental.cli.serving import web_beside
+from incremental.clock import SystemClock
+from incremental.crawl.crawler import Crawler
+from incremental.daemon import Daemon, Step
+from incremental.discovery.nightly_discovery import NightlyDiscovery
 from incremental.errors import InputError
+from incremental.explain.backfill import headline
+from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.status import HARMLESS, FetchStatus
+from incremental.notify.delivery import check_service
+from incremental.notify.message import check_template
+from incremental.notify.notifier import Notifier
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from incremental.clock import SystemClock
-    from incremental.crawl.crawler import Crawler
-    from incremental.daemon import Step
-    from incremental.discovery.nightly_discovery import NightlyDiscovery
-    from incremental.notify.notifier import Notifier
-    from incremental.settings import Settings
-    from incremental.visit import Fetch
-    from incremental.websub.pushes import Pushes
-    from store import Store
-    from store.answers import NewQuery
-    from store.backfills import BackfillEvent
-    from store.values import HubRow, VisitRecord
+from incremental.saved_searches import from_json
+from incremental.seeds import SeedTerms, add_seed
+from incremental.settings import Settings
+from incremental.storage import (
+    keep_private,
+    models_folder,
+    only_writer,
+    open_configured_store,
+    same_settings,
+)
+from incremental.training.nightly_training import Learner
+from incremental.visit import Fetch
+from incremental.websub.pushes import Pushes
+from store import Store
+from store.answers import NewQuery
+from store.backfills import BackfillEvent, BackfillQuery
+from store.values import HubRow, VisitRecord
 
 
 def run(
@@ -51,78 +64,74 @@ def run(
 
     The first Ctrl-C (or TERM) ends it in good order, the second at once.
     """
-    from incremental.assembly import make_crawler, make_fetcher  # noqa: PLC0415 - quick --help
-    from incremental.cli.serving import web_beside  # noqa: PLC0415
-    from incremental.clock import SystemClock  # noqa: PLC0415
-    from incremental.daemon import Daemon  # noqa: PLC0415
-    from incremental.storage import (  # noqa: PLC0415
-        keep_private,
-        models_folder,
-        only_writer,
-        open_configured_store,
-        same_settings,
-    )
-    from incremental.training.nightly_training import Learner  # noqa: PLC0415
-
-    state: State = context.obj
-    settings, folder = state.settings()
+    settings, folder = settings_of(context)
     logging.basicConfig(
         level=_level(settings.daemon.log_level),
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    clock = SystemClock()
-    models = models_folder(settings, folder)
     with contextlib.ExitStack() as stack:
         stack.enter_context(only_writer(settings, folder))
-        same_settings(settings, folder, state.file())
-        keep_private(settings, folder, state.file())
+        same_settings(settings, folder, settings_file(context))
+        keep_private(settings, folder, settings_file(context))
         store = stack.enter_context(open_configured_store(settings, folder))
         _add_sites(store, settings, urls or [])
         serves = settings.web.enabled and not once
         if not serves and not store.read.sites() and not store.topics.topics():
             raise InputError("sites", [], "nothing to watch yet; add one: hubwatch add URL")
         reporter = Reporter(store, as_json=as_json)
-        fetcher = make_fetcher(settings, clock)
-        with ThreadPoolExecutor(settings.daemon.workers, thread_name_prefix="visit") as executor:
-            crawler = make_crawler(
-                store,
-                settings,
-                fetch=fetcher.fetch,
-                executor=executor,
-                models=models,
-                told=reporter.told,
-                explore=explore,
-            )
-            pushes = _pushes(store, settings, folder, fetcher.fetch, crawler) if serves else None
-            receive = pushes.receive if pushes is not None else None
-            web = web_beside(store, settings, folder, clock, receive=receive)
-            address = stack.enter_context(web) if serves else None
-            if not as_json:
-                say(_begins(len(store.read.sites()), address))
-            notifier = _notifier(store, settings, clock)
-            learner = Learner(store, models, settings.hubs.retrain_labels)
-            jobs: dict[str, Step] = {"learning": learner.step}
-            if notifier is not None:
-                notifier.listen(clock.now())
-                jobs["messages"] = notifier.step
-            if settings.discovery.pages_per_night:
-                jobs["discovery"] = _nightly(store, settings, folder).step
-            if pushes is not None and address is not None:
-                jobs["websub"] = pushes.step
-            Daemon(crawler, store, settings, clock, once=once, jobs=jobs).run()
-            if notifier is not None:
-                (notifier.finish if once else notifier.settle)(clock.now)
-        fetcher.close()
+        _watch(store, settings, folder, reporter, once=once, explore=explore, serves=serves)
         reporter.finish(once=once)
 
 
-def _begins(sites: int, address: str | None) -> str:
-    """Return what a run says first."""
-    if address is None:
-        return f"watching {sites} site(s); Ctrl-C ends"
-    if not sites:
-        return f"nothing is watched yet; add sites at {address}add; Ctrl-C ends"
-    return f"watching {sites} site(s); the web page is at {address}; Ctrl-C ends"
+def _watch(  # noqa: PLR0913 - what was asked for
+    store: Store,
+    settings: Settings,
+    folder: Path,
+    reporter: Reporter,
+    *,
+    once: bool,
+    explore: int,
+    serves: bool,
+) -> None:
+    """Run the daemon with the jobs of the settings, and serve the web page beside it."""
+    clock = SystemClock()
+    models = models_folder(settings, folder)
+    fetcher = make_fetcher(settings, clock)
+    with contextlib.ExitStack() as stack:
+        stack.callback(fetcher.close)
+        visits = ThreadPoolExecutor(settings.daemon.workers, thread_name_prefix="visit")
+        crawler = make_crawler(
+            store,
+            settings,
+            fetch=fetcher.fetch,
+            executor=stack.enter_context(visits),
+            models=models,
+            told=reporter.told,
+            explore=explore,
+        )
+        jobs: dict[str, Step] = {
+            "learning": Learner(store, models, settings.hubs.retrain_labels).step
+        }
+        address = None
+        if serves:
+            pushes = _pushes(store, settings, folder, fetcher.fetch, crawler)
+            receive = pushes.receive if pushes is not None else None
+            web = web_beside(store, settings, folder, clock, receive=receive)
+            address = stack.enter_context(web)
+            if pushes is not None and address is not None:
+                jobs["websub"] = pushes.step
+        reporter.begin(len(store.read.sites()), address)
+        notifier = _notifier(store, settings, clock)
+        if notifier is not None:
+            notifier.listen(clock.now())
+            jobs["messages"] = notifier.step
+        if settings.discovery.pages_per_night:
+            make = partial(make_discoverer, store, settings, folder)
+            nightly = NightlyDiscovery(store, settings.discovery.pages_per_night, make)
+            jobs["discovery"] = nightly.step
+        Daemon(crawler, store, settings, clock, once=once, jobs=jobs).run()
+        if notifier is not None:
+            (notifier.finish if once else notifier.settle)(clock.now)
 
 
 def _pushes(
@@ -141,10 +150,6 @@ def _notifier(store: Store, settings: Settings, clock: SystemClock) -> Notifier 
     """Return what tells by message; None without a channel."""
     if not settings.notify:
         return None
-    from incremental.fetch.libraries import LibraryGate  # noqa: PLC0415 - only with channels
-    from incremental.notify.delivery import check_service  # noqa: PLC0415
-    from incremental.notify.message import check_template  # noqa: PLC0415
-    from incremental.notify.notifier import Notifier  # noqa: PLC0415
 
     for number, channel in enumerate(settings.notify):
         check_service(channel.url, f"notify[{number}].url")
@@ -159,18 +164,8 @@ def _notifier(store: Store, settings: Settings, clock: SystemClock) -> Notifier 
     )
 
 
-def _nightly(store: Store, settings: Settings, folder: Path) -> NightlyDiscovery:
-    from incremental.assembly import make_discoverer  # noqa: PLC0415 - quick --help
-    from incremental.discovery.nightly_discovery import NightlyDiscovery  # noqa: PLC0415
-
-    make = partial(make_discoverer, store, settings, folder)
-    return NightlyDiscovery(store, settings.discovery.pages_per_night, make)
-
-
 def _saved_query(store: Store, name: str) -> NewQuery | None:
     """Return what a saved search asks now; None when there is none of that name, or it is damaged."""
-    from incremental.saved_searches import from_json  # noqa: PLC0415 - only with channels
-
     row = store.answers.search(name)
     try:
         return None if row is None else from_json(row.query).query(now())
@@ -180,8 +175,6 @@ def _saved_query(store: Store, name: str) -> NewQuery | None:
 
 def _add_sites(store: Store, settings: Settings, urls: Sequence[str]) -> None:
     """Watch the sites of the settings, on their terms, and those of *urls*."""
-    from incremental.seeds import SeedTerms, add_seed  # noqa: PLC0415 - quick --help
-
     for site in settings.site:
         terms = SeedTerms(
             reach=site.reach,
@@ -214,6 +207,17 @@ class Reporter:
         self._new: list[dict[str, Any]] = []
         self._backfills: dict[int, dict[str, Any]] = {}
 
+    def begin(self, sites: int, address: str | None) -> None:
+        """Say what a run begins with."""
+        if self._as_json:
+            return
+        if address is None:
+            say(f"watching {sites} site(s); Ctrl-C ends")
+        elif sites:
+            say(f"watching {sites} site(s); the web page is at {address}; Ctrl-C ends")
+        else:
+            say(f"nothing is watched yet; add sites at {address}add; Ctrl-C ends")
+
     def told(self, record: VisitRecord, page_ids: Sequence[int]) -> None:
         """Print the pages that a visit announced, and hubs read for the first time."""
         self._visits[record.status] += 1
@@ -235,8 +239,6 @@ class Reporter:
 
     def _gained(self, record: VisitRecord) -> None:
         """Print in a line each event of older pages that a visit began, or added its page to."""
-        from incremental.explain.backfill import headline  # noqa: PLC0415 - quick --help
-
         for event in self._events(record):
             if self._as_json:
                 fields = {"hub": event.hub_url, "folder": event.folder, "pages": event.pages}
@@ -246,7 +248,6 @@ class Reporter:
                 typer.echo(f"older {clean(event.site)}: {headline(event)}{title}")
 
     def _events(self, record: VisitRecord) -> list[BackfillEvent]:
-        from store.backfills import BackfillQuery  # noqa: PLC0415 - quick --help
 
         backfills = self._store.backfills
         events: dict[int, BackfillEvent] = {}

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from incremental.cli.common import (
-    Json,
-    State,
-    dated,
-    find_sites,
-    now,
-    print_json,
-    print_table,
-    say,
-    utc,
-    when,
-)
+from incremental.cli.common import Json, now, open_store, print_json, print_table, say
 from incremental.errors import InputError, NotFoundError
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
+from incremental.results.lookup import find_page, find_sites, find_topic
+from incremental.results.schema import dated, page_line, when
+from incremental.saved_searches import Filters, from_json, to_json
+from store import Store
+from store.answers import NewQuery
+from store.words import read_query
 
-if TYPE_CHECKING:
-    from incremental.saved_searches import Filters
-    from store import Store
-    from store.answers import NewQuery, NewsRow
-
-searches = typer.Typer(help="Searches with a name.", no_args_is_help=True)
 Urls = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages that were told.")]
 Words = Annotated[
     list[str], typer.Argument(metavar="WORDS...", help='All of them; "in a row", -without, begin*.')
@@ -57,8 +46,7 @@ def search(  # noqa: PLR0913 - each is an option of the command
     as_json: Json = False,
 ) -> None:
     """Find told pages by words of their titles and texts, the newest first."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         filters = _filters(
             store,
             q=" ".join(words),
@@ -72,8 +60,6 @@ def search(  # noqa: PLR0913 - each is an option of the command
 
 
 def _filters(store: Store, *, site: str | None, topic: str | None, **given: str | None) -> Filters:
-    from incremental.saved_searches import Filters  # noqa: PLC0415 - one form of saved searches for all
-    from incremental.topics.editing import find_topic  # noqa: PLC0415 - quick --help
 
     return Filters(
         site=find_sites(store, [site])[0].id if site else None,
@@ -83,20 +69,22 @@ def _filters(store: Store, *, site: str | None, topic: str | None, **given: str 
 
 
 def _answer(store: Store, query: NewQuery, *, as_json: bool) -> None:
-    from store.words import read_query  # noqa: PLC0415 - quick --help
 
     if query.text.strip() and not any(not p.excluded for p in read_query(query.text)):
         raise InputError("words", query.text, "there is no word in it to look for")
     answer = store.answers.new(query)
     if as_json:
-        shown = {"pages": [_row(row) for row in answer.rows], "cursor": answer.cursor}
+        shown = {
+            "pages": [page_line(row) | {"excerpt": clean(row.excerpt)} for row in answer.rows],
+            "cursor": answer.cursor,
+        }
         print_json({**shown, "more": answer.more})
         return
     if not answer.rows:
         say("nothing found")
         return
     rows = [
-        (when(row.found_at), row.site, row.title or row.anchor, readable(row.url), row.excerpt)
+        (when(row.found_at), row.site, row.name, readable(row.url), row.excerpt)
         for row in answer.rows
     ]
     columns = ("found", "site", "title", "url", "text")
@@ -105,48 +93,30 @@ def _answer(store: Store, query: NewQuery, *, as_json: bool) -> None:
         say(f"there is more: --after {answer.cursor}")
 
 
-def _row(row: NewsRow) -> dict[str, Any]:
-    return {
-        "cursor": row.cursor,
-        "url": row.url,
-        "title": clean(row.title or row.anchor),
-        "site": row.site,
-        "found": utc(row.found_at),
-        "published": utc(row.published_at),
-        "language": row.language,
-        "read": utc(row.read_at),
-        "starred": utc(row.starred_at),
-        "copies": row.copies,
-        "excerpt": clean(row.excerpt),
-    }
-
-
 def read(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
     """Mark pages as read."""
-    _mark(context.obj, urls, as_json=as_json, read=True)
+    _mark(context, urls, as_json=as_json, read=True)
 
 
 def unread(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
     """Mark pages as unread."""
-    _mark(context.obj, urls, as_json=as_json, read=False)
+    _mark(context, urls, as_json=as_json, read=False)
 
 
 def star(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
     """Put a star on pages."""
-    _mark(context.obj, urls, as_json=as_json, starred=True)
+    _mark(context, urls, as_json=as_json, starred=True)
 
 
 def unstar(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
     """Take the star off pages."""
-    _mark(context.obj, urls, as_json=as_json, starred=False)
+    _mark(context, urls, as_json=as_json, starred=False)
 
 
-def _mark(state: State, urls: list[str], *, as_json: bool, **marks: bool) -> None:
+def _mark(context: typer.Context, urls: list[str], *, as_json: bool, **marks: bool) -> None:
     """Mark what can be marked; say what cannot, and leave with 1, or with 4 if that is all."""
-    from incremental.cli.pages import find_page  # noqa: PLC0415 - as each command its own
-
     results: list[dict[str, Any]] = []
-    with state.open() as store:
+    with open_store(context) as store:
         for url in urls:
             try:
                 page = find_page(store, url)
@@ -167,7 +137,6 @@ def _mark(state: State, urls: list[str], *, as_json: bool, **marks: bool) -> Non
         raise typer.Exit(4 if len(failed) == len(results) else 1)
 
 
-@searches.command("save")
 def save(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="What to call it; one of that name is replaced.")],
@@ -184,12 +153,9 @@ def save(  # noqa: PLR0913 - each is an option of the command
     as_json: Json = False,
 ) -> None:
     """Save a search, for the web page, for feeds and messages as well."""
-    from incremental.saved_searches import to_json  # noqa: PLC0415 - one form for all faces
-
-    state: State = context.obj
     if not clean(name):
         raise InputError("name", name, "must have a letter or a digit")
-    with state.open() as store:
+    with open_store(context) as store:
         filters = _filters(
             store,
             q=" ".join(words or ()),
@@ -207,11 +173,9 @@ def save(  # noqa: PLR0913 - each is an option of the command
         say(f"saved {clean(name)}")
 
 
-@searches.command("list")
-def list_(context: typer.Context, *, as_json: Json = False) -> None:
+def list_searches(context: typer.Context, *, as_json: Json = False) -> None:
     """List the saved searches."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         rows = store.answers.searches()
     if as_json:
         print_json([dated({key: getattr(row, key) for key in row.__slots__}) for row in rows])
@@ -221,7 +185,6 @@ def list_(context: typer.Context, *, as_json: Json = False) -> None:
         print_table("Searches", ("name", "search"), [(row.name, row.query) for row in rows])
 
 
-@searches.command("run")
 def run(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="Of a saved search.")],
@@ -231,10 +194,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Carry out a saved search."""
-    from incremental.saved_searches import from_json  # noqa: PLC0415 - as above
-
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         row = store.answers.search(name)
         if row is None:
             raise NotFoundError(f"no search is called {name!r}")
@@ -242,7 +202,6 @@ def run(
         _answer(store, filters.query(now(), limit=limit, after=after), as_json=as_json)
 
 
-@searches.command("remove")
 def remove(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="Of a saved search.")],
@@ -250,8 +209,7 @@ def remove(
     as_json: Json = False,
 ) -> None:
     """Forget a saved search."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         if not store.answers.remove_search(name):
             raise NotFoundError(f"no search is called {name!r}")
     if as_json:

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from incremental.cli.common import (
-    Json,
-    State,
-    dated,
-    find_sites,
-    now,
-    print_json,
-    print_table,
-    say,
-    utc,
-)
+from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
 from incremental.errors import InputError
+from incremental.results.lookup import find_sites
+from incremental.results.schema import utc
 from incremental.scope import Reach
+from incremental.seeds import SeedTerms, add_seed
+from incremental.settings import Settings
+from incremental.settings.template import settings_template
+from incremental.storage import crawler_at_work
 from store.enums import SiteStatus
 from store.home import make_file
-
-if TYPE_CHECKING:
-    from incremental.settings import Settings
 
 Names = Annotated[list[str], typer.Argument(metavar="SITE...", help="Name, seed URL or id.")]
 
@@ -39,8 +32,6 @@ def init(
     as_json: Json = False,
 ) -> None:
     """Write a commented settings file to start from."""
-    from incremental.settings.template import settings_template  # noqa: PLC0415 - only init needs it
-
     if path.exists() and not force:
         raise InputError("file", str(path), "is there already; --force replaces it")
     path.unlink(missing_ok=True)
@@ -71,9 +62,6 @@ def add(  # noqa: PLR0913 - each is an option of the command
     as_json: Json = False,
 ) -> None:
     """Watch the sites of these URLs. Adding one again changes its options."""
-    from incremental.seeds import SeedTerms, add_seed  # noqa: PLC0415
-
-    state: State = context.obj
     terms = SeedTerms(
         reach=reach,
         include=tuple(include),
@@ -83,8 +71,8 @@ def add(  # noqa: PLR0913 - each is an option of the command
         max_interval_seconds=max_interval_hours and max_interval_hours * 3600,
     )
     results: list[dict[str, Any]] = []
-    settings, folder = state.settings()
-    with state.open() as store:
+    settings, folder = settings_of(context)
+    with open_store(context) as store:
         for url in urls:
             try:
                 site_id = add_seed(store, url, now=now(), terms=terms, fetch=settings.fetch)
@@ -104,8 +92,6 @@ def add(  # noqa: PLR0913 - each is an option of the command
 
 def _what_next(settings: Settings, folder: Path) -> str:
     """Return what a user does after adding sites: nothing, if a daemon is at work."""
-    from incremental.storage import crawler_at_work  # noqa: PLC0415 - likewise
-
     at_work = crawler_at_work(settings, folder)
     if at_work is None:
         return "a running daemon begins within seconds; start one with: hubwatch run"
@@ -120,8 +106,7 @@ def remove(
     as_json: Json = False,
 ) -> None:
     """Stop watching sites and forget all that was found on them."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         rows = find_sites(store, names)
         listed = ", ".join(row.name for row in rows)
         if not yes and not typer.confirm(
@@ -138,16 +123,16 @@ def remove(
 
 def pause(context: typer.Context, names: Names, *, as_json: Json = False) -> None:
     """Leave sites alone until they are resumed."""
-    _set_state(context.obj, names, "paused", as_json=as_json)
+    _set_state(context, names, "paused", as_json=as_json)
 
 
 def resume(context: typer.Context, names: Names, *, as_json: Json = False) -> None:
     """Watch paused sites again."""
-    _set_state(context.obj, names, "active", as_json=as_json)
+    _set_state(context, names, "active", as_json=as_json)
 
 
-def _set_state(state: State, names: list[str], to: str, *, as_json: bool) -> None:
-    with state.open() as store:
+def _set_state(context: typer.Context, names: list[str], to: str, *, as_json: bool) -> None:
+    with open_store(context) as store:
         rows = find_sites(store, names)
         for row in rows:
             store.write.update_site(row.id, state=SiteStatus(to))
@@ -159,8 +144,7 @@ def _set_state(state: State, names: list[str], to: str, *, as_json: bool) -> Non
 
 def list_sites(context: typer.Context, *, as_json: Json = False) -> None:
     """List the watched sites."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         totals = store.read.site_totals()
         rows = [
             {
@@ -186,36 +170,3 @@ def list_sites(context: typer.Context, *, as_json: Json = False) -> None:
             for row in rows
         ]
         print_table("Sites", (*columns, "found on"), table)
-
-
-def check(
-    context: typer.Context,
-    url: Annotated[str, typer.Argument(help="Any URL.")],
-    *,
-    as_json: Json = False,
-) -> None:
-    """Say what Hubwatch makes of a URL, and why it was (not) found. Nothing is fetched."""
-    from incremental.explain.hub import in_short  # noqa: PLC0415 - likewise
-    from incremental.explain.page import explain  # noqa: PLC0415 - loads the classifier
-    from incremental.storage import models_folder  # noqa: PLC0415 - quick --help
-
-    state: State = context.obj
-    settings, folder = state.settings()
-    models = models_folder(settings, folder)
-    with state.open() as store:
-        answer = explain(store, settings, url, now=now(), models=models)
-    answer |= {key: [dated(row) for row in answer[key]] for key in ("sites", "labels", "topics")}
-    if as_json:
-        print_json(answer)
-        return
-    told = in_short(answer.pop("classifier"))
-    rows = [(key.replace("_", " "), _shown(value)) for key, value in {**answer, **told}.items()]
-    print_table("", ("", ""), rows)
-
-
-def _shown(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
-    if isinstance(value, list):
-        return "\n".join(_shown(one) for one in value) or "-"
-    if isinstance(value, dict):
-        return "; ".join(f"{key.replace('_', ' ')}: {one}" for key, one in value.items())
-    return "-" if value is None else str(value)

@@ -8,19 +8,23 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, Annotated
 
 import typer
 
-from incremental.cli.common import Json, State, find_sites, now, print_json, progress_bar, say
+from incremental.cli.common import Json, now, open_store, print_json, progress_bar, say, settings_of
 from incremental.errors import InputError, NotFoundError
 from incremental.readable_urls import readable
+from incremental.results.lookup import find_sites
+from incremental.storage import CRAWLER_LOCK, only_writer
 from incremental.times import moment
+from incremental.transfer.adding import AddedEntry, add_all
+from incremental.transfer.lists import MAX_FILE_BYTES, read_list
+from incremental.transfer.writing import write_pages, write_sites
+from store.answers import NewQuery
+from store.backup import BackupReport, back_up, check_target
+from store.backup import restore as put_back
 from store.errors import StoreRemainsError
-
-if TYPE_CHECKING:
-    from incremental.transfer.adding import AddedEntry
-    from store.backup import BackupReport
 
 FileIn = Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")]
 _EXPORTS = ("csv", "jsonl", "opml", "warc")
@@ -37,18 +41,14 @@ def import_list(
     as_json: Json = False,
 ) -> None:
     """Watch the sites that a list of another program names; feeds become hubs of the site they are of."""
-    from incremental.transfer.adding import add_all  # noqa: PLC0415 - quick --help
-    from incremental.transfer.lists import MAX_FILE_BYTES, read_list  # noqa: PLC0415
-
-    state: State = context.obj
     try:
         with file.open("rb") as source:
             content = source.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise InputError("file", str(file), f"cannot be read: {error.strerror}") from None
     found = read_list(content, form, name=str(file))
-    settings, _ = state.settings()
-    with state.open() as store:
+    settings, _ = settings_of(context)
+    with open_store(context) as store:
         added = add_all(store, found.wanted, now=now(), fetch=settings.fetch)
     for problem in (*found.problems, *added.problems):
         say(f"hubwatch: {problem}")
@@ -98,17 +98,13 @@ def export(  # noqa: PLR0913 - options of a command
     as_json: Json = False,
 ) -> None:
     """Write new pages, or the watched sites, for other programs."""
-    from incremental.transfer.writing import write_pages, write_sites  # noqa: PLC0415
-    from store.answers import NewQuery  # noqa: PLC0415
-
     if form not in _EXPORTS:
         raise InputError("--format", form, f"must be one of: {', '.join(_EXPORTS)}")
     if as_json and out is None:
         raise InputError(
             "--json", "stdout", "is where the export goes; give it a file: --output FILE"
         )
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         wanted = store.topics.topic(topic) if topic else None
         if topic and wanted is None:
             raise NotFoundError(f"no topic is called {topic!r}")
@@ -158,9 +154,7 @@ def backup(
     as_json: Json = False,
 ) -> None:
     """Write the whole store to one file; a daemon may be at work meanwhile."""
-    from store.backup import back_up  # noqa: PLC0415 - quick --help
-
-    home = _embedded(context.obj)
+    home = _embedded(context)
     with progress_bar() as bar:
         task = bar.add_task("files", total=None)
         report = back_up(
@@ -182,16 +176,13 @@ def restore(
 
     Pages and models that are left there of a store whose database is gone are replaced, if you agree.
     """
-    from store.backup import check_target  # noqa: PLC0415 - quick --help
-    from store.backup import restore as put_back  # noqa: PLC0415
-
-    home = _embedded(context.obj)
+    home = _embedded(context)
     try:
         check_target(home, replace=yes)
     except StoreRemainsError as error:
         _ask(error)
         yes = True
-    with progress_bar() as bar, _no_crawler(context.obj, home):
+    with progress_bar() as bar, _no_crawler(context, home):
         task = bar.add_task("files", total=None)
         report = put_back(
             file, home, replace=yes, progress=lambda n, _: bar.update(task, completed=n)
@@ -211,12 +202,10 @@ def _ask(error: StoreRemainsError) -> None:
         raise InputError(str(error), "", "it was left as it is") from None
 
 
-def _no_crawler(state: State, home: Path) -> contextlib.AbstractContextManager[None]:
+def _no_crawler(context: typer.Context, home: Path) -> contextlib.AbstractContextManager[None]:
     """Hold the folder against a crawler, if one was ever at work there."""
-    from incremental.storage import CRAWLER_LOCK, only_writer  # noqa: PLC0415 - quick --help
-
     if (home / CRAWLER_LOCK).exists():
-        return only_writer(*state.settings())
+        return only_writer(*settings_of(context))
     return contextlib.nullcontext()
 
 
@@ -227,9 +216,9 @@ def _tell(report: BackupReport, where: Path, *, as_json: bool) -> None:
         typer.echo(f"{report.files} files, {report.size_bytes / 1e6:.1f} MB, in {where}")
 
 
-def _embedded(state: State) -> Path:
+def _embedded(context: typer.Context) -> Path:
     """Return the folder of the embedded store; PostgreSQL has tools of its own."""
-    settings, folder = state.settings()
+    settings, folder = settings_of(context)
     if settings.store.database.startswith("postgres"):
         raise InputError("store.database", "postgresql://...", "is backed up with pg_dump")
     return folder / settings.store.folder

@@ -56,9 +56,10 @@ class FetchSettings:
         if self.max_redirects < 0:
             raise SettingsError("max_redirects", self.max_redirects, "must not be negative")
         for name in ("user_agent", "contact"):
-            if not _is_header_value(getattr(self, name)):
-                raise SettingsError(name, getattr(self, name), "must be one line of ASCII text")
-        if not self.product_token:
+            text: str = getattr(self, name)
+            if not (text.isascii() and text.isprintable()):
+                raise SettingsError(name, text, "must be one line of ASCII text")
+        if not re.match(r"[^/\s]", self.user_agent):
             raise SettingsError("user_agent", self.user_agent, "must begin with a product name")
 
     @property

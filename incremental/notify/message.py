@@ -12,16 +12,26 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from incremental.errors import SettingsError
+from incremental.explain.backfill import address, subject
 from incremental.plain_text import one_line
+from incremental.results.schema import page_json, utc
+from store.announced import AnnouncedPage
+from store.backfills import BackfillEvent
 
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 MAX_TITLE = 200
+MAX_URL = 2_000
 MAX_BODY = 30_000
 MAX_PAGES = 100
 """Pages listed in one message; of more it says how many there are."""
 MAX_TEMPLATE = 4_000
+SAMPLE = AnnouncedPage(
+    *(0, 0, "https://example.org/", "Hubwatch can reach this channel", "", "example.org", 0),
+    *(0.0, None, None, None, None, "known"),
+)
+"""What a template and a channel are tried with."""
 DEFAULT_TITLE = (
     "{% if pages|length == 1 %}{{ pages[0].title }}{% else %}{{ count }} new pages{% endif %}"
 )
@@ -36,30 +46,41 @@ and {{ count - pages|length }} more
 {% endif %}"""
 
 
-@dataclass(frozen=True, slots=True)
-class ListedPage:
-    """One page of an event, as a template sees it."""
-
-    title: str
-    url: str
+TemplatePage = dict[str, Any]
+"""A page as a template sees it: see :func:`of_page` and :func:`of_event`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToldPage:
-    """A page as a template sees it."""
+def of_page(page: AnnouncedPage, topic: str = "") -> TemplatePage:
+    """Return an announced page for templates: what its JSON says, and what the channel's topic does.
 
-    title: str
-    url: str
-    site: str
-    found_at: str
-    """ISO 8601, UTC."""
-    topic: str = ""
-    verdict: str = ""
-    score: float | None = None
-    older: int = 0
-    """How many older pages a list gained, when it is such an event; *url* is the list then."""
-    articles: tuple[ListedPage, ...] = ()
-    """The first of them, for templates that list them."""
+    *found_at* is ISO 8601, UTC. *older* and *articles* are those of an event of older pages.
+    """
+    facts = page_json(page)
+    marks: list[dict[str, Any]] = [one for one in facts["topics"] if one["topic"] == topic]
+    mark = marks[0] if marks else {}
+    return {name: facts[name] for name in ("title", "url", "site")} | {
+        "found_at": utc(page.found_at // 1),
+        "topic": topic,
+        "verdict": mark.get("verdict", ""),
+        "score": mark.get("score"),
+        "older": 0,
+        "articles": (),
+    }
+
+
+def of_event(event: BackfillEvent, pages: Sequence[AnnouncedPage]) -> TemplatePage:
+    """Return an event of older pages for templates: *url* is the list, *articles* its first pages."""
+    return {
+        "title": subject(event),
+        "url": address(event),
+        "site": event.site,
+        "found_at": utc(event.found_at // 1),
+        "topic": "",
+        "verdict": "",
+        "score": None,
+        "older": event.pages,
+        "articles": [{"title": one.name, "url": one.url} for one in pages],
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +91,7 @@ class Message:
     body: str
 
 
-def compose(pages: Sequence[ToldPage], title: str, body: str) -> Message:
+def compose(pages: Sequence[TemplatePage], title: str, body: str) -> Message:
     """Write the message for *pages* with two templates; empty = the usual ones.
 
     Raises:
@@ -91,30 +112,24 @@ def check_template(field: str, template: str) -> None:
     """
     if len(template) > MAX_TEMPLATE:
         raise SettingsError(field, template[:40] + "...", f"at most {MAX_TEMPLATE} characters")
-    listed = (ListedPage("A title", "https://example.org/"),)
-    sample = ToldPage(
-        "A title", "https://example.org/", "example.org", "2026-01-01T00:00:00Z", articles=listed
-    )
+    sample = of_page(SAMPLE) | {"articles": [{"title": SAMPLE.title, "url": SAMPLE.url}]}
     _render(field, template, {"pages": [sample], "count": 1})
 
 
-def _plain(page: ToldPage) -> ToldPage:
-    return ToldPage(
-        title=one_line(page.title, MAX_TITLE) or page.url[:MAX_TITLE],
-        url=one_line(page.url, 2_000),
-        site=one_line(page.site, MAX_TITLE),
-        found_at=page.found_at,
-        topic=one_line(page.topic, MAX_TITLE),
-        verdict=page.verdict,
-        score=page.score,
-        older=page.older,
-        articles=tuple(map(_listed, page.articles[:MAX_PAGES])),
-    )
-
-
-def _listed(one: ListedPage) -> ListedPage:
-    url = one_line(one.url, 2_000)
-    return ListedPage(one_line(one.title, MAX_TITLE) or url[:MAX_TITLE], url)
+def _plain(page: TemplatePage) -> TemplatePage:
+    """Return a page with its texts fit to be shown: one line each, cut."""
+    url = one_line(page["url"], MAX_URL)
+    return page | {
+        "url": url,
+        "title": one_line(page["title"], MAX_TITLE) or url[:MAX_TITLE],
+        "site": one_line(page["site"], MAX_TITLE),
+        "topic": one_line(page["topic"], MAX_TITLE),
+        "articles": [
+            one | {"url": link, "title": one_line(one["title"], MAX_TITLE) or link[:MAX_TITLE]}
+            for one in page["articles"][:MAX_PAGES]
+            for link in [one_line(one["url"], MAX_URL)]
+        ],
+    }
 
 
 def _render(field: str, template: str, values: Mapping[str, Any]) -> str:

@@ -19,19 +19,18 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 
 from incremental.errors import SettingsError
-from incremental.explain.backfill import address, subject
 from incremental.fetch.libraries import LibraryGate
 from incremental.notify.delivery import Delivered, deliver
-from incremental.notify.message import MAX_PAGES, ListedPage, ToldPage, compose
+from incremental.notify.message import MAX_PAGES, TemplatePage, compose, of_event, of_page
 from incremental.notify.plan import Rhythm, message_key, plan, retry_at
 from incremental.settings.channels import ChannelSettings, clock, quiet_hours, zone
 from incremental.times import DAY, HOUR
 from store import Store
-from store.answers import NewQuery, NewsRow
+from store.announced import AnnouncedPage
+from store.answers import NewQuery
 from store.backfills import BackfillQuery
 from store.enums import OutboxState, TopicVerdict
 from store.outbox import OutboxRow
@@ -172,7 +171,7 @@ class Notifier:
             answer = self._store.answers.new(query)
             ids = [row.page_id for row in answer.rows if self._is_ripe(row, channel, now)]
             self._store.outbox.queue(channel.name, ids, now=now)
-            query = _further(query, answer.cursor) if answer.more else None
+            query = replace(query, after=answer.cursor) if answer.more else None
         if not channel.topic and not channel.search:
             self._queue_backfills(channel, max(since, now - LOOK_BACK_SECONDS), now)
 
@@ -206,7 +205,7 @@ class Notifier:
         self._complained.discard(channel.name)
         return _narrowed(query, topic.id if topic else None, channel.min_score, since)
 
-    def _is_ripe(self, row: NewsRow, channel: ChannelSettings, now: float) -> bool:
+    def _is_ripe(self, row: AnnouncedPage, channel: ChannelSettings, now: float) -> bool:
         """Tell whether a page may go out: a guess waits for a judgement, and is judged by itself then."""
         mark = next((one for one in row.topics if one.topic == channel.topic), None)
         if mark is None or mark.fetched:
@@ -219,7 +218,7 @@ class Notifier:
         self._store.outbox.begin([one.id for one in entries], key)
         try:
             message = compose(
-                [self._told(one, channel) for one in entries], channel.title, channel.body
+                [self._shown(one, channel) for one in entries], channel.title, channel.body
             )
         except SettingsError as error:
             again = retry_at(entries[0].attempts + 1, now)
@@ -229,41 +228,21 @@ class Notifier:
         future = self._executor.submit(work)
         self._underway[channel.name] = _Underway(key, entries[0].attempts + 1, future)
 
-    def _gained(self, event: int) -> ToldPage | None:
-        """Return an event of older pages; None when it is not there any more."""
-        found = self._store.backfills.event(event)
-        if found is None:
-            return None
-        asked = BackfillQuery(event=event, limit=MAX_PAGES, order="oldest")
-        pages = self._store.backfills.pages(asked)
-        return ToldPage(
-            title=subject(found),
-            url=address(found),
-            site=found.site,
-            found_at=datetime.fromtimestamp(found.found_at, UTC).isoformat(timespec="seconds"),
-            older=found.pages,
-            articles=tuple(ListedPage(one.title or one.anchor, one.url) for one in pages),
-        )
-
-    def _told(self, entry: OutboxRow, channel: ChannelSettings) -> ToldPage:
-        gained = self._gained(entry.backfill_id) if entry.backfill_id is not None else None
-        if gained is not None:
-            return gained
+    def _shown(self, entry: OutboxRow, channel: ChannelSettings) -> TemplatePage:
+        """Return what a message says of an entry: of its event, if that is there, else of its page."""
+        if entry.backfill_id is not None:
+            event = self._store.backfills.event(entry.backfill_id)
+            asked = BackfillQuery(event=entry.backfill_id, limit=MAX_PAGES, order="oldest")
+            if event is not None:
+                return of_event(event, self._store.backfills.pages(asked))
         detail = self._store.answers.page(entry.page_id, most=1)
-        news = detail.news if detail is not None else None
-        mark = (
-            next((one for one in news.topics if one.topic == channel.topic), None) if news else None
+        if detail is not None and detail.news is not None:
+            return of_page(replace(detail.news, url=entry.url), channel.topic)
+        page = AnnouncedPage(
+            *(0, entry.page_id, entry.url, entry.title, entry.anchor, "", entry.site_id),
+            *(entry.queued_at, None, None, None, None, "known"),
         )
-        found = datetime.fromtimestamp(news.found_at if news else entry.queued_at, UTC)
-        return ToldPage(
-            title=(news.title or news.anchor) if news else entry.title or entry.anchor,
-            url=entry.url,
-            site=news.site if news else "",
-            found_at=found.isoformat(timespec="seconds"),
-            topic=channel.topic,
-            verdict=mark.verdict if mark else "",
-            score=mark.score if mark else None,
-        )
+        return of_page(page, channel.topic)
 
 
 def _narrowed(query: NewQuery, topic: int | None, min_score: float, since: float) -> NewQuery:
@@ -275,7 +254,3 @@ def _narrowed(query: NewQuery, topic: int | None, min_score: float, since: float
     return replace(
         query, topic=topic, hidden_verdict=TopicVerdict.IRRELEVANT, min_score=min_score or None
     )
-
-
-def _further(query: NewQuery, cursor: int | None) -> NewQuery:
-    return replace(query, after=cursor)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 
 from incremental.errors import NotFoundError, SettingsError
 from incremental.fetch.libraries import LibraryGate
 from incremental.notify.delivery import Delivered, deliver
-from incremental.notify.message import ToldPage, compose
+from incremental.notify.message import SAMPLE, compose, of_page
 from incremental.settings.channels import ChannelSettings
 from store import Store
 from store.enums import OutboxState
@@ -87,13 +86,7 @@ def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Del
     if not _trying.acquire(blocking=False):
         return Delivered(ok=False, error="another test is under way")
     try:
-        page = ToldPage(
-            title="Hubwatch can reach this channel",
-            url="https://example.org/",
-            site="example.org",
-            found_at=datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"),
-            topic=channel.topic,
-        )
+        page = of_page(replace(SAMPLE, found_at=now), channel.topic)
         message = compose([page], channel.title, channel.body)
         return deliver(gate, channel.url, message, f"test-{now:.0f}")
     except SettingsError as error:

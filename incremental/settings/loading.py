@@ -37,11 +37,23 @@ def load_settings(
         SettingsError: a file that is missing or no TOML, an unknown name, a wrong value.
     """
     environment = os.environ if environment is None else environment
-    chosen = settings_path(path, environment)
-    required = path is not None or ENVIRONMENT_PREFIX + "CONFIG" in environment
-    tree = _read(chosen, required=required)
-    _overlay(tree, environment)
+    chosen = path or Path(environment.get(ENVIRONMENT_PREFIX + "CONFIG", FILE_NAME))
+    tree: dict[str, Any] = {}
+    try:
+        with chosen.open("rb") as file:
+            tree = tomllib.load(file)
+    except FileNotFoundError:
+        if path is not None or ENVIRONMENT_PREFIX + "CONFIG" in environment:
+            raise SettingsError(
+                "config", str(chosen), "there is no such file; `hubwatch init` writes one"
+            ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
+        raise SettingsError("config", str(chosen), f"cannot be read: {error}") from error
+    if any(name.startswith(ENVIRONMENT_PREFIX) for name in environment):
+        _overlay(tree, environment)
     settings, folder = build_settings(tree), chosen.resolve().parent
+    if not settings.topics.trees:
+        return settings, folder
     trees = tuple(one if ":" in one else str(folder / one) for one in settings.topics.trees)
     topics = msgspec.structs.replace(settings.topics, trees=trees)
     return msgspec.structs.replace(settings, topics=topics), folder
@@ -59,7 +71,8 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
     Raises:
         SettingsError: names the field, its value and what is allowed.
     """
-    _refuse_unknown(tree)
+    if tree:
+        _refuse_unknown(tree)
     try:
         settings = msgspec.convert(tree, Settings, strict=False)
     except msgspec.ValidationError as error:
@@ -68,15 +81,19 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
         raise SettingsError(field, _value_at(tree, field), _way_out(message, field)) from None
     except SettingsError as error:
         raise SettingsError(_with_section(error.field), error.value, error.way_out) from None
+    # The defaults need no check.
     for number, site in enumerate(settings.site):
         check_site(site, settings.revisit, f"site[{number}]")
-    check_discovery(settings.discovery)
+    if "discovery" in tree:
+        check_discovery(settings.discovery)
     for number, channel in enumerate(settings.notify):
         check_channel(channel, f"notify[{number}]")
         if any(channel.name == other.name for other in settings.notify[:number]):
             raise SettingsError(f"notify[{number}].name", channel.name, "another channel has it")
-    check_interval("revisit", settings.revisit, settings.revisit)
-    check_callback(settings.websub.callback_url)
+    if "revisit" in tree:
+        check_interval("revisit", settings.revisit, settings.revisit)
+    if settings.websub.callback_url:
+        check_callback(settings.websub.callback_url)
     return settings
 
 
@@ -123,20 +140,6 @@ def _with_section(field: str) -> str:
         if section.name not in LISTS and field in _field_names(section.type):
             return f"{section.name}.{field}"
     return field
-
-
-def _read(path: Path, *, required: bool) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
-    except FileNotFoundError:
-        if required:
-            raise SettingsError(
-                "config", str(path), "there is no such file; `hubwatch init` writes one"
-            ) from None
-        return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
-        raise SettingsError("config", str(path), f"cannot be read: {error}") from error
 
 
 def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> None:

@@ -185,8 +185,8 @@ class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All of it."""
 
-    fetch: FetchSettings = msgspec.field(default_factory=FetchSettings)
-    politeness: PolitenessSettings = msgspec.field(default_factory=PolitenessSettings)
+    fetch: FetchSettings = FetchSettings()
+    politeness: PolitenessSettings = PolitenessSettings()
     store: StoreSettings = msgspec.field(default_factory=StoreSettings)
     revisit: RevisitSettings = msgspec.field(default_factory=RevisitSettings)
     hubs: HubSettings = msgspec.field(default_factory=HubSettings)

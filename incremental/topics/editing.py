@@ -17,7 +17,8 @@ from typing import Any
 
 from classifier.topic.values import Verdict
 from incremental.decide.topics import EXAMPLE, IRRELEVANT, RELEVANT, readiness, to_text
-from incremental.errors import InputError, NotFoundError
+from incremental.errors import InputError
+from incremental.results.lookup import find_topic
 from incremental.topics.page_texts import cached_text
 from incremental.urls import identity, normalize
 from store import Store
@@ -51,15 +52,6 @@ class Taught:
     url: str
     at_hand: bool
     """Its text was in the cache; False = it is fetched first."""
-
-
-def find_topic(store: Store, name: str) -> TopicRow:
-    """Return the topic, or raise :class:`NotFoundError`."""
-    row = store.topics.topic(name.strip())
-    if row is None:
-        known = ", ".join(one.name for one in store.topics.topics()) or "none yet"
-        raise NotFoundError(f"no topic is called {name[:MAX_NAME]!r} (known: {known})")
-    return row
 
 
 def begin(  # noqa: PLR0913 - what a topic is made of

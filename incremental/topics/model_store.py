@@ -38,8 +38,8 @@ from incremental.decide.topics import (
     readiness,
     says_something,
 )
+from incremental.results.lookup import find_topic
 from incremental.topics.active_topic import TopicVoice
-from incremental.topics.editing import find_topic
 from store import Store
 from store.enums import ExampleOrigin, TopicState, TopicVerdict
 from store.topic_values import ExampleRow, KeptPage, TopicFields, TopicRow

@@ -14,7 +14,8 @@ from lxml import etree
 
 from incremental.plain_text import cell, clean
 from store import Store
-from store.answers import NewQuery, NewsRow
+from store.announced import AnnouncedPage
+from store.answers import NewQuery
 from store.enums import HubKind, HubStatus
 
 FORMATS = ("csv", "jsonl", "opml", "warc")
@@ -53,7 +54,7 @@ def write_pages(
     return count
 
 
-def _all(store: Store, query: NewQuery) -> Iterator[NewsRow]:
+def _all(store: Store, query: NewQuery) -> Iterator[AnnouncedPage]:
     query = replace(query, order="oldest", limit=_BATCH)
     while True:
         answer = store.answers.new(query)
@@ -63,9 +64,9 @@ def _all(store: Store, query: NewQuery) -> Iterator[NewsRow]:
         query = replace(query, after=answer.cursor)
 
 
-def _values(row: NewsRow) -> dict[str, Any]:
+def _values(row: AnnouncedPage) -> dict[str, Any]:
     values: dict[str, Any] = {name: getattr(row, name) for name in COLUMNS if name != "topics"}
-    values["title"] = row.title or row.anchor
+    values["title"] = row.name
     values |= {name: _iso(values[name]) for name in _TIMES}
     values["topics"] = [
         {"topic": mark.topic, "score": round(mark.score, 4), "verdict": mark.verdict}
@@ -113,7 +114,7 @@ def _xml(text: str) -> str:
 
 
 def _write_warc(
-    store: Store, rows: Iterable[NewsRow], out: IO[bytes], progress: Progress | None
+    store: Store, rows: Iterable[AnnouncedPage], out: IO[bytes], progress: Progress | None
 ) -> int:
     """Write cached bodies as WARC resource records; pages without one are left out."""
     from warcio.warcwriter import WARCWriter  # noqa: PLC0415 - an extra

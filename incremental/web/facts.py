@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from incremental.errors import NotFoundError
 from incremental.explain.page import budget_of
 from incremental.fetch.status import HARMLESS
 from incremental.revisit.rates import site_shape
@@ -37,18 +36,6 @@ class Health:
     said: Mapping[str, object] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
     """Budget, price, next visit and last new page, for the page of the site."""
-
-
-def site_named(store: Store, site_id: int) -> SiteRow:
-    """Return a site.
-
-    Raises:
-        NotFoundError: there is none of that id.
-    """
-    for row in store.read.sites():
-        if row.id == site_id:
-            return row
-    raise NotFoundError(f"no site has the number {site_id}")
 
 
 def site_facts(row: SiteRow, totals: dict[int, dict[str, int]]) -> dict[str, Any]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from string import Formatter
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 LANGUAGE_COOKIE = "hubwatch_language"
@@ -41,6 +44,20 @@ class Words:
         text = self._catalogue[key][self.language]
         return text.format_map(values) if values else text
 
+    def sentence(self, text: str) -> str:
+        """Return a sentence of another room in this language, known by its English form; else as it is."""
+        if self.language == "en":
+            return text
+        for key, texts in self._catalogue.items():
+            found = _form(texts["en"]).fullmatch(text) if key.startswith("sentence.") else None
+            if found:
+                parts = {
+                    name: self.maybe("fetch", part) if name == "status" else self.sentence(part)
+                    for name, part in found.groupdict().items()
+                }
+                return texts[self.language].format_map(parts)
+        return text
+
     def maybe(self, section: str, name: str) -> str:
         """Return the text of ``section.name``, or *name* itself where the catalogue has none.
 
@@ -48,6 +65,16 @@ class Words:
         """
         texts = self._catalogue.get(f"{section}.{name}")
         return texts[self.language] if texts else name.replace("_", " ")
+
+
+@cache
+def _form(template: str) -> re.Pattern[str]:
+    """Return what matches the sentences that a template makes."""
+    parts = [
+        re.escape(text) + (f"(?P<{name}>.+?)" if name else "")
+        for text, name, _, _ in Formatter().parse(template)
+    ]
+    return re.compile("".join(parts))
 
 
 def choose(cookie: str, setting: str, accepted: str) -> str:

@@ -10,7 +10,7 @@ import msgspec
 from incremental.saved_searches import Filters
 from incremental.urls import identity
 from store import Store
-from store.answers import NewsRow, TopicMark
+from store.answers import AnnouncedPage, TopicMark
 from store.backfills import BackfillEvent, BackfillQuery
 
 _MOST_TERMS = 6
@@ -26,7 +26,7 @@ class Teaching:
     chosen: int | None
     said: Mapping[tuple[int, str], str]
 
-    def topic_of(self, row: NewsRow) -> int | None:
+    def topic_of(self, row: AnnouncedPage) -> int | None:
         """Return the topic that a row's buttons teach: the chosen, the best fitting, or the only one."""
         if self.chosen in self.topics:
             return self.chosen
@@ -34,13 +34,13 @@ class Teaching:
             return max(row.topics, key=lambda mark: mark.score).topic_id
         return next(iter(self.topics)) if len(self.topics) == 1 else None
 
-    def said_of(self, row: NewsRow) -> str:
+    def said_of(self, row: AnnouncedPage) -> str:
         """Return relevant, irrelevant or nothing."""
         topic = self.topic_of(row)
         return "" if topic is None else self.said.get((topic, identity(row.url)), "")
 
 
-def teaching(store: Store, rows: Iterable[NewsRow], chosen: int | None) -> Teaching:
+def teaching(store: Store, rows: Iterable[AnnouncedPage], chosen: int | None) -> Teaching:
     """Look up what the rows of a list need for their buttons."""
     topics = {topic.id: topic.name for topic in store.topics.topics()}
     if not topics:
@@ -57,7 +57,9 @@ def terms_of(mark: TopicMark) -> str:
     return ", ".join(f"{term} {share:+.2f}" for term, share in terms[:_MOST_TERMS])
 
 
-def following(cursor: int, rows: Sequence[NewsRow], events: Sequence[BackfillEvent] = ()) -> int:
+def following(
+    cursor: int, rows: Sequence[AnnouncedPage], events: Sequence[BackfillEvent] = ()
+) -> int:
     """Return the cursor behind which is what these rows and events do not show yet."""
     return max([cursor, *(row.cursor for row in rows), *(event.id for event in events)])
 
@@ -93,11 +95,11 @@ def gained(store: Store, filters: Filters, part: Between, now: float) -> list[Ba
 
 
 def merged(
-    rows: Sequence[NewsRow], events: Sequence[BackfillEvent]
-) -> list[NewsRow | BackfillEvent]:
+    rows: Sequence[AnnouncedPage], events: Sequence[BackfillEvent]
+) -> list[AnnouncedPage | BackfillEvent]:
     """Return rows and events as one list, the newest first."""
     return sorted([*rows, *events], key=_cursor, reverse=True)
 
 
-def _cursor(one: NewsRow | BackfillEvent) -> int:
+def _cursor(one: AnnouncedPage | BackfillEvent) -> int:
     return one.id if isinstance(one, BackfillEvent) else one.cursor

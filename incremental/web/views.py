@@ -16,9 +16,9 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from incremental.cli.common import utc, when
 from incremental.plain_text import one_line
 from incremental.readable_urls import readable
+from incremental.results.schema import utc, when
 from incremental.web.access import SESSION_COOKIE, form_token
 from incremental.web.context import web_of
 from incremental.web.guard import FORM_COOKIE, cookies_of, form_cookie

@@ -16,14 +16,14 @@ meanwhile makes neither skip nor repeat a row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from peewee import SQL, chunked, fn
 
-from store.answers import pages
-from store.answers.news import NewsIds, bounded
-from store.answers.rows import news_rows, topics_of, with_excerpts
+from store.announced import AnnouncedPage, TopicMark
+from store.answers import one_page
+from store.answers.news import new_pages, news_rows, topics_of
 from store.answers.values import (
     CheckRow,
     Copy,
@@ -31,11 +31,9 @@ from store.answers.values import (
     HistoryEntry,
     NewQuery,
     NewsAnswer,
-    NewsRow,
     PageDetail,
     SavedSearchRow,
     StoredText,
-    TopicMark,
     Version,
 )
 from store.database import storage_errors, writing
@@ -43,9 +41,9 @@ from store.models import Change, Hub, News, Page, Recheck, SavedSearch, Site
 from store.news import adopt_told
 from store.repository import Prepared, Repository
 from store.texts import MAX_TEXT, storable
-from store.words import read_query
 
 __all__ = [
+    "AnnouncedPage",
     "Answers",
     "CheckRow",
     "Copy",
@@ -53,7 +51,6 @@ __all__ = [
     "HistoryEntry",
     "NewQuery",
     "NewsAnswer",
-    "NewsRow",
     "PageDetail",
     "SavedSearchRow",
     "StoredText",
@@ -62,35 +59,25 @@ __all__ = [
 ]
 
 MAX_HISTORY = 500
-_NEXT_CHECK = Prepared(
-    lambda site: Recheck.select(fn.MIN(Recheck.due_at)).where(Recheck.site_id == site)
-)
+
+
+@cache
+def _next_check() -> Prepared:
+    """Return the query of :meth:`Answers.next_check_at`, which the crawler asks all the time."""
+    return Prepared(
+        lambda site: Recheck.select(fn.MIN(Recheck.due_at)).where(Recheck.site_id == site)
+    )
 
 
 class Answers(Repository):
     """The questions of people, on one database."""
 
-    # Told pages.
+    # Told one_page.
 
     def new(self, query: NewQuery) -> NewsAnswer:
         """Return told pages; see :class:`NewQuery`. Nothing in a query is an error."""
-        query = bounded(query)
         with storage_errors(self._where):
-            ids = NewsIds(self._db, query)
-            rows: list[NewsRow] = []
-            cursor, more = query.after, True
-            while more and len(rows) < query.limit:
-                wanted = query.limit - len(rows)
-                batch = ids.after(cursor, wanted + 1)
-                more = len(batch) > wanted
-                batch = batch[:wanted]
-                # Pages that turned out to be others are passed over, and the cursor with them.
-                found = news_rows(self._db, batch)
-                rows += [found[row] for row in batch if row in found]
-                cursor = batch[-1] if batch else cursor
-            if query.text.strip():
-                rows = with_excerpts(self._db, rows, read_query(query.text))
-            return NewsAnswer(tuple(rows), cursor, more)
+            return new_pages(self._db, query)
 
     def latest_cursor(self) -> int:
         """Return the cursor behind which all is yet to come; 0 when nothing was told."""
@@ -145,10 +132,10 @@ class Answers(Repository):
             return PageDetail(
                 **facts,
                 news=news_rows(self._db, [news]).get(news) if news is not None else None,
-                text=pages.text(self._db, page_id),
-                copies=tuple(pages.copies(self._db, page_id)),
+                text=one_page.text(self._db, page_id),
+                copies=tuple(one_page.copies(self._db, page_id)),
                 topics=tuple(topics_of(self._db, [page_id]).get(page_id, ())),
-                history=tuple(pages.history(self._db, page_id, most)),
+                history=tuple(one_page.history(self._db, page_id, most)),
                 next_check_at=check,
             )
 
@@ -191,12 +178,12 @@ class Answers(Repository):
     ) -> list[HistoryEntry]:
         """Return what happened to a page, newest first; *before* is the id of the last entry read."""
         with storage_errors(self._where):
-            return pages.history(self._db, page_id, min(max(limit, 1), MAX_HISTORY), before)
+            return one_page.history(self._db, page_id, min(max(limit, 1), MAX_HISTORY), before)
 
     def versions(self, page_id: int) -> list[Version]:
         """Return the bodies that a page had, the oldest first."""
         with storage_errors(self._where):
-            return pages.versions(self._db, page_id)
+            return one_page.versions(self._db, page_id)
 
     def named_bodies(self) -> list[tuple[str, str]]:
         """Return URL and MD5 of each body that a page's history names."""
@@ -212,12 +199,12 @@ class Answers(Repository):
     def text(self, page_id: int) -> StoredText | None:
         """Return the text of a page as it was last read; None = neither read nor told."""
         with storage_errors(self._where):
-            return pages.text(self._db, page_id)
+            return one_page.text(self._db, page_id)
 
     def copies(self, page_id: int) -> list[Copy]:
         """Return the pages with nearly the text of one, itself included, the first seen first."""
         with storage_errors(self._where):
-            return pages.copies(self._db, page_id)
+            return one_page.copies(self._db, page_id)
 
     # Looking again.
 
@@ -227,19 +214,21 @@ class Answers(Repository):
         Where there is more to do than is granted, the young pages are those that still change.
         """
         due = (Recheck.site_id == site_id) & (Recheck.due_at <= now)
-        query = pages.check_columns().where(due).order_by(Recheck.due_at.desc(), Recheck.page)
+        query = one_page.check_columns().where(due).order_by(Recheck.due_at.desc(), Recheck.page)
         with storage_errors(self._where):
-            return pages.checks(self._db, query.limit(limit))
+            return one_page.checks(self._db, query.limit(limit))
 
     def check(self, page_id: int) -> CheckRow | None:
         """Return the planned look at a page."""
         with storage_errors(self._where):
-            rows = pages.checks(self._db, pages.check_columns().where(Recheck.page == page_id))
+            rows = one_page.checks(
+                self._db, one_page.check_columns().where(Recheck.page == page_id)
+            )
         return rows[0] if rows else None
 
     def next_check_at(self, site_id: int) -> float | None:
         """Return when the next page of a site is to be looked at again; it may have passed."""
-        moment = self._asked(_NEXT_CHECK, site=site_id)[0][0]
+        moment = self._asked(_next_check(), site=site_id)[0][0]
         return None if moment is None else float(moment)
 
     def postpone_check(self, page_id: int, until: float) -> None:
@@ -324,8 +313,3 @@ class Answers(Repository):
         gone = SavedSearch.delete().where(SavedSearch.name == storable(name, MAX_TEXT))
         with writing(self._db, self._where):
             return bool(gone.execute(self._db))
-
-
-def next_page(query: NewQuery, answer: NewsAnswer) -> NewQuery:
-    """Return the query of what comes behind an answer."""
-    return replace(query, after=answer.cursor)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from store.announced import AnnouncedPage, TopicMark
+
 
 @dataclass(frozen=True, slots=True)
 class NewQuery:
@@ -19,8 +21,8 @@ class NewQuery:
     """Ids; an empty tuple finds nothing."""
     hubs: tuple[int, ...] | None = None
     """Page ids of the hubs that showed them first."""
-    topic: int | None = None
-    """Id of a topic that has judged or guessed them."""
+    topic: int | str | None = None
+    """Id or name of a topic that has judged or guessed them; one that is not there finds nothing."""
     verdict: str | None = None
     """What the topic says: relevant, grey or irrelevant. Without a topic: what any topic says."""
     hidden_verdict: str | None = None
@@ -35,60 +37,16 @@ class NewQuery:
     text: str = ""
     """Words that must stand in title or text; see :func:`store.words.read_query`."""
     limit: int = 50
-    """Rows at most; 1 to 1,000."""
+    """Rows at most."""
     order: str = "newest"
     """``newest`` first, for browsing, or ``oldest`` first, for following on."""
-
-
-@dataclass(frozen=True, slots=True)
-class TopicMark:
-    """What a topic makes of a page."""
-
-    topic_id: int
-    topic: str
-    score: float
-    verdict: str
-    fetched: bool
-    """False = a guess from the link, before the page itself was read."""
-    terms: str
-    """JSON list of [term, share]: why."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewsRow:
-    """A told page. Texts are as the site sent them: whoever shows them escapes them."""
-
-    cursor: int
-    page_id: int
-    url: str
-    title: str
-    """Empty when the page was not read; then show *anchor*."""
-    anchor: str
-    site: str
-    site_id: int
-    found_at: float
-    published_at: float | None
-    hub_id: int | None
-    hub_url: str | None
-    language: str | None
-    state: str
-    """As in the table of pages: known, gone, ..."""
-    read_at: float | None
-    starred_at: float | None
-    topics: tuple[TopicMark, ...] = ()
-    cluster: int | None = None
-    """Pages with nearly the same text share it; None = no text, or too short a one."""
-    copies: int = 0
-    """How many other pages share it."""
-    excerpt: str = ""
-    """Of the page's text, around the words that were looked for; only when there were any."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewsAnswer:
     """A page of the answer."""
 
-    rows: tuple[NewsRow, ...]
+    rows: tuple[AnnouncedPage, ...]
     cursor: int | None
     """To go on from here; that of the query when nothing was found."""
     more: bool
@@ -201,7 +159,7 @@ class PageDetail:
     is_hub: bool
     moved_to: str | None
     """URL of the page that it is now."""
-    news: NewsRow | None
+    news: AnnouncedPage | None
     """None = it was not told as new, so it cannot be marked."""
     text: StoredText | None
     copies: tuple[Copy, ...]

@@ -6,49 +6,18 @@ The lists that people browse (new pages by what they want to see) have a door of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from peewee import JOIN, Expression, fn
+from peewee import fn
 
 from store.database import storage_errors
 from store.models import Change, Hub, Page, Sighting, Site, Visit
 from store.repository import Repository
 from store.texts import storable
-from store.values import NewPage
 
 
 class PeopleQueries(Repository):
     """Questions of faces."""
-
-    def new_pages(  # noqa: PLR0913 - each narrows the same question
-        self,
-        *,
-        since: float | None = None,
-        until: float | None = None,
-        site_ids: Sequence[int] | None = None,
-        after_cursor: int | None = None,
-        limit: int = 100,
-        oldest_first: bool = False,
-    ) -> list[NewPage]:
-        """Return pages that were told as new, newest first (or oldest first, for following on).
-
-        *since* and *until* bound the time of finding (unix seconds, half open); *after_cursor* gives
-        only what was recorded after that row.
-        """
-        # A page that turned out to be another one under a second address is told once.
-        where: list[Expression] = [Change.kind == "added", Page.state != "moved"]
-        if since is not None:
-            where.append(Change.at >= since)
-        if until is not None:
-            where.append(Change.at < until)
-        if site_ids is not None:
-            where.append(Change.site.in_(site_ids))
-        if after_cursor is not None:
-            where.append(Change.id > after_cursor)
-        order = Change.id if oldest_first else Change.id.desc()
-        query = _news().where(*where).order_by(order).limit(limit)
-        return [NewPage(*row) for row in self._rows(query)]
 
     def find_page(self, url: str, identity: str) -> list[dict[str, Any]]:
         """Return all columns of the pages with this URL or identity, with their hub's if they are hubs."""
@@ -113,26 +82,3 @@ class PeopleQueries(Repository):
         for site, count in self._rows(hubs):
             totals.setdefault(site, {"pages": 0, "new_pages": 0, "hubs": 0})["hubs"] = count
         return totals
-
-
-def _news() -> Any:  # noqa: ANN401 - a peewee query
-    hub_page = Page.alias()
-    return (
-        Change.select(
-            Change.id,
-            Page.id,
-            Page.url,
-            Page.title,
-            Page.anchor,
-            Site.name,
-            Site.id,
-            Change.at,
-            Page.published_at,
-            hub_page.url,
-            Page.language,
-            Page.state,
-        )
-        .join(Page, on=Page.id == Change.page)
-        .join(Site, on=Site.id == Change.site)
-        .join(hub_page, JOIN.LEFT_OUTER, on=hub_page.id == Change.hub_id)
-    )

@@ -13,7 +13,7 @@ from fake_web import DAY, HOUR, START, FakeWeb, page
 from local_site import LocalSite
 
 import incremental.api
-from incremental import Crawler, FoundPage
+from incremental import AnnouncedPage, Crawler
 from incremental.clock import SimulatedClock
 from incremental.errors import InputError
 from incremental.fetch.options import FetchSettings
@@ -49,15 +49,15 @@ def test_seeds_in_new_pages_out(tmp_path: Path) -> None:
         assert watching.add(HOME) == [1]
         run_until(watching, clock, START + DAY)
         (found,) = watching.new_pages()
-    assert isinstance(found, FoundPage)
+    assert isinstance(found, AnnouncedPage)
     assert (found.url, found.title, found.site) == (
         HOME[:-1] + STORY,
         "The harbour",
         "news.example",
     )
     assert found.hub_url == HOME
-    assert found.found_at.tzinfo is UTC
-    assert found.found_at > datetime.fromtimestamp(START + HOUR, UTC)
+    assert found.found.tzinfo is UTC
+    assert found.found > datetime.fromtimestamp(START + HOUR, UTC)
 
 
 def test_step_works_at_once_after_add(tmp_path: Path) -> None:
@@ -76,8 +76,8 @@ def test_following_on_from_a_cursor(tmp_path: Path) -> None:
         run_until(watching, clock, START + DAY)
         (found,) = watching.new_pages(after=0)
         assert list(watching.new_pages(after=found.cursor)) == []
-        assert list(watching.new_pages(since=found.found_at)) == [found]
-        assert list(watching.new_pages(since=found.found_at + timedelta(seconds=1))) == []
+        assert list(watching.new_pages(since=found.found)) == [found]
+        assert list(watching.new_pages(since=found.found + timedelta(seconds=1))) == []
 
 
 def test_what_a_program_can_do_wrong(tmp_path: Path) -> None:

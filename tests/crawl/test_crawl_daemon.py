@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from fake_web import page
 from local_site import LocalSite
+from stories import announced
 
 from incremental.clock import FastClock
 from incremental.daemon import Daemon
@@ -177,7 +178,7 @@ def test_killed_and_started_again_it_tells_nothing_twice(
     make_due(tmp_path)
     start("--once").communicate()
     with stored(tmp_path) as store:
-        told = [news.url for news in store.read.new_pages()]
+        told = [news.url for news in announced(store)]
     assert sorted(told) == [site.url + story for story in stories]
 
 

@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from incremental.cli import COMMANDS, HELP, loaded, summary
+
 ROOT = Path(__file__).parents[2]
 HEAVY = {
     *("sklearn", "jieba", "libsvm", "requests", "numpy", "scipy", "feedparser", "lxml", "bs4"),
@@ -193,19 +195,23 @@ def test_shell_scripts_are_sound(name: str) -> None:
 
 def commands() -> dict[str, Any]:
     """Return every command by its name, those of groups as ``group command``."""
-    from typer.main import get_command
-
-    from incremental.cli.app import app
-
-    return dict(_flat(get_command(app)))
+    return dict(_flat(COMMANDS))
 
 
-def _flat(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
-            yield from _flat(command, f"{prefix}{name} ")
-        else:
-            yield prefix + name, command
+def _flat(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, target in table.items():
+        if isinstance(target, dict):
+            yield from _flat(target, f"{prefix}{name} ")
+        elif name != HELP:
+            yield prefix + name, loaded(name, target)
+
+
+def test_a_help_page_says_of_each_command_what_the_command_says_of_itself() -> None:
+    for name, command in commands().items():
+        target = COMMANDS
+        for part in name.split():
+            target = target[part]
+        assert summary(str(target)) == command.help.partition("\n\n")[0]
 
 
 @pytest.mark.parametrize("name", sorted(commands()))

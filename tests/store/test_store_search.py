@@ -12,7 +12,7 @@ from stories import HOME, START, news_site, seen, visit_of
 
 from store import Store
 from store.answers import NewQuery
-from store.answers.news import excerpt
+from store.answers.excerpts import excerpt
 from store.clusters import agreement
 from store.database import MIGRATIONS
 from store.fulltext import index_words_of

@@ -64,7 +64,8 @@ def test_every_text_that_is_said_is_in_the_catalogue_and_none_is_left_over() -> 
     begun = set(
         re.findall(r"\b(?:t|words|self\.words)\(f?['\"]([a-z_]+\.[a-z_]*)(?:['\"] ~|\{)", text)
     )
-    tables = set(re.findall(r"maybe\(['\"]([a-z_]+)['\"]", text))
+    tables = set(re.findall(r"maybe\(['\"]([a-z_]+)['\"]", text)) | {"sentence"}
+    tables |= {"hub_state", "page_state", "fetch", "kept_back"}
     called = said | {f"{key}_one" for key in said} | {"time.ago", "time.ahead"}
     left = {key for key in keys - called if not key.startswith(tuple(begun))}
     assert {key for key in left if key.partition(".")[0] not in tables} == set()
@@ -92,6 +93,23 @@ def test_the_language_is_that_of_cookie_setting_or_browser(
 def test_one_thing_is_said_in_the_singular() -> None:
     words = Words(read_catalogue(), "en")
     assert (words("sites.count", n=1), words("sites.count", n=2)) == ("1 site", "2 sites")
+
+
+def test_a_sentence_that_is_translated_is_one_that_some_room_says() -> None:
+    code = "\n".join(p.read_text(encoding="utf-8") for p in WEB.parent.rglob("*.py"))
+    said = re.sub(r'"\n\s+f?"', "", code)
+    for reach in ("host", "domain"):
+        said += f"{reach} of outside {reach} of "
+    for key, texts in read_catalogue().items():
+        if key.startswith("sentence."):
+            for fixed, *_ in Formatter().parse(texts["en"]):
+                assert fixed in said, key
+
+
+def test_a_sentence_is_said_in_chinese_with_what_it_names() -> None:
+    words = Words(read_catalogue(), "zh")
+    assert words.sentence("failed 3 times in a row: tried again later") == "连续失败 3 次：稍后重试"
+    assert words.sentence("something else") == "something else"
 
 
 @pytest.mark.parametrize("path", PAGES)

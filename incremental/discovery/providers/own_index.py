@@ -26,7 +26,7 @@ class OwnIndexProvider(SearchProvider):
         limit = max(min(count * page, 1_000), 1)
         answer = self._store.answers.new(NewQuery(text=query, limit=limit))
         found = tuple(
-            SearchResult(row.url, (row.title or row.anchor)[:MAX_TEXT_CHARS])
+            SearchResult(row.url, row.name[:MAX_TEXT_CHARS])
             for row in answer.rows[count * (page - 1) :]
         )
         return SearchAnswer(SearchStatus.ANSWERED, found)

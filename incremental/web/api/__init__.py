@@ -8,19 +8,19 @@ from incremental.web.api import (
     hubs,
     messages,
     models,
-    pages,
+    page_api,
     sites,
     status,
-    topics,
+    topic_api,
     transfer,
 )
 
 ROUTERS = (
-    pages.router,
+    page_api.router,
     backfills.router,
     sites.router,
     hubs.router,
-    topics.router,
+    topic_api.router,
     discovery.router,
     models.router,
     transfer.router,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
 
+from incremental.results.schema import page_json
 from incremental.saved_searches import Filters
-from incremental.web.api.page_replies import Backfill, BackfillPages, Backfills, OlderPage
+from incremental.web.api.page_shapes import BACKFILL_PAGES, BACKFILLS
 from incremental.web.api.replies import REFUSED, RowId
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
@@ -21,14 +22,14 @@ router = APIRouter(
 _After = Annotated[int | None, Query(ge=0, le=2**62, description="Go on behind this cursor.")]
 
 
-@router.get("")
+@router.get("", response_model=BACKFILLS)
 def list_backfills(
     request: Request,
     after: _After = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
     site: Annotated[RowId | None, Query(description="Id of a site.")] = None,
     since: Annotated[str, Query(max_length=40, description="A span (`3h`) or a date.")] = "",
-) -> Backfills:
+) -> dict[str, Any]:
     """List what lists gained of older pages: the newest first, oldest first with `after`."""
     web = web_of(request)
     asked = Filters(site=site, since=since).query(web.now())
@@ -42,20 +43,20 @@ def list_backfills(
     with web.store() as store:
         rows = store.backfills.events(query)
     cursor = max((row.id for row in rows), default=after)
-    return Backfills(backfills=[Backfill.model_validate(row) for row in rows], cursor=cursor)
+    return {"backfills": rows, "cursor": cursor}
 
 
-@router.get("/{event_id}/pages")
+@router.get("/{event_id}/pages", response_model=BACKFILL_PAGES)
 def list_pages(
     request: Request,
     event_id: Annotated[RowId, InPath(description="As the list shows it.")],
     after: _After = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
-) -> BackfillPages:
+) -> dict[str, Any]:
     """List the pages of an event, in the order of the list that gained them."""
     query = BackfillQuery(event=event_id, after=after, limit=limit, order="oldest")
     with web_of(request).store() as store:
         event_numbered(store, event_id)
         rows = store.backfills.pages(query)
     cursor = rows[-1].cursor if rows else after
-    return BackfillPages(pages=[OlderPage.model_validate(row) for row in rows], cursor=cursor)
+    return {"pages": [page_json(row) for row in rows], "cursor": cursor}

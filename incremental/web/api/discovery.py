@@ -13,8 +13,9 @@ from pydantic import Field, StringConstraints
 
 from incremental.discovery.accepting import accept_sites, proposals_named, reject_sites
 from incremental.explain.discovery import discovery_facts, proposal_facts
+from incremental.results.lookup import topic_numbered
 from incremental.web.api.replies import REFUSED, Moment, Order, Reply
-from incremental.web.api.topics import TopicId, find
+from incremental.web.api.topic_api import TopicId
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
 
@@ -112,7 +113,7 @@ class Discovery(Reply):
 def get_discovery(request: Request, topic_id: TopicId) -> Discovery:
     """Return the last search for further sites of a topic, round by round."""
     with web_of(request).store() as store:
-        return Discovery.model_validate(discovery_facts(store, find(store, topic_id).id))
+        return Discovery.model_validate(discovery_facts(store, topic_numbered(store, topic_id).id))
 
 
 @router.get("/topics/{topic_id}/proposals")
@@ -125,7 +126,7 @@ def list_proposals(
     """List sites that were proposed, the best first, with their best pages and hubs."""
     with web_of(request).store() as store:
         wanted = None if state == "all" else state
-        rows = store.discovery.proposals(find(store, topic_id).id, wanted)[:limit]
+        rows = store.discovery.proposals(topic_numbered(store, topic_id).id, wanted)[:limit]
     return [Proposal.model_validate(proposal_facts(row)) for row in rows]
 
 
@@ -137,7 +138,7 @@ def accept(request: Request, topic_id: TopicId, order: Choice) -> Decided:
     """
     web = web_of(request)
     with web.store() as store:
-        topic = find(store, topic_id)
+        topic = topic_numbered(store, topic_id)
         chosen = proposals_named(store, topic.id, order.sites)
         ids = accept_sites(store, chosen, topic=topic.name, now=web.now())
     return Decided(sites=[one.host for one in chosen], site_ids=ids)
@@ -148,6 +149,6 @@ def reject(request: Request, topic_id: TopicId, order: Choice) -> Decided:
     """Turn sites down: they are not proposed again, and pages like theirs rank lower."""
     web = web_of(request)
     with web.store() as store:
-        chosen = proposals_named(store, find(store, topic_id).id, order.sites)
+        chosen = proposals_named(store, topic_numbered(store, topic_id).id, order.sites)
         reject_sites(store, chosen, now=web.now())
     return Decided(sites=[one.host for one in chosen])

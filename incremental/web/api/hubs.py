@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import PlainTextResponse
@@ -12,6 +12,7 @@ from fastapi.responses import PlainTextResponse
 from classifier.hub.errors import LabelFileError
 from incremental.errors import InputError
 from incremental.explain.page import explain, hub_rows
+from incremental.results.lookup import site_numbered
 from incremental.training.corrections import correct
 from incremental.training.label_files import export_labels, import_labels
 from incremental.web.api.replies import (
@@ -19,19 +20,20 @@ from incremental.web.api.replies import (
     Explanation,
     Hub,
     ImportedLabels,
-    Label,
     LabelFile,
     LabelResult,
     NewLabels,
     RowId,
     WebAddress,
+    shape_of,
 )
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
-from incremental.web.facts import site_named
 from store.enums import LabelOrigin
+from store.values import LabelEntry
 
 router = APIRouter(prefix="/api/v1", tags=["hubs"], route_class=ConditionalRoute, responses=REFUSED)
+_LABELS: Any = list[shape_of(LabelEntry, leave=["identity", "anchor"])]  # type: ignore[misc]  # made of fields
 _LIMIT = Query(ge=1, le=5_000, description="At most so many.")
 
 
@@ -44,21 +46,21 @@ def list_hubs(
     """List hub pages, the most fruitful first: what each brought, and when and why it is visited next."""
     web = web_of(request)
     with web.store() as store:
-        rows = [site_named(store, site)] if site is not None else store.read.sites()
+        rows = [site_numbered(store, site)] if site is not None else store.read.sites()
         found = hub_rows(store, web.settings, rows, now=web.now())
     return [Hub(**row) for row in found[:limit]]
 
 
-@router.get("/labels")
+@router.get("/labels", response_model=_LABELS)
 def list_labels(
     request: Request,
     origin: LabelOrigin | None = None,
     limit: Annotated[int, _LIMIT] = 1_000,
-) -> list[Label]:
+) -> list[LabelEntry]:
     """List what was said of pages, the latest first."""
     with web_of(request).store() as store:
         rows = store.read.labels(origin)
-    return [Label.model_validate(row) for row in rows[::-1][:limit]]
+    return rows[::-1][:limit]
 
 
 @router.post("/labels")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
 
 from incremental.fetch.libraries import LibraryGate
-from incremental.notify.overview import channel_named, send_test, standings
-from incremental.web.api.replies import REFUSED, Moment, Reply
+from incremental.notify.overview import ChannelStanding, channel_named, send_test, standings
+from incremental.web.api.replies import REFUSED, Reply, shape_of
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
+from store.outbox import OutboxRow
 
 router = APIRouter(
     prefix="/api/v1", tags=["messages"], route_class=ConditionalRoute, responses=REFUSED
@@ -21,37 +22,8 @@ _Name = Annotated[
 ]
 
 
-class Channel(Reply):
-    """A channel of the settings: what it tells and when, and how it stands. Its address is a secret."""
-
-    name: str
-    topic: str
-    search: str
-    min_score: float
-    every_minutes: float
-    daily_at: str
-    quiet_hours: str
-    time_zone: str
-    max_per_hour: int
-    counts: dict[str, int]
-    """Pages by state: waiting, sending, sent, failed (given up)."""
-    last_sent_at: Moment
-    last_error: str
-
-
-class Message(Reply):
-    """A page on its way to somebody."""
-
-    id: int
-    page_id: int
-    url: str
-    title: str
-    state: str
-    attempts: int
-    error: str
-    queued_at: Moment
-    next_at: Moment
-    sent_at: Moment
+_CHANNELS: Any = list[shape_of(ChannelStanding)]  # type: ignore[misc]  # made of fields
+_ENTRIES: Any = list[shape_of(OutboxRow, leave=["message", "anchor", "site_id", "backfill_id"])]  # type: ignore[misc]  # likewise
 
 
 class Tried(Reply):
@@ -68,25 +40,25 @@ class Retried(Reply):
     waiting: int
 
 
-@router.get("/messages")
-def list_channels(request: Request) -> list[Channel]:
+@router.get("/messages", response_model=_CHANNELS)
+def list_channels(request: Request) -> list[ChannelStanding]:
     """List the channels of the settings: how many pages in which state, what was sent when."""
     web = web_of(request)
     with web.store() as store:
-        return [Channel.model_validate(one) for one in standings(store, web.settings.notify)]
+        return standings(store, web.settings.notify)
 
 
-@router.get("/messages/{channel}/outbox")
+@router.get("/messages/{channel}/outbox", response_model=_ENTRIES)
 def list_outbox(
     request: Request,
     channel: _Name,
     limit: Annotated[int, Query(ge=1, le=1_000, description="At most so many.")] = 20,
-) -> list[Message]:
+) -> list[OutboxRow]:
     """List what was sent over a channel, waits or failed, the latest first."""
     web = web_of(request)
     channel_named(web.settings.notify, channel)
     with web.store() as store:
-        return [Message.model_validate(row) for row in store.outbox.recent(channel, limit=limit)]
+        return store.outbox.recent(channel, limit=limit)
 
 
 @router.post("/messages/{channel}/test")

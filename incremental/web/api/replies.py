@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, create_model
 
 from incremental.scope import Reach
-
-_FIRST, _LAST = -6e10, 8e10
-"""What a datetime can hold; beyond it, a moment means never."""
+from store.announced import moment_of
 
 
 def _moment(value: object) -> object:
-    if not isinstance(value, int | float):
-        return value
-    if not _FIRST < value < _LAST:
-        return None
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=float(value))
+    return moment_of(float(value)) if isinstance(value, int | float) else value
 
 
 Moment = Annotated[datetime | None, BeforeValidator(_moment)]
@@ -33,6 +28,20 @@ class Reply(BaseModel):
     """What an answer holds; it is made of the rows of the store by name."""
 
     model_config = ConfigDict(from_attributes=True)
+
+
+def shape_of(kind: type, *, leave: Sequence[str] = (), **more: Any) -> Any:  # noqa: ANN401 - a model made of fields
+    """Return the API's shape of a value of the store: its fields under their names, times as dates.
+
+    Fields of *leave* are left out; *more* are further ones, or of another type.
+    """
+    fields: dict[str, Any] = {
+        name: (Moment if name == "at" or name.endswith("_at") else hint, ...)
+        for name, hint in get_type_hints(kind).items()
+        if name not in leave
+    }
+    fields |= {name: (hint, ...) for name, hint in more.items()}
+    return create_model(kind.__name__, __base__=Reply, __doc__=kind.__doc__, **fields)
 
 
 class Order(BaseModel):
@@ -168,16 +177,6 @@ class LabelResult(Reply):
     label: str | None = None
     sites: list[str] = []
     error: str | None = None
-
-
-class Label(Reply):
-    """What was said of a page, and by whom."""
-
-    url: str
-    label: str
-    origin: str
-    at: Moment
-    site_id: int | None
 
 
 class LabelFile(Order):

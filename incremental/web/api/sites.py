@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi import Path as InPath
 
 from incremental.errors import InputError
+from incremental.results.lookup import site_numbered
 from incremental.seeds import SeedTerms, add_seed
 from incremental.web.api.replies import (
     REFUSED,
@@ -19,7 +20,7 @@ from incremental.web.api.replies import (
 )
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
-from incremental.web.facts import site_facts, site_named
+from incremental.web.facts import site_facts
 from store.enums import SiteStatus
 
 router = APIRouter(
@@ -75,21 +76,21 @@ def _terms(order: NewSites) -> SeedTerms | None:
 def get_site(request: Request, site_id: SiteId) -> Site:
     """Return one site."""
     with web_of(request).store() as store:
-        return Site(**site_facts(site_named(store, site_id), store.read.site_totals()))
+        return Site(**site_facts(site_numbered(store, site_id), store.read.site_totals()))
 
 
 @router.patch("/{site_id}")
 def change_site(request: Request, site_id: SiteId, order: SiteChange) -> Site:
     """Pause a site, or watch it again."""
     with web_of(request).store() as store:
-        site_named(store, site_id)
+        site_numbered(store, site_id)
         store.write.update_site(site_id, state=SiteStatus(order.state))
-        return Site(**site_facts(site_named(store, site_id), store.read.site_totals()))
+        return Site(**site_facts(site_numbered(store, site_id), store.read.site_totals()))
 
 
 @router.delete("/{site_id}", status_code=204)
 def remove_site(request: Request, site_id: SiteId) -> None:
     """Stop watching a site and forget all that was found there."""
     with web_of(request).store() as store:
-        site_named(store, site_id)
+        site_numbered(store, site_id)
         store.write.remove_site(site_id)

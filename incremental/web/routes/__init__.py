@@ -10,10 +10,10 @@ from incremental.web.routes import (
     messages,
     models,
     news,
-    pages,
+    page_html,
     sites,
     status,
-    topics,
+    topic_html,
     websub,
 )
 
@@ -22,8 +22,8 @@ ROUTERS = (
     news.router,
     backfills.router,
     sites.router,
-    pages.router,
-    topics.router,
+    page_html.router,
+    topic_html.router,
     discovery.router,
     messages.router,
     models.router,

@@ -11,12 +11,12 @@ from fastapi.responses import Response
 
 from incremental.discovery.accepting import accept_sites, proposals_named, reject_sites
 from incremental.explain.discovery import discovery_facts, proposal_facts
+from incremental.results.lookup import topic_numbered
 from incremental.web.api.replies import RowId
 from incremental.web.charts import bars
 from incremental.web.context import web_of
 from incremental.web.language import Words
 from incremental.web.routes.forms import see
-from incremental.web.routes.topics import topic_of
 from incremental.web.views import page, words_of
 
 router = APIRouter(include_in_schema=False)
@@ -36,7 +36,7 @@ def discovery_page(
     """Show the proposals in a state, and the last search."""
     web, words = web_of(request), words_of(request)
     with web.store() as store:
-        topic = topic_of(store, topic_id)
+        topic = topic_numbered(store, topic_id)
         facts = discovery_facts(store, topic_id)
         rows = store.discovery.proposals(topic_id, state)
     rounds = facts["rounds"][-_SHOWN:]
@@ -78,7 +78,7 @@ def decide(
     """Watch proposed sites, or turn them down."""
     web = web_of(request)
     with web.store() as store:
-        topic = topic_of(store, topic_id)
+        topic = topic_numbered(store, topic_id)
         chosen = proposals_named(store, topic_id, site)
         if decision == "accept":
             accept_sites(store, chosen, topic=topic.name, now=web.now())

@@ -13,20 +13,19 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response
 
 from incremental.errors import InputError
+from incremental.results.lookup import site_numbered, topic_numbered
 from incremental.saved_searches import Filters, from_json
 from incremental.web.api.replies import RowId
 from incremental.web.conditional import ConditionalRoute, unless_known
 from incremental.web.context import web_of
-from incremental.web.facts import site_named
 from incremental.web.feeds import Entry, Feed, Outline, atom, json_feed, opml
 from incremental.web.language import Words
 from incremental.web.reading import Between, gained, merged
 from incremental.web.routes.news import search_filters
-from incremental.web.routes.topics import topic_of
 from incremental.web.views import page, query, words_of
 from store import Store
-from store.answers import NewsRow
-from store.backfills import BackfillEvent, BackfillQuery, BackfillRow
+from store.answers import AnnouncedPage
+from store.backfills import BackfillEvent, BackfillQuery
 from store.enums import TopicVerdict
 
 router = APIRouter(include_in_schema=False, route_class=ConditionalRoute)
@@ -84,7 +83,7 @@ def new_feed(request: Request, form: _Format) -> Response:
 def site_feed(request: Request, site_id: RowId, form: _Format) -> Response:
     """Return the feed of a site."""
     with web_of(request).store() as store:
-        name = site_named(store, site_id).name
+        name = site_numbered(store, site_id).name
     return _feed(request, _Named(f"/feeds/site/{site_id}", name, Filters(site=site_id)), form)
 
 
@@ -92,7 +91,7 @@ def site_feed(request: Request, site_id: RowId, form: _Format) -> Response:
 def topic_feed(request: Request, topic_id: RowId, form: _Format) -> Response:
     """Return the feed of what a topic finds relevant."""
     with web_of(request).store() as store:
-        name = topic_of(store, topic_id).name
+        name = topic_numbered(store, topic_id).name
     return _feed(request, _of_topic(topic_id, name), form)
 
 
@@ -146,9 +145,9 @@ def _feed(request: Request, named: _Named, form: str) -> Response:
     return unless_known(request, Response(write(feed), media_type=kind))
 
 
-def _told(row: NewsRow | BackfillEvent, words: Words, base: str) -> Entry:
+def _told(row: AnnouncedPage | BackfillEvent, words: Words, base: str) -> Entry:
     """Return a new page, or what a list gained of older ones as one entry."""
-    if isinstance(row, NewsRow):
+    if isinstance(row, AnnouncedPage):
         return _entry(row)
     headline = words("backfill.added", n=row.pages, folder=row.folder)
     one = row.pages == 1
@@ -174,23 +173,10 @@ def backfill_feed(request: Request, form: _Format) -> Response:
         title=f"{words_of(request)('backfill.feed')} · Hubwatch",
         home=f"{base}/",
         address=f"{base}{path}.{form}",
-        entries=[_older(row) for row in rows],
+        entries=[_entry(row) for row in rows],
         updated_at=max((row.found_at for row in rows), default=0.0),
     )
     return unless_known(request, Response(write(feed), media_type=kind))
-
-
-def _older(row: BackfillRow) -> Entry:
-    return Entry(
-        id=_urn(row.url),
-        url=row.url,
-        title=row.title or row.anchor,
-        site=row.site,
-        found_at=row.found_at,
-        published_at=row.published_at,
-        summary=row.anchor,
-        language=row.language,
-    )
 
 
 def _home(filters: Filters) -> str:
@@ -207,12 +193,12 @@ def _urn(address: str) -> str:
     return uuid5(NAMESPACE_URL, address).urn
 
 
-def _entry(row: NewsRow) -> Entry:
+def _entry(row: AnnouncedPage) -> Entry:
     tags = tuple(mark.topic for mark in row.topics if mark.verdict == TopicVerdict.RELEVANT)
     return Entry(
         id=_urn(row.url),
         url=row.url,
-        title=row.title or row.anchor,
+        title=row.name,
         site=row.site,
         found_at=row.found_at,
         published_at=row.published_at,

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
 from incremental.errors import InputError, NotFoundError
+from incremental.results.lookup import topic_numbered
 from incremental.saved_searches import SHOWN, Filters, from_json, to_json
 from incremental.topics.editing import teach
 from incremental.web.api.replies import RowId as PageId
@@ -19,7 +20,7 @@ from incremental.web.reading import Between, following, gained, merged, teaching
 from incremental.web.routes.forms import Back, RowId, see
 from incremental.web.views import page, query
 from store import Store
-from store.answers import NewsRow
+from store.answers import AnnouncedPage
 
 router = APIRouter(include_in_schema=False)
 _PER_PAGE = 50
@@ -112,7 +113,7 @@ def _fresh_url(filters: Filters, cursor: int) -> str:
     return query("/fresh", **filters.values(), after=str(cursor))
 
 
-def item_values(store: Store, rows: tuple[NewsRow, ...], topic: int | None) -> dict[str, Any]:
+def item_values(store: Store, rows: tuple[AnnouncedPage, ...], topic: int | None) -> dict[str, Any]:
     """Return what the rows of a list need besides themselves."""
     learned = teaching(store, rows, topic)
     return {"teaching": learned, "terms_of": terms_of}
@@ -149,10 +150,9 @@ def mark(
 
 def _teach(store: Store, page_id: int, topic: int | None, *, relevant: bool, now: float) -> None:
     detail = store.answers.page(page_id, most=1)
-    name = next((row.name for row in store.topics.topics() if row.id == topic), None)
-    if detail is None or name is None:
+    if detail is None or topic is None:
         raise NotFoundError("no such page, or no such topic")
-    teach(store, name, [detail.url], relevant=relevant, now=now)
+    teach(store, topic_numbered(store, topic).name, [detail.url], relevant=relevant, now=now)
 
 
 @router.post("/read")

@@ -11,13 +11,15 @@ from fastapi.responses import Response
 from incremental.errors import InputError
 from incremental.explain.hub import in_short
 from incremental.explain.page import explain, hub_rows
+from incremental.results.lookup import site_numbered
+from incremental.results.schema import when
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed
 from incremental.training.corrections import correct
 from incremental.web.api.replies import RowId
 from incremental.web.charts import bars
 from incremental.web.context import Web, web_of
-from incremental.web.facts import hour_rates, site_facts, site_health, site_named
+from incremental.web.facts import hour_rates, site_facts, site_health
 from incremental.web.language import Words
 from incremental.web.routes.forms import Back, see, tone
 from incremental.web.views import page, words_of
@@ -62,7 +64,7 @@ def site_page(request: Request, site_id: RowId) -> Response:
     """Show one site: health, terms, arrival by hour, hubs."""
     web, words = web_of(request), words_of(request)
     with web.store() as store:
-        row = site_named(store, site_id)
+        row = site_numbered(store, site_id)
         (site,) = _sites(web, store, request, [row])
         hubs = hub_rows(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
         rates = hour_rates(web, row)
@@ -82,7 +84,7 @@ def hubs_part(request: Request, site_id: RowId) -> Response:
     """Return the table of a site's hubs as it stands now."""
     web = web_of(request)
     with web.store() as store:
-        row = site_named(store, site_id)
+        row = site_numbered(store, site_id)
         hubs = hub_rows(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
     return page(request, "_hubs.html", {"hubs": hubs})
 
@@ -91,7 +93,7 @@ def hubs_part(request: Request, site_id: RowId) -> Response:
 def found_part(request: Request, site_id: RowId) -> Response:
     """Return the hubs of a new site that were found so far."""
     with web_of(request).store() as store:
-        row = site_named(store, site_id)
+        row = site_numbered(store, site_id)
         hubs = [hub for hub in store.read.hubs(site_id) if hub.state is not HubStatus.DEAD]
         seeds = [hub for hub in store.read.hubs(site_id) if hub.role is HubRole.SEED]
     # One that waits because of its robots.txt or its address was never asked: it has no failure.
@@ -112,7 +114,7 @@ def set_state(
 ) -> Response:
     """Pause a site, or watch it again."""
     with web_of(request).store() as store:
-        site_named(store, site_id)
+        site_numbered(store, site_id)
         store.write.update_site(site_id, state=SiteStatus(state))
     return see(f"/sites/{site_id}")
 
@@ -121,7 +123,7 @@ def set_state(
 def remove(request: Request, site_id: RowId) -> Response:
     """Stop watching a site and forget all that was found there."""
     with web_of(request).store() as store:
-        site_named(store, site_id)
+        site_numbered(store, site_id)
         store.write.remove_site(site_id)
     return see("/sites")
 
@@ -156,7 +158,7 @@ def add(  # noqa: PLR0913, PLR0917 - the fields of the form
             try:
                 fetch = web.settings.fetch
                 site_id = add_seed(store, url, now=web.now(), terms=terms, fetch=fetch)
-                added[site_id] = site_named(store, site_id)
+                added[site_id] = site_numbered(store, site_id)
             except InputError as error:
                 problems.append(str(error))
                 refused.append(url)
@@ -216,31 +218,50 @@ def check(request: Request, url: str = "") -> Response:
         except InputError as error:
             values["problem"] = str(error)
         else:
-            values["verdict"] = answer.pop("verdict")
-            values["rows"] = _flat(answer, words_of(request))
+            words = words_of(request)
+            values["verdict"] = words.sentence(answer.pop("verdict"))
+            values["rows"] = _flat(answer, words)
     return page(request, "check.html", values)
 
 
 def _flat(answer: dict[str, Any], words: Words) -> list[tuple[str, str]]:
     """Return an explanation as rows for people."""
     sites = answer.pop("sites")
-    told = in_short(answer.pop("classifier"))
-    rows = [(key.replace("_", " "), _shown(value)) for key, value in {**answer, **told}.items()]
+    lines = {**answer, **in_short(answer.pop("classifier"))}
+    lines.pop("classifier", None)
+    rows = [
+        (words.maybe("check_field", key), _shown(words, key, one)) for key, one in lines.items()
+    ]
     for site in sites:
         name = site.pop("site")
         gained = site.pop("backfill", None)
+        facts = [
+            f"{words.maybe('check_field', key)}: {_shown(words, key, one)}"
+            for key, one in site.items()
+        ]
         if gained:
-            said = words("backfill.added", n=gained["pages"], folder=gained["folder"])
-            site[words("change.backfill")] = said
-        rows.append(
-            (name, "; ".join(f"{k.replace('_', ' ')}: {_shown(v)}" for k, v in site.items()))
-        )
+            added = words("backfill.added", n=gained["pages"], folder=gained["folder"])
+            facts.append(f"{words('change.backfill')}: {added}")
+        rows.append((name, "; ".join(facts)))
     return rows
 
 
-def _shown(value: object) -> str:
+_TABLES = {"state": "hub_state", "hub": "hub_state", "page_state": "page_state"}
+_TABLES |= {"last_status": "fetch", "kept_back": "kept_back"}
+
+
+def _shown(words: Words, key: str, value: object) -> str:
+    """Return a value of an explanation in the language of the page; a time to the minute."""
+    if value is None or value == "":
+        return "–"
     if isinstance(value, list):
-        return "; ".join(map(_shown, value)) or "–"
+        return "; ".join(_shown(words, key, one) for one in value) or "–"
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {one}" for key, one in value.items())
-    return "–" if value is None or value == "" else str(value)
+        parts = [(words.maybe("check_field", k), _shown(words, k, one)) for k, one in value.items()]
+        return ", ".join(f"{name}: {one}" for name, one in parts)
+    if key == "at" or key.endswith("_at"):
+        return when(float(str(value)))
+    if isinstance(value, bool):
+        return words.maybe("check_field", "yes" if value else "no")
+    text = str(value)
+    return words.maybe(_TABLES[key], text) if key in _TABLES else words.sentence(text)

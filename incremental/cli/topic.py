@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from incremental.cli.common import Json, State, dated, now, print_json, print_table, say
+from incremental.assembly import make_fetcher
+from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
+from incremental.clock import SystemClock
+from incremental.crawl.once import read_page
 from incremental.errors import NotFoundError
+from incremental.explain.topic import explain_page, explain_topic
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
-
-if TYPE_CHECKING:
-    from incremental.topics.editing import Taught
-    from store import Store
-    from store.topic_values import TopicRow
-
-topic = typer.Typer(
-    help="What you want: topics by example pages and key words.", no_args_is_help=True
+from incremental.results.lookup import find_topic
+from incremental.results.schema import dated
+from incremental.topics.editing import (
+    Taught,
+    all_topic_facts,
+    begin,
+    set_paused,
+    teach,
+    topic_facts,
 )
+from incremental.topics.model_store import TopicShelf
+from store import Store
+from store.topic_values import TopicRow
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `hubwatch topic list` shows it.")]
 OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="Which topic learns it.")]
 Pages = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages, seen before or not.")]
 
 
-@topic.command()
 def add(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Your name for it.")],
@@ -48,49 +55,43 @@ def add(  # noqa: PLR0913 - each is an option of the command
 
     Pages that are not in the cache are fetched by the daemon, within seconds when it runs.
     """
-    from incremental.topics.editing import begin  # noqa: PLC0415 - quick --help
-
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         row, taught = begin(
             store, name, examples=example, keywords=keyword, method=method, now=now()
         )
-        row = _learn(state, store, row)
+        row = _learn(context, store, row)
         _tell(store, row, taught, as_json=as_json)
 
 
 def relevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
     """Say that pages are what a topic wants: it learns that at once."""
-    _correct(context.obj, urls, of, relevant=True, as_json=as_json)
+    _correct(context, urls, of, relevant=True, as_json=as_json)
 
 
 def irrelevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
     """Say that pages are not what a topic wants: it learns that at once."""
-    _correct(context.obj, urls, of, relevant=False, as_json=as_json)
+    _correct(context, urls, of, relevant=False, as_json=as_json)
 
 
-def _correct(state: State, urls: list[str], of: str, *, relevant: bool, as_json: bool) -> None:
-    from incremental.topics.editing import teach  # noqa: PLC0415 - quick --help
+def _correct(
+    context: typer.Context, urls: list[str], of: str, *, relevant: bool, as_json: bool
+) -> None:
 
-    with state.open() as store:
+    with open_store(context) as store:
         row, taught = teach(store, of, urls, relevant=relevant, now=now())
         if any(one.at_hand for one in taught):
-            row = _learn(state, store, row)
+            row = _learn(context, store, row)
         _tell(store, row, taught, as_json=as_json)
 
 
-def _learn(state: State, store: Store, row: TopicRow) -> TopicRow:
+def _learn(context: typer.Context, store: Store, row: TopicRow) -> TopicRow:
     """Let a topic learn what is at hand; the rest it learns when the daemon has fetched it."""
-    from incremental.topics.model_store import TopicShelf  # noqa: PLC0415 - loads the models
-
-    settings, _ = state.settings()
+    settings, _ = settings_of(context)
     return TopicShelf(store, settings.topics.trees).learn(row)
 
 
 def _tell(store: Store, row: TopicRow, taught: list[Taught], *, as_json: bool) -> None:
     """Say what a topic has learned, and what it waits for."""
-    from incremental.topics.editing import topic_facts  # noqa: PLC0415 - quick --help
-
     facts = dated(topic_facts(store, row))
     facts["learned"] = [one.url for one in taught if one.at_hand]
     facts["waiting"] = [one.url for one in taught if not one.at_hand]
@@ -104,13 +105,9 @@ def _tell(store: Store, row: TopicRow, taught: list[Taught], *, as_json: bool) -
         say(f"warning: {clean(warning)}")
 
 
-@topic.command("list")
-def list_(context: typer.Context, *, as_json: Json = False) -> None:
+def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
     """List the topics: their state, and how many pages are on them."""
-    from incremental.topics.editing import all_topic_facts  # noqa: PLC0415 - quick --help
-
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         rows = [dated(row) for row in all_topic_facts(store)]
     if as_json:
         print_json(rows)
@@ -136,16 +133,10 @@ def list_(context: typer.Context, *, as_json: Json = False) -> None:
     print_table("Topics", (*columns, "relevant", "grey", "note"), table)
 
 
-@topic.command()
 def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Show what a topic learns from, its weightiest terms, and what is missing."""
-    from incremental.explain.topic import explain_topic  # noqa: PLC0415 - quick --help
-    from incremental.topics.editing import find_topic  # noqa: PLC0415
-    from incremental.topics.model_store import TopicShelf  # noqa: PLC0415 - loads the models
-
-    state: State = context.obj
-    settings, _ = state.settings()
-    with state.open() as store:
+    settings, _ = settings_of(context)
+    with open_store(context) as store:
         shelf = TopicShelf(store, settings.topics.trees)
         told = explain_topic(store, shelf, find_topic(store, name))
     examples = [dated(one) for one in told["pages_learned"]]
@@ -158,7 +149,6 @@ def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     print_table("Pages it learns from", ("as", "fetched", "title", "url"), rows)
 
 
-@topic.command("test")
 def try_out(
     context: typer.Context,
     url: Annotated[str, typer.Argument(metavar="URL", help="Any page.")],
@@ -172,16 +162,8 @@ def try_out(
 
     A page that is not in the cache is fetched, if its robots.txt allows that; nothing is recorded.
     """
-    from incremental.assembly import make_fetcher  # noqa: PLC0415 - quick --help
-    from incremental.clock import SystemClock  # noqa: PLC0415
-    from incremental.crawl.once import read_page  # noqa: PLC0415
-    from incremental.explain.topic import explain_page  # noqa: PLC0415
-    from incremental.topics.editing import find_topic  # noqa: PLC0415
-    from incremental.topics.model_store import TopicShelf  # noqa: PLC0415
-
-    state: State = context.obj
-    settings, _ = state.settings()
-    with state.open() as store:
+    settings, _ = settings_of(context)
+    with open_store(context) as store:
         rows = [find_topic(store, name) for name in of] or store.topics.topics()
         if not rows:
             raise NotFoundError("no topic yet; begin one: hubwatch topic add NAME --keyword WORD")
@@ -203,22 +185,19 @@ def try_out(
         raise typer.Exit(1)
 
 
-@topic.command()
 def pause(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Let a topic judge no more pages until it is resumed."""
-    _set_paused(context.obj, name, paused=True, as_json=as_json)
+    _set_paused(context, name, paused=True, as_json=as_json)
 
 
-@topic.command()
 def resume(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Let a paused topic judge pages again."""
-    _set_paused(context.obj, name, paused=False, as_json=as_json)
+    _set_paused(context, name, paused=False, as_json=as_json)
 
 
-def _set_paused(state: State, name: str, *, paused: bool, as_json: bool) -> None:
-    from incremental.topics.editing import set_paused  # noqa: PLC0415 - quick --help
+def _set_paused(context: typer.Context, name: str, *, paused: bool, as_json: bool) -> None:
 
-    with state.open() as store:
+    with open_store(context) as store:
         row = set_paused(store, name, paused=paused, now=now())
     if as_json:
         print_json({"topic": row.name, "state": row.state})
@@ -226,7 +205,6 @@ def _set_paused(state: State, name: str, *, paused: bool, as_json: bool) -> None
         say(f"topic {row.name} is {row.state}")
 
 
-@topic.command()
 def remove(
     context: typer.Context,
     name: Name,
@@ -235,10 +213,7 @@ def remove(
     as_json: Json = False,
 ) -> None:
     """Forget a topic with all that it was taught; pages stay."""
-    from incremental.topics.editing import find_topic  # noqa: PLC0415 - quick --help
-
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         row = find_topic(store, name)
         if not yes and not typer.confirm(f"Forget topic {row.name}?", err=True):
             raise typer.Exit(1)

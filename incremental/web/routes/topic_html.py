@@ -10,7 +10,7 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
 from hubwatch_errors import HubwatchError
-from incremental.errors import NotFoundError
+from incremental.results.lookup import topic_numbered
 from incremental.topics.editing import begin, set_paused, teach
 from incremental.web.api.replies import RowId
 from incremental.web.charts import bars
@@ -28,18 +28,6 @@ _PARTS = 20
 _TERMS_FROM = 200
 """Relevant pages told last, whose weightiest terms are shown."""
 _TERMS_SHOWN = 30
-
-
-def topic_of(store: Store, topic_id: int) -> TopicRow:
-    """Return a topic.
-
-    Raises:
-        NotFoundError: there is none of that number.
-    """
-    row = next((row for row in store.topics.topics() if row.id == topic_id), None)
-    if row is None:
-        raise NotFoundError("no topic has that number")
-    return row
 
 
 def topic_values(row: TopicRow, counts: dict[int, dict[str, int]]) -> dict[str, Any]:
@@ -99,7 +87,7 @@ def topic_page(request: Request, topic_id: RowId) -> Response:
     """Show one topic: counts, scores, terms, examples."""
     words = words_of(request)
     with web_of(request).store() as store:
-        row = topic_of(store, topic_id)
+        row = topic_numbered(store, topic_id)
         values = {
             "topic": topic_values(row, store.topics.counts()),
             "examples": store.topics.examples(topic_id),
@@ -137,7 +125,7 @@ def add_examples(
     """Say that pages are, or are not, what a topic wants."""
     web = web_of(request)
     with web.store() as store:
-        name = topic_of(store, topic_id).name
+        name = topic_numbered(store, topic_id).name
         teach(store, name, urls.split(), relevant=origin == ExampleOrigin.RELEVANT, now=web.now())
     return see(f"/topics/{topic_id}")
 
@@ -149,7 +137,7 @@ def set_state(
     """Let a topic judge no more pages, or judge again."""
     web = web_of(request)
     with web.store() as store:
-        name = topic_of(store, topic_id).name
+        name = topic_numbered(store, topic_id).name
         set_paused(store, name, paused=state == TopicState.PAUSED, now=web.now())
     return see(f"/topics/{topic_id}")
 
@@ -158,6 +146,6 @@ def set_state(
 def remove_topic(request: Request, topic_id: RowId) -> Response:
     """Delete a topic with its examples and scores."""
     with web_of(request).store() as store:
-        topic_of(store, topic_id)
+        topic_numbered(store, topic_id)
         store.topics.remove(topic_id)
     return see("/topics")

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
 from fastapi import Path as InPath
 from pydantic import Field, StringConstraints
 
 from incremental.errors import NotFoundError
+from incremental.results.lookup import topic_numbered
 from incremental.saved_searches import Filters, to_json
 from incremental.topics.editing import METHODS, begin, set_paused, teach
-from incremental.web.api.replies import REFUSED, Moment, Order, Reply, RowId, WebAddress
+from incremental.web.api.replies import REFUSED, Moment, Order, Reply, RowId, WebAddress, shape_of
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
-from store import Store
 from store.answers import SavedSearchRow
-from store.topic_values import TopicRow
+from store.topic_values import ExampleRow, TopicRow
 
 router = APIRouter(
     prefix="/api/v1", tags=["topics"], route_class=ConditionalRoute, responses=REFUSED
@@ -69,15 +69,8 @@ class Lesson(Order):
     relevant: bool
 
 
-class Example(Reply):
-    """A page that a topic learns from."""
-
-    id: int
-    url: str
-    origin: str
-    title: str
-    status: str | None
-    added_at: Moment
+_UNSHOWN = ("topic_id", "identity", "text", "failures", "tried_at", "due_at")
+_EXAMPLES: Any = list[shape_of(ExampleRow, leave=_UNSHOWN)]  # type: ignore[misc]  # made of fields
 
 
 class SavedSearch(Reply):
@@ -118,18 +111,6 @@ def _topic(row: TopicRow, counts: dict[int, dict[str, int]]) -> Topic:
     return Topic.model_validate({**facts, **lists, **times, "pages": counts.get(row.id, {})})
 
 
-def find(store: Store, topic_id: int) -> TopicRow:
-    """Return a topic.
-
-    Raises:
-        NotFoundError: there is none of that number.
-    """
-    row = next((row for row in store.topics.topics() if row.id == topic_id), None)
-    if row is None:
-        raise NotFoundError("no topic has that number")
-    return row
-
-
 @router.post("/topics")
 def add_topic(request: Request, order: NewTopic) -> Topic:
     """Begin a topic, or give the one of that name more examples or other key words."""
@@ -150,7 +131,7 @@ def add_topic(request: Request, order: NewTopic) -> Topic:
 def get_topic(request: Request, topic_id: TopicId) -> Topic:
     """Return one topic."""
     with web_of(request).store() as store:
-        return _topic(find(store, topic_id), store.topics.counts())
+        return _topic(topic_numbered(store, topic_id), store.topics.counts())
 
 
 @router.patch("/topics/{topic_id}")
@@ -158,7 +139,7 @@ def change_topic(request: Request, topic_id: TopicId, order: TopicState) -> Topi
     """Let a topic judge no more pages, or judge again."""
     web = web_of(request)
     with web.store() as store:
-        name = find(store, topic_id).name
+        name = topic_numbered(store, topic_id).name
         row = set_paused(store, name, paused=order.state == "paused", now=web.now())
         return _topic(row, store.topics.counts())
 
@@ -167,15 +148,14 @@ def change_topic(request: Request, topic_id: TopicId, order: TopicState) -> Topi
 def remove_topic(request: Request, topic_id: TopicId) -> None:
     """Delete a topic with its examples and scores."""
     with web_of(request).store() as store:
-        store.topics.remove(find(store, topic_id).id)
+        store.topics.remove(topic_numbered(store, topic_id).id)
 
 
-@router.get("/topics/{topic_id}/examples")
-def list_examples(request: Request, topic_id: TopicId) -> list[Example]:
+@router.get("/topics/{topic_id}/examples", response_model=_EXAMPLES)
+def list_examples(request: Request, topic_id: TopicId) -> list[ExampleRow]:
     """List what a topic learns from."""
     with web_of(request).store() as store:
-        rows = store.topics.examples(find(store, topic_id).id)
-    return [Example.model_validate(row) for row in rows]
+        return store.topics.examples(topic_numbered(store, topic_id).id)
 
 
 @router.post("/topics/{topic_id}/examples")
@@ -183,7 +163,7 @@ def add_examples(request: Request, topic_id: TopicId, order: Lesson) -> Topic:
     """Say that pages are, or are not, what a topic wants; the last word on a page counts."""
     web = web_of(request)
     with web.store() as store:
-        name = find(store, topic_id).name
+        name = topic_numbered(store, topic_id).name
         row, _ = teach(store, name, order.urls, relevant=order.relevant, now=web.now())
         return _topic(row, store.topics.counts())
 

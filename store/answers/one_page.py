@@ -6,7 +6,7 @@ from typing import Any
 
 from peewee import JOIN, Database
 
-from store.answers.rows import unpacked
+from store.answers.excerpts import unpacked
 from store.answers.values import CheckRow, Copy, HistoryEntry, StoredText, Version
 from store.clusters import agreement
 from store.models import Change, News, Page, PageText, Recheck, Site

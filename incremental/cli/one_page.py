@@ -2,56 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from incremental.cli.common import (
-    Json,
-    State,
-    console,
-    dated,
-    now,
-    print_json,
-    print_table,
-    say,
-    utc,
-    when,
-)
+from incremental.cli.common import Json, console, now, open_store, print_json, print_table, say
 from incremental.errors import InputError, NotFoundError
+from incremental.explain.page_versions import compare, previous, text_of, version_at
+from incremental.fetch.decoding import decode_body
+from incremental.history.textdiff import Piece, Row, TextDiff
+from incremental.parse import parse
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
+from incremental.results.lookup import find_page
+from incremental.results.schema import dated, utc, when
 from incremental.times import moment
-from incremental.urls import identity, normalize
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from incremental.history.textdiff import Piece, Row, TextDiff
-    from store import Store
-    from store.answers import Version
+from store import Store
+from store.answers import Version
 
 Address = Annotated[str, typer.Argument(help="A page's URL.")]
 At = Annotated[str | None, typer.Option(help="As it was then: a span ago (3h, 1d) or a date.")]
 CONTEXT_LINES = 2
 _SIGNS = {"added": ("", "+ ", "green"), "removed": ("- ", "", "red"), "changed": ("- ", "+ ", "")}
-
-
-def find_page(store: Store, url: str) -> dict[str, Any]:
-    """Return the page of a URL.
-
-    Raises:
-        InputError: it is no URL.
-        NotFoundError: no hub has shown it.
-    """
-    address = normalize(url)
-    if address is None:
-        raise InputError("url", url, "not a web address")
-    found = store.read.find_page(address, identity(address))
-    if not found:
-        raise NotFoundError(f"{url} was never seen; `hubwatch check` says why that may be")
-    return found[0]
 
 
 def history(
@@ -62,8 +36,7 @@ def history(
     as_json: Json = False,
 ) -> None:
     """Say what happened to a page: changes with their cause, versions, where it was seen, visits."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         page = find_page(store, url)
         changes = store.answers.history(page["id"], limit=limit)
         versions = store.answers.versions(page["id"])
@@ -114,12 +87,9 @@ def diff(  # noqa: PLR0913 - each is an option of the command
 
     Without options it is the last change. Times are spans ago (3h, 1d) or dates.
     """
-    from incremental.explain.page_versions import compare  # noqa: PLC0415 - only who asks parses pages
-
-    state: State = context.obj
     if at is not None and (start is not None or end is not None):
         raise InputError("--at", at, "gives one change; leave out --from and --to")
-    with state.open() as store:
+    with open_store(context) as store:
         page = find_page(store, url)
         versions = store.answers.versions(page["id"])
         old, new, found = compare(store, page, *_two(versions, at, start, end))
@@ -143,8 +113,6 @@ def _two(
     versions: list[Version], at: str | None, start: str | None, end: str | None
 ) -> tuple[Version, Version]:
     """Return the versions to compare."""
-    from incremental.explain.page_versions import previous, version_at  # noqa: PLC0415 - likewise
-
     now_at = now()
     until = end or at
     last = version_at(versions, moment(until, now_at) if until else None)
@@ -203,8 +171,7 @@ def _text(pieces: Sequence[Piece], style: str) -> Text:
 
 def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json = False) -> None:
     """Show what is kept of a page: its facts and its text, as it is or as it was."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         row = find_page(store, url)
         detail = store.answers.page(row["id"], most=1)
         answer = dated({k: v for k, v in row.items() if k not in ("site", "moved_to")})
@@ -228,8 +195,6 @@ def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any
     Raises:
         NotFoundError: a time was asked for of which nothing is kept.
     """
-    from incremental.explain.page_versions import text_of, version_at  # noqa: PLC0415 - parses pages
-
     versions = store.answers.versions(row["id"])
     if not versions and at is None:
         return {"text": _hub_text(store, row)}
@@ -244,9 +209,6 @@ def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any
 
 def _hub_text(store: Store, row: dict[str, Any]) -> str | None:
     """Return the text of a page that was read as a hub."""
-    from incremental.fetch.decoding import decode_body  # noqa: PLC0415 - only this command parses
-    from incremental.parse import parse  # noqa: PLC0415
-
     hub = store.read.hub(row["id"])
     digest = row["body_md5"] or (hub.body_md5 if hub else None)
     body = store.cache.get(row["url"], digest) if digest else None
@@ -255,8 +217,7 @@ def _hub_text(store: Store, row: dict[str, Any]) -> str | None:
 
 def copies(context: typer.Context, url: Address, *, as_json: Json = False) -> None:
     """List the pages with nearly the text of this one, on all sites: the first seen first."""
-    state: State = context.obj
-    with state.open() as store:
+    with open_store(context) as store:
         page = find_page(store, url)
         found = store.answers.copies(page["id"])
     if as_json:

@@ -1,0 +1,91 @@
+"""The versions of the hub classifier: ``models list learn use rollback``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from classifier.hub.registry import ModelRegistry
+from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
+from incremental.storage import models_folder
+from incremental.training.model_versions import list_models, use_model
+from incremental.training.nightly_training import learn_now
+
+
+def _root(context: typer.Context) -> Path:
+
+    return models_folder(*settings_of(context))
+
+
+def list_versions(context: typer.Context, *, as_json: Json = False) -> None:
+    """List the versions, the oldest first, and which one is used."""
+    rows = list_models(_root(context))
+    if as_json:
+        print_json(rows)
+        return
+    table = [
+        (
+            row["version"],
+            "in use" if row["active"] else row["problem"],
+            row["origin"],
+            "-" if row["f1"] is None else f"{row['f1']:.3f}",
+            row["rows"] or "-",
+            row["learned_labels"] or "-",
+            _learned(row["update"]),
+        )
+        for row in rows
+    ]
+    columns = ("version", "state", "origin", "F1", "trained on", "labels learned", "labels right")
+    print_table("Models", columns, table)
+
+
+def _learned(note: dict[str, float] | None) -> str:
+    """Return how many of the learned labels were judged rightly before and after."""
+    if not note:
+        return "-"
+    return f"{note['base_right']:.0%} before, {note['right']:.0%} after"
+
+
+def learn(context: typer.Context, *, as_json: Json = False) -> None:
+    """Learn all labels now: yours, and what the pages' behaviour says. For those who run with cron.
+
+    The new version is used at once unless it is worse than the one it was made from.
+    """
+    with open_store(context) as store:
+        learned = learn_now(store, _root(context), now())
+    if as_json:
+        print_json(None if learned is None else asdict(learned))
+    elif learned is None:
+        say("there are no labels that were not learned yet")
+    else:
+        say(
+            f"{learned.version} learned {learned.labels} labels: {learned.right:.0%} of them right,"
+            f" {learned.base} had {learned.base_right:.0%};"
+            f" it is {'in use' if learned.active else 'kept aside'}"
+        )
+
+
+def use(
+    context: typer.Context,
+    version: Annotated[str, typer.Argument(help="As `hubwatch models list` shows it.")],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Use a version from now on; a running daemon takes it up by itself."""
+    use_model(_root(context), version)
+    _tell(version, as_json=as_json)
+
+
+def rollback(context: typer.Context, *, as_json: Json = False) -> None:
+    """Return to the version that was used before."""
+    _tell(ModelRegistry(_root(context)).rollback(), as_json=as_json)
+
+
+def _tell(version: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"active": version})
+    else:
+        say(f"{version} is in use")

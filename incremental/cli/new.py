@@ -1,0 +1,165 @@
+"""What is new: ``new``, page by page, and in a line each what lists gained of older pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from itertools import islice
+from typing import Annotated, Any
+
+import typer
+
+from incremental.cli.common import (
+    Json,
+    now,
+    open_store,
+    print_csv,
+    print_json,
+    print_table,
+    say,
+)
+from incremental.errors import InputError
+from incremental.explain.backfill import headline
+from incremental.plain_text import clean
+from incremental.readable_urls import readable
+from incremental.results.lookup import find_sites, find_topic
+from incremental.results.schema import page_line, when
+from incremental.times import moment
+from store.announced import AnnouncedPage
+from store.answers import NewQuery
+from store.backfills import BackfillEvent, BackfillQuery
+
+_SHOWN_EVENTS = 5
+
+
+class Format(StrEnum):
+    """How to print new pages."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    URLS = "urls"
+
+
+def new(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    *,
+    since: Annotated[str | None, typer.Option(help="A span (90m, 3h, 1d, 2w) or a date.")] = None,
+    until: Annotated[str | None, typer.Option(help="A span or a date.")] = None,
+    site: Annotated[list[str], typer.Option(help="Only this site; may be repeated.")] = [],  # noqa: B006 - Typer's way
+    topic: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only what is, or may be, on this topic.")
+    ] = None,
+    min_score: Annotated[
+        float | None, typer.Option(min=0, max=1, help="With --topic: at least this score.")
+    ] = None,
+    irrelevant: Annotated[
+        bool, typer.Option("--irrelevant", help="With --topic: also what it rejected.")
+    ] = False,
+    language: Annotated[str | None, typer.Option(help="Only this language, such as zh.")] = None,
+    unread: Annotated[bool, typer.Option("--unread", help="Only what is unread.")] = False,
+    starred: Annotated[bool, typer.Option("--starred", help="Only what is starred.")] = False,
+    backfill: Annotated[
+        bool, typer.Option("--backfill", help="Instead: older pages that lists gained, one by one.")
+    ] = False,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many, the newest.")] = 100,
+    after: Annotated[
+        int | None, typer.Option(help="Only what came after this cursor, oldest first.")
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.TABLE,
+    as_json: Json = False,
+) -> None:
+    """List new pages, the newest first."""
+    if topic is None and (min_score is not None or irrelevant):
+        raise InputError("--min-score or --irrelevant", "", "needs --topic NAME: a topic judges")
+    judged = {"topic": topic, "language": language, "unread": unread, "starred": starred}
+    for name, value in judged.items() if backfill else ():
+        if value:
+            raise InputError(f"--{name}", "", "does not go with --backfill: nobody judged these")
+    form = Format.JSON if as_json else form
+    with open_store(context) as store:
+        part = BackfillQuery(
+            since=moment(since, now()) if since else None,
+            until=moment(until, now()) if until else None,
+            sites=tuple(row.id for row in find_sites(store, site)) if site else None,
+            after=after,
+            order="newest" if after is None else "oldest",
+        )
+        if backfill:
+            _print(list(islice(store.backfills.all_pages(part), limit)), form, "older")
+            return
+        query = NewQuery(
+            since=part.since,
+            until=part.until,
+            after=after,
+            sites=part.sites,
+            topic=topic and topic.strip(),
+            min_score=min_score,
+            hidden_verdict=None if irrelevant else "irrelevant",
+            language=language,
+            read=False if unread else None,
+            starred=True if starred else None,
+            limit=limit,
+            order=part.order,
+        )
+        pages = store.answers.new(query).rows
+        if topic and not pages:
+            find_topic(store, topic)
+        narrowed = topic or language or starred or after is not None
+        shows_events = form is Format.TABLE and not narrowed
+        events = store.backfills.events(replace(part, unread=unread)) if shows_events else []
+    _print(pages, form, "new", topic and topic.strip(), since=since)
+    if events:
+        _say_events(events)
+
+
+def _print(
+    pages: Sequence[AnnouncedPage],
+    form: Format,
+    what: str,
+    topic: str | None = None,
+    since: str | None = None,
+) -> None:
+    """Print announced pages, those of events with the events' ids."""
+    if form is Format.URLS:
+        for page in pages:
+            print(page.url)  # noqa: T201 - canonical URLs hold no control characters
+        return
+    rows = [page_line(page, topic) for page in pages]
+    if form is Format.JSON:
+        print_json(rows)
+    elif form is Format.CSV:
+        columns = ["cursor", "found", "published", "site", "title", "url", "hub"]
+        columns[1:1] = ["event"] if what == "older" else []
+        columns += ["score", "verdict", "guess"] if topic else []
+        print_csv(columns, [[row[column] for column in columns] for row in rows])
+    elif not rows and what == "older":
+        say("no list has gained older pages")
+    elif not rows:
+        say("nothing new yet" + (f" since {since}" if since else ""))
+    else:
+        table = [[when(p.found_at), p.site, p.name, readable(p.url)] for p in pages]
+        columns = ["found", "site", "title", "url"]
+        if topic:
+            columns.append("score")
+            table = [[*cells, _score(row)] for row, cells in zip(rows, table, strict=True)]
+        print_table(f"{len(rows)} {what} pages", columns, table)
+        option = "--backfill --after" if what == "older" else "--after"
+        say(f"what comes after these: {option} {max(page.cursor for page in pages)}")
+
+
+def _score(line: dict[str, Any]) -> str:
+    """Return a judgement in one cell: ``0.83``, ``0.47 grey``, ``0.61 guess``."""
+    note = "guess" if line["guess"] else line["verdict"]
+    return f"{line['score']:.2f}" + ("" if note == "relevant" else f" {note}")
+
+
+def _say_events(events: Sequence[BackfillEvent]) -> None:
+    """Say in a line each what lists gained, the newest first."""
+    for event in events[:_SHOWN_EVENTS]:
+        title = f": {clean(event.title)}" if event.pages == 1 and event.title else ""
+        say(f"{when(event.found_at)} {event.site}: {headline(event)}{title}")
+    if len(events) > _SHOWN_EVENTS:
+        say(f"and {len(events) - _SHOWN_EVENTS} times more")
+    say("page by page: hubwatch new --backfill")

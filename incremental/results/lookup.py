@@ -1,0 +1,100 @@
+"""Finding what a user names: a site, a page, a topic. What is not there is an error that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from incremental.errors import InputError, NotFoundError
+from incremental.urls import host_of, identity, normalize
+from store import Store
+from store.topic_values import TopicRow
+from store.values import SiteRow
+
+_MOST_CHARS = 80
+
+
+def find_sites(store: Store, names: Sequence[str]) -> list[SiteRow]:
+    """Return the sites that *names* mean: names, seed URLs, ids, or hosts of one site; all for none.
+
+    Raises:
+        NotFoundError: no site is called that.
+        InputError: several sites may be meant.
+    """
+    rows = store.read.sites()
+    return [_find_site(rows, name) for name in names] if names else rows
+
+
+def _find_site(rows: Sequence[SiteRow], name: str) -> SiteRow:
+    """Return the site that a user means: what is exactly so first, then the same page, then the host."""
+    url = normalize(name if "://" in name else f"https://{name}") or name
+    host = host_of(url).removeprefix("www.")
+    is_host = "://" not in name and urlsplit(url).path in ("", "/")
+    rules: tuple[Callable[[SiteRow], bool], ...] = (
+        lambda row: str(row.id) == name,
+        lambda row: name in (row.name, row.seed_url),
+        lambda row: identity(row.seed_url) == identity(url),
+        lambda row: is_host and host_of(row.seed_url).removeprefix("www.") == host,
+    )
+    same = next(filter(None, ([row for row in rows if rule(row)] for rule in rules)), [])
+    if not same:
+        known = ", ".join(sorted(row.name for row in rows)) or "none yet"
+        raise NotFoundError(f"no site is called {name!r} (known: {known})")
+    if len(same) > 1:
+        choices = ", ".join(f"{row.name} (id {row.id})" for row in same)
+        raise InputError("site", name, f"may mean {choices}; name one of them")
+    return same[0]
+
+
+def site_numbered(store: Store, site_id: int) -> SiteRow:
+    """Return a site by its id.
+
+    Raises:
+        NotFoundError: there is none of that id.
+    """
+    for row in store.read.sites():
+        if row.id == site_id:
+            return row
+    raise NotFoundError(f"no site has the number {site_id}")
+
+
+def find_page(store: Store, url: str) -> dict[str, Any]:
+    """Return the page of a URL.
+
+    Raises:
+        InputError: it is no URL.
+        NotFoundError: no hub has shown it.
+    """
+    address = normalize(url)
+    if address is None:
+        raise InputError("url", url[:200], "not a web address")
+    found = store.read.find_page(address, identity(address))
+    if not found:
+        raise NotFoundError(f"{url[:200]} was never seen; `hubwatch check` says why that may be")
+    return found[0]
+
+
+def find_topic(store: Store, name: str) -> TopicRow:
+    """Return the topic of a name.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    row = store.topics.topic(name.strip())
+    if row is None:
+        known = ", ".join(one.name for one in store.topics.topics()) or "none yet"
+        raise NotFoundError(f"no topic is called {name[:_MOST_CHARS]!r} (known: {known})")
+    return row
+
+
+def topic_numbered(store: Store, topic_id: int) -> TopicRow:
+    """Return a topic by its id.
+
+    Raises:
+        NotFoundError: there is none of that id.
+    """
+    for row in store.topics.topics():
+        if row.id == topic_id:
+            return row
+    raise NotFoundError(f"no topic has the number {topic_id}")

@@ -1,0 +1,93 @@
+"""How results become JSON: one schema for the command line, the API, feeds and messages.
+
+Fields keep the names that they have in the store, times become ISO 8601 in UTC, and a page says what it
+is called in *title*, with the text of its link where it was not read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from incremental.plain_text import clean
+from store.announced import AnnouncedPage, TopicMark, moment_of
+
+SHOWN_TERMS = 8
+_SHORT = {
+    "found_at": "found",
+    "published_at": "published",
+    "read_at": "read",
+    "starred_at": "starred",
+    "hub_url": "hub",
+}
+"""What the command line calls fields that it shows in a column each."""
+
+
+def utc(at: float | None) -> str | None:
+    """Return a time as JSON gives it: ISO 8601, UTC; None for none."""
+    moment = moment_of(at)
+    return moment.isoformat() if moment is not None else None
+
+
+def when(at: float | None) -> str:
+    """Return a time in the reader's zone, to the minute; a dash for none."""
+    moment = moment_of(at) if at is not None and at > 0 else None
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment is not None else "-"
+
+
+def dated(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with its times, named ``at`` or ``..._at``, as ISO 8601."""
+    return {k: utc(v) if k == "at" or k.endswith("_at") else v for k, v in row.items()}
+
+
+def page_json(page: AnnouncedPage) -> dict[str, Any]:
+    """Return an announced page for JSON."""
+    facts = {name: getattr(page, name) for name in page.__slots__ if name != "page_id"}
+    times = {name: utc(at) for name, at in facts.items() if name.endswith("_at")}
+    return {
+        **facts,
+        **times,
+        "id": page.page_id,
+        "title": clean(page.title or page.anchor),
+        "topics": [topic_json(mark) for mark in page.topics],
+    }
+
+
+def topic_json(mark: TopicMark) -> dict[str, Any]:
+    """Return what a topic makes of a page for JSON."""
+    return {
+        "topic_id": mark.topic_id,
+        "topic": mark.topic,
+        "score": mark.score,
+        "verdict": mark.verdict,
+        "fetched": mark.fetched,
+        "terms": json.loads(mark.terms),
+    }
+
+
+def page_line(page: AnnouncedPage, topic: str | None = None) -> dict[str, Any]:
+    """Return an announced page as a line of the command line's JSON, flat, judged by one topic if any.
+
+    *guess* is true when the score comes from the link alone, because the page was not fetched.
+    """
+    facts = page_json(page)
+    line = {
+        _SHORT.get(name, name): facts[name]
+        for name in (
+            *("cursor", "url", "title", "site", "found_at", "published_at", "hub_url"),
+            *("language", "state", "read_at", "starred_at", "copies", "cluster"),
+        )
+    }
+    if page.event is not None:
+        line["event"] = page.event
+    mark = next((mark for mark in facts["topics"] if mark["topic"] == topic), None)
+    if mark is None:
+        return line
+    return line | {
+        "topic": mark["topic"],
+        "score": round(mark["score"], 4),
+        "verdict": mark["verdict"] if mark["fetched"] else None,
+        "guess": not mark["fetched"],
+        "terms": [clean(str(term)) for term, _ in mark["terms"][:SHOWN_TERMS]],
+    }

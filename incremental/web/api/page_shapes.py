@@ -1,0 +1,100 @@
+"""The shapes of what the API answers of pages: the store's values, and what is put together from them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, create_model, model_validator
+
+from incremental.web.api.replies import Moment, Order, Reply, RowId, shape_of
+from incremental.web.changes import Difference
+from store.announced import AnnouncedPage, TopicMark
+from store.answers import Copy, HistoryEntry, PageDetail, StoredText, Version
+from store.backfills import BackfillEvent
+
+_mark: Any = shape_of(TopicMark, terms=list[tuple[str, float]])
+_announced: Any = shape_of(AnnouncedPage, leave=["page_id"], id=int, topics=list[_mark])
+_event: Any = shape_of(BackfillEvent)
+_copy: Any = shape_of(Copy, leave=["site_id", "found_at"])
+NEW_PAGES: Any = create_model(
+    "NewPages",
+    __base__=Reply,
+    __doc__="New pages, and the cursor to go on from; *more* = there is more behind it now.",
+    pages=(list[_announced], ...),
+    cursor=(int | None, ...),
+    more=(bool, ...),
+)
+BACKFILLS: Any = create_model(
+    "Backfills",
+    __base__=Reply,
+    __doc__="Older pages that lists gained, an event for each visit, and the cursor behind the latest.",
+    backfills=(list[_event], ...),
+    cursor=(int | None, ...),
+)
+BACKFILL_PAGES: Any = create_model(
+    "BackfillPages",
+    __base__=Reply,
+    __doc__="Pages of an event, and the cursor to go on from.",
+    pages=(list[_announced], ...),
+    cursor=(int | None, ...),
+)
+PAGE: Any = shape_of(
+    PageDetail,
+    leave=["page_id", "identity", "kept_back", "body_md5", "news", "text", "history"],
+    id=int,
+    told=_announced | None,
+    topics=list[_mark],
+    copies=list[_copy],
+)
+PAGE_TEXT: Any = shape_of(StoredText, leave=["language", "cluster", "signature"])
+PAGE_VERSIONS: Any = list[shape_of(Version)]  # type: ignore[misc]  # made of fields
+CHANGES: Any = list[shape_of(HistoryEntry, leave=["hub_id"])]  # type: ignore[misc]  # likewise
+DIFF: Any = shape_of(Difference)
+
+
+class Sighting(Reply):
+    """A page on a hub, from when to when."""
+
+    hub: int
+    hub_url: str
+    first_seen_at: Moment
+    gone_at: Moment
+    anchor: str
+    position: int
+
+
+class Visit(Reply):
+    """One fetch of a page."""
+
+    id: int
+    at: Moment
+    status: str
+    http_code: int | None
+    body_bytes: int
+    elapsed_seconds: float
+    links: int
+    new_pages: int
+    detail: str
+
+
+class MarkOrder(Order):
+    """Marks for pages that were told; what is left out stays as it is."""
+
+    pages: Annotated[list[RowId], Field(min_length=1, max_length=1_000)]
+    read: bool | None = None
+    starred: bool | None = None
+    topic: RowId | None = None
+    """The topic that *relevant* is about."""
+    relevant: bool | None = None
+
+    @model_validator(mode="after")
+    def _needs_topic(self) -> MarkOrder:
+        if (self.topic is None) != (self.relevant is None):
+            raise ValueError("topic and relevant go together")
+        return self
+
+
+class Marked(Reply):
+    """The pages that were told, and are marked now."""
+
+    pages: list[int]
