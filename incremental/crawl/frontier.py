@@ -40,6 +40,7 @@ from incremental.settings import Settings
 from incremental.times import DAY, HOUR, NEVER
 from incremental.visit import Outcome, Purpose, VisitTask
 from store import Store
+from store.enums import HubClass
 from store.values import ARTICLE, HostRow, HubRow, LookRow
 
 SOON_SECONDS = 1.0
@@ -348,7 +349,7 @@ class Frontier:
     def _due_hub(self, site: WatchedSite, now: float, share: Share) -> HubRow | None:
         """Return the hub that most deserves its visit among those of a class that are due."""
         limit = CHOICE if share is Share.REVISIT else 1
-        while due := self._store.read.due_hubs(site.row.id, now, share.value, limit=limit):
+        while due := self._store.read.due_hubs(site.row.id, now, HubClass(share), limit=limit):
             ready = [hub for hub in due if not self._pushed_back(hub, site, now)]
             if ready:
                 return max(ready, key=lambda hub: site.index(hub, now))

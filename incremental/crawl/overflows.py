@@ -26,6 +26,7 @@ from incremental.times import MINUTE, NEVER
 from incremental.urls import identity, normalize
 from incremental.visit import VisitTask
 from store import Store
+from store.enums import HubClass
 from store.record import to_json
 from store.values import HubFields, HubRow, NewHub, SeenLink, SiteChange, VisitRecord
 
@@ -67,7 +68,7 @@ class Overflows:
         self._cover.refresh(site, now)
         self._follow_all(site, now)
         for share in (Share.REVISIT, Share.COVERED):
-            due = self._store.read.due_hubs(site.row.id, now, share.value, limit=None)
+            due = self._store.read.due_hubs(site.row.id, now, HubClass(share), limit=None)
             site.urgent.push(*(hub.page_id for hub in due if site.hub_state(hub).owed_at))
 
     def note(self, record: VisitRecord, site: WatchedSite) -> VisitRecord:

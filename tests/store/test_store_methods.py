@@ -15,7 +15,7 @@ from stories import START, new_hub, news_site, seen, visit_of
 import store.database
 from store import Store, open_store
 from store.answers import Answers, NewQuery
-from store.enums import LabelOrigin, PageLabel
+from store.enums import HubClass, HubRole, LabelOrigin, PageLabel
 from store.errors import StoreLockedError
 from store.queries import Queries
 from store.record import Recorder
@@ -28,7 +28,9 @@ SAMPLES: dict[str, Any] = {
     "float": START,
     "int": 1,
     "str": "text",
-    "HubClass": "revisit",
+    "HubClass": HubClass.REVISIT,
+    "HubRole": HubRole.PROBE,
+    "LabelOrigin": LabelOrigin.USER,
     "bool": True,
     "Iterable[SeenLink]": [seen("https://news.example/a", hub=new_hub())],
     "Sequence[tuple[int, SeenLink]]": [(1, seen("https://news.example/b"))],
