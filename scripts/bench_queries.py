@@ -34,6 +34,7 @@ from rich.table import Table
 
 from store import Store, open_store
 from store.answers import NewQuery
+from store.enums import HubClass
 from store.fulltext import words_of
 from store.values import ReadText, VisitRecord
 
@@ -412,7 +413,7 @@ def _questions(store: Store, world: World) -> dict[str, Question]:
         "page: by URL": lambda d: read.find_page(world.url(p := page(d)), world.url(p)[6:]),
         "mark 50 as read": lambda d: answers.mark([page(d) for _ in range(50)], now=NOW, read=True),
         "write: a page that was read": lambda d: store.write.visit(_look(world, page(d), d)),
-        "crawler: due hubs": lambda d: read.due_hubs(site(d), NOW, "revisit", limit=8),
+        "crawler: due hubs": lambda d: read.due_hubs(site(d), NOW, HubClass.REVISIT, limit=8),
         "crawler: due looks": lambda d: read.due_looks(site(d), NOW),
         "crawler: due checks": lambda d: answers.due_checks(site(d), NOW),
         "crawler: 200 known pages": lambda d: read.known(

@@ -37,7 +37,7 @@ from incremental.settings import Settings
 from incremental.times import DAY, HOUR, NEVER
 from incremental.visit import Outcome, Purpose, VisitTask
 from store import Store
-from store.enums import PageState, SiteStatus
+from store.enums import HubClass, PageState, SiteStatus
 from store.values import ARTICLE, HostRow, HubRow
 
 SOON_SECONDS = 1.0
@@ -349,7 +349,7 @@ class Frontier:
         The policy is asked once more: what it knows may have moved since the rows were written.
         """
         limit = CHOICE if share is Share.REVISIT else 1
-        while due := self._store.read.due_hubs(site.row.id, now, share.value, limit=limit):
+        while due := self._store.read.due_hubs(site.row.id, now, HubClass(share), limit=limit):
             ready = []
             for hub in due:
                 # Visited before the clock went back: it would be pushed on and on.

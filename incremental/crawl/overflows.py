@@ -28,7 +28,7 @@ from incremental.times import MINUTE, NEVER
 from incremental.urls import identity, normalize
 from incremental.visit import VisitTask
 from store import Store
-from store.enums import HubKind, HubRole, HubStatus
+from store.enums import HubClass, HubKind, HubRole, HubStatus
 from store.record import to_json
 from store.updates import HubUpdate
 from store.values import HubRow, NewHub, SeenLink, VisitRecord
@@ -66,7 +66,7 @@ class Overflows:
         self._cover.refresh(site, now)
         self._follow_all(site, now)
         for share in (Share.REVISIT, Share.COVERED):
-            due = self._store.read.due_hubs(site.row.id, now, share.value, limit=None)
+            due = self._store.read.due_hubs(site.row.id, now, HubClass(share), limit=None)
             site.urgent.push(*(hub.page_id for hub in due if site.hub_state(hub).owed_at))
 
     def note(self, decision: Decision, site: WatchedSite) -> None:

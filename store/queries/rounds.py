@@ -23,7 +23,7 @@ _IS_ARTICLE = Hub.role == HubRole.ARTICLE
 _IS_LIST = Hub.role != HubRole.ARTICLE
 _KNOWN = Shape(KnownPage, Page, is_hub=Hub.page.is_null(is_null=False) & _IS_LIST)
 _READ = Hub.baseline_at.is_null(is_null=False)
-_CLASSES: dict[str, Any] = {
+_CLASSES: dict[HubClass, Any] = {
     HubClass.REVISIT: _READ & _IS_LIST & (Hub.state != HubStatus.RESTING),
     HubClass.COVERED: _READ & _IS_LIST & (Hub.state == HubStatus.RESTING),
     HubClass.EXPLORE: Hub.baseline_at.is_null() & _IS_LIST,
@@ -130,7 +130,7 @@ class RoundQueries(Repository):
         return self._all(_SITE, _SITE.select().order_by(Site.id))
 
     def due_hubs(
-        self, site_id: int, now: float, share: str, *, limit: int | None = 1
+        self, site_id: int, now: float, share: HubClass, *, limit: int | None = 1
     ) -> list[HubRow]:
         """Return hubs of a :class:`~store.enums.HubClass` that are due at *now*.
 

@@ -17,6 +17,7 @@ from incremental.parse import Page, PageKind
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed, usable_seed
 from store import Store
+from store.enums import HubClass
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ def test_any_text_is_a_site_or_a_clear_error(typed: str) -> None:
 def test_a_seed_becomes_a_site_with_one_hub_that_is_due(store: Store) -> None:
     site = add_seed(store, "www.example.org/news/", now=START)
     (row,) = store.read.sites()
-    (hub,) = store.read.due_hubs(site, START, "explore", limit=9)
+    (hub,) = store.read.due_hubs(site, START, HubClass.EXPLORE, limit=9)
     assert (row.id, row.name, row.state, row.added_at) == (site, "example.org", "active", START)
     assert (hub.url, hub.role) == ("https://www.example.org/news/", "seed")
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from stories import DAY, HOME, HOUR, START, announced, new_hub, news_site, seen, visit_of
 
 from store import Store, open_store
+from store.enums import HubClass
 
 
 def publish(store: Store, site: int, hub: int, *numbers: int) -> None:
@@ -77,10 +78,10 @@ def test_due_hubs_come_longest_overdue_first_and_read_ones_apart(store: Store) -
     ids = store.write.add_pages(site, links, now=START)
     read = ids[links[0].identity]
     store.write.update_hub(read, baseline_at=START)
-    fresh = store.read.due_hubs(site, START + 9, "explore", limit=9)
+    fresh = store.read.due_hubs(site, START + 9, HubClass.EXPLORE, limit=9)
     assert [hub.url for hub in fresh] == [HOME, f"{HOME}1/", f"{HOME}2/"]
-    assert [hub.page_id for hub in store.read.due_hubs(site, START + 9, "revisit")] == [read]
-    assert store.read.due_hubs(site, START - 1, "explore") == []
+    assert [hub.page_id for hub in store.read.due_hubs(site, START + 9, HubClass.REVISIT)] == [read]
+    assert store.read.due_hubs(site, START - 1, HubClass.EXPLORE) == []
 
 
 def test_a_page_is_found_by_url_or_identity_with_its_site(store: Store) -> None:
