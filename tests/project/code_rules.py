@@ -35,7 +35,6 @@ _SOCKET_MODULES = {
     "aiohttp",
     "httpx",
 }
-ROOMS_IN_REPAIR = (("incremental.web", "incremental.cli"),)
 """Needs of one room that close a cycle, until they are mended. None may be added."""
 _FACES = ("incremental.cli", "incremental.web", "incremental.notify")
 
