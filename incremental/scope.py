@@ -117,7 +117,7 @@ class Scope:
 
     @cached_property
     def _seed_host(self) -> str:
-        return _bare(host_of(self.seed_url))
+        return host_of(self.seed_url).removeprefix("www.")
 
     @cached_property
     def _seed_folder(self) -> str:
@@ -128,17 +128,13 @@ class Scope:
     def _reaches(self, url: str) -> bool:
         if self.reach is Reach.ANYWHERE:
             return True
-        host = _bare(host_of(url))
+        host = host_of(url).removeprefix("www.")
         if self.reach is Reach.DOMAIN:
             return registered_domain(host) == registered_domain(self._seed_host)
         same_host = host == self._seed_host and urlsplit(url).port == urlsplit(self.seed_url).port
         if self.reach is Reach.HOST:
             return same_host
         return same_host and (urlsplit(url).path + "/").startswith(self._seed_folder)
-
-
-def _bare(host: str) -> str:
-    return host.removeprefix("www.")
 
 
 def compile_pattern(pattern: str) -> Pattern:

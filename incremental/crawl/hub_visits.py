@@ -46,7 +46,6 @@ from store import Store
 from store.folders import folder_of
 from store.values import HubRow, KnownPage, NewHub, SeenLink, VisitRecord
 
-MAX_TTL_SECONDS = DAY
 MAX_TRIES = 5
 """Visits of an old page that a list gained and that is not there."""
 SURE_SCORE = 0.95

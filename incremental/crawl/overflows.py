@@ -18,13 +18,12 @@ from dataclasses import replace
 
 from incremental.crawl.cover_watch import CoverWatch
 from incremental.crawl.sites import WatchedSite
-from incremental.crawl.tasks import hub_task, look_task
 from incremental.fetch.status import HAS_PAGE
 from incremental.judge.links import without_mirror
 from incremental.revisit.allocation import Share
 from incremental.times import MINUTE, NEVER
 from incremental.urls import identity, normalize
-from incremental.visit import VisitTask
+from incremental.visit import VisitTask, hub_task, look_task
 from store import Store
 from store.record import to_json
 from store.values import HubRow, NewHub, SeenLink, SiteChange, VisitRecord
