@@ -25,7 +25,6 @@ from incremental.crawl.host_gate import Answer, HostGate
 from incremental.crawl.overflows import Overflows
 from incremental.crawl.rescheduling import Signs
 from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite, share_out, watch
-from incremental.crawl.tasks import hub_task, look_task, refresh_task
 from incremental.crawl.topic_errands import TopicErrands
 from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import robots_url
@@ -35,7 +34,7 @@ from incremental.revisit.allocation import QUOTAS, Share
 from incremental.revisit.pacing import in_window
 from incremental.settings import Settings
 from incremental.times import DAY, HOUR, NEVER
-from incremental.visit import Outcome, Purpose, VisitTask
+from incremental.visit import Outcome, Purpose, VisitTask, hub_task, look_task, refresh_task
 from store import Store
 from store.enums import HubClass, PageState, SiteStatus
 from store.values import ARTICLE, HostRow, HubRow

@@ -18,7 +18,6 @@ from dataclasses import replace
 
 from incremental.crawl.cover_watch import CoverWatch
 from incremental.crawl.sites import WatchedSite
-from incremental.crawl.tasks import hub_task, look_task
 from incremental.decide.decision import Decision
 from incremental.decide.hub_visit import OVERFLOW
 from incremental.decide.links import without_mirror
@@ -26,7 +25,7 @@ from incremental.fetch.status import HAS_PAGE
 from incremental.revisit.allocation import Share
 from incremental.times import MINUTE, NEVER
 from incremental.urls import identity, normalize
-from incremental.visit import VisitTask
+from incremental.visit import VisitTask, hub_task, look_task
 from store import Store
 from store.enums import HubClass, HubKind, HubRole, HubStatus
 from store.record import to_json

@@ -27,12 +27,9 @@ def probes(page: Page, url: str, now: float) -> tuple[SeenLink, ...]:
     feeds = () if page.feed_urls or page.kind is PageKind.FEED else FEED_PLACES
     places = [(HubKind.FEED, base + place) for base in bases for place in feeds]
     places += [(HubKind.SITEMAP, base + place) for base in bases for place in SITEMAP_PLACES]
-    return tuple(
-        _probe(kind, place, now + MINUTE * number) for number, (kind, place) in enumerate(places)
-    )
-
-
-def _probe(kind: str, place: str, due_at: float) -> SeenLink:
-    url = normalize(place) or place
-    hub = NewHub(kind, HubRole.PROBE, 0.5, "a usual place", due_at)
-    return SeenLink(identity=identity(url), url=url, hub=hub)
+    links = []
+    for number, (kind, place) in enumerate(places):
+        url = normalize(place) or place
+        hub = NewHub(kind, HubRole.PROBE, 0.5, "a usual place", now + MINUTE * number)
+        links.append(SeenLink(identity=identity(url), url=url, hub=hub))
+    return tuple(links)

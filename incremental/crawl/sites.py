@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from incremental.crawl.urgent import UrgentQueue
 from incremental.decide.mirrors import rules
 from incremental.decide.site_context import SiteContext
 from incremental.revisit import (
@@ -28,10 +28,11 @@ from incremental.revisit.allocation import (
     YOUNG_SECONDS,
     Allocation,
     Share,
+    Want,
+    shares,
 )
 from incremental.revisit.cover import Cover
 from incremental.revisit.pacing import in_window
-from incremental.revisit.shares import Want, shares
 from incremental.scope import Scope, read_scope
 from incremental.settings import RevisitSettings, Settings, windows
 from incremental.times import DAY, HOUR, MINUTE, NEVER
@@ -51,6 +52,7 @@ SOON_ARTICLE_SECONDS = 3 * HOUR
 """The same after one of its site gained a link."""
 
 
+MAX_URGENT_PAGES = 8
 _CARRIED = (
     *(
         "allocation",
@@ -65,6 +67,49 @@ _CARRIED = (
     *("articles_gained_at", "articles_at", "baselines", "context", "depths"),
 )
 """What of a site is in memory alone, by field."""
+
+
+@dataclass
+class UrgentQueue:
+    """What is fetched before all that is due: page ids of hubs and of pages, each once. In memory.
+
+    Nothing that it holds or turns away is lost with it. A hub that is owed a visit carries that in the
+    store and is due there (:mod:`incremental.crawl.overflows`); a page to verify has its due time. The
+    queue only makes them sooner: hubs first, within their share, then a few pages.
+    """
+
+    hubs: deque[int] = field(default_factory=deque)
+    """Bounded by the number of hubs that a site may have."""
+    pages: deque[int] = field(default_factory=deque)
+
+    def push(self, *page_ids: int) -> None:
+        """Queue hubs behind those that wait."""
+        self.hubs.extend(one for one in dict.fromkeys(page_ids) if one not in self.hubs)
+
+    def push_first(self, page_id: int) -> None:
+        """Queue a hub before those that wait."""
+        if page_id in self.hubs:
+            self.hubs.remove(page_id)
+        self.hubs.appendleft(page_id)
+
+    def verify(self, *page_ids: int) -> None:
+        """Queue verification fetches as far as there is room; the others are fetched when due."""
+        self.pages.extend(page_ids[: self.room])
+
+    @property
+    def room(self) -> int:
+        """How many more verification fetches it takes."""
+        return max(MAX_URGENT_PAGES - len(self.pages), 0)
+
+    def take(self, page_id: int) -> bool:
+        """Take out what is fetched now, or makes no sense any more; return whether it was queued."""
+        if page_id in self.hubs:
+            self.hubs.remove(page_id)
+            return True
+        if page_id in self.pages:
+            self.pages.remove(page_id)
+            return True
+        return False
 
 
 @dataclass

@@ -10,6 +10,7 @@ seconds, UTC; delays are seconds.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import ipaddress
 from dataclasses import dataclass, replace
@@ -79,7 +80,10 @@ def host_key(url: str) -> str:
 
 def polite_delay_seconds(state: HostState, settings: PolitenessSettings) -> float:
     """Return the pause between two requests to a host that is well."""
-    if is_loopback(state.name):
+    loopback = state.name == "localhost" or state.name.endswith(".localhost")
+    with contextlib.suppress(ValueError):
+        loopback = loopback or ipaddress.ip_address(state.name).is_loopback
+    if loopback:
         return 0.0
     asked = min(state.crawl_delay_seconds or 0.0, settings.max_crawl_delay_seconds)
     return max(settings.min_delay_seconds, asked)
@@ -128,14 +132,6 @@ def staggered_start(
     ordered = sorted(set(names), key=_fraction)
     step = spread_seconds / len(ordered) if ordered else 0.0
     return {name: now + rank * step for rank, name in enumerate(ordered)}
-
-
-def is_loopback(name: str) -> bool:
-    """Return whether a host key means this machine."""
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return name == "localhost" or name.endswith(".localhost")
 
 
 def _fraction(text: str) -> float:

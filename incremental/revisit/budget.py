@@ -113,12 +113,16 @@ def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetSt
             visited=empty,
             per_day=requests_per_day,
         )
-    days = max(now - state.updated_at, 0.0) / _DAY
+    days = min(max(now - state.updated_at, 0.0) / _DAY, _LONGEST_STALL_DAYS)
+    trim = state.trim
+    if requests_per_day > 0:  # the price remembers what it had to be corrected by
+        trim += _GAIN * _lead(state, requests_per_day) * days
+        trim = min(max(trim, -_TRIM_LIMIT), _TRIM_LIMIT)
     most = max(requests_per_day * SAVED_DAYS, 1.0)
     hours = min(max(int(now // _HOUR) - int(state.updated_at // _HOUR), 0), 24)
     return replace(
         state,
-        trim=_trimmed(state, requests_per_day, min(days, _LONGEST_STALL_DAYS)),
+        trim=trim,
         tokens=filled(state.tokens, requests_per_day, now - state.updated_at, most),
         updated_at=now,
         used=(0.0,) * hours + state.used[: 24 - hours],
@@ -177,24 +181,17 @@ def reserve_at(state: BudgetState, requests_per_day: float, now: float) -> float
 
 
 def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:
-    """Return from when on the budget allows one more request; infinite when it is zero."""
+    """Return from when on bucket, day and hour have room for one more request; infinite = never."""
     if requests_per_day <= 0:
         return math.inf
     state = advance(state, requests_per_day, now)
     granted = granted_at(state.tokens, requests_per_day, now)
-    return max(granted, _day_opens_at(state, requests_per_day, now))
-
-
-def _day_opens_at(state: BudgetState, requests_per_day: float, now: float) -> float:
-    """Return from when on the day and the hour have room for one more request.
-
-    With a clock that went back *state* is ahead of *now*: its hour counts as the current one.
-    """
+    # With a clock that went back the state is ahead of now: its hour counts as the current one.
     at = max(now, state.updated_at)
     if state.used_today + 1 > max(math.ceil(requests_per_day), 1):
-        return (at // _DAY + 1) * _DAY
+        return max(granted, (at // _DAY + 1) * _DAY)
     an_hour = max(requests_per_day / 6, min(6.0, requests_per_day / 2), 1.0)
-    return now if state.used[0] + 1 <= an_hour else (at // _HOUR + 1) * _HOUR
+    return granted if state.used[0] + 1 <= an_hour else max(granted, (at // _HOUR + 1) * _HOUR)
 
 
 def left_for_visits(state: BudgetState, requests_per_day: float) -> float:
@@ -241,11 +238,3 @@ def _lead(state: BudgetState, requests_per_day: float) -> float:
     room = max(_AIM * left - state.visited_today, 0.0)
     lead = math.log((planned + _DOUBT) / (room + _DOUBT))
     return min(max(lead, -_LARGEST_LEAD), _LARGEST_LEAD)
-
-
-def _trimmed(state: BudgetState, requests_per_day: float, days: float) -> float:
-    """Let the price remember what it had to be corrected by."""
-    if requests_per_day <= 0:
-        return state.trim
-    trim = state.trim + _GAIN * _lead(state, requests_per_day) * days
-    return min(max(trim, -_TRIM_LIMIT), _TRIM_LIMIT)

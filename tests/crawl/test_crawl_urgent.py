@@ -9,7 +9,7 @@ from typing import Any
 from fake_web import DAY, HOUR, START, FakeWeb, Watch, page, watch
 
 from incremental.clock import SimulatedClock
-from incremental.crawl.urgent import MAX_PAGES, UrgentQueue
+from incremental.crawl.sites import MAX_URGENT_PAGES, UrgentQueue
 from incremental.decide.hub_visit import OVERFLOW
 from incremental.revisit import HubState
 from incremental.revisit.allocation import Share
@@ -28,7 +28,7 @@ def test_hubs_go_before_pages_however_many_pages_wait(tmp_path: Path) -> None:
         queue.verify(*range(100, 120))
         queue.push(1, 2)
         queue.push_first(3)
-        assert (queue.room, len(queue.pages)) == (0, MAX_PAGES)
+        assert (queue.room, len(queue.pages)) == (0, MAX_URGENT_PAGES)
         order = []
         while (first := site.first_urgent(START)) is not None:
             queue.take(first)

@@ -35,7 +35,6 @@ _SOCKET_MODULES = {
     "aiohttp",
     "httpx",
 }
-"""Needs of one room that close a cycle, until they are mended. None may be added."""
 _FACES = ("incremental.cli", "incremental.web", "incremental.notify")
 
 
@@ -222,8 +221,6 @@ def no_room_cycles(sources: Sources) -> list[str]:
     all of ``store``.
     """
     graph = room_graph(sources)
-    for room, other in ROOMS_IN_REPAIR:
-        graph.get(room, {}).pop(other, None)
     return [
         "".join(f"\n  {a} -> {b}: {', '.join(graph[a][b])}" for a, b in pairwise(cycle))
         for cycle in _cycles(graph)

@@ -94,13 +94,6 @@ def test_a_cycle_of_rooms_is_drawn_with_the_imports_that_close_it() -> None:
     ]
 
 
-@pytest.mark.parametrize("need", code_rules.ROOMS_IN_REPAIR, ids=" -> ".join)
-def test_a_room_in_repair_is_struck_off_when_it_is_mended(need: tuple[str, str]) -> None:
-    room, other = need
-    graph = code_rules.room_graph(OURS)
-    assert other in graph.get(room, {}), f"{room} no longer needs {other}: strike it off the list"
-
-
 def test_imports_for_type_checking_alone_do_not_count() -> None:
     source = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import incremental"
     assert code_rules.independent_packages({"store.x": source}) == []

@@ -8,7 +8,7 @@ import pytest
 from stories import DAY, HOME, HOUR, START, announced, new_hub, news_site, seen, visit_of
 
 from store import Store
-from store.enums import ChangeKind, HubStatus, LabelOrigin, PageLabel
+from store.enums import ChangeKind, HubClass, HubStatus, LabelOrigin, PageLabel
 from store.models import Change, Page
 from store.values import HostRow, LabelEntry, PageChange, SiteChange, VisitPlan
 
@@ -99,7 +99,7 @@ def test_a_link_becomes_a_hub_and_stays_the_hub_it_is(store: Store) -> None:
     site, home = news_site(store)
     list_page = seen(HOME + "list/", hub=new_hub(START + 5, why="looks like a list"))
     store.write.visit(visit_of(site, home, START, list_page))
-    (hub,) = store.read.due_hubs(site, START + 5, "explore", limit=5)[1:]
+    (hub,) = store.read.due_hubs(site, START + 5, HubClass.EXPLORE, limit=5)[1:]
     store.write.update_hub(hub.page_id, state=HubStatus.ACTIVE, visits=3)
     store.write.visit(visit_of(site, home, START + 9, seen(HOME + "list/", hub=new_hub(0.0))))
     after = store.read.hub(hub.page_id)
