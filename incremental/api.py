@@ -170,7 +170,7 @@ class Crawler:
 
     def hub_urls(self) -> Sequence[str]:
         """Return the hubs that are known, the most fruitful first."""
-        return [hub.url for hub in self._store.read.hubs() if hub.state is HubState.ACTIVE]
+        return [hub.url for hub in self._store.read.hubs() if hub.state == HubState.ACTIVE]
 
 
 def _found(page: NewPage | BackfillRow) -> FoundPage:

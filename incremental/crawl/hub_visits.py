@@ -135,7 +135,7 @@ class HubVisits:
         self, outcome: Outcome, hub: HubRow, page: Page, site: WatchedSite, now: float
     ) -> Judgement:
         row = self._store.read.page(hub.page_id)
-        news = row is not None and row.state is PageState.PENDING
+        news = row is not None and row.state == PageState.PENDING
         section = self.sections.section(page, hub.identity, site, now) if news else ()
         return judge_topic_page(
             outcome,
@@ -148,7 +148,7 @@ class HubVisits:
 
     def _awaits_event(self, row: PageRow | None) -> bool:
         """Tell whether a list gained this old page, and no event has announced it yet."""
-        if row is None or row.state is not PageState.BACKFILL:
+        if row is None or row.state != PageState.BACKFILL:
             return False
         return self._store.backfills.event_of(row.id) is None
 
@@ -229,7 +229,7 @@ class HubVisits:
         """Tell a page of which it is not sure that it is a hub, if it came up as news, and watch it too."""
         row = self._store.read.page(hub.page_id)
         gained = self._awaits_event(row)
-        pending = row is not None and row.state is PageState.PENDING
+        pending = row is not None and row.state == PageState.PENDING
         if row is None or not (pending or gained) or LIST_WORDS.search(hub.url):
             return judgement
         kept = furniture(hub.url, row.title)
@@ -294,7 +294,7 @@ class HubVisits:
         if hub.baseline_at is not None or not 0 < unknown <= MAX_NEW_SECTION:
             return False
         page = self._store.read.page(hub.page_id)
-        return page is not None and page.state is PageState.PENDING
+        return page is not None and page.state == PageState.PENDING
 
     def _quota(self, site_id: int, unknown: int, now: float) -> int:
         """Return how many new pages the site may still have today; counted when it may matter."""

@@ -171,13 +171,13 @@ def _number(value: float, digits: int = 2) -> float | None:
 
 def _reason(hub: HubRow, reason: str) -> str:
     """Return why a hub is visited when it is, in one sentence."""
-    if hub.state is HubState.DEAD:
+    if hub.state == HubState.DEAD:
         return f"given up: {hub.last_status}"
     if hub.role == ARTICLE:
         return "an article, read now and then for links that no list shows"
     if hub.visited_at is None and hub.last_status not in (None, "fetched"):
         return f"not read yet: {hub.last_status}"
-    if hub.state is HubState.RESTING:
+    if hub.state == HubState.RESTING:
         return "rests: other hubs show what it shows"
     return reason
 

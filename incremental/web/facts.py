@@ -117,7 +117,7 @@ def site_health(
             "last_new_at": last_told.get(row.id),
         }
         trouble = unread.get(row.id)
-        if trouble and row.state is not enums.SiteState.PAUSED:
+        if trouble and row.state != enums.SiteState.PAUSED:
             tone, why = "bad", "unread"
             said: dict[str, object] = {"status": trouble.replace("_", " ")}
         else:
@@ -129,7 +129,7 @@ def site_health(
 def _health(
     row: SiteRow, counts: Mapping[str, int], values: Mapping[str, Any], now: float
 ) -> tuple[str, str, dict[str, object]]:
-    if row.state is enums.SiteState.PAUSED:
+    if row.state == enums.SiteState.PAUSED:
         return "idle", "paused", {}
     failed = {status: count for status, count in counts.items() if status not in FINE}
     visits = sum(counts.values())

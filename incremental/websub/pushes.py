@@ -94,14 +94,10 @@ class Pushes:
                 return
 
     def _subscriptions(self) -> Iterator[Subscription]:
-        active = {row.id for row in self._store.read.sites() if row.state is enums.SiteState.ACTIVE}
+        active = {row.id for row in self._store.read.sites() if row.state == enums.SiteState.ACTIVE}
         for hub in self._store.read.hubs():
             subscription = _subscription(hub)
-            if (
-                subscription.hub_url
-                and hub.site_id in active
-                and hub.state is not enums.HubState.DEAD
-            ):
+            if subscription.hub_url and hub.site_id in active and hub.state != enums.HubState.DEAD:
                 yield subscription
 
     def _take(self, event: Event, now: float) -> None:
