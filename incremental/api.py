@@ -155,4 +155,4 @@ class Crawler:
 
     def hub_urls(self) -> Sequence[str]:
         """Return the hubs that are known, the most fruitful first."""
-        return [hub.url for hub in self._store.read.hubs() if hub.state is HubStatus.ACTIVE]
+        return [hub.url for hub in self._store.read.hubs() if hub.state == HubStatus.ACTIVE]

@@ -89,7 +89,7 @@ class Frontier:
 
     def load(self, now: float) -> None:
         """Read the watched sites from the store: at the start, and when another process changed them."""
-        rows = {row.id: row for row in self._store.read.sites() if row.state is SiteStatus.ACTIVE}
+        rows = {row.id: row for row in self._store.read.sites() if row.state == SiteStatus.ACTIVE}
         starts = not self._sites
         for gone in set(self._sites) - set(rows):
             del self._sites[gone]

@@ -301,7 +301,7 @@ def share_out(
         return {}
     wants = {}
     for row in rows:
-        if row.state is SiteStatus.ACTIVE:
+        if row.state == SiteStatus.ACTIVE:
             need = (needs or {}).get(row.id)
             if need is None:
                 need = SiteState.from_text(row.revisit).weight_total

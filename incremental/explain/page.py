@@ -156,7 +156,7 @@ def _reason(hub: HubRow, reason: str) -> str:
         return "an article, read now and then for links that no list shows"
     if hub.visited_at is None and hub.last_status not in (None, FetchStatus.FETCHED):
         return f"not read yet: {hub.last_status}"
-    if hub.state is HubStatus.RESTING:
+    if hub.state == HubStatus.RESTING:
         return "rests: other hubs show what it shows"
     return reason
 

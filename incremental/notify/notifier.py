@@ -213,7 +213,7 @@ class Notifier:
         return now - row.found_at > JUDGED_WITHIN_SECONDS and mark.score >= LIKELY
 
     def _send(self, channel: ChannelSettings, entries: Sequence[OutboxRow], now: float) -> None:
-        key = entries[0].message if entries[0].state is OutboxState.SENDING else ""
+        key = entries[0].message if entries[0].state == OutboxState.SENDING else ""
         key = key or message_key(channel.name, [one.id for one in entries])
         self._store.outbox.begin([one.id for one in entries], key)
         try:

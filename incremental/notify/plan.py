@@ -84,7 +84,7 @@ def plan(
     hour, oldest first. Those that were cut off while they were sent come first, as they were.
     """
     repeated = _cut_off(entries)
-    waiting = [one for one in entries if one.state is OutboxState.WAITING]
+    waiting = [one for one in entries if one.state == OutboxState.WAITING]
     ready = [one for one in waiting if (one.next_at or 0.0) <= now]
     opens = _opens_at(ready, rhythm, last_sent_at, now) if ready else math.inf
     later = min((one.next_at or 0.0 for one in waiting if one not in ready), default=math.inf)
@@ -101,7 +101,7 @@ def _cut_off(entries: Sequence[Entry]) -> tuple[tuple[int, ...], ...]:
     """Return the messages that were handed over, and of which nobody knows whether they arrived."""
     messages: dict[str, list[int]] = {}
     for one in entries:
-        if one.state is OutboxState.SENDING:
+        if one.state == OutboxState.SENDING:
             messages.setdefault(one.message, []).append(one.id)
     return tuple(map(tuple, messages.values()))
 

@@ -91,7 +91,7 @@ class TopicShelf:
                     "warnings": _json([*problems, *model.warnings]),
                 }
         state = TopicState.READY if standing.ready else TopicState.WAITING
-        paused = row.state is TopicState.PAUSED
+        paused = row.state == TopicState.PAUSED
         fields |= {"state": TopicState.PAUSED if paused else state, "why": standing.why}
         # Not the time of the clock: what is said during the lesson must lead to another one.
         fields["learned_at"] = row.changed_at
@@ -124,7 +124,7 @@ class TopicShelf:
         pages = self._store.topics.kept_pages(limit=2 * NEGATIVES)
         taught = {one.identity for one in examples}
         judged = self._store.topics.scores([page.page_id for page in pages], row.id)
-        liked = {one.page_id for one in judged if one.verdict is not TopicVerdict.IRRELEVANT}
+        liked = {one.page_id for one in judged if one.verdict != TopicVerdict.IRRELEVANT}
         plain = (p for p in pages if p.identity not in taught and p.page_id not in liked)
         return list(islice(self._texts(plain), NEGATIVES))
 

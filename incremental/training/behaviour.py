@@ -39,7 +39,7 @@ def _behaviours(
     judged = [
         hub
         for hub in hubs
-        if hub.kind is HubKind.HTML and hub.role in _OBSERVED_ROLES and not hub.failures
+        if hub.kind == HubKind.HTML and hub.role in _OBSERVED_ROLES and not hub.failures
         if hub.baseline_at is not None and hub.visited_at is not None
     ]
     all_news = store.read.hub_news(site_id)
@@ -73,13 +73,13 @@ def _judge(
     tags are silent for a year, and are lists all the same. A seed, or a user's hub, that is silent is
     what somebody wants watched.
     """
-    lists = [RULE.judge(own) for hub, _, own in behaviours if hub.role is HubRole.LIST]
+    lists = [RULE.judge(own) for hub, _, own in behaviours if hub.role == HubRole.LIST]
     silent, brought = lists.count(TOPIC), lists.count(HUB)
     odds = (silent + 1) / (silent + brought + 2)
     labels: list[tuple[HubRow, str | None]] = []
     for hub, behaviour, own in behaviours:
         label = HUB if RULE.judge(own) == HUB else None
-        if hub.role is HubRole.LIST and RULE.judge(behaviour) == TOPIC:
+        if hub.role == HubRole.LIST and RULE.judge(behaviour) == TOPIC:
             prior = min(max(hub.score, 0.01), 0.99)
             hub_like = prior * odds
             label = TOPIC if hub_like / (hub_like + 1 - prior) < SILENT_PROBABILITY else None

@@ -42,7 +42,7 @@ def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
     known = [(row, page) for row, address in where for page in pages_at(store, row, address)]
     for row, page in known if label == TOPIC else ():
         hub = store.read.hub(page["id"])
-        if hub is not None and hub.role is HubRole.SEED:
+        if hub is not None and hub.role == HubRole.SEED:
             raise InputError("url", url, f"{row.name} begins there; `hubwatch remove` ends that")
     url = where[0][1] if where else url
     anchor = next((str(page["anchor"]) for _, page in known if page["anchor"]), "")

@@ -97,7 +97,7 @@ class _Adding:
         self._fetch = fetch
         self._sites = {row.id: row for row in store.read.sites()}
         self._scopes = {row.id: read_scope(row) for row in self._sites.values()}
-        self._feeds = {hub.url for hub in store.read.hubs() if hub.kind is HubKind.FEED}
+        self._feeds = {hub.url for hub in store.read.hubs() if hub.kind == HubKind.FEED}
 
     def page(self, url: str) -> AddedEntry:
         """Watch the site of a page."""

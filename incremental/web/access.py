@@ -111,7 +111,7 @@ class Gate:
     def log_out(self, store: Store, session: str, *, now: float) -> None:
         """End a session."""
         row = store.access.find(self._session_digest(session), now=now)
-        if row is not None and row.kind is TokenKind.SESSION:
+        if row is not None and row.kind == TokenKind.SESSION:
             store.access.remove(row.id)
 
     def wait_seconds(self, client: str, now: float) -> float:
@@ -120,11 +120,11 @@ class Gate:
 
     def _token(self, store: Store, secret: str, now: float) -> Caller | None:
         row = store.access.find(digest_of(secret), now=now)
-        return Caller(row.scope, "token", row.id) if row and row.kind is TokenKind.TOKEN else None
+        return Caller(row.scope, "token", row.id) if row and row.kind == TokenKind.TOKEN else None
 
     def _session(self, store: Store, secret: str, now: float) -> Caller | None:
         row = store.access.find(self._session_digest(secret), now=now)
-        return Caller(row.scope, "session") if row and row.kind is TokenKind.SESSION else None
+        return Caller(row.scope, "session") if row and row.kind == TokenKind.SESSION else None
 
     def _basic(self, store: Store, encoded: str, client: str, now: float) -> Caller | None:
         try:

@@ -103,7 +103,7 @@ def site_health(
             "last_new_at": last_told.get(row.id),
         }
         trouble = unread.get(row.id)
-        if trouble and row.state is not enums.SiteStatus.PAUSED:
+        if trouble and row.state != enums.SiteStatus.PAUSED:
             tone, why = "bad", "unread"
             said: dict[str, object] = {"status": trouble.replace("_", " ")}
         else:
@@ -115,7 +115,7 @@ def site_health(
 def _health(
     row: SiteRow, counts: Mapping[str, int], values: Mapping[str, Any], now: float
 ) -> tuple[str, str, dict[str, object]]:
-    if row.state is enums.SiteStatus.PAUSED:
+    if row.state == enums.SiteStatus.PAUSED:
         return "idle", "paused", {}
     failed = {status: count for status, count in counts.items() if status not in HARMLESS}
     visits = sum(counts.values())

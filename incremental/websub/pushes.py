@@ -95,15 +95,11 @@ class Pushes:
 
     def _subscriptions(self) -> Iterator[Subscription]:
         active = {
-            row.id for row in self._store.read.sites() if row.state is enums.SiteStatus.ACTIVE
+            row.id for row in self._store.read.sites() if row.state == enums.SiteStatus.ACTIVE
         }
         for hub in self._store.read.hubs():
             subscription = _subscription(hub)
-            if (
-                subscription.hub_url
-                and hub.site_id in active
-                and hub.state is not enums.HubStatus.DEAD
-            ):
+            if subscription.hub_url and hub.site_id in active and hub.state != enums.HubStatus.DEAD:
                 yield subscription
 
     def _take(self, event: Event, now: float) -> None:

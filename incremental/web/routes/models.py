@@ -83,7 +83,7 @@ def _doubtful(store: Store) -> list[HubRow]:
     hubs = [
         hub
         for hub in hubs
-        if hub.role not in (HubRole.SEED, HubRole.USER) and hub.kind is HubKind.HTML
+        if hub.role not in (HubRole.SEED, HubRole.USER) and hub.kind == HubKind.HTML
     ]
     hubs.sort(key=lambda hub: abs(hub.score - 0.5))
     said = store.read.corrections([hub.identity for hub in hubs[: _QUEUE * 4]])

@@ -94,8 +94,8 @@ def found_part(request: Request, site_id: RowId) -> Response:
     """Return the hubs of a new site that were found so far."""
     with web_of(request).store() as store:
         row = site_numbered(store, site_id)
-        hubs = [hub for hub in store.read.hubs(site_id) if hub.state is not HubStatus.DEAD]
-        seeds = [hub for hub in store.read.hubs(site_id) if hub.role is HubRole.SEED]
+        hubs = [hub for hub in store.read.hubs(site_id) if hub.state != HubStatus.DEAD]
+        seeds = [hub for hub in store.read.hubs(site_id) if hub.role == HubRole.SEED]
     # One that waits because of its robots.txt or its address was never asked: it has no failure.
     failed = [hub.last_status for hub in seeds if hub.last_status and hub.baseline_at is None]
     hubs.sort(key=lambda hub: (hub.baseline_at is None, -hub.score))
