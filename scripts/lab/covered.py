@@ -50,7 +50,7 @@ class Coverage:
             return (yield)
         finally:
             sys.settrace(None)
-            threading.settrace(None)  # type: ignore[arg-type]  # None is what ends it
+            threading.settrace(None)
             seconds = time.perf_counter() - began
             lines = {file: sorted(lines) for file, lines in self._lines.items()}
             self._tests[item.nodeid] = {"seconds": round(seconds, 3), "lines": lines}
