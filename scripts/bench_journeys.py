@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+"""Count the functions and files that three journeys pass: what a newcomer has to read.
+
+    scripts/bench_journeys.py --json
+    scripts/bench_journeys.py --list label
+    scripts/bench_journeys.py --tree ../hubwatch-before
+
+``announce`` is a hub page that changed, from the step in which it is fetched until its new article is
+announced, verification fetch included; the hub model inside is one call there, and counted in
+``announce_with_model``. ``new`` and ``label`` are commands, imports included. Each journey runs in an
+interpreter of its own, on a site on loopback. Counted are the named functions and methods of the
+product that were called at least once, and the files that define them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import io
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import tokenize
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("incremental", "classifier", "store")
+COMMANDS = {
+    "new": ["new", "--topic", "harbour", "--json"],
+    "label": ["label", "{url}", "hub"],
+}
+JOURNEYS = ("announce", *COMMANDS)
+DAY = 86_400.0
+OLD_ARTICLES = 8
+NEWS = "/stories/the-harbour-opens-a-new-pier-12.html"
+LATER = "/stories/a-ferry-meets-the-harbour-pier-13.html"
+
+Functions = list[tuple[str, str]]
+"""File and qualified name of each."""
+
+
+def main() -> int:
+    """Run the journeys, report; 0 = done."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--tree", type=Path, default=ROOT, help="the checkout (default: this one)")
+    parser.add_argument("--list", choices=JOURNEYS, help="print the functions of one journey")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--trace", choices=JOURNEYS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    tree = options.tree.resolve()
+    if options.trace:
+        print(json.dumps(_trace(options.trace, tree)))
+        return 0
+    with tempfile.TemporaryDirectory(prefix="hubwatch-journeys-") as folder:
+        passed = {journey: _functions(journey, tree, Path(folder)) for journey in JOURNEYS}
+    if options.list:
+        print("\n".join(f"{file}: {name}" for file, name in passed[options.list]))
+    passed["announce_with_model"] = passed["announce"]
+    passed["announce"] = [one for one in passed["announce"] if not one[0].startswith("classifier/")]
+    report = {
+        journey: {"functions": len(functions), "files": len({file for file, _ in functions})}
+        for journey, functions in passed.items()
+    } | _size(tree)
+    _print(report)
+    if options.json:
+        print(json.dumps(report))
+    return 0
+
+
+def _functions(journey: str, tree: Path, folder: Path) -> Functions:
+    """Run a journey in a fresh interpreter, in *folder*, where those before it left their store."""
+    program = [sys.executable, __file__, "--tree", str(tree), "--trace", journey]
+    done = subprocess.run(program, cwd=folder, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603 - this script
+    return [(file, name) for file, name in json.loads(done.stdout.splitlines()[-1])]
+
+
+def _trace(journey: str, tree: Path) -> Functions:
+    sys.path.insert(0, str(tree))
+    called = Called(tree)
+    with redirect_stdout(io.StringIO()) as said, redirect_stderr(said):
+        if journey == "announce":
+            _announce(called)
+        else:
+            url = Path("site-url").read_text(encoding="utf-8")
+            with called.counting():
+                _command(*(word.format(url=url) for word in COMMANDS[journey]))
+    if journey == "new" and LATER not in said.getvalue():
+        raise SystemExit("the command did not list the article that the topic judged")
+    return called.functions()
+
+
+class Called:
+    """The code that was run while it was counting, in any thread."""
+
+    def __init__(self, tree: Path) -> None:
+        self._tree = tree
+        # By identity: equal code of two files is equal to Python.
+        self.codes: dict[int, CodeType] = {}
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Count what is called now."""
+        threading.setprofile(self._note)
+        sys.setprofile(self._note)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
+            threading.setprofile(None)
+
+    def _note(self, frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            self.codes[id(frame.f_code)] = frame.f_code
+
+    def functions(self) -> Functions:
+        """Return what was called of the product: no modules, classes, lambdas or comprehensions."""
+        found = set()
+        for code in self.codes.values():
+            path = Path(code.co_filename)
+            named = not code.co_name.startswith("<") and code.co_flags & inspect.CO_OPTIMIZED
+            if named and path.is_relative_to(self._tree):
+                file = path.relative_to(self._tree)
+                if file.parts[0] in PACKAGES:
+                    found.add((str(file), code.co_qualname))
+        return sorted(found)
+
+
+# --- the journeys -----------------------------------------------------------------------------
+
+
+def _announce(called: Called) -> None:
+    """Watch a site for two days, then count from the fetch of its changed page to the news."""
+    from incremental.api import Crawler  # noqa: PLC0415 - of the tree under test
+    from incremental.clock import SimulatedClock  # noqa: PLC0415
+    from incremental.fetch.options import FetchSettings  # noqa: PLC0415
+    from incremental.settings import Settings  # noqa: PLC0415
+
+    settings = Settings(fetch=FetchSettings(allowed_networks=("127.0.0.0/8",)))
+    end = time.time()
+    clock = SimulatedClock(end - 3 * DAY)
+    with (
+        _served() as site,
+        Crawler(".", settings, clock=clock, executor=_AtOnce()) as crawler,
+    ):
+        Path("site-url").write_text(site.url + site.listed[0], encoding="utf-8")
+        crawler.add(site.url + "/")
+        while clock.now() < end - DAY:
+            clock.advance_to(crawler.step())
+        site.listed.insert(0, NEWS)
+        fetched = False
+        while not _announced(crawler, NEWS):
+            site.asked.clear()
+            with called.counting():
+                wake_at = crawler.step()
+            fetched = fetched or "/" in site.asked
+            if not fetched:
+                called.codes.clear()
+            clock.advance_to(wake_at)
+        # A topic begins with what comes after it: one more article for the commands' store.
+        _command("topic", "add", "harbour", "--keyword", "harbour", "--keyword", "pier")
+        crawler.add(site.url + "/")
+        site.listed.insert(0, LATER)
+        while not _announced(crawler, LATER):
+            clock.advance_to(crawler.step())
+
+
+def _announced(crawler: Any, path: str) -> bool:  # noqa: ANN401 - of the tree under test
+    return any(page.url.endswith(path) for page in crawler.new_pages())
+
+
+def _command(*words: str) -> None:
+    """Run the command line in this interpreter."""
+    from incremental.cli import main as hubwatch  # noqa: PLC0415 - of the tree under test
+
+    sys.argv = ["hubwatch", *words]
+    try:
+        hubwatch()
+    except SystemExit as ending:
+        if ending.code:
+            raise
+
+
+class _AtOnce(Executor):
+    """Runs each visit in the caller's thread: simulated time waits for nothing."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401 - as the class it is
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+class _Site(ThreadingHTTPServer):
+    """A home page that lists articles."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Answer)
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        self.listed = [f"/stories/an-old-story-of-the-sea-{n:02}.html" for n in range(OLD_ARTICLES)]
+        self.asked: list[str] = []
+
+    def text(self, path: str) -> str | None:
+        """Return the page at *path*, or None."""
+        if path == "/":
+            rows = "".join(f'<li><a href="{at}">{_title(at)}</a></li>' for at in self.listed)
+            return _page("The Harbour Times", f"<ul>{rows}</ul>")
+        text = f"{_title(path)}. Everybody at the harbour had something to say about the pier. "
+        return _page(_title(path), f"<article><p>{text * 9}</p></article>")
+
+
+class _Answer(BaseHTTPRequestHandler):
+    server: _Site
+
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)
+        known = self.path == "/" or self.path in self.server.listed
+        body = (self.server.text(self.path) if known else "<title>Not found</title>") or ""
+        self.send_response(200 if known else 404)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def _served() -> Iterator[_Site]:
+    with _Site() as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        yield site
+        site.shutdown()
+
+
+def _title(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".html").replace("-", " ").capitalize()
+
+
+def _page(title: str, body: str) -> str:
+    head = f'<meta charset="utf-8"><title>{title}</title>'
+    nav = '<nav><a href="/">Home</a></nav>'
+    body = f"<body>{nav}<h1>{title}</h1>{body}</body>"
+    return f'<!doctype html><html lang="en"><head>{head}</head>{body}</html>'
+
+
+# --- the size of the product ------------------------------------------------------------------
+
+
+def _size(tree: Path) -> dict[str, Any]:
+    lines = code = comments = 0
+    for package in PACKAGES:
+        for path in (tree / package).rglob("*.py"):
+            source = path.read_text(encoding="utf-8")
+            lines += len(source.splitlines())
+            with path.open("rb") as file:
+                tokens = list(tokenize.tokenize(file.readline))
+            code += len(_code_lines(tokens) - _docstring_lines(source))
+            comments += sum(token.type == tokenize.COMMENT for token in tokens)
+    share = round(comments / code, 4)
+    return {"product_lines": lines, "code_lines": code, "comment_share": share}
+
+
+def _code_lines(tokens: list[tokenize.TokenInfo]) -> set[int]:
+    """Return the numbers of the lines that hold more than a comment."""
+    layout = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+    layout |= {tokenize.ENCODING, tokenize.ENDMARKER}
+    code = (token for token in tokens if token.type not in layout)
+    return {line for token in code for line in range(token.start[0], token.end[0] + 1)}
+
+
+def _docstring_lines(source: str) -> set[int]:
+    """Return the lines of docstrings, those below attributes included."""
+    return {
+        line
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+
+
+def _print(report: dict[str, Any]) -> None:
+    from rich.console import Console  # noqa: PLC0415 - no journey loads it by way of this script
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table("journey", "functions", "files")
+    for journey in (*JOURNEYS, "announce_with_model"):
+        table.add_row(journey, str(report[journey]["functions"]), str(report[journey]["files"]))
+    Console().print(table)
+    Console().print(
+        f"{report['product_lines']:,} lines, {report['code_lines']:,} of them code,"
+        f" comments {report['comment_share']:.1%} of that"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

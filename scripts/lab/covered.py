@@ -1,0 +1,112 @@
+"""A plug-in of pytest for mutate: which tests run which lines, or a run of chosen tests alone.
+
+The environment names a plan (JSON). With ``trace``, a table of file to line numbers,
+it writes to ``out`` for each test its seconds and those of the lines that it ran; with ``only`` it
+keeps the tests named there, in that order.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import pytest
+
+PLAN = "HUBWATCH_MUTATION_PLAN"
+MANY_CALLS = 1_000
+"""A line that so many calls in one test did not reach is taken as not reached by it."""
+
+
+class Coverage:
+    """Traces a few lines, whichever thread runs them: tracing all would take too long."""
+
+    def __init__(self, root: Path, lines: dict[str, list[int]], out: Path) -> None:
+        self._root, self._out = root, out
+        self._wanted = {str(root / file): set(numbers) for file, numbers in lines.items()}
+        self._known: dict[int, tuple[CodeType, set[int]]] = {}
+        self._missing: dict[int, set[int]] = {}
+        self._calls: Counter[int] = Counter()
+        self._lines: dict[str, set[int]] = defaultdict(set)
+        self._tests: dict[str, dict[str, Any]] = {}
+        self._failed: set[str] = set()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Trace one test, with its fixtures."""
+        for table in (self._lines, self._missing, self._calls):
+            table.clear()
+        began = time.perf_counter()
+        threading.settrace(self._call)
+        sys.settrace(self._call)
+        try:
+            return (yield)
+        finally:
+            sys.settrace(None)
+            threading.settrace(None)
+            seconds = time.perf_counter() - began
+            lines = {file: sorted(lines) for file, lines in self._lines.items()}
+            self._tests[item.nodeid] = {"seconds": round(seconds, 3), "lines": lines}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Forget a test that fails as things are: it would notice every change."""
+        if report.failed:
+            self._failed.add(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        """Write what was seen."""
+        tests = {name: found for name, found in self._tests.items() if name not in self._failed}
+        self._out.write_text(json.dumps(tests), encoding="utf-8")
+
+    def _call(self, frame: FrameType, _event: str, _argument: object) -> Any:  # noqa: ANN401 - as sys.settrace has it
+        code = frame.f_code
+        key = id(code)
+        if key not in self._known:
+            wanted = self._wanted.get(code.co_filename, set())
+            inside = wanted & {line for _, _, line in code.co_lines() if line is not None}
+            self._known[key] = (code, inside)
+        missing = self._missing.get(key)
+        if missing is None:
+            missing = self._missing[key] = set(self._known[key][1])
+        self._calls[key] += 1
+        if not missing or self._calls[key] > MANY_CALLS:
+            return None
+        seen = self._lines[str(Path(code.co_filename).relative_to(self._root))]
+
+        def line(frame: FrameType, _event: str, _argument: object) -> Any:  # noqa: ANN401 - likewise
+            if frame.f_lineno in missing:
+                missing.discard(frame.f_lineno)
+                seen.add(frame.f_lineno)
+            return line if missing else None
+
+        return line(frame, "", None)
+
+
+class Only:
+    """Keeps chosen tests."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._place = {name: place for place, name in enumerate(names)}
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Drop the others."""
+        items[:] = [item for item in items if item.nodeid in self._place]
+        items.sort(key=lambda item: self._place[item.nodeid])
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the plan."""
+    plan = json.loads(Path(os.environ[PLAN]).read_text(encoding="utf-8"))
+    part: object
+    if "only" in plan:
+        part = Only(plan["only"])
+    else:
+        part = Coverage(config.rootpath, plan["trace"], Path(plan["out"]))
+    config.pluginmanager.register(part)
