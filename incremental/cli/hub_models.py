@@ -16,7 +16,6 @@ from incremental.storage import models_folder
 
 
 def _root(context: typer.Context) -> Path:
-
     return models_folder(*settings_of(context))
 
 

@@ -27,7 +27,6 @@ from incremental.web.throttle import Throttle
 from store import Store
 
 READ, WRITE = "read", "write"
-SCOPES = (READ, WRITE)
 SESSION_SECONDS = 30 * 86_400.0
 SESSION_COOKIE = "hubwatch_session"
 _PREFIX = "hubwatch_"
