@@ -33,7 +33,8 @@ class Reply(BaseModel):
 def shape_of(kind: type, *, leave: Sequence[str] = (), **more: Any) -> Any:  # noqa: ANN401 - a model made of fields
     """Return the API's shape of a value of the store: its fields under their names.
 
-    Numbers called ``at`` or ``..._at`` are dates. Fields of *leave* are left out; *more* are further ones, or of another type.
+    Numbers called ``at`` or ``..._at`` are dates. Fields of *leave* are left out; *more* are further
+    ones, or of another type.
     """
     fields: dict[str, Any] = {
         name: (
