@@ -165,7 +165,6 @@ def _sites(number: int) -> str:
 def _chosen(
     store: Store, of: str, sites: list[str] | None, *, everything: bool
 ) -> list[ProposalRow]:
-
     topic = find_topic(store, of)
     if everything:
         return store.discovery.proposals(topic.id)
@@ -175,7 +174,6 @@ def _chosen(
 
 
 def _print_proposals(of: str, rows: list[ProposalRow]) -> None:
-
     cells = [_proposal_cells(proposal_facts(one)) for one in rows]
     columns = ["site", "state", "score", "why", "best pages", "hubs"]
     print_table(f"{_sites(len(rows))} for {of}", columns, cells)

@@ -16,7 +16,6 @@ from incremental.training.nightly_training import learn_now
 
 
 def _root(context: typer.Context) -> Path:
-
     return models_folder(*settings_of(context))
 
 

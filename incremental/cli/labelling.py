@@ -1,4 +1,4 @@
-"""Correcting the hub classifier: ``label``, ``labels export import``, ``models list learn use rollback``."""
+"""Correcting the hub classifier: ``label``, ``labels export import``."""
 
 from __future__ import annotations
 

@@ -248,7 +248,6 @@ class Reporter:
                 typer.echo(f"older {clean(event.site)}: {headline(event)}{title}")
 
     def _events(self, record: VisitRecord) -> list[BackfillEvent]:
-
         backfills = self._store.backfills
         events: dict[int, BackfillEvent] = {}
         if any(link.backfill for link in record.links or ()):

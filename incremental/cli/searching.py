@@ -60,7 +60,6 @@ def search(  # noqa: PLR0913 - each is an option of the command
 
 
 def _filters(store: Store, *, site: str | None, topic: str | None, **given: str | None) -> Filters:
-
     return Filters(
         site=find_sites(store, [site])[0].id if site else None,
         topic=find_topic(store, topic).id if topic else None,
@@ -69,7 +68,6 @@ def _filters(store: Store, *, site: str | None, topic: str | None, **given: str 
 
 
 def _answer(store: Store, query: NewQuery, *, as_json: bool) -> None:
-
     if query.text.strip() and not any(not p.excluded for p in read_query(query.text)):
         raise InputError("words", query.text, "there is no word in it to look for")
     answer = store.answers.new(query)

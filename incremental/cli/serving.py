@@ -1,4 +1,4 @@
-"""The web page, the API and the feeds: ``serve``, ``token add list remove``."""
+"""The web page, the API and the feeds: ``serve``."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from incremental.websub.callback import CallbackAnswer, CallbackRequest
 from store import Store
 
 Receive = Callable[[CallbackRequest, float], CallbackAnswer]
-
-
 _EXTRA = "the web page needs an extra: pip install 'hubwatch[web]'"
 
 

@@ -1,4 +1,4 @@
-"""What is watched: ``init add remove pause resume list check``."""
+"""What is watched: ``init add remove pause resume list``."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated
 
@@ -11,9 +10,7 @@ import typer
 from incremental.cli.common import Json, now, open_store, print_json, print_table, say
 from incremental.errors import NotFoundError
 from incremental.results.schema import utc, when
-from incremental.websub.callback import CallbackAnswer, CallbackRequest
-
-Receive = Callable[[CallbackRequest, float], CallbackAnswer]
+from incremental.web.access import new_token
 
 
 class Scope(StrEnum):
@@ -31,8 +28,6 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Make a token. It is shown this once; from then on everybody needs one, or the password."""
-    from incremental.web.access import new_token  # noqa: PLC0415 - quick --help
-
     with open_store(context) as store:
         secret = new_token(store, name, scope.value, now=now())
     if as_json:

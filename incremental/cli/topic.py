@@ -76,7 +76,6 @@ def irrelevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Jso
 def _correct(
     context: typer.Context, urls: list[str], of: str, *, relevant: bool, as_json: bool
 ) -> None:
-
     with open_store(context) as store:
         row, taught = teach(store, of, urls, relevant=relevant, now=now())
         if any(one.at_hand for one in taught):
@@ -196,7 +195,6 @@ def resume(context: typer.Context, name: Name, *, as_json: Json = False) -> None
 
 
 def _set_paused(context: typer.Context, name: str, *, paused: bool, as_json: bool) -> None:
-
     with open_store(context) as store:
         row = set_paused(store, name, paused=paused, now=now())
     if as_json:

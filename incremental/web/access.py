@@ -28,7 +28,6 @@ from store import Store
 from store.enums import TokenKind, TokenScope
 
 READ, WRITE = TokenScope.READ, TokenScope.WRITE
-SCOPES = (READ, WRITE)
 SESSION_SECONDS = 30 * 86_400.0
 SESSION_COOKIE = "hubwatch_session"
 _PREFIX = "hubwatch_"

@@ -56,7 +56,7 @@ class Room:
 
 
 ROOMS = {
-    "judge": Room(("incremental/judge/*.py", "incremental/decide/*.py"), ("judge", "crawl")),
+    "judge": Room(("incremental/decide/*.py", "incremental/decide/*.py"), ("judge", "crawl")),
     "crawl": Room(("incremental/crawl/*.py",), ("crawl",)),
     "revisit": Room(("incremental/revisit/*.py", "incremental/schedule/*.py"), ("revisit",)),
     "record": Room(("store/record*.py", "store/backfills.py"), ("store", "crawl")),

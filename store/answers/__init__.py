@@ -276,14 +276,6 @@ class Answers(Repository):
                 told |= {page for (page,) in query.tuples().execute(self._db)}
         return [page for page in dict.fromkeys(page_ids) if page in told]
 
-    def mark_all_read(self, *, up_to: int, now: float, sites: Sequence[int] | None = None) -> int:
-        """Mark as read all that was told up to a cursor, of some sites or of all; return how many."""
-        unread = (News.id <= min(up_to, 2**63 - 1)) & News.read_at.is_null()
-        if sites is not None:
-            unread &= News.site.in_(sites)
-        with writing(self._db, self._where):
-            return int(News.update(read_at=now).where(unread).execute(self._db))
-
     def searches(self) -> list[SavedSearchRow]:
         """Return the saved searches by name."""
         columns = (

@@ -31,12 +31,16 @@ class Reply(BaseModel):
 
 
 def shape_of(kind: type, *, leave: Sequence[str] = (), **more: Any) -> Any:  # noqa: ANN401 - a model made of fields
-    """Return the API's shape of a value of the store: its fields under their names, times as dates.
+    """Return the API's shape of a value of the store: its fields under their names.
 
-    Fields of *leave* are left out; *more* are further ones, or of another type.
+    Numbers called ``at`` or ``..._at`` are dates. Fields of *leave* are left out; *more* are further
+    ones, or of another type.
     """
     fields: dict[str, Any] = {
-        name: (Moment if name == "at" or name.endswith("_at") else hint, ...)
+        name: (
+            Moment if f"_{name}".endswith("_at") and hint in (float, float | None) else hint,
+            ...,
+        )
         for name, hint in get_type_hints(kind).items()
         if name not in leave
     }
