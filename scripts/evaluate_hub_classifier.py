@@ -22,9 +22,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 import numpy as np
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
-
-from classifier.hub.assessment import (
+from lab.hub.assessment import (
     Judged,
     judge_pages,
     judge_urls,
@@ -33,7 +31,9 @@ from classifier.hub.assessment import (
     score_sections,
     scored_rows,
 )
-from classifier.hub.captures import Capture, read_captures
+from lab.hub.captures import Capture, read_captures
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
+
 from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.errors import HubClassifierError
 from classifier.hub.evidence import LinkEvidence

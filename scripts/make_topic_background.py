@@ -18,9 +18,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 import trafilatura
+from lab.hub.captures import Capture, read_captures
 from rich.progress import track
 
-from classifier.hub.captures import Capture, read_captures
 from classifier.hub.labels import read_labels
 from classifier.topic.shares import DATA_FOLDER, write_shares
 from classifier.topic.text import language_of, tokens

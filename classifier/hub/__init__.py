@@ -1,4 +1,4 @@
-"""Which links are hubs: paper 003 reproduced (:mod:`~classifier.hub.paper`) and surpassed.
+"""Which links are hubs: paper 003 surpassed (``scripts/lab/hub`` reproduces it, and trains what ships).
 
 ::
 

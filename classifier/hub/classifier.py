@@ -11,7 +11,7 @@ import numpy as np
 from classifier.hub.content_features import describe_page
 from classifier.hub.context import adjust_for_context
 from classifier.hub.errors import ModelError
-from classifier.hub.explanation import Explanation, explain_link
+from classifier.hub.explanation import LinkExplanation, explain_link
 from classifier.hub.model import HubModel, load_model, newest_version
 from classifier.hub.scaling import to_log_odds, to_probability
 
@@ -89,7 +89,7 @@ class HubClassifier:
         row = describe_page(page, encoding)[None, :]
         size = _size_of(page) if link.page_bytes is None else float(link.page_bytes)
         joined = cascade.join(np.array([url]), row, np.array([size]))
-        content = self.content_log_odds(row)
+        content = self.model.content.log_odds(row)
         return PageScore(
             float(to_probability(joined)[0]),
             "content",
@@ -97,11 +97,7 @@ class HubClassifier:
             float(to_probability(content)[0]),
         )
 
-    def content_log_odds(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return calibrated log-odds of rows of content features, from content alone."""
-        return self.model.content.log_odds(rows)
-
-    def explain(self, link: LinkEvidence) -> Explanation:
+    def explain(self, link: LinkEvidence) -> LinkExplanation:
         """Tell what spoke for and against the link; some milliseconds."""
         return explain_link(self.model, link)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from classifier.hub.page_text import PageText, fold_space, parse_page, read_text
+from classifier.hub.page_text import PageCounts, fold_space, parse_page, read_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,7 +122,7 @@ def describe_page(
     return np.array(row, dtype=np.float64)
 
 
-def _text_features(text: PageText) -> list[float]:
+def _text_features(text: PageCounts) -> list[float]:
     plain = text.characters - text.link_characters
     paragraphs = sorted(text.paragraphs, reverse=True)
     long = [size for size in paragraphs if size > _LONG_PARAGRAPH]
@@ -143,7 +143,7 @@ def _text_features(text: PageText) -> list[float]:
     ]
 
 
-def _link_features(text: PageText, body: Any) -> list[float]:  # noqa: ANN401 - an lxml element
+def _link_features(text: PageCounts, body: Any) -> list[float]:  # noqa: ANN401 - an lxml element
     sizes = sorted(text.links)
     count = len(sizes)
     long = sum(size >= _LONG_LINK for size in sizes)
@@ -192,7 +192,7 @@ def _tag_features(tags: Counter[str]) -> list[float]:
     ]
 
 
-def _head_features(tree: Any, text: PageText) -> list[float]:  # noqa: ANN401 - an lxml tree
+def _head_features(tree: Any, text: PageCounts) -> list[float]:  # noqa: ANN401 - an lxml tree
     headings = list(tree.iter("h1"))[:20]
     first = fold_space(headings[0].text_content()[:1000]) if headings else ""
     title = fold_space("".join(tree.xpath("//title//text()")[:3])[:1000])

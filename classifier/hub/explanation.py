@@ -29,7 +29,7 @@ class Contribution:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class LinkExplanation:
     """All that is behind one score."""
 
     url: str
@@ -47,7 +47,7 @@ class Explanation:
     """The cascade would look at the page's content."""
 
 
-def explain_link(model: HubModel, link: LinkEvidence) -> Explanation:
+def explain_link(model: HubModel, link: LinkEvidence) -> LinkExplanation:
     """Explain one link by occlusion: each feature in turn becomes the training rows' mean.
 
     Occluded effects need not add up to the score: features that say the same share an effect.
@@ -67,7 +67,7 @@ def explain_link(model: HubModel, link: LinkEvidence) -> Explanation:
         if abs(effects[place]) >= 0.01  # noqa: PLR2004 - too little to see in a probability
     )
     log_odds = adjust_for_context(machine.sigmoid.log_odds(values[:1]), [link])
-    return Explanation(
+    return LinkExplanation(
         url=link.url,
         version=model.version,
         probability=float(to_probability(log_odds)[0]),

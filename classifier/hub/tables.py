@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, Self
 from zlib import crc32
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
-    from scipy.sparse import csr_matrix
 
 _VIEW_LIMIT = 300
 """Characters of one view that are read."""
@@ -249,22 +247,6 @@ def _hash_tokens(parts: Sequence[UrlParts]) -> HashedRows:
     return HashedRows(rows, np.array(buckets, dtype=np.int64), counts)
 
 
-def count_matrix(links: Sequence[LinkEvidence], parts: Sequence[UrlParts]) -> csr_matrix:
-    """Return the sparse matrix links x all buckets that the tables are fitted on.
-
-    Each view's counts are divided by the root of how many n-grams the link has there.
-    """
-    from scipy.sparse import coo_matrix, hstack  # noqa: PLC0415 - training only
-
-    blocks = []
-    for hashed, size in zip(hash_views(links, parts), TABLE_SIZES, strict=True):
-        shares = 1.0 / hashed.roots[hashed.rows]
-        blocks.append(
-            coo_matrix((shares, (hashed.rows, hashed.buckets)), shape=(len(links), size)).tocsr()
-        )
-    return hstack(blocks).tocsr()
-
-
 @dataclass(frozen=True, slots=True)
 class ValueTables:
     """The weights of all tables, in the order of :data:`TABLE_NAMES`, as small whole numbers.
@@ -275,13 +257,6 @@ class ValueTables:
 
     step: float
     weights: tuple[NDArray[np.int8], ...]
-
-    @classmethod
-    def from_coefficients(cls, coefficients: NDArray[np.float64]) -> Self:
-        """Cut the coefficients of one regression over all buckets into tables."""
-        step = float(np.abs(coefficients).max()) / 127 or 1.0
-        numbers = np.round(coefficients / step).astype(np.int8)
-        return cls(step, tuple(np.split(numbers, np.cumsum(TABLE_SIZES)[:-1])))
 
     def sums(self, links: Sequence[LinkEvidence], parts: Sequence[UrlParts]) -> NDArray[np.float64]:
         """Return one row a link: the sum of each table, then the sum of all."""
@@ -316,17 +291,6 @@ class ValueTables:
         if tuple(len(table) for table in tables) != TABLE_SIZES:
             raise ValueError("its tables have other sizes than this version reads")
         return cls(float(data["step"]), tables)
-
-
-def sum_by_table(matrix: csr_matrix, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what :meth:`ValueTables.sums` does, from a count matrix and unrounded weights."""
-    ends = np.cumsum((0, *TABLE_SIZES))
-    columns = [
-        matrix[:, start:end] @ coefficients[start:end] for start, end in pairwise(ends.tolist())
-    ]
-    columns.append(np.sum(columns, axis=0))
-    sums: NDArray[np.float64] = np.stack(columns, axis=1)
-    return sums
 
 
 def top_grams(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from classifier.hub.evidence import ANCHOR_LIMIT, URL_LIMIT, LinkEvidence, UrlParts, split_url
+from classifier.hub.evidence import ANCHOR_LIMIT, URL_LIMIT, LinkEvidence, UrlParts
 from classifier.hub.lexicon import (
     ARTICLE_ANCHOR,
     MASK_FLAGS,
@@ -113,11 +113,6 @@ def describe(links: Sequence[LinkEvidence], parts: Sequence[UrlParts]) -> NDArra
     """Return one row of features for each link; ``parts`` are the URLs taken apart."""
     rows = [_row(link, part) for link, part in zip(links, parts, strict=True)]
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(FEATURE_NAMES))
-
-
-def describe_one(link: LinkEvidence) -> dict[str, float]:
-    """Return the features of one link by name, for people."""
-    return dict(zip(FEATURE_NAMES, _row(link, split_url(link.url)), strict=True))
 
 
 def _row(link: LinkEvidence, parts: UrlParts) -> list[float]:

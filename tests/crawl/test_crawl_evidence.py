@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fake_web import DAY, HOUR, START, FolderScorer, Scored, feed, page, watch
+from lab.hub.paper import PAPER_FEATURE_NAMES, describe_as_paper, learn_values
 
 from classifier.hub import LinkEvidence
-from classifier.hub.paper import PAPER_FEATURE_NAMES, describe_as_paper, learn_values
 from incremental.explain.hub import explain_hub, in_short
 
 HOME = "https://news.example/"

@@ -1,7 +1,7 @@
 """Rows dealt into folds, ready to be judged with any pair of C and gamma.
 
 Whatever does not depend on the pair (tables, scaling) is worked out once for each fold; what is left
-is one training and one scoring, of which a search makes hundreds (:mod:`classifier.hub.grid`).
+is one training and one scoring, of which a search makes hundreds (:mod:`lab.hub.grid`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from classifier.evaluation import confusion
 from classifier.hub import svm
 from classifier.hub.errors import TrainingError
+from lab.hub.evaluation import confusion
 
 if TYPE_CHECKING:
     from collections.abc import Callable

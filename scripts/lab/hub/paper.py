@@ -15,10 +15,11 @@ import numpy as np
 
 from classifier.hub import svm
 from classifier.hub.evidence import LinkEvidence, UrlParts, split_url
-from classifier.hub.folded import FoldedRows
-from classifier.hub.folds import folds_of
 from classifier.hub.scaling import LinearScale
 from classifier.hub.url_features import date_precision
+from lab.hub.folded import FoldedRows
+from lab.hub.folds import folds_of
+from lab.hub.scales import unit_range_scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,7 +121,7 @@ def scale_known(rows: NDArray[np.float64]) -> LinearScale:
     """Return svm-scale's [-1, 1] over the known values; a feature never known stays at 0."""
     known = np.where(np.isnan(rows).all(axis=0), 0.0, rows)
     filled = np.where(np.isnan(known), np.nanmean(known, axis=0), known)
-    return LinearScale.to_unit_range(filled)
+    return unit_range_scale(filled)
 
 
 def apply_known(scale: LinearScale, rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,30 +1,19 @@
-"""Folds by domain: a domain's rows are all on one side of every split, so nothing leaks."""
+"""Which rows are learned from: so many of a domain, and balanced samples spread over domains."""
 
 from __future__ import annotations
 
 from collections import Counter
-from hashlib import md5
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from classifier.hub.updating import fold_of, folds_of
 
-    from numpy.typing import NDArray
+__all__ = ["ROWS_PER_DOMAIN", "balanced_sample", "first_rows", "fold_of", "folds_of"]
 
 ROWS_PER_DOMAIN = 10
 """Rows of one domain and label that are used, in file order (the evaluation contract's cap)."""
-
-
-def fold_of(domain: str, folds: int, salt: str = "") -> int:
-    """Return the fold of a domain; stable across machines and runs."""
-    return int(md5(f"{salt}{domain}".encode(), usedforsecurity=False).hexdigest()[:8], 16) % folds
-
-
-def folds_of(domains: Iterable[str], folds: int, salt: str = "") -> NDArray[np.int64]:
-    """Return the fold of each domain."""
-    return np.array([fold_of(domain, folds, salt) for domain in domains], dtype=np.int64)
 
 
 def first_rows(keys: Sequence[object], cap: int = ROWS_PER_DOMAIN) -> list[int]:

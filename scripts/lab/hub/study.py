@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from classifier.evaluation import Outcome, confusion
-from classifier.hub import grid, paper
-from classifier.hub.folds import balanced_sample
+from lab.hub import grid, paper
+from lab.hub.evaluation import Outcome, confusion
+from lab.hub.folds import balanced_sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -22,9 +22,9 @@ from multiprocessing import get_context
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from classifier.hub.folded import Fold, FoldedRows, Measure
-from classifier.hub.folds import folds_of
 from classifier.hub.svm import Pair
+from lab.hub.folded import Fold, FoldedRows, Measure
+from lab.hub.folds import folds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
