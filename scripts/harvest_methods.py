@@ -370,8 +370,10 @@ class Product:
                 {one.anchor: one for one in waiting[url]}.values() if alike else waiting[url]
             )
         ]
+        # The learned order's own scale: as a number from 0 to 1 it would move with the crawl.
+        rank = self.links.order if isinstance(self.links, LinkScorer) else self.links.expect
         best: dict[str, float] = {}
-        for link, promise in zip(links, self.links.order(links, self.model), strict=True):
+        for link, promise in zip(links, rank(links, self.model), strict=True):
             best[link.url] = max(promise, best.get(link.url, promise))
         return best
 

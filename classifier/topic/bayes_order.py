@@ -114,7 +114,7 @@ class BayesOrder:
         self._hear(model)
         self._remember(page, weighted_terms(page))
 
-    def order(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
+    def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
         """Return the links' scores by their own evidence and that of the pages that show them.
 
         0.5 is a link that nothing speaks for or against, and every link before the first lesson.
@@ -129,10 +129,6 @@ class BayesOrder:
         inherited = dict(zip(pages, of_page.tolist(), strict=True))
         above = np.array([inherited[link.parent_url] for link in links], dtype=np.float64)
         return _squashed((1.0 - INHERITED) * own + INHERITED * above)
-
-    def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return the same: it lies between 0 and 1."""
-        return self.order(links, model)
 
     def usual(self, model: TopicModel) -> float:  # noqa: ARG002 - part of the interface
         """Return 0.5."""

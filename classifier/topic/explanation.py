@@ -34,7 +34,7 @@ class MethodPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class TopicExplanation:
     """All that is behind one judgement."""
 
     url: str
@@ -66,13 +66,13 @@ class Explanation:
 
 def explain_page(
     page: PageText, method: str, version: str, evidence: Evidence, fit: Fit
-) -> Explanation:
+) -> TopicExplanation:
     """Explain one page; costs a fit of every method, so this is for people, not for the crawl."""
     terms = weighted_terms(page)
     batch = PageBatch([terms], fit.setting.background, fit.setting.sample)
     standing = float(fit.scores(batch)[0])
     scorer = fit.scorer
-    return Explanation(
+    return TopicExplanation(
         url=page.url,
         method=method,
         version=version,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from classifier.topic.adaptive_topic import AdaptiveTopic
+from classifier.topic.adaptive import AdaptiveCentre
 from classifier.topic.batch import PageBatch, Terms
 from classifier.topic.corrections import Corrections
 from classifier.topic.errors import TopicModelError
@@ -55,7 +55,7 @@ class Fit:
 
         Scale and threshold stay until the next lesson.
         """
-        moved = self.scorer.moved_by(page) if isinstance(self.scorer, AdaptiveTopic) else None
+        moved = self.scorer.moved_by(page) if isinstance(self.scorer, AdaptiveCentre) else None
         return None if moved is None else replace(self, scorer=moved)
 
     def to_json(self) -> dict[str, Any]:
@@ -66,7 +66,7 @@ class Fit:
             "deviations": self.scale.deviations.tolist(),
             "concepts": concepts.mark if concepts else None,
             "fused": self.scorer.to_json() if isinstance(self.scorer, FusedTopic) else None,
-            "adaptive": self.scorer.to_json() if isinstance(self.scorer, AdaptiveTopic) else None,
+            "adaptive": self.scorer.to_json() if isinstance(self.scorer, AdaptiveCentre) else None,
         }
 
 
@@ -125,7 +125,7 @@ def refit_topic(
     if method == "fused":
         scorer = FusedTopic.from_json(fused, evidence, setting)
     elif adaptive is not None:
-        scorer = AdaptiveTopic.from_json(adaptive)
+        scorer = AdaptiveCentre.from_json(adaptive)
     else:
         scorer = fit_method(method, evidence, setting)
     corrections = Corrections.of_method(method, evidence, setting.background)

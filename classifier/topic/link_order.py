@@ -57,11 +57,8 @@ class LinkOrder(Protocol):
     ) -> None:
         """Take a page that was observed before as it stands now; nothing teaches twice."""
 
-    def order(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return what each link promises: any number, higher is better, comparable within a call."""
-
     def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return the same in the same order as a number from 0 to 1."""
+        """Return what each link promises, 0 to 1, comparable within a call."""
 
     def usual(self, model: TopicModel) -> float:
         """Return what is expected of a link that nothing speaks for or against; above 0."""
@@ -98,6 +95,4 @@ def from_kept(data: object, name: str) -> LinkOrder:
     """
     if not isinstance(data, Mapping):
         raise TopicModelError("links", str(data)[:80], "are no order of links")
-    # What was kept before there was a choice is what was learned.
-    kept = data if "order" in data else {"order": LINK_ORDERS[0], "learned": data}
-    return _ORDERS[name][1](kept.get("learned")) if kept["order"] == name else new_order(name)
+    return _ORDERS[name][1](data.get("learned")) if data.get("order") == name else new_order(name)

@@ -1,8 +1,8 @@
-"""Every method that judges pages, behind one door: ``fit_method(name, ...)``.
+"""Every method that judges pages, behind one function: ``fit_method(name, ...)``.
 
 ::
 
-    paper 000   adaptive, adaptive_guarded     classifier/topic/adaptive.py, adaptive_topic.py
+    paper 000   adaptive, adaptive_guarded     classifier/topic/adaptive.py
     paper 002   vsm, semantic                  classifier/topic/vsm.py, semantic.py
     paper 004   bayes_normal, bayes_kernel     classifier/topic/bayes.py
     plain       keyword, bm25, tfidf_centroid, one_class_svm, logistic
@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
-from classifier.topic.adaptive_topic import AdaptiveTopic
+from classifier.topic.adaptive import AdaptiveCentre
 from classifier.topic.background import Background
 from classifier.topic.batch import PageBatch, Terms
 from classifier.topic.bayes import Density
@@ -107,20 +107,6 @@ def keyword_page(evidence: Evidence) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ranked:
-    """A ranker as a method."""
-
-    ranker: Ranker
-    notes: tuple[str, ...] = ()
-
-    def scores(self, batch: PageBatch) -> Scores:
-        return self.ranker.score_batch(batch)
-
-    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        return self.ranker.terms(page, count)
-
-
-@dataclass(frozen=True, slots=True)
 class _ByKeyword:
     keywords: Keywords
     background: Background
@@ -167,14 +153,14 @@ class _ByNearest:
 def _ranked(make: Callable[[Setting], Ranker]) -> Callable[[Evidence, Setting], Fitted]:
     def fit(evidence: Evidence, setting: Setting) -> Fitted:
         wrong = [*evidence.irrelevant, *evidence.negatives]
-        return _Ranked(make(setting).fit(positives_of(evidence), wrong))
+        return make(setting).fit(positives_of(evidence), wrong)
 
     return fit
 
 
 def _adaptive(*, guarded: bool) -> Callable[[Evidence, Setting], Fitted]:
     def fit(evidence: Evidence, setting: Setting) -> Fitted:  # noqa: ARG001 - it weighs by frequency alone
-        return AdaptiveTopic.fit(positives_of(evidence), evidence, guarded=guarded)
+        return AdaptiveCentre.fit(positives_of(evidence), evidence, guarded=guarded)
 
     return fit
 

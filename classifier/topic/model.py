@@ -26,7 +26,7 @@ from classifier.topic.batch import PageBatch, sample_of
 from classifier.topic.disagreement import disagreeing
 from classifier.topic.errors import TopicError, TopicModelError
 from classifier.topic.evidence import Evidence
-from classifier.topic.explanation import Explanation, explain_page
+from classifier.topic.explanation import TopicExplanation, explain_page
 from classifier.topic.fitting import Fit, fit_topic, refit_topic
 from classifier.topic.keywords import Keywords
 from classifier.topic.methods import METHODS, Setting
@@ -150,7 +150,7 @@ class TopicModel:
         version = _digest(_state(self.method, evidence, fit))[:12]
         return replace(self, evidence=evidence, fit=fit, version=version)
 
-    def explain(self, page: PageText) -> Explanation:
+    def explain(self, page: PageText) -> TopicExplanation:
         """Say what spoke for and against a page, by every method, and what it lacked to pass."""
         return explain_page(page, self.method, self.version, self.evidence, self.fit)
 

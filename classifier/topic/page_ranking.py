@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from classifier.topic.background import Background
-from classifier.topic.batch import Terms
+from classifier.topic.batch import PageBatch, Terms
 from classifier.topic.combined import ALPHA, Floats, combined_function, reciprocal_rank
 from classifier.topic.pagerank import pagerank
 from classifier.topic.rankers import CosineRanker, JaccardRanker, Ranker
@@ -89,7 +89,7 @@ class PageRanking:
         self._rows.append(_row(vector))
         self._static["centroid"].append(dot(vector, self._centre))
         for name, ranker in self._fitted.items():
-            self._static[name].append(float(ranker.scores([terms])[0]))
+            self._static[name].append(float(ranker.scores(PageBatch([terms], self._background))[0]))
 
     @property
     def urls(self) -> list[str]:

@@ -49,16 +49,12 @@ class PageRankOrder:
         """Replace the page's links by those it shows now."""
         self._add(page, links)
 
-    def order(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:  # noqa: ARG002 - part of the interface
+    def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:  # noqa: ARG002 - part of the interface
         """Return the rank of each link's target in parts of the highest.
 
         A target that came after the last ranking has what its page would hand on to it.
         """
         return self._graph.ranks_of([(link.url, link.parent_url) for link in links])
-
-    def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return the same: it lies between 0 and 1."""
-        return self.order(links, model)
 
     def usual(self, model: TopicModel) -> float:  # noqa: ARG002 - part of the interface
         """Return the mean rank."""

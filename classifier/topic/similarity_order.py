@@ -91,13 +91,9 @@ class SimilarityOrder:
         """Remember what the page hands on now."""
         self._hand_on(page, links, self._shown(page, links, model), model)
 
-    def order(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
+    def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
         """Return each link's share of its own similarity and of what its page hands on."""
         return [self._of_link(link, model) for link in links]
-
-    def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return the same: it lies between 0 and 1."""
-        return self.order(links, model)
 
     def usual(self, model: TopicModel) -> float:  # noqa: ARG002 - part of the interface
         """Return what a link of the usual likeness has whose page hands on as much."""

@@ -129,17 +129,17 @@ def test_links_of_a_page_on_topic_are_worth_more() -> None:
     other = "https://s.example/other"
     order.observe(PageText(HOME, "wolf", body="wolf"), [], [], 0.0, wolves())
     order.observe(PageText(other, "car", body="car"), [], [], 0.0, wolves())
-    from_topic, from_other = order.order([link("unknown"), link("unknown", other)], wolves())
+    from_topic, from_other = order.expect([link("unknown"), link("unknown", other)], wolves())
     assert from_topic > from_other
 
 
 def test_a_link_in_words_that_are_near_in_the_tree_is_worth_more() -> None:
-    near, far = SimilarityOrder().order([link("dog"), link("car")], wolves())
+    near, far = SimilarityOrder().expect([link("dog"), link("car")], wolves())
     assert near > far > 0
 
 
 def test_a_parent_that_was_never_seen_is_worth_what_others_say_of_it() -> None:
-    told, silent = SimilarityOrder().order([link("x", "?", parent_score=0.9), link("x")], wolves())
+    told, silent = SimilarityOrder().expect([link("x", "?", parent_score=0.9), link("x")], wolves())
     assert told - silent == pytest.approx(0.45)
 
 
@@ -152,13 +152,13 @@ def test_a_fetched_child_counts_with_its_page() -> None:
             page = PageText("https://s.example/more", "wolf", body="wolf")
             order.observe(page, [], [], 0.0, wolves())
         order.observe(PageText(HOME, "index", body="index"), [], [link("more")], 0.0, wolves())
-        scores.append(order.order([link("next")], wolves())[0])
+        scores.append(order.expect([link("next")], wolves())[0])
     assert scores[1] > scores[0]
 
 
 def test_what_a_user_calls_relevant_is_part_of_the_likeness() -> None:
     order = SimilarityOrder()
-    before = order.order([link("car")], wolves())[0]
+    before = order.expect([link("car")], wolves())[0]
     page = PageText("https://s.example/c", "car", body="car", language="en")
     taught = wolves().taught(page, relevant=True)
-    assert order.order([link("car")], taught)[0] > before
+    assert order.expect([link("car")], taught)[0] > before
