@@ -9,16 +9,14 @@ opinions reached F1 0.935 on held-out domains, one machine over both 0.957.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub.content_features import CONTENT_FEATURE_NAMES
 from classifier.hub.scaling import LinearScale, Sigmoid
 from classifier.hub.svm import RbfMachine
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _URL_REACH = 6.0
 _URL_EMPHASIS = 4.0

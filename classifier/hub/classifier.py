@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub.content_features import describe_page
 from classifier.hub.context import adjust_for_context
 from classifier.hub.errors import ModelError
+from classifier.hub.evidence import LinkEvidence
 from classifier.hub.explanation import LinkExplanation, explain_link
 from classifier.hub.model import HubModel, load_model, newest_version
 from classifier.hub.scaling import to_log_odds, to_probability
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from classifier.hub.evidence import LinkEvidence
 
 SHIPPED_MODELS = Path(__file__).parent / "models"
 """The models that come with the package; the newest is the default."""

@@ -11,14 +11,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from math import log1p
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub.page_text import PageCounts, fold_space, parse_page, read_text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _TEXT = (
     "characters plain_characters link_characters link_share punctuation punctuation_density"

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from classifier.hub.context import adjust_for_context, context_reasons
-from classifier.hub.evidence import split_url
+from classifier.hub.evidence import LinkEvidence, split_url
+from classifier.hub.model import HubModel
 from classifier.hub.scaling import to_probability
 from classifier.hub.tables import top_grams
 from classifier.hub.url_machine import ALL_FEATURE_NAMES, scale_features
-
-if TYPE_CHECKING:
-    from classifier.hub.evidence import LinkEvidence
-    from classifier.hub.model import HubModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,14 @@ says outranks what a page's behaviour says, and that outranks a shipped or impor
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from classifier.hub.errors import LabelFileError
 from classifier.hub.evidence import LinkEvidence, split_url
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 HUB: Final = "hub"
 TOPIC: Final = "topic"

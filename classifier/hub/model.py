@@ -19,15 +19,13 @@ import re
 import shutil
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from classifier.hub.cascade import Cascade, ContentMachine
 from classifier.hub.errors import ModelError
 from classifier.hub.svm import Pair
 from classifier.hub.url_machine import CheckRows, UrlMachine
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FORMAT: Final = 1
 """Raised when older code could misread a folder."""

@@ -13,19 +13,16 @@ hash of each n-gram grows from that of the n-gram one shorter at the same place.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub.evidence import ANCHOR_LIMIT, LinkEvidence, UrlParts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
 
 _VIEW_LIMIT = 300
 """Characters of one view that are read."""

@@ -9,25 +9,19 @@ few labels of one user are no ground for another. Takes seconds.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import md5
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub import svm
 from classifier.hub.errors import TrainingError
-from classifier.hub.labels import labels_hash
+from classifier.hub.labels import LabelRow, labels_hash
+from classifier.hub.model import HubModel
+from classifier.hub.svm import Pair
 from classifier.hub.url_machine import UrlMachine, scale_features
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from classifier.hub.labels import LabelRow
-    from classifier.hub.model import HubModel
-    from classifier.hub.svm import Pair
 
 _FOLDS = 5
 

@@ -8,11 +8,13 @@ articles on sites of any language. What is unknown (an anchor) is 0 and has its 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from math import log1p
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub.evidence import ANCHOR_LIMIT, URL_LIMIT, LinkEvidence, UrlParts
 from classifier.hub.lexicon import (
@@ -24,11 +26,6 @@ from classifier.hub.lexicon import (
     mask_of,
     words_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 _SIZE = (
     "url_length path_length segments directories is_root trailing_slash extension_any"

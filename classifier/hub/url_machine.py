@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub.evidence import LinkEvidence, split_url
 from classifier.hub.scaling import LinearScale, Sigmoid
 from classifier.hub.svm import RbfMachine
 from classifier.hub.tables import TABLE_NAMES, ValueTables
 from classifier.hub.url_features import FEATURE_NAMES, describe
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 ALL_FEATURE_NAMES: Final = (
     *FEATURE_NAMES,

@@ -22,9 +22,10 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.bayes import BayesModel, Density, Example, TermNumbers
 from classifier.topic.bayes_lessons import (
@@ -36,15 +37,11 @@ from classifier.topic.bayes_lessons import (
 )
 from classifier.topic.keywords import Keywords
 from classifier.topic.language import FALLBACK_LANGUAGE
+from classifier.topic.model import TopicModel
 from classifier.topic.text import language_of_page, link_terms, weighted_terms
+from classifier.topic.values import LinkContext, PageText, Relevance
 from classifier.topic.vectors import tf_idf
 from classifier.topic.vsm import VsmSimilarity, topic_vector
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from classifier.topic.model import TopicModel
-    from classifier.topic.values import LinkContext, PageText, Relevance
 
 FIRST_LESSON: Final = 10
 """Fetched pages before the first model; until then all links are worth the same."""

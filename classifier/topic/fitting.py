@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.adaptive import AdaptiveCentre
 from classifier.topic.batch import PageBatch, Terms
@@ -17,11 +20,7 @@ from classifier.topic.methods import Fitted, Setting, fit_method
 from classifier.topic.thresholds import Threshold, choose_threshold, corrected
 from classifier.topic.vectors import Vector
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Scores = NDArray[np.float64]
+Scores = NDArray[np.float64]
 
 MAX_LEFT_OUT: Final = 12
 """Pages that are left out in turn, of each kind; the latest."""

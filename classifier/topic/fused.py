@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.batch import PageBatch, Terms
 from classifier.topic.concepts import Concepts
@@ -20,11 +23,7 @@ from classifier.topic.methods import Fitted, Setting, fit_method, keyword_page, 
 from classifier.topic.neighbours import MIN_SAMPLE, ByNeighbours
 from classifier.topic.vectors import Vector, top, unit
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Scores = NDArray[np.float64]
+Scores = NDArray[np.float64]
 
 VIEW_WEIGHTS: Final = {
     "keyword": 0.3,
@@ -137,8 +136,6 @@ class FusedTopic:
         return {term: float(part) for term, part in parts.items()}
 
     def _concept_parts(self, concepts: Concepts, vector: Vector, weights: Scores) -> Vector:
-        import numpy as np  # noqa: PLC0415 - heavy
-
         known = [term for term in vector if term in concepts.vocabulary.columns]
         rows = concepts.vectors[[concepts.vocabulary.columns[term] for term in known]]
         placed = rows * np.array([vector[term] for term in known])[:, None]

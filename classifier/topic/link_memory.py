@@ -22,14 +22,13 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.errors import TopicModelError
 from classifier.topic.link_places import PlaceValues, key_of, places_of
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MAX_PAGES: Final = 5_000
 """Judged pages that are remembered; when there are more, the older half is forgotten."""
@@ -239,8 +238,6 @@ class LinkMemory:
         return self._hands
 
     def _computed(self) -> NDArray[np.float64]:
-        import numpy as np  # noqa: PLC0415 - heavy
-
         count = len(self)
         if not count:
             self._mean, self._judged_mean, self._range = 0.0, 0.0, (0.0, 1.0)
@@ -333,16 +330,12 @@ def _rounded(value: float) -> float | None:
 
 
 def _scaled(raw: NDArray[np.float64], limits: tuple[float, float]) -> NDArray[np.float64]:
-    import numpy as np  # noqa: PLC0415 - heavy
-
     low, high = limits
     return np.clip((raw - low) / (high - low), 0.0, 1.0)
 
 
 def _range(raw: NDArray[np.float64]) -> tuple[float, float]:
     """Return where the lower third ends and the best tenth begins; a few pages have no tenth."""
-    import numpy as np  # noqa: PLC0415 - heavy
-
     low = float(np.quantile(raw, _LOW_QUANTILE))
     if len(raw) <= _FEW_PAGES:
         high = float(raw.max())

@@ -17,17 +17,15 @@ The queue is not here. A link that several pages show has one promise for each; 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from classifier.topic.bayes_order import BayesOrder
 from classifier.topic.errors import TopicModelError
 from classifier.topic.links import LinkScorer
+from classifier.topic.model import TopicModel
 from classifier.topic.pagerank_order import PageRankOrder
 from classifier.topic.similarity_order import SimilarityOrder
-
-if TYPE_CHECKING:
-    from classifier.topic.model import TopicModel
-    from classifier.topic.values import LinkContext, PageText, Relevance
+from classifier.topic.values import LinkContext, PageText, Relevance
 
 
 class LinkOrder(Protocol):

@@ -14,12 +14,12 @@ On one graph the parents' lift says most and on another the anchor; no fixed wei
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
+
+import numpy as np
 
 from classifier.topic.errors import TopicModelError
-
-if TYPE_CHECKING:
-    from classifier.topic.link_memory import LinkMemory
+from classifier.topic.link_memory import LinkMemory
 
 Signs = tuple[float, ...]
 """As many as :data:`SPREADS`, in their order."""
@@ -67,8 +67,6 @@ class LinkWeights:
             self._fit(memory)
 
     def _fit(self, memory: LinkMemory) -> None:
-        import numpy as np  # noqa: PLC0415 - heavy
-
         spreads = np.array(SPREADS)
         signs = np.array([signs for signs, _ in self._lessons]) / spreads
         values = np.array([memory.value_of_key(key) for _, key in self._lessons])

@@ -13,16 +13,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from classifier.topic.errors import TopicModelError
 from classifier.topic.keywords import Keywords
 from classifier.topic.language import language_of
+from classifier.topic.model import TopicModel
 from classifier.topic.text import tokens
 from classifier.topic.vectors import Vector, dot, mean, norm, tf_idf, truncated, unit
-
-if TYPE_CHECKING:
-    from classifier.topic.model import TopicModel
 
 MAX_TERMS: Final = 2_000
 """Of what was learned; the heaviest stay."""

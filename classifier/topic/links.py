@@ -19,20 +19,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from classifier.topic.errors import TopicModelError
 from classifier.topic.link_memory import NOTHING_TOLD, LinkMemory, Told
 from classifier.topic.link_places import key_of
 from classifier.topic.link_weights import LinkWeights
 from classifier.topic.link_words import LinkWords
+from classifier.topic.model import TopicModel
 from classifier.topic.opinion import Opinion
 from classifier.topic.text import language_of_page, url_words, weighted_terms
 from classifier.topic.values import LinkContext, PageText, Relevance
 from classifier.topic.vectors import Vector
-
-if TYPE_CHECKING:
-    from classifier.topic.model import TopicModel
 
 _MAX_LANGUAGES: Final = 20_000
 _FORMAT: Final = 2

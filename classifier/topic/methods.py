@@ -13,7 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.adaptive import AdaptiveCentre
 from classifier.topic.background import Background
@@ -29,18 +32,13 @@ from classifier.topic.rankers import (
     LogisticRanker,
     OneClassSvmRanker,
     Ranker,
+    Scores,
     array_of,
 )
 from classifier.topic.semantic import SemanticSimilarity
 from classifier.topic.semantic_tree import SemanticTree
 from classifier.topic.vectors import truncated
 from classifier.topic.vsm import Similarity, VsmSimilarity, topic_vector
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from classifier.topic.rankers import Scores
 
 METHODS: Final = (
     "fused",

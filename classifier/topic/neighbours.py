@@ -8,13 +8,12 @@ any topic, so it is found once for a batch.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.batch import PageBatch, Terms
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 NEIGHBOURS: Final = 15
 MIN_SAMPLE: Final = 200
@@ -36,8 +35,6 @@ class ByNeighbours:
 
     def scores(self, batch: PageBatch) -> NDArray[np.float64]:
         """Return the mean for each page; 0 for one that is near to nothing."""
-        import numpy as np  # noqa: PLC0415 - heavy
-
         return np.asarray(neighbours_of(batch, self.sample) @ self.sample_scores, dtype=np.float64)
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:  # noqa: ARG002 - see scores
@@ -57,7 +54,6 @@ def nearest(batch: PageBatch, sample: PageBatch) -> Any:  # noqa: ANN401 - scipy
 
     Both need concepts. Near is what has a high cosine over terms and among the concepts.
     """
-    import numpy as np  # noqa: PLC0415 - heavy
     from scipy.sparse import csr_matrix, vstack  # noqa: PLC0415 - heavy
 
     count = min(NEIGHBOURS, len(sample))

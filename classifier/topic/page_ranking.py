@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.background import Background
 from classifier.topic.batch import PageBatch, Terms
@@ -26,9 +27,6 @@ from classifier.topic.combined import ALPHA, Floats, combined_function, reciproc
 from classifier.topic.pagerank import pagerank
 from classifier.topic.rankers import CosineRanker, JaccardRanker, Ranker
 from classifier.topic.vectors import dot, mean, top, unit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 PAPER: Final = ("nb", "lr", "one_class", "cosine", "jaccard")
 """What formula (8) takes the mean position of."""

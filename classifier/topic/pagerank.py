@@ -9,15 +9,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.errors import TopicModelError
 from classifier.topic.link_places import key_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 DAMPING: Final = 0.85
 TOLERANCE: Final = 1e-9

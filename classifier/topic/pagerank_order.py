@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
+from classifier.topic.model import TopicModel
 from classifier.topic.pagerank import LinkGraph
-
-if TYPE_CHECKING:
-    from classifier.topic.model import TopicModel
-    from classifier.topic.values import LinkContext, PageText, Relevance
+from classifier.topic.values import LinkContext, PageText, Relevance
 
 FIRST_RANKINGS: Final = 25
 """Pages after which the ranks are computed again, while the crawl is young."""

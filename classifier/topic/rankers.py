@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.background import Background
 from classifier.topic.batch import PageBatch, Terms
 from classifier.topic.bayes import BayesModel, Density, TermNumbers
 from classifier.topic.vectors import Vector, cosine, mean, tf_idf, top, unit
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Scores = NDArray[np.float64]
+Scores = NDArray[np.float64]
 
 BM25_TERMS: Final = 20
 """Terms of the query that BM25 makes of its examples."""
@@ -49,8 +48,6 @@ class Ranker(ABC):
 
 def array_of(values: Sequence[float]) -> Scores:
     """Return scores as an array of float64."""
-    import numpy as np  # noqa: PLC0415 - heavy
-
     return np.array(values, dtype=np.float64)
 
 

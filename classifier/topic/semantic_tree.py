@@ -15,16 +15,13 @@ import hashlib
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, Self
+from pathlib import Path
+from typing import Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.errors import TopicError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
 
 MAX_SENSES = 4_000_000
 """Senses of one tree; the largest known thesauri have a tenth of it."""

@@ -15,21 +15,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from classifier.topic.errors import TopicModelError
 from classifier.topic.language import FALLBACK_LANGUAGE
 from classifier.topic.link_places import key_of
 from classifier.topic.link_score import link_score
+from classifier.topic.model import TopicModel
 from classifier.topic.semantic import SemanticSimilarity
 from classifier.topic.text import language_of_page, link_terms, weighted_terms
+from classifier.topic.values import LinkContext, PageText, Relevance
 from classifier.topic.vectors import tf_idf
-from classifier.topic.vsm import topic_vector
-
-if TYPE_CHECKING:
-    from classifier.topic.model import TopicModel
-    from classifier.topic.values import LinkContext, PageText, Relevance
-    from classifier.topic.vsm import Similarity
+from classifier.topic.vsm import Similarity, topic_vector
 
 INHERITED: Final = 0.5
 """What of a link's score its page hands on; chosen on topics apart from those reported."""

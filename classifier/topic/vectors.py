@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 Vector = dict[str, float]
 """Term -> weight; a term that is not there weighs 0."""
@@ -108,7 +107,6 @@ class Vocabulary:
 
     def rows(self, vectors: Iterable[Mapping[str, float]]) -> Any:  # noqa: ANN401 - scipy has no types
         """Return a CSR matrix of float64, a row for each vector."""
-        import numpy as np  # noqa: PLC0415 - heavy
         from scipy.sparse import csr_matrix  # noqa: PLC0415 - heavy
 
         data: list[float] = []
@@ -129,8 +127,6 @@ class Vocabulary:
 
     def dense(self, vector: Mapping[str, float]) -> NDArray[np.float64]:
         """Return one vector as an array, a number for each term of the vocabulary."""
-        import numpy as np  # noqa: PLC0415 - heavy
-
         array = np.zeros(len(self.columns))
         for term, weight in vector.items():
             if term in self.columns:

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.semantic_tree import SemanticTree
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 ALPHA: Final = 2.0
 """The distance at which two words are half alike: a word and the next but one broader word."""

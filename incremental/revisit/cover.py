@@ -18,12 +18,9 @@ are read only if those have overflowed as well::
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 
 MAX_PEERS = 3
 """Watched hubs that are read at once because the list of another one overflowed."""

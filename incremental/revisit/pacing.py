@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from incremental.revisit.budget import BudgetState, left_for_visits, reserve_at
-from incremental.revisit.state import HubKind
-
-if TYPE_CHECKING:
-    from incremental.revisit.protocol import Terms
-    from incremental.revisit.state import HubState, SiteState
+from incremental.revisit.protocol import Terms
+from incremental.revisit.state import HubKind, HubState, SiteState
 
 _MINUTE = 60.0
 _HOUR = 3600.0

@@ -13,8 +13,8 @@ which is optimal for the mean delay (Olston and Pandey 2008, equation 4, links w
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from incremental.revisit.budget import BudgetState, price_minutes
 from incremental.revisit.overlap import Backlog, backlog, learn_overlap
@@ -33,11 +33,7 @@ from incremental.revisit.rates import (
     weight_of,
 )
 from incremental.revisit.rolloff import LOST_LINK_HOURS, loss_factor, most_links
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from incremental.revisit.state import HubState, SiteState, Visit
+from incremental.revisit.state import HubState, SiteState, Visit
 
 _SHAPES_KEPT = 4096
 _HINT_PRIOR = 2.0

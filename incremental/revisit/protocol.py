@@ -9,11 +9,10 @@ risen in the meantime.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from incremental.revisit.budget import BudgetState
-    from incremental.revisit.state import HubState, SiteState, Visit
+from incremental.revisit.budget import BudgetState
+from incremental.revisit.state import HubState, SiteState, Visit
 
 MINUTE = 60.0
 HOUR = 3600.0

@@ -8,10 +8,8 @@ links that were new at one visit are gone at the next.
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from incremental.revisit.state import HubState
+from incremental.revisit.state import HubState
 
 LOST_LINK_HOURS = 24.0
 """What a link that is never seen counts for, as delay."""

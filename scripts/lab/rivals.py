@@ -11,14 +11,11 @@ import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from incremental.revisit.budget import BudgetState
 from incremental.revisit.protocol import DAY, HOUR, MINUTE, Explanation
 from incremental.revisit.rates import count_visit
 from incremental.revisit.state import HubState, SiteState, Visit
-
-if TYPE_CHECKING:
-    from incremental.revisit.budget import BudgetState
 
 WEEK = 7 * DAY
 

@@ -6,26 +6,21 @@ calibrated probabilities minus one half; rules give plus or minus one half.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from classifier.hub.classifier import HubClassifier
 from classifier.hub.content_features import describe_page
 from classifier.hub.evidence import LinkEvidence
+from classifier.hub.labels import LabelRow
 from classifier.hub.scaling import to_probability
 from lab.hub import rivals
+from lab.hub.captures import Capture
 from lab.hub.evaluation import confusion, f1_interval
 from lab.hub.folds import ROWS_PER_DOMAIN, first_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from classifier.hub.classifier import HubClassifier
-    from classifier.hub.labels import LabelRow
-    from lab.hub.captures import Capture
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import tarfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import md5
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from classifier.hub.errors import LabelFileError
+from classifier.hub.labels import LabelRow
 from classifier.hub.page_text import BYTE_LIMIT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from classifier.hub.labels import LabelRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub import svm
 from classifier.hub.cascade import (
@@ -16,20 +18,14 @@ from classifier.hub.cascade import (
     scale_joined,
 )
 from classifier.hub.scaling import LinearScale, Sigmoid
+from classifier.hub.svm import Pair
 from lab.hub.evaluation import confusion
 from lab.hub.folded import FoldedRows
 from lab.hub.folds import folds_of
 from lab.hub.scales import fit_sigmoid, standard_scale
+from lab.hub.url_training import Choose
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from classifier.hub.svm import Pair
-    from lab.hub.url_training import Choose
-
-    Apply = Callable[[LinearScale, NDArray[np.float64]], NDArray[np.float64]]
+Apply = Callable[[LinearScale, NDArray[np.float64]], NDArray[np.float64]]
 
 FOLDS = 5
 

@@ -6,24 +6,19 @@ is one training and one scoring, of which a search makes hundreds (:mod:`lab.hub
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub import svm
 from classifier.hub.errors import TrainingError
+from classifier.hub.svm import Pair
 from lab.hub.evaluation import confusion
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from classifier.hub.svm import Pair
-
-    Apply = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+Apply = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 class Measure(StrEnum):

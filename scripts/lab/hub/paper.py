@@ -7,11 +7,13 @@ middle of the scaled range, in training and in use alike.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub import svm
 from classifier.hub.evidence import LinkEvidence, UrlParts, split_url
@@ -20,11 +22,6 @@ from classifier.hub.url_features import date_precision
 from lab.hub.folded import FoldedRows
 from lab.hub.folds import folds_of
 from lab.hub.scales import unit_range_scale
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 PAPER_FEATURE_NAMES: Final = (
     "anchor_length",

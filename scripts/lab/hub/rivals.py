@@ -6,11 +6,13 @@ The trained ones travel with the model as files that the crawler never reads (:a
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub import svm
 from classifier.hub.content_features import CONTENT_FEATURE_NAMES
@@ -18,11 +20,6 @@ from classifier.hub.errors import ModelError
 from classifier.hub.evidence import split_url
 from classifier.hub.model import HubModel, compact
 from lab.hub.paper import PaperMachine, apply_known, scale_known
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
 PAPER_MACHINES: Final = ("paper_url", "paper_content")
 

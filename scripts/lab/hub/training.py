@@ -11,30 +11,25 @@ Every metric in a model was measured on domains that the measured machine had no
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub.content_features import describe_page
 from classifier.hub.labels import LabelRow, labels_hash
 from classifier.hub.model import HubModel
 from classifier.hub.svm import Pair
 from lab.hub import grid, paper, rivals
+from lab.hub.captures import Capture
 from lab.hub.content_training import PageRows, TrainedContent, train_content
 from lab.hub.evaluation import Outcome, confusion
 from lab.hub.folded import FoldedRows
 from lab.hub.folds import balanced_sample, first_rows
-from lab.hub.url_training import Probes, TrainedUrlMachine, TrainingRows, train_url_machine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from lab.hub.captures import Capture
-    from lab.hub.url_training import Choose
+from lab.hub.url_training import Choose, Probes, TrainedUrlMachine, TrainingRows, train_url_machine
 
 PAPER_ROWS: Final = 3000
 """Rows that paper 003's machine is searched and trained on."""

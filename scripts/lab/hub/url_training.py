@@ -11,15 +11,18 @@ otherwise the SVM would trust the tables more than they deserve on unseen sites.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub import svm
 from classifier.hub.errors import TrainingError
 from classifier.hub.evidence import LinkEvidence, split_url
 from classifier.hub.scaling import LinearScale, Sigmoid
+from classifier.hub.svm import Pair
 from classifier.hub.tables import TABLE_NAMES, ValueTables
 from classifier.hub.url_features import describe
 from classifier.hub.url_machine import CheckRows, UrlMachine, scale_features
@@ -28,15 +31,8 @@ from lab.hub.folds import balanced_sample, folds_of
 from lab.hub.scales import fit_sigmoid, standard_scale
 from lab.hub.tables import count_matrix, sum_by_table, tables_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from classifier.hub.svm import Pair
-
-    Choose = Callable[[FoldedRows, Sequence[str]], Pair]
-    """From rows in folds, and the domain of each, to C and gamma: a search, or what one found before."""
+Choose = Callable[[FoldedRows, Sequence[str]], Pair]
+"""From rows in folds, and the domain of each, to C and gamma: a search, or what one found before."""
 
 FOLDS = 5
 CHECK_ROWS = 600
