@@ -31,7 +31,7 @@ from lab.hub.assessment import (
     score_sections,
     scored_rows,
 )
-from lab.hub.captures import Capture, read_captures
+from lab.hub.files import Capture, read_captures
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
 
 from classifier.hub.classifier import HubClassifier, load_default
@@ -44,10 +44,6 @@ if TYPE_CHECKING:
 
 BATCH = 10_000
 """Links scored at once when the speed is measured."""
-SPEED_PAGES = 500
-"""Pages that the speed of the content method is measured on."""
-
-Predictions = list[tuple[str, str, Judged]]
 
 
 def main(arguments: list[str] | None = None) -> int:

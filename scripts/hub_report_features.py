@@ -16,8 +16,7 @@ from typing import Final
 from urllib.parse import urljoin
 
 import numpy as np
-from lab.hub.evaluation import confusion
-from lab.hub.folds import folds_of
+from lab.hub.folded import confusion
 from lab.hub.paper import train_paper_url
 from lxml import etree, html
 from numpy.typing import NDArray
@@ -27,6 +26,7 @@ from sklearn.linear_model import LogisticRegression
 from classifier.hub.classifier import HubClassifier
 from classifier.hub.evidence import LinkEvidence
 from classifier.hub.svm import Pair
+from classifier.hub.updating import folds_of
 from incremental.urls import normalize
 
 Floats = NDArray[np.float64]

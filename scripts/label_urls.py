@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
-from lab.hub.label_files import most_uncertain, read_links
+from lab.hub.files import most_uncertain, read_links
 
 from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.errors import HubClassifierError

@@ -46,7 +46,7 @@ from lab.hub.assessment import (
     score,
     scored_rows,
 )
-from lab.hub.captures import read_captures
+from lab.hub.files import read_captures
 from lab.hub.grid import Search
 from lab.hub.rivals import Rivals, paper_content_rows
 from lab.hub.study import size_study

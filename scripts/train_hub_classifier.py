@@ -39,9 +39,8 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
-from lab.hub.captures import read_captures
+from lab.hub.files import PAGE_COLUMNS, check_two_classes, read_captures
 from lab.hub.grid import Search
-from lab.hub.label_files import PAGE_COLUMNS, check_two_classes
 from lab.hub.training import TrainingOptions, train_model
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TaskID

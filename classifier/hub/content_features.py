@@ -42,53 +42,30 @@ _CLASSES = (
 )
 CONTENT_FEATURE_NAMES: Final = tuple(f"{_TEXT} {_LINKS} {_TAGS} {_HEAD} {_CLASSES}".split())
 
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _PAGING = re.compile(
     r"(?:[0-9«»‹›<>]{1,4}|next.{0,8}|older.{0,8}|previous.{0,8}|prev|more.{0,10}|load more"
     r"|下一页|上一页|尾页|首页|末页|更多.*|weiter|suivante?|siguiente)",
     re.IGNORECASE,
 )
-_PUBLISHED = frozenset(
-    [
-        "article:published_time",
-        "article:modified_time",
-        "datepublished",
-        "publishdate",
-        "pubdate",
-        "date",
-        "dc.date",
-        "dc.date.issued",
-        "parsely-pub-date",
-        "sailthru.date",
-        "og:updated_time",
-    ]
+_PUBLISHED = _names(
+    "article:published_time article:modified_time datepublished publishdate pubdate date "
+    "dc.date dc.date.issued parsely-pub-date sailthru.date og:updated_time"
 )
 _DATA_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(\w{1,40})"')
-_ARTICLE_TYPES = frozenset(
-    [
-        "Article",
-        "NewsArticle",
-        "BlogPosting",
-        "Product",
-        "Recipe",
-        "TechArticle",
-        "ReportageNewsArticle",
-        "ScholarlyArticle",
-        "VideoObject",
-        "Review",
-    ]
+_ARTICLE_TYPES = _names(
+    "Article NewsArticle BlogPosting Product Recipe TechArticle ReportageNewsArticle "
+    "ScholarlyArticle VideoObject Review"
 )
 _COLLECTION_TYPES = frozenset(
     ["CollectionPage", "ItemList", "WebSite", "SearchAction", "Blog", "ListItem", "Organization"]
 )
-_ENTRY_CLASSES = frozenset(
-    [
-        "entry-content",
-        "article-body",
-        "post-content",
-        "article-content",
-        "story-body",
-        "articlebody",
-    ]
+_ENTRY_CLASSES = _names(
+    "entry-content article-body post-content article-content story-body articlebody"
 )
 _PAGING_CLASSES = frozenset(["pager", "next", "nav-links", "page-numbers"])
 

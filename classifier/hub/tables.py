@@ -146,7 +146,7 @@ def _plain(text: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class TableView:
     """How one table reads a link: which text, which n-grams, how many buckets (a power of two)."""
 
     name: str
@@ -157,14 +157,14 @@ class View:
 
 
 VIEWS: Final = (
-    View("path", _path_view, 1, 6, 17),
-    View("shape", _shape_view, 1, 8, 14),
-    View("last", _last_view, 1, 5, 16),
-    View("host", _host_view, 2, 5, 15),
-    View("anchor", _anchor_view, 1, 4, 16),
-    View("form", _form_view, 1, 8, 15),
-    View("place", _place_view, 2, 5, 15),
-    View("anchor_form", _anchor_form_view, 1, 6, 14),
+    TableView("path", _path_view, 1, 6, 17),
+    TableView("shape", _shape_view, 1, 8, 14),
+    TableView("last", _last_view, 1, 5, 16),
+    TableView("host", _host_view, 2, 5, 15),
+    TableView("anchor", _anchor_view, 1, 4, 16),
+    TableView("form", _form_view, 1, 8, 15),
+    TableView("place", _place_view, 2, 5, 15),
+    TableView("anchor_form", _anchor_form_view, 1, 6, 14),
 )
 TOKEN_BITS: Final = 16
 TABLE_NAMES: Final = (*(view.name for view in VIEWS), "tokens")
@@ -197,7 +197,7 @@ def hash_views(links: Sequence[LinkEvidence], parts: Sequence[UrlParts]) -> list
     return [*hashed, _hash_tokens(parts)]
 
 
-def _hash_texts(texts: list[str], view: View) -> HashedRows:
+def _hash_texts(texts: list[str], view: TableView) -> HashedRows:
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     lengths = np.fromiter((len(text) for text in texts), dtype=np.int64, count=len(texts))
     rows = np.repeat(np.arange(len(texts)), lengths)
@@ -293,10 +293,7 @@ class ValueTables:
 def top_grams(
     tables: ValueTables, link: LinkEvidence, parts: UrlParts, count: int = 12
 ) -> list[tuple[str, str, float]]:
-    """Return (table, n-gram or token, weight) of the entries that weigh most for one link.
-
-    A weight is what one occurrence adds to the table's sum.
-    """
+    """Return (table, n-gram or token, what one occurrence adds) of the strongest entries of a link."""
     found: dict[tuple[str, str], float] = {}
     for view, table in zip(VIEWS, tables.weights, strict=False):
         text = view.text(link, parts)
@@ -314,7 +311,7 @@ def top_grams(
     return [(table, gram, weight) for (table, gram), weight in strongest if weight]
 
 
-def _grams(text: str, view: View) -> set[str]:
+def _grams(text: str, view: TableView) -> set[str]:
     return {
         text[start : start + size]
         for size in range(view.shortest, view.longest + 1)

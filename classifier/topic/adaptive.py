@@ -20,9 +20,10 @@ from copy import copy
 from typing import Any, Final, Self
 
 from classifier.topic.batch import PageBatch, Terms
-from classifier.topic.errors import TopicModelError
+from classifier.topic.errors import of_format, reading
 from classifier.topic.evidence import Evidence
-from classifier.topic.rankers import Scores, array_of, shared_terms
+from classifier.topic.fusion import np_array
+from classifier.topic.rankers import Scores, shared_terms
 from classifier.topic.vectors import Vector, cosine, mean, truncated, unit
 
 UPDATE_THRESHOLD: Final = 0.35
@@ -69,10 +70,7 @@ class AdaptiveCentre:
         return cosine(terms, self.centre)
 
     def observe(self, terms: Terms) -> bool:
-        """Move the centre when the page is near enough to a seed; returns whether it did.
-
-        Show it what was judged relevant, each page once.
-        """
+        """Move the centre by a page judged relevant, if it is near enough to a seed; returns whether."""
         page = unit(terms)
         nearest = _nearest(page, self.seeds)
         if nearest <= max(self.threshold, _nearest(page, self.rejected)):
@@ -117,7 +115,7 @@ class AdaptiveCentre:
 
     def scores(self, batch: PageBatch) -> Scores:
         """Return cosines to the centre."""
-        return array_of([self.similarity(page) for page in batch.pages])
+        return np_array([self.similarity(page) for page in batch.pages])
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         """Return the shared terms."""
@@ -126,19 +124,16 @@ class AdaptiveCentre:
     @classmethod
     def from_json(cls, data: object) -> Self:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
-        if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise TopicModelError("adaptive centre", str(data)[:80], "is none of this version")
-        try:
+        kept = of_format(data, "adaptive centre", _FORMAT)
+        with reading("adaptive centre"):
             read = cls(
-                data["seeds"],
-                threshold=data["threshold"],
-                guarded=data["guarded"],
-                rejected=data["rejected"],
+                kept["seeds"],
+                threshold=kept["threshold"],
+                guarded=kept["guarded"],
+                rejected=kept["rejected"],
             )
-            read.updates = float(data["updates"])
-            read.centre = {str(term): float(value) for term, value in data["centre"].items()}
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise TopicModelError("adaptive centre", str(error), "is damaged") from error
+            read.updates = float(kept["updates"])
+            read.centre = {str(term): float(value) for term, value in kept["centre"].items()}
         return read
 
 

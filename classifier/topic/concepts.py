@@ -22,7 +22,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.topic.errors import TopicModelError
+from classifier.topic.errors import TopicModelError, reading
 from classifier.topic.vectors import Vector, Vocabulary, truncated
 
 SCALES: Final = (20, 40, 80, 160)
@@ -85,22 +85,6 @@ class Concepts:
             vectors[list(rows)] = self.vectors[list(places)]
         return vectors
 
-    def place(self, page: Mapping[str, float]) -> NDArray[np.float64]:
-        """Return the place of one page, not normalised; unknown words are 0."""
-        columns = self.vocabulary.columns
-        known = [(columns[term], weight) for term, weight in page.items() if term in columns]
-        if not known:
-            return np.zeros(self.vectors.shape[1])
-        places, weights = zip(*known, strict=True)
-        return np.asarray(np.array(weights) @ self.vectors[list(places)], dtype=np.float64)
-
-    def near(self, place: NDArray[np.float64], count: int) -> list[tuple[str, float]]:
-        """Return the words whose vectors point most towards a place, for explanations."""
-        values = self.vectors @ place
-        best = np.argsort(-values, kind="stable")[:count]
-        terms = self.vocabulary.terms
-        return [(terms[index], float(values[index])) for index in best]
-
     def to_json(self) -> dict[str, Any]:
         """Return words, and vectors as half-precision numbers in base 64."""
         packed = base64.b64encode(self.vectors.astype("<f2").tobytes()).decode()
@@ -115,12 +99,10 @@ class Concepts:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
         if not isinstance(data, dict):
             raise TopicModelError("concepts", str(data)[:80], "are not what this version writes")
-        try:
+        with reading("concepts"):
             words, dimensions = list(data["words"]), int(data["dimensions"])
             packed = base64.b64decode(data["vectors"], validate=True)
             vectors = np.frombuffer(packed, "<f2").reshape(len(words), dimensions)
-        except (TypeError, KeyError, ValueError) as error:
-            raise TopicModelError("concepts", str(data)[:80], f"are damaged ({error})") from error
         if len(words) > MAX_WORDS or dimensions > SCALES[-1] or not np.isfinite(vectors).all():
             raise TopicModelError("concepts", str(len(words)), "are too many, or no numbers")
         return cls.of(map(str, words), vectors.astype(np.float32))

@@ -12,10 +12,10 @@ from classifier.topic.fitting import Fit
 from classifier.topic.fused import FusedTopic
 from classifier.topic.fusion import Scale
 from classifier.topic.methods import METHODS, fit_method
+from classifier.topic.similarity import topic_vector
 from classifier.topic.text import weighted_terms
 from classifier.topic.values import PageText, Verdict
 from classifier.topic.vectors import Vector, top
-from classifier.topic.vsm import topic_vector
 
 TERMS: Final = 15
 MISSING_TERMS: Final = 10

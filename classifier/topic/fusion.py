@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifier.topic.batch import PageBatch
-from classifier.topic.errors import TopicModelError
+from classifier.topic.errors import reading
 from classifier.topic.vectors import Vector, mean, truncated, unit
 
 Scores = NDArray[np.float64]
@@ -154,16 +154,12 @@ class FusedCentre:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
-        try:
+        with reading("fused topic"):
             places = tuple(np_array(place) for place in data["places"])
             terms = {str(term): float(value) for term, value in data["terms"].items()}
             scale = Scale(np_array(data["means"]), np_array(data["deviations"]))
             pairs = zip(scale.means, scale.deviations, (terms, *places), strict=True)
             _ = [*pairs]  # as many scales as views, or ValueError
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise TopicModelError(
-                "fused topic", str(error), "is damaged; learn it again"
-            ) from error
         return cls(Centre(terms, places), scale)
 
 

@@ -27,7 +27,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.topic.errors import TopicModelError
+from classifier.topic.errors import of_format, reading
 from classifier.topic.link_places import PlaceValues, key_of, places_of
 
 MAX_PAGES: Final = 5_000
@@ -144,10 +144,7 @@ class LinkMemory:
     def revalue(
         self, relevances: Mapping[str, float], told: Mapping[str, Told] | None = None
     ) -> None:
-        """Give judged pages another relevance, or what is told of them: the model learned something.
-
-        Of *told*, not-a-number changes nothing.
-        """
+        """Give judged pages another relevance, or what is told of them (not-a-number changes nothing)."""
         for url, relevance in relevances.items():
             number = self._numbers.get(key_of(url))
             if number is not None:
@@ -212,12 +209,8 @@ class LinkMemory:
         odds = math.log(usual / (1 - usual)) + _STEEPNESS * promise
         return low + (high - low) / (1 + math.exp(-min(max(odds, -30.0), 30.0)))
 
-    def value_of(self, url: str) -> float:
-        """Return r of a judged page, 0 for one that is not remembered."""
-        return self.value_of_key(key_of(url))
-
     def value_of_key(self, key: int) -> float:
-        """Return r of a judged page by its key."""
+        """Return r of a judged page by its key, 0 for one that is not remembered."""
         self.hands()
         number = self._numbers.get(key)
         return float(self._own[number]) if number is not None and self._own is not None else 0.0
@@ -300,10 +293,8 @@ class LinkMemory:
     @classmethod
     def from_json(cls, data: object) -> Self:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
-        if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise TopicModelError("links", str(data)[:80], "is no memory of links of this version")
-        read = cls()
-        try:
+        kept, read = of_format(data, "links", _FORMAT), cls()
+        with reading("links"):
             pages = [
                 (
                     int(key),
@@ -313,11 +304,9 @@ class LinkMemory:
                     _number(near),
                     [int(target) for target in targets],
                 )
-                for key, places, score, opinion, near, targets in data["pages"][-MAX_PAGES:]
+                for key, places, score, opinion, near, targets in kept["pages"][-MAX_PAGES:]
             ]
             read._restore(pages)
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise TopicModelError("links", str(error)[:80], "is damaged; it begins anew") from error
         return read
 
 

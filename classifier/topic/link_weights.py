@@ -18,7 +18,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from classifier.topic.errors import TopicModelError
+from classifier.topic.errors import TopicModelError, of_format, reading
 from classifier.topic.link_memory import LinkMemory
 
 Signs = tuple[float, ...]
@@ -87,15 +87,11 @@ class LinkWeights:
     @classmethod
     def from_json(cls, data: object) -> Self:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
-        if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise TopicModelError("link weights", str(data)[:80], "are none of this version")
-        read = cls()
-        try:
-            weights = [float(weight) for weight in data["weights"]]
-            for *signs, key in data["lessons"][-MAX_LESSONS:]:
+        kept, read = of_format(data, "link weights", _FORMAT), cls()
+        with reading("link weights"):
+            weights = [float(weight) for weight in kept["weights"]]
+            for *signs, key in kept["lessons"][-MAX_LESSONS:]:
                 read._lessons.append((tuple(map(float, signs)), int(key)))
-        except (KeyError, TypeError, ValueError) as error:
-            raise TopicModelError("link weights", str(error)[:80], "are damaged") from error
         if {len(weights), *(len(signs) for signs, _ in read._lessons)} != {len(SPREADS)}:
             raise TopicModelError("link weights", str(len(weights)), "have another number of signs")
         read._weights = weights

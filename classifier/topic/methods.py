@@ -3,7 +3,7 @@
 ::
 
     paper 000   adaptive, adaptive_guarded     classifier/topic/adaptive.py
-    paper 002   vsm, semantic                  classifier/topic/vsm.py, semantic.py
+    paper 002   vsm, semantic                  classifier/topic/similarity.py
     paper 004   bayes_normal, bayes_kernel     classifier/topic/bayes.py
     plain       keyword, bm25, tfidf_centroid, one_class_svm, logistic
     all of it   fused                          classifier/topic/fusion.py
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,16 +29,15 @@ from classifier.topic.rankers import (
     BayesRanker,
     Bm25Ranker,
     CentroidRanker,
+    Fitted,
     LogisticRanker,
     OneClassSvmRanker,
     Ranker,
     Scores,
-    array_of,
 )
-from classifier.topic.semantic import SemanticSimilarity
 from classifier.topic.semantic_tree import SemanticTree
+from classifier.topic.similarity import SemanticSimilarity, Similarity, VsmSimilarity, topic_vector
 from classifier.topic.vectors import truncated
-from classifier.topic.vsm import Similarity, VsmSimilarity, topic_vector
 
 METHODS: Final = (
     "fused",
@@ -54,23 +53,6 @@ METHODS: Final = (
     "one_class_svm",
     "logistic",
 )
-
-
-class Fitted(Protocol):
-    """A method that has learned one topic."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Return what the user should know: that there is no semantic tree, say."""
-        ...
-
-    def scores(self, batch: PageBatch) -> Scores:
-        """Return a score for each page, shape (pages,), finite; higher is nearer."""
-        ...
-
-    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        """Return the terms that spoke most for a page, with their parts."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +93,7 @@ class _ByKeyword:
     notes: tuple[str, ...] = ()
 
     def scores(self, batch: PageBatch) -> Scores:
-        return array_of([self.keywords.score(page, self.background) for page in batch.pages])
+        return np_array([self.keywords.score(page, self.background) for page in batch.pages])
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         shares = self.keywords.shares(page, self.background)
@@ -128,7 +110,7 @@ class _BySimilarity:
         return self.similarity.notes
 
     def scores(self, batch: PageBatch) -> Scores:
-        return array_of([self.similarity.of(vector) for vector in batch.vectors])
+        return np_array([self.similarity.of(vector) for vector in batch.vectors])
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         return self.similarity.terms(self.background.vector(page), count)

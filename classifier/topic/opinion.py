@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from classifier.topic.batch import PageBatch
 from classifier.topic.evidence import Evidence
 from classifier.topic.fusion import Scale, np_array
-from classifier.topic.methods import Fitted, Setting, fit_method, views_of
+from classifier.topic.methods import Setting, fit_method, views_of
+from classifier.topic.rankers import Fitted
 from classifier.topic.vectors import truncated
 
 MIN_NEGATIVES: Final = 15

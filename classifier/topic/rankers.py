@@ -7,17 +7,18 @@ negatives work without.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Self
+from typing import Any, Final, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.topic.background import Background
+from classifier.topic.background import Background, tf_idf
 from classifier.topic.batch import PageBatch, Terms
 from classifier.topic.bayes import BayesModel, Density, TermNumbers
-from classifier.topic.vectors import Vector, cosine, mean, tf_idf, top, unit
+from classifier.topic.fusion import np_array
+from classifier.topic.vectors import Vector, mean, top, unit
 
 Scores = NDArray[np.float64]
 
@@ -28,27 +29,30 @@ _B: Final = 0.75
 _NU: Final = 0.5
 
 
-class Ranker(ABC):
-    """A method that learns one topic from pages."""
+class Fitted(Protocol):
+    """A method that has learned one topic."""
 
-    notes: tuple[str, ...] = ()
-
-    @abstractmethod
-    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
-        """Learn from pages on the topic (at least one), and pages of no topic (may be none)."""
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what the user should know: that there is no semantic tree, say."""
 
     @abstractmethod
     def scores(self, batch: PageBatch) -> Scores:
-        """Return a score for each page, shape (pages,), finite."""
+        """Return a score for each page, shape (pages,), finite; higher is nearer."""
 
     @abstractmethod
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         """Return the terms that spoke most for a page, with their parts of its score."""
 
 
-def array_of(values: Sequence[float]) -> Scores:
-    """Return scores as an array of float64."""
-    return np.array(values, dtype=np.float64)
+class Ranker(Fitted):
+    """A method that learns from pages."""
+
+    notes = ()
+
+    @abstractmethod
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
+        """Learn from pages on the topic (at least one), and pages of no topic (may be none)."""
 
 
 def shared_terms(
@@ -57,55 +61,6 @@ def shared_terms(
     """Return the terms that add most to the product of two vectors, with what they add."""
     parts = {term: value * weights[term] for term, value in page.items() if term in weights}
     return [(term, part) for term, part in top(parts, count) if part > 0]
-
-
-class CosineRanker(Ranker):
-    """Cosine of plain term frequencies to the examples' mean (paper 001)."""
-
-    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
-        """Take the mean of the positives."""
-        self._centre = mean([unit(page) for page in positives])
-        return self
-
-    def scores(self, batch: PageBatch) -> Scores:
-        """Return cosines."""
-        return array_of([cosine(page, self._centre) for page in batch.pages])
-
-    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        """Return the shared terms."""
-        return shared_terms(unit(page), unit(self._centre), count)
-
-
-class JaccardRanker(Ranker):
-    """Mean overlap of a page's set of terms with each example's (paper 001)."""
-
-    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
-        """Keep the positives' sets."""
-        self._sets = [frozenset(page) for page in positives]
-        return self
-
-    def scores(self, batch: PageBatch) -> Scores:
-        """Return shared terms / all terms, the mean over the examples."""
-        return array_of(
-            [
-                sum(self._overlap(set(page), one) for one in self._sets) / max(len(self._sets), 1)
-                for page in batch.pages
-            ]
-        )
-
-    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        """Return the terms that most examples share."""
-        share = 1 / max(len(self._sets), 1)
-        return shared_terms(
-            dict.fromkeys(page, 1.0),
-            {t: share * sum(t in one for one in self._sets) for t in page},
-            count,
-        )
-
-    @staticmethod
-    def _overlap(page: set[str], example: frozenset[str]) -> float:
-        either = len(page | example)
-        return len(page & example) / either if either else 0.0
 
 
 class Bm25Ranker(Ranker):
@@ -124,7 +79,7 @@ class Bm25Ranker(Ranker):
 
     def scores(self, batch: PageBatch) -> Scores:
         """Return BM25 scores."""
-        return array_of([sum(self._shares(page).values()) for page in batch.pages])
+        return np_array([sum(self._shares(page).values()) for page in batch.pages])
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         """Return the query's terms on the page."""
@@ -139,28 +94,8 @@ class Bm25Ranker(Ranker):
         }
 
 
-class CentroidRanker(Ranker):
-    """Cosine of tf-idf vectors to the examples' mean."""
-
-    def __init__(self, background: Background) -> None:
-        self._background = background
-
-    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
-        """Take the mean of the positives."""
-        self._centre = unit(mean([self._background.vector(page) for page in positives]))
-        return self
-
-    def scores(self, batch: PageBatch) -> Scores:
-        """Return cosines."""
-        return batch.cosines(self._centre)
-
-    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        """Return the shared terms."""
-        return shared_terms(self._background.vector(page), self._centre, count)
-
-
 class LinearRanker(Ranker):
-    """A linear machine on unit tf-idf vectors: the base of what scikit-learn trains."""
+    """Weights for terms of unit tf-idf vectors: the base of what has them."""
 
     def __init__(self, background: Background) -> None:
         self._background = background
@@ -184,6 +119,15 @@ class LinearRanker(Ranker):
             for term, column in batch.vocabulary.columns.items()
             if coefficients[column]
         }
+
+
+class CentroidRanker(LinearRanker):
+    """Cosine of tf-idf vectors to the examples' mean."""
+
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
+        """Take the mean of the positives."""
+        self.weights = unit(mean([self._background.vector(page) for page in positives]))
+        return self
 
 
 class LogisticRanker(LinearRanker):
@@ -237,7 +181,7 @@ class BayesRanker(Ranker):
     def scores(self, batch: PageBatch) -> Scores:
         """Return log-odds."""
         if self._model is None:
-            return array_of([0.0] * len(batch))
+            return np_array([0.0] * len(batch))
         numbers = TermNumbers(self._known)  # a copy: judged pages must not grow the model
         return self._model.log_odds([numbers.example(page) for page in batch.pages])
 

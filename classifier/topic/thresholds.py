@@ -63,10 +63,7 @@ class Threshold:
 
 
 def choose_threshold(left_out: Sequence[float], sample: Scores) -> Threshold:
-    """Choose by expected F1 from leave-one-out scores of the examples and the sample's scores.
-
-    Either may be empty.
-    """
+    """Choose by expected F1 from the examples' leave-one-out scores and the sample's; both may be empty."""
     mean, deviation = _topic_scores(left_out)
     known = len(sample) >= _MIN_SAMPLE
     expected = _best_expected(mean, deviation, sample) if known else mean - deviation

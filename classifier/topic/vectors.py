@@ -9,21 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Vector = dict[str, float]
 """Term -> weight; a term that is not there weighs 0."""
-
-
-class KnowsIdf(Protocol):
-    """Anything that says how rare a term is."""
-
-    def idf(self, term: str) -> float:
-        """Return the inverse document frequency, a positive number."""
-        ...
 
 
 def dot(left: Mapping[str, float], right: Mapping[str, float]) -> float:
@@ -61,16 +53,6 @@ def mean(vectors: Sequence[Mapping[str, float]]) -> Vector:
     return {term: weight / len(vectors) for term, weight in total.items()}
 
 
-def tf_idf(terms: Mapping[str, float], background: KnowsIdf, *, sublinear: bool = True) -> Vector:
-    """Return tf-idf weights, not normalised; *sublinear* takes ``1 + ln tf`` for tf above 1."""
-    if not sublinear:
-        return {term: count * background.idf(term) for term, count in terms.items()}
-    return {
-        term: (1 + math.log(count) if count > 1 else count) * background.idf(term)
-        for term, count in terms.items()
-    }
-
-
 def top(vector: Mapping[str, float], count: int) -> list[tuple[str, float]]:
     """Return the heaviest terms, the heaviest first; ties in the terms' order."""
     return sorted(vector.items(), key=lambda item: (-item[1], item[0]))[:count]
@@ -88,14 +70,10 @@ class Vocabulary:
     columns: dict[str, int]
 
     @classmethod
-    def of(cls, pages: Iterable[Mapping[str, float]], *, min_pages: int = 1) -> Vocabulary:
-        """Return a numbering of the terms that at least *min_pages* pages hold, in sorted order."""
-        counts: dict[str, int] = {}
-        for page in pages:
-            for term in page:
-                counts[term] = counts.get(term, 0) + 1
-        kept = sorted(term for term, count in counts.items() if count >= min_pages)
-        return cls({term: column for column, term in enumerate(kept)})
+    def of(cls, pages: Iterable[Mapping[str, float]]) -> Vocabulary:
+        """Return a numbering of all terms, in sorted order."""
+        terms = sorted(set().union(*pages))
+        return cls({term: column for column, term in enumerate(terms)})
 
     @property
     def terms(self) -> tuple[str, ...]:

@@ -19,8 +19,6 @@ from classifier.topic.semantic_tree import SemanticTree
 
 ALPHA: Final = 2.0
 """The distance at which two words are half alike: a word and the next but one broader word."""
-FLOOR: Final = 0.0
-"""Similarities below count as none."""
 MAX_SENSES_PER_WORD: Final = 8
 """Further senses of a word are rare ones."""
 MAX_ANCESTORS: Final = 500
@@ -57,11 +55,9 @@ class TopicAffinity:
         topic: Mapping[str, float],
         tree: SemanticTree,
         alpha: float = ALPHA,
-        floor: float = FLOOR,
     ) -> None:
         self._tree = tree
         self._alpha = alpha
-        self._floor = floor
         weights = np.array(list(topic.values()), dtype=np.float64)
         total = float(weights.sum())
         self._weights = weights / total if total else weights
@@ -76,7 +72,6 @@ class TopicAffinity:
     def similarities(self, word: str) -> NDArray[np.float64]:
         """Return the word's similarity to each of the topic's terms, in their order."""
         similar = self._alpha / (self._alpha + self._senses.distances(word))
-        similar[similar < self._floor] = 0.0
         if word in self._places:
             similar[self._places[word]] = 1.0
         return similar

@@ -27,12 +27,13 @@ from incremental.revisit.allocation import (
     AFTER_GAIN_SECONDS,
     YOUNG_SECONDS,
     Share,
+    Want,
     counted,
     next_share,
+    shares,
 )
 from incremental.revisit.cover import Cover
 from incremental.revisit.pacing import in_window
-from incremental.revisit.shares import Want, shares
 from incremental.scope import Reach, Scope
 from incremental.settings import RevisitSettings, Settings, windows
 from incremental.times import DAY, HOUR, MINUTE, NEVER

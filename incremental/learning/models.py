@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from classifier.hub import HubClassifier, LinkEvidence, ModelError, PageScore, load_default
+from classifier.hub import HubClassifier, HubScore, LinkEvidence, ModelError, load_default
 from classifier.hub.model import HubModel, save_model
 from classifier.hub.registry import ActiveClassifier, ModelInfo, ModelRegistry
 from incremental.errors import NotFoundError
@@ -39,7 +39,7 @@ class ActiveScorer:
         """Return the probability that each link is a hub, in order."""
         return self._current().score(links)
 
-    def score_page(self, link: LinkEvidence, page: str) -> PageScore:
+    def score_page(self, link: LinkEvidence, page: str) -> HubScore:
         """Return what URL and content of a fetched page say together."""
         return self._current().score_page(link, page)
 

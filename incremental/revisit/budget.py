@@ -32,7 +32,6 @@ Visits fall with the square root of the price, and habits lag by days: stable up
 _EVEN = 0.25
 """How much of the plan is an even spread; the rest is habit."""
 _YOUNG_DAYS = 7.0
-_YOUNG_DAYS = 7.0
 _HABIT_DAYS = 7.0
 _STRENGTH = 2.0
 """By how much the price's logarithm answers to that of the lead. Visits fall with its square root."""

@@ -34,7 +34,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class VisitExplanation:
     """Why a hub is visited when it is: the numbers behind the decision."""
 
     policy: str
@@ -68,5 +68,7 @@ class Policy(Protocol):
     def index(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> float:
         """Return how urgent a visit is now; never falls while no visit is made. Largest first."""
 
-    def why(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> Explanation:
+    def why(
+        self, hub: HubState, site: SiteState, budget: BudgetState, now: float
+    ) -> VisitExplanation:
         """Return the numbers behind :meth:`due_at`."""

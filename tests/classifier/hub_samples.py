@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from lab.hub.captures import Capture
+from lab.hub.files import Capture
 from lab.hub.training import PAPER_BEST, TrainingOptions, train_model
 
 from classifier.hub.labels import LabelRow

@@ -10,7 +10,6 @@ import pytest
 from hub_samples import PAIRS, sample_captures, sample_rows, train_small_model
 from lab.hub import training
 from lab.hub.folded import FoldedRows, Measure
-from lab.hub.folds import folds_of
 from lab.hub.grid import GridPlan, GridPoint, GridResult, Search, search
 from lab.hub.rivals import Rivals
 from lab.hub.training import PLANS, TrainingOptions, train_model
@@ -22,6 +21,7 @@ from classifier.hub.errors import ModelError, TrainingError
 from classifier.hub.labels import LabelRow
 from classifier.hub.model import load_model, read_manifest, save_model
 from classifier.hub.svm import Pair, RbfMachine
+from classifier.hub.updating import folds_of
 
 SMALL = GridPlan(costs=(-2, 4), gammas=(-9, 0), fine=1, measure=Measure.F1)
 MACHINES = ("content", "joint", "paper_content", "paper_url", "url")

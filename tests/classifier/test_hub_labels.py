@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lab.hub.label_files import check_two_classes, most_uncertain, read_links
+from lab.hub.files import check_two_classes, most_uncertain, read_links
 
 from classifier.hub.errors import LabelFileError
 from classifier.hub.labels import (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lab.hub.folds import balanced_sample
-from lab.hub.scales import fit_sigmoid, unit_range_scale
+from lab.hub.fits import fit_sigmoid, unit_range_scale
+from lab.hub.folded import balanced_sample
 from libsvm import svmutil
 from numpy.typing import NDArray
 

@@ -10,7 +10,7 @@ import pytest
 from stories import START
 
 from classifier.hub import LinkEvidence
-from classifier.topic.text import tokens
+from classifier.topic.segmentation import tokens
 from classifier.topic.values import PageText
 from incremental.crawl.discoverer import Discoverer, Parts
 from incremental.discovery.search import NoProvider, SearchAnswer, SearchResult, SearchStatus

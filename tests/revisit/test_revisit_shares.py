@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incremental.revisit.shares import Want, shares
+from incremental.revisit.allocation import Want, shares
 
 wants = st.dictionaries(
     st.integers(1, 500),

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from topic_pages import teach
 
 from classifier.topic.background import Background
-from classifier.topic.bayes import BayesModel, Density, Example, TermNumbers
+from classifier.topic.bayes import BayesModel, Density, TermExample, TermNumbers
 from classifier.topic.bayes_lessons import MAX_LESSONS
 from classifier.topic.bayes_order import FIRST_LESSON, BayesOrder
 from classifier.topic.errors import TopicModelError
@@ -23,7 +24,7 @@ from classifier.topic.values import LinkContext, PageText
 TEXTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 9), min_size=1, max_size=6)
 
 
-def packed(texts: Sequence[Mapping[str, float]], numbers: TermNumbers) -> list[Example]:
+def packed(texts: Sequence[Mapping[str, float]], numbers: TermNumbers) -> list[TermExample]:
     return [numbers.example(text) for text in texts]
 
 
@@ -170,7 +171,7 @@ def test_a_users_word_teaches_at_once_and_outranks_the_cosine() -> None:
     """Pages about law are off topic for this user after all."""
     order = taught(FIRST_LESSON)
     before = order.expect(QUESTIONS, law())[0]
-    corrected = law().taught(page(1, LAW), relevant=False)
+    corrected = teach(law(), page(1, LAW), relevant=False)
     assert order.expect(QUESTIONS, corrected)[0] < before
 
 

@@ -13,8 +13,7 @@ from classifier.topic import pagerank as pagerank_module
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicModelError
 from classifier.topic.model import TopicModel
-from classifier.topic.pagerank import LinkGraph, pagerank
-from classifier.topic.pagerank_order import PageRankOrder
+from classifier.topic.pagerank import LinkGraph, PageRankOrder, pagerank
 from classifier.topic.values import LinkContext, PageText
 
 

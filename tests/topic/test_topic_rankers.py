@@ -18,8 +18,6 @@ from classifier.topic.rankers import (
     BayesRanker,
     Bm25Ranker,
     CentroidRanker,
-    CosineRanker,
-    JaccardRanker,
     LogisticRanker,
     OneClassSvmRanker,
     Ranker,
@@ -29,8 +27,6 @@ from classifier.topic.thresholds import Threshold, choose_threshold, corrected
 from classifier.topic.values import Verdict
 
 RANKERS: dict[str, Callable[[Background], Ranker]] = {
-    "cosine": lambda _: CosineRanker(),
-    "jaccard": lambda _: JaccardRanker(),
     "bm25": Bm25Ranker,
     "centroid": CentroidRanker,
     "logistic": LogisticRanker,

@@ -3,9 +3,9 @@
 ::
 
     training        label rows, captures -> the whole model; url_training, content_training its parts
-    grid · folded   C and gamma by cross-validation over folds of whole domains (folds)
-    scales · tables what is fitted to training rows: scaling, calibration, value tables
+    grid · folded   C and gamma by cross-validation over folds of whole domains
+    fits            what is fitted to training rows: scaling, calibration, value tables
     paper · rivals  paper 003's own machine, and the methods that it and we compare with
-    assessment · evaluation · study     scores on labelled rows
-    captures · label_files              what is read
+    assessment · study      scores on labelled rows
+    files           what is read
 """

@@ -19,10 +19,9 @@ from classifier.hub.cascade import (
 )
 from classifier.hub.scaling import LinearScale, Sigmoid
 from classifier.hub.svm import Pair
-from lab.hub.evaluation import confusion
-from lab.hub.folded import FoldedRows
-from lab.hub.folds import folds_of
-from lab.hub.scales import fit_sigmoid, standard_scale
+from classifier.hub.updating import folds_of
+from lab.hub.fits import fit_sigmoid, standard_scale
+from lab.hub.folded import FoldedRows, confusion
 from lab.hub.url_training import Choose
 
 Apply = Callable[[LinearScale, NDArray[np.float64]], NDArray[np.float64]]

@@ -24,8 +24,8 @@ from statistics import fmean, stdev
 from typing import Any, Final, Self
 
 from classifier.hub.svm import Pair
+from classifier.hub.updating import folds_of
 from lab.hub.folded import Fold, FoldedRows, Measure
-from lab.hub.folds import folds_of
 
 Exponents = tuple[int, int]
 """Of 2, for C and gamma: whole numbers, so that a pair is the same number on every machine."""

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from classifier.hub import svm
 from classifier.hub.evidence import LinkEvidence, UrlParts, split_url
 from classifier.hub.scaling import LinearScale
+from classifier.hub.updating import folds_of
 from classifier.hub.url_features import date_precision
+from lab.hub.fits import unit_range_scale
 from lab.hub.folded import FoldedRows
-from lab.hub.folds import folds_of
-from lab.hub.scales import unit_range_scale
 
 PAPER_FEATURE_NAMES: Final = (
     "anchor_length",

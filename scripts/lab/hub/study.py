@@ -10,8 +10,7 @@ import numpy as np
 
 from classifier.hub.labels import LabelRow
 from lab.hub import grid, paper
-from lab.hub.evaluation import Outcome, confusion
-from lab.hub.folds import balanced_sample
+from lab.hub.folded import Outcome, balanced_sample, confusion
 
 SIZES: Final = (1000, 2000, 3000)
 

@@ -24,11 +24,9 @@ from classifier.hub.labels import LabelRow, labels_hash
 from classifier.hub.model import HubModel
 from classifier.hub.svm import Pair
 from lab.hub import grid, paper, rivals
-from lab.hub.captures import Capture
 from lab.hub.content_training import PageRows, TrainedContent, train_content
-from lab.hub.evaluation import Outcome, confusion
-from lab.hub.folded import FoldedRows
-from lab.hub.folds import balanced_sample, first_rows
+from lab.hub.files import Capture
+from lab.hub.folded import FoldedRows, Outcome, balanced_sample, confusion, first_rows
 from lab.hub.url_training import Choose, Probes, TrainedUrlMachine, TrainingRows, train_url_machine
 
 PAPER_ROWS: Final = 3000

@@ -24,12 +24,11 @@ from classifier.hub.evidence import LinkEvidence, split_url
 from classifier.hub.scaling import LinearScale, Sigmoid
 from classifier.hub.svm import Pair
 from classifier.hub.tables import TABLE_NAMES, ValueTables
+from classifier.hub.updating import folds_of
 from classifier.hub.url_features import describe
 from classifier.hub.url_machine import CheckRows, UrlMachine, scale_features
-from lab.hub.folded import Fold, FoldedRows
-from lab.hub.folds import balanced_sample, folds_of
-from lab.hub.scales import fit_sigmoid, standard_scale
-from lab.hub.tables import count_matrix, sum_by_table, tables_of
+from lab.hub.fits import count_matrix, fit_sigmoid, standard_scale, sum_by_table, tables_of
+from lab.hub.folded import Fold, FoldedRows, balanced_sample
 
 Choose = Callable[[FoldedRows, Sequence[str]], Pair]
 """From rows in folds, and the domain of each, to C and gamma: a search, or what one found before."""
