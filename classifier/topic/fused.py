@@ -27,6 +27,8 @@ from classifier.topic.methods import Setting, fit_method, keyword_page, views_of
 from classifier.topic.rankers import Fitted
 from classifier.topic.vectors import Vector, top, unit
 
+Scores = NDArray[np.float64]
+
 NEIGHBOURS: Final = 15
 MIN_SAMPLE: Final = 200
 """In a smaller sample the nearest page is not near."""
@@ -84,8 +86,6 @@ def nearest(batch: PageBatch, sample: PageBatch) -> Any:  # noqa: ANN401 - scipy
         parts.append(csr_matrix((weights.ravel(), (places, best.ravel())), shape=shape))
     return vstack(parts, format="csr")
 
-
-Scores = NDArray[np.float64]
 
 VIEW_WEIGHTS: Final = {
     "keyword": 0.3,

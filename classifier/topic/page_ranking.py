@@ -23,7 +23,6 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import numpy as np
-import numpy.typing as npt
 from numpy.typing import NDArray
 
 from classifier.topic.background import Background
@@ -31,12 +30,27 @@ from classifier.topic.batch import Terms
 from classifier.topic.pagerank import pagerank
 from classifier.topic.vectors import cosine, dot, mean, top, unit
 
-Floats = npt.NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 ALPHA = 0.2
 """Weight of the PageRank position, as in the paper."""
 RECIPROCAL_OFFSET = 60.0
 """Cormack, Clarke and Büttcher, SIGIR 2009: damps the first few places."""
+
+
+PAPER: Final = ("nb", "lr", "one_class", "cosine", "jaccard")
+"""What formula (8) takes the mean position of."""
+OURS: Final = ("centroid", "logistic", "cosine", "lr")
+"""What the fusion joins: two views of the terms, each with and without negatives."""
+COMBINED: Final = ("combined_f", "fusion")
+NAMES: Final = (*PAPER, "pagerank", "centroid", "logistic", *COMBINED)
+KEYWORDS: Final = 200
+NEGATIVE_SHARE: Final = 0.5
+"""Of the pages read, the least similar: where negatives come from."""
+MAX_NEGATIVES: Final = 200
+MIN_NEGATIVES: Final = 5
+WIDTH: Final = 2**16
+"""Columns that terms are hashed into."""
 
 
 def positions(scores: Sequence[float] | Floats) -> Floats:
@@ -75,21 +89,6 @@ def reciprocal_rank(
     """Return the sum of 1 / (offset + position) over the rankings, larger is better."""
     total: Floats = np.sum([1.0 / (offset + positions(one)) for one in rankings], axis=0)
     return total
-
-
-PAPER: Final = ("nb", "lr", "one_class", "cosine", "jaccard")
-"""What formula (8) takes the mean position of."""
-OURS: Final = ("centroid", "logistic", "cosine", "lr")
-"""What the fusion joins: two views of the terms, each with and without negatives."""
-COMBINED: Final = ("combined_f", "fusion")
-NAMES: Final = (*PAPER, "pagerank", "centroid", "logistic", *COMBINED)
-KEYWORDS: Final = 200
-NEGATIVE_SHARE: Final = 0.5
-"""Of the pages read, the least similar: where negatives come from."""
-MAX_NEGATIVES: Final = 200
-MIN_NEGATIVES: Final = 5
-WIDTH: Final = 2**16
-"""Columns that terms are hashed into."""
 
 
 class PageRanking:

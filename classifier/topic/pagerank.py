@@ -29,6 +29,11 @@ MAX_LINKS: Final = 200_000
 """Of all pages together; when there are more, the older half of the pages is forgotten."""
 MAX_LINKS_PER_PAGE: Final = 2_000
 _FORMAT: Final = 1
+FIRST_RANKINGS: Final = 25
+"""Pages after which the ranks are computed again, while the crawl is young."""
+GROWTH: Final = 0.05
+"""Later, whenever the crawl has grown by this share."""
+_LEAST_USUAL: Final = 0.001
 
 
 def pagerank(
@@ -166,13 +171,6 @@ class LinkGraph:
             for source, targets in kept["pages"]:
                 read._put(int(source), (int(target) for target in targets))
         return read
-
-
-FIRST_RANKINGS: Final = 25
-"""Pages after which the ranks are computed again, while the crawl is young."""
-GROWTH: Final = 0.05
-"""Later, whenever the crawl has grown by this share."""
-_LEAST_USUAL: Final = 0.001
 
 
 class PageRankOrder:
