@@ -70,7 +70,7 @@ class Reach(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ScopeVerdict:
     """Whether a URL is in, and the rule that said so."""
 
     inside: bool
@@ -111,19 +111,19 @@ class Scope:
         for pattern in (*self.include, *self.exclude):
             self._compiled[pattern] = compile_pattern(pattern)
 
-    def verdict(self, url: str) -> Verdict:
+    def verdict(self, url: str) -> ScopeVerdict:
         """Judge *url*, which must be in fetch form."""
         for pattern in self.exclude:
             if self._compiled[pattern].search(url):
-                return Verdict(inside=False, rule=f"exclude {pattern}")
+                return ScopeVerdict(inside=False, rule=f"exclude {pattern}")
         if not self._reaches(url):
-            return Verdict(inside=False, rule=f"outside {self.reach.value} of {self.seed_url}")
+            return ScopeVerdict(inside=False, rule=f"outside {self.reach.value} of {self.seed_url}")
         if not self.include:
-            return Verdict(inside=True, rule=f"{self.reach.value} of {self.seed_url}")
+            return ScopeVerdict(inside=True, rule=f"{self.reach.value} of {self.seed_url}")
         for pattern in self.include:
             if self._compiled[pattern].search(url):
-                return Verdict(inside=True, rule=f"include {pattern}")
-        return Verdict(inside=False, rule="no include pattern matches")
+                return ScopeVerdict(inside=True, rule=f"include {pattern}")
+        return ScopeVerdict(inside=False, rule="no include pattern matches")
 
     def beyond(self, feed: str) -> Scope | None:
         """Return where the entries of a feed, named by its identity, may lie besides; None = nowhere."""

@@ -34,7 +34,7 @@ from rich.progress import track
 from sklearn.metrics import average_precision_score, precision_recall_curve
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
 
-from classifier.topic.adaptive_topic import AdaptiveTopic
+from classifier.topic.adaptive import AdaptiveCentre
 from classifier.topic.background import Background
 from classifier.topic.batch import PageBatch, sample_of
 from classifier.topic.evidence import Evidence
@@ -229,7 +229,7 @@ def _figures(world: World, topic: str, chosen: list[int], method: str) -> Figure
     evidence = evidence.with_negatives_of(world.background.sample)
     setting = Setting(world.background, sample_of(world.background), world.tree)
     fit = fit_topic(method, evidence, setting)
-    if isinstance(fit.scorer, AdaptiveTopic):
+    if isinstance(fit.scorer, AdaptiveCentre):
         fit = _adapted(world, fit)
     ranked = world.judged.copy()
     ranked[chosen] = False

@@ -22,9 +22,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 import numpy as np
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
-
-from classifier.hub.assessment import (
+from lab.hub.assessment import (
     Judged,
     judge_pages,
     judge_urls,
@@ -33,7 +31,9 @@ from classifier.hub.assessment import (
     score_sections,
     scored_rows,
 )
-from classifier.hub.captures import Capture, read_captures
+from lab.hub.files import Capture, read_captures
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
+
 from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.errors import HubClassifierError
 from classifier.hub.evidence import LinkEvidence
@@ -44,10 +44,6 @@ if TYPE_CHECKING:
 
 BATCH = 10_000
 """Links scored at once when the speed is measured."""
-SPEED_PAGES = 500
-"""Pages that the speed of the content method is measured on."""
-
-Predictions = list[tuple[str, str, Judged]]
 
 
 def main(arguments: list[str] | None = None) -> int:

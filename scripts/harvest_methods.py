@@ -23,17 +23,18 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from classifier.topic.background import Background
+from classifier.topic.background import Background, tf_idf
 from classifier.topic.bayes import Density
 from classifier.topic.bayes_order import BayesOrder
 from classifier.topic.keywords import Keywords
+from classifier.topic.learned_order import LearnedOrder
 from classifier.topic.link_order import LinkOrder, new_order
-from classifier.topic.links import LinkScorer
 from classifier.topic.model import TopicModel
+from classifier.topic.segmentation import tokens
+from classifier.topic.similarity import VsmSimilarity, topic_vector
 from classifier.topic.similarity_order import SimilarityOrder
-from classifier.topic.text import language_of_page, link_terms, tokens, weighted_terms
-from classifier.topic.vectors import Vector, dot, mean, tf_idf, top, unit
-from classifier.topic.vsm import VsmSimilarity, topic_vector
+from classifier.topic.text import language_of_page, link_terms, weighted_terms
+from classifier.topic.vectors import Vector, dot, mean, top, unit
 
 if TYPE_CHECKING:
     from harvest_crawl import Ordering, Waiting
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
     from harvest_trained import TrainedClassifiers
 
     from classifier.topic.semantic_tree import SemanticTree
+    from classifier.topic.similarity import Similarity
     from classifier.topic.values import LinkContext, PageText
-    from classifier.topic.vsm import Similarity
 
 METHODS: Final = (
     "bfs",
@@ -347,10 +348,10 @@ class Product:
         self.lesson = 2 * len(self.pages)
         self.background.learn_concepts()
         self.model = self._learned()
-        if isinstance(self.links, LinkScorer):
+        if isinstance(self.links, LearnedOrder):
             self._judge_anew(self.links)
 
-    def _judge_anew(self, links: LinkScorer) -> None:
+    def _judge_anew(self, links: LearnedOrder) -> None:
         others = [url for url in self.pages if _told(self.task, url) is None]
         judged = self.model.judge_many([self.pages[url].text for url in others])
         terms = [weighted_terms(page.text) for page in self.pages.values()]
@@ -362,7 +363,7 @@ class Product:
 
     def _promises(self, urls: list[str], waiting: Waiting) -> dict[str, float]:
         """Return the best promise of each URL; the learned order knows all its parents by itself."""
-        alike = isinstance(self.links, LinkScorer)
+        alike = isinstance(self.links, LearnedOrder)
         links = [
             link
             for url in urls
@@ -370,8 +371,10 @@ class Product:
                 {one.anchor: one for one in waiting[url]}.values() if alike else waiting[url]
             )
         ]
+        # The learned order's own scale: as a number from 0 to 1 it would move with the crawl.
+        rank = self.links.order if isinstance(self.links, LearnedOrder) else self.links.expect
         best: dict[str, float] = {}
-        for link, promise in zip(links, self.links.order(links, self.model), strict=True):
+        for link, promise in zip(links, rank(links, self.model), strict=True):
             best[link.url] = max(promise, best.get(link.url, promise))
         return best
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import md5
 from typing import TYPE_CHECKING
 
-from classifier.topic.background import Background
+from classifier.topic.background import Background, tf_idf
 from classifier.topic.text import weighted_terms
-from classifier.topic.vectors import Vocabulary, tf_idf, unit
+from classifier.topic.vectors import Vocabulary, unit
 
 if TYPE_CHECKING:
     from harvest_graph import Graph
@@ -31,7 +32,7 @@ class TrainedClassifiers:
         ]
         self._background = Background()
         pages = [weighted_terms(graph.fetch(url).text) for url in self._urls]
-        self._vocabulary = Vocabulary.of(pages, min_pages=MIN_PAGES)
+        self._vocabulary = _shared_terms(pages)
         self._rows = self._vocabulary.rows([unit(tf_idf(page, self._background)) for page in pages])
 
     def classifier(self, topic: str) -> Callable[[PageText], float]:
@@ -49,6 +50,12 @@ class TrainedClassifiers:
             return float(model.predict_proba(row)[0, 1])
 
         return probability
+
+
+def _shared_terms(pages: Sequence[Mapping[str, float]]) -> Vocabulary:
+    counts = Counter(term for page in pages for term in page)
+    kept = sorted(term for term, count in counts.items() if count >= MIN_PAGES)
+    return Vocabulary({term: column for column, term in enumerate(kept)})
 
 
 def is_training_page(url: str) -> bool:

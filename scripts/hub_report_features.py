@@ -16,17 +16,17 @@ from typing import Final
 from urllib.parse import urljoin
 
 import numpy as np
+from lab.hub.folded import confusion
+from lab.hub.paper import train_paper_url
 from lxml import etree, html
 from numpy.typing import NDArray
 from replay_site import ReplaySite
 from sklearn.linear_model import LogisticRegression
 
-from classifier.evaluation import confusion
 from classifier.hub.classifier import HubClassifier
 from classifier.hub.evidence import LinkEvidence
-from classifier.hub.folds import folds_of
-from classifier.hub.paper import train_paper_url
 from classifier.hub.svm import Pair
+from classifier.hub.updating import folds_of
 from incremental.urls import normalize
 
 Floats = NDArray[np.float64]

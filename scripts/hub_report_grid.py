@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from lab.hub.grid import GridResult, GridStage
 
-from classifier.hub.grid import GridResult, GridStage
 from classifier.hub.model import HubModel
 
 MACHINES = ("url", "content", "joint")

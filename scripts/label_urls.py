@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
+from lab.hub.files import most_uncertain, read_links
+
 from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.errors import HubClassifierError
 from classifier.hub.labels import (
     HUB,
     TOPIC,
     LabelRow,
-    most_uncertain,
     read_labels,
-    read_links,
     write_labels,
 )
 

@@ -11,19 +11,24 @@ Chinese is left to the table that jieba brings.
 from __future__ import annotations
 
 import argparse
+import json
+import lzma
 import sys
 from collections import Counter
+from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 import trafilatura
+from lab.hub.files import Capture, read_captures
 from rich.progress import track
 
-from classifier.hub.captures import Capture, read_captures
 from classifier.hub.labels import read_labels
-from classifier.topic.shares import DATA_FOLDER, write_shares
-from classifier.topic.text import language_of, tokens
+from classifier.topic.document_frequencies import COUNTS, DATA_FOLDER, MANIFEST
+from classifier.topic.language import language_of
+from classifier.topic.segmentation import tokens
 
 PER_DOMAIN = 20
 """Pages of one domain that count."""
@@ -31,6 +36,10 @@ MIN_PAGES = 25
 """A language with fewer pages gets no table."""
 MIN_CHARS = 200
 """A shorter main text is an error page or a menu."""
+MIN_COUNT = 2
+"""A term of one page only is left out: most are names and errors."""
+MAX_TERMS = 30_000
+"""Of a language, the most common first."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -65,6 +74,30 @@ def _count(captures: list[Capture]) -> tuple[Counter[str], dict[str, Counter[str
         pages[language] += 1
         counts.setdefault(language, Counter()).update(set(tokens(text, language)))
     return pages, counts
+
+
+def write_shares(
+    folder: Path, pages: Mapping[str, int], counts: Mapping[str, Mapping[str, int]]
+) -> int:
+    """Write the counts of each language and their manifest; returns the bytes written."""
+    kept = {language: _common(counts[language]) for language in sorted(counts)}
+    text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    packed = lzma.compress(text.encode())
+    manifest = {
+        "kind": "hubwatch document frequencies",
+        "format": 1,
+        "pages": dict(sorted(pages.items())),
+        "sha256": sha256(packed).hexdigest(),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / COUNTS).write_bytes(packed)
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    return len(packed)
+
+
+def _common(counts: Mapping[str, int]) -> dict[str, int]:
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return {term: count for term, count in ranked[:MAX_TERMS] if count >= MIN_COUNT}
 
 
 if __name__ == "__main__":

@@ -38,8 +38,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 import numpy as np
-
-from classifier.hub.assessment import (
+from lab.hub.assessment import (
     Judged,
     judge_pages,
     judge_urls,
@@ -47,17 +46,18 @@ from classifier.hub.assessment import (
     score,
     scored_rows,
 )
-from classifier.hub.captures import read_captures
+from lab.hub.files import read_captures
+from lab.hub.grid import Search
+from lab.hub.rivals import Rivals, paper_content_rows
+from lab.hub.study import size_study
+from lab.hub.training import PAPER_BEST
+from lab.hub.url_training import Probes, TrainedUrlMachine, TrainingRows, train_url_machine
+
 from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.context import SiteIndex
 from classifier.hub.errors import HubClassifierError
 from classifier.hub.evidence import LinkEvidence
-from classifier.hub.grid import Search
 from classifier.hub.labels import LabelRow, read_labels
-from classifier.hub.rivals import paper_content_rows
-from classifier.hub.study import size_study
-from classifier.hub.training import PAPER_BEST
-from classifier.hub.url_training import Probes, TrainedUrlMachine, TrainingRows, train_url_machine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -178,7 +178,7 @@ def _run_method(
     if method == "url":
         classifier.score(links)
     elif method == "paper_url":
-        model.paper_url.decide_links(links)
+        Rivals.of(model).paper_url.decide_links(links)
     elif method == "cascade":
         for link, capture in zip(links, captures, strict=True):
             classifier.score_page(link, capture.body, encoding=capture.row.encoding or None)
@@ -187,9 +187,9 @@ def _run_method(
         if method == "content":
             model.content.log_odds(features)
         elif method == "paper_content":
-            model.paper_content.decide(paper_content_rows(features))
+            Rivals.of(model).paper_content.decide(paper_content_rows(features))
         else:
-            model.heuristic.decide(features)
+            Rivals.of(model).heuristic.decide(features)
 
 
 def _context(options: argparse.Namespace) -> None:

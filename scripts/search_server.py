@@ -15,7 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
-from classifier.topic.text import language_of, tokens
+from classifier.topic.language import language_of
+from classifier.topic.segmentation import tokens
 
 RESULTS_PER_PAGE = 10
 MAX_TOKENS = 3_000

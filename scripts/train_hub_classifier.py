@@ -39,29 +39,26 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
+from lab.hub.files import PAGE_COLUMNS, check_two_classes, read_captures
+from lab.hub.grid import Search
+from lab.hub.training import TrainingOptions, train_model
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TaskID
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
 
-from classifier.hub.captures import read_captures
 from classifier.hub.classifier import load_default
 from classifier.hub.errors import HubClassifierError, LabelFileError
-from classifier.hub.folds import fold_of
-from classifier.hub.grid import Search
 from classifier.hub.labels import (
     LABEL_COLUMNS,
-    PAGE_COLUMNS,
     LabelRow,
     Said,
-    check_two_classes,
     labels_hash,
     read_labels,
     write_labels,
 )
 from classifier.hub.model import HubModel, load_model
 from classifier.hub.registry import ActiveClassifier, ModelRegistry, next_version, refusal
-from classifier.hub.training import TrainingOptions, train_model
-from classifier.hub.updating import update_model
+from classifier.hub.updating import fold_of, update_model
 from incremental.training.label_files import label_rows, merged
 from incremental.training.model_versions import adopt_shipped, base_model
 from incremental.training.nightly_training import UNTIL
@@ -154,7 +151,7 @@ def _train_anew(options: argparse.Namespace, stored: list[LabelEntry]) -> HubMod
             chosen = TrainingOptions(tell=_tell, search=how)
         else:
             earlier = load_model(options.pairs) if options.pairs else load_default().model
-            chosen = TrainingOptions(tell=_tell, found=earlier.found())
+            chosen = TrainingOptions(tell=_tell, found=earlier.search)
         return train_model(rows, captures, version, chosen)
 
 

@@ -1,4 +1,4 @@
-"""Which links are hubs: paper 003 reproduced (:mod:`~classifier.hub.paper`) and surpassed.
+"""Which links are hubs: paper 003 surpassed (``scripts/lab/hub`` reproduces it, and trains what ships).
 
 ::
 
@@ -17,20 +17,20 @@ from classifier.hub.errors import HubClassifierError, LabelFileError, ModelError
 from classifier.hub.evidence import LinkEvidence
 
 if TYPE_CHECKING:
-    from classifier.hub.classifier import HubClassifier, PageScore, load_default
+    from classifier.hub.classifier import HubClassifier, HubScore, load_default
 
 __all__ = [
     "HubClassifier",
     "HubClassifierError",
+    "HubScore",
     "LabelFileError",
     "LinkEvidence",
     "ModelError",
-    "PageScore",
     "TrainingError",
     "load_default",
 ]
 
-_HEAVY = frozenset(["HubClassifier", "PageScore", "load_default"])
+_HEAVY = frozenset(["HubClassifier", "HubScore", "load_default"])
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - the module protocol (PEP 562)

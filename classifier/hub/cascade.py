@@ -9,16 +9,14 @@ opinions reached F1 0.935 on held-out domains, one machine over both 0.957.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub.content_features import CONTENT_FEATURE_NAMES
 from classifier.hub.scaling import LinearScale, Sigmoid
 from classifier.hub.svm import RbfMachine
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _URL_REACH = 6.0
 _URL_EMPHASIS = 4.0
@@ -58,14 +56,11 @@ class ContentMachine:
 def joint_rows(
     rows: NDArray[np.float64],
     url_log_odds: NDArray[np.float64],
-    page_bytes: NDArray[np.float64] | None,
+    page_bytes: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return content features, the logarithm of the page's size (NaN = unknown), the URL's log-odds.
-
-    Without ``page_bytes`` there is no such column: so it was in models of before.
-    """
-    size = [] if page_bytes is None else [np.log1p(page_bytes)]
-    return np.column_stack([rows, *size, np.clip(url_log_odds, -_URL_REACH, _URL_REACH)])
+    """Return content features, the logarithm of the page's size (NaN = unknown), the URL's log-odds."""
+    reached = np.clip(url_log_odds, -_URL_REACH, _URL_REACH)
+    return np.column_stack([rows, np.log1p(page_bytes), reached])
 
 
 def scale_joined(scale: LinearScale, rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -94,25 +89,6 @@ class Cascade:
     ) -> NDArray[np.float64]:
         """Return log-odds of pages; content and size (NaN = unknown) count where the URL leaves doubt."""
         joint = self.joint
-        sized = len(joint.scale.centre) > rows.shape[1] + 1
-        scaled = scale_joined(joint.scale, joint_rows(rows, url, page_bytes if sized else None))
+        scaled = scale_joined(joint.scale, joint_rows(rows, url, page_bytes))
         joined = joint.sigmoid.log_odds(joint.machine.decide(scaled))
         return np.where(np.abs(url) >= self.sure, url, joined)
-
-
-LOSS_ALLOWED: Final = 0.001
-"""F1 that the zone of doubt may cost: a wider zone parses more pages for next to nothing."""
-
-
-def narrowest_zone(
-    url: NDArray[np.float64], joined: NDArray[np.float64], hubs: NDArray[np.bool_]
-) -> float:
-    """Return the smallest ``sure`` whose F1 is nearly the best, on held-out log-odds."""
-    zones = np.arange(0.0, 12.1, 0.25)
-    scores = [_f1(np.where(np.abs(url) >= zone, url, joined) > 0, hubs) for zone in zones]
-    enough = max(scores) - LOSS_ALLOWED
-    return float(next(zone for zone, f1 in zip(zones, scores, strict=True) if f1 >= enough))
-
-
-def _f1(predicted: NDArray[np.bool_], hubs: NDArray[np.bool_]) -> float:
-    return float(2 * (predicted & hubs).sum() / max(predicted.sum() + hubs.sum(), 1))

@@ -11,14 +11,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from math import log1p
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from classifier.hub.page_text import PageText, fold_space, parse_page, read_text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from classifier.hub.page_text import PageCounts, fold_space, parse_page, read_text
 
 _TEXT = (
     "characters plain_characters link_characters link_share punctuation punctuation_density"
@@ -44,53 +42,30 @@ _CLASSES = (
 )
 CONTENT_FEATURE_NAMES: Final = tuple(f"{_TEXT} {_LINKS} {_TAGS} {_HEAD} {_CLASSES}".split())
 
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _PAGING = re.compile(
     r"(?:[0-9«»‹›<>]{1,4}|next.{0,8}|older.{0,8}|previous.{0,8}|prev|more.{0,10}|load more"
     r"|下一页|上一页|尾页|首页|末页|更多.*|weiter|suivante?|siguiente)",
     re.IGNORECASE,
 )
-_PUBLISHED = frozenset(
-    [
-        "article:published_time",
-        "article:modified_time",
-        "datepublished",
-        "publishdate",
-        "pubdate",
-        "date",
-        "dc.date",
-        "dc.date.issued",
-        "parsely-pub-date",
-        "sailthru.date",
-        "og:updated_time",
-    ]
+_PUBLISHED = _names(
+    "article:published_time article:modified_time datepublished publishdate pubdate date "
+    "dc.date dc.date.issued parsely-pub-date sailthru.date og:updated_time"
 )
 _DATA_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(\w{1,40})"')
-_ARTICLE_TYPES = frozenset(
-    [
-        "Article",
-        "NewsArticle",
-        "BlogPosting",
-        "Product",
-        "Recipe",
-        "TechArticle",
-        "ReportageNewsArticle",
-        "ScholarlyArticle",
-        "VideoObject",
-        "Review",
-    ]
+_ARTICLE_TYPES = _names(
+    "Article NewsArticle BlogPosting Product Recipe TechArticle ReportageNewsArticle "
+    "ScholarlyArticle VideoObject Review"
 )
 _COLLECTION_TYPES = frozenset(
     ["CollectionPage", "ItemList", "WebSite", "SearchAction", "Blog", "ListItem", "Organization"]
 )
-_ENTRY_CLASSES = frozenset(
-    [
-        "entry-content",
-        "article-body",
-        "post-content",
-        "article-content",
-        "story-body",
-        "articlebody",
-    ]
+_ENTRY_CLASSES = _names(
+    "entry-content article-body post-content article-content story-body articlebody"
 )
 _PAGING_CLASSES = frozenset(["pager", "next", "nav-links", "page-numbers"])
 
@@ -122,7 +97,7 @@ def describe_page(
     return np.array(row, dtype=np.float64)
 
 
-def _text_features(text: PageText) -> list[float]:
+def _text_features(text: PageCounts) -> list[float]:
     plain = text.characters - text.link_characters
     paragraphs = sorted(text.paragraphs, reverse=True)
     long = [size for size in paragraphs if size > _LONG_PARAGRAPH]
@@ -143,7 +118,7 @@ def _text_features(text: PageText) -> list[float]:
     ]
 
 
-def _link_features(text: PageText, body: Any) -> list[float]:  # noqa: ANN401 - an lxml element
+def _link_features(text: PageCounts, body: Any) -> list[float]:  # noqa: ANN401 - an lxml element
     sizes = sorted(text.links)
     count = len(sizes)
     long = sum(size >= _LONG_LINK for size in sizes)
@@ -192,7 +167,7 @@ def _tag_features(tags: Counter[str]) -> list[float]:
     ]
 
 
-def _head_features(tree: Any, text: PageText) -> list[float]:  # noqa: ANN401 - an lxml tree
+def _head_features(tree: Any, text: PageCounts) -> list[float]:  # noqa: ANN401 - an lxml tree
     headings = list(tree.iter("h1"))[:20]
     first = fold_space(headings[0].text_content()[:1000]) if headings else ""
     title = fold_space("".join(tree.xpath("//title//text()")[:3])[:1000])

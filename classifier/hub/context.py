@@ -13,19 +13,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import log1p
 from statistics import median
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub.evidence import LinkEvidence, UrlParts, split_url
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
 
 _LIMIT = 2.5
 """Context moves log-odds by at most this: behaviour, not layout, overrules a sure classifier."""

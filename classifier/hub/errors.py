@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hubwatch_errors import HubwatchError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class HubClassifierError(HubwatchError):

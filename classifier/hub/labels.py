@@ -8,25 +8,18 @@ says outranks what a page's behaviour says, and that outranks a shipped or impor
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from classifier.hub.errors import LabelFileError
 from classifier.hub.evidence import LinkEvidence, split_url
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 HUB: Final = "hub"
 TOPIC: Final = "topic"
 
 LABEL_COLUMNS: Final = ("label", "url", "anchor", "domain", "lang", "source")
-PAGE_COLUMNS: Final = ("label", "url", "domain", "lang", "md5", "encoding", "source")
-"""Columns of a file that labels captured pages."""
 CRAWL_COLUMNS: Final = ("page_bytes", "crawl_depth")
 """What only a crawl knows of a page, as whole numbers; empty = unknown."""
 
@@ -87,7 +80,7 @@ def read_labels(path: Path | str, said: dict[str, Said] | None = None) -> list[L
     is an error, too: nothing can be learned from it, and which of the two is meant only its author knows.
     """
     rows = []
-    for number, values in _read_table(path, {"label", "url"}):
+    for number, values in read_table(path, {"label", "url"}):
         row = _label_row(path, number, values)
         if said is not None:
             _refuse_contradiction(path, number, row, said)
@@ -104,15 +97,8 @@ def _refuse_contradiction(
         raise LabelFileError(path, number, f"{problem}; keep one of the two")
 
 
-def read_links(path: Path | str) -> list[LabelRow]:
-    """Read a file of links without labels; the rows' labels are empty."""
-    return [
-        _link_row(path, number, {**values, "label": ""})
-        for number, values in _read_table(path, {"url"})
-    ]
-
-
-def _read_table(path: Path | str, needed: set[str]) -> list[tuple[int, dict[str, str]]]:
+def read_table(path: Path | str, needed: set[str]) -> list[tuple[int, dict[str, str]]]:
+    """Return (line, fields by column) of each row."""
     lines = _read_text(path).split("\n")
     columns = lines[0].rstrip("\r").split("\t")
     missing = needed - set(columns)
@@ -147,10 +133,11 @@ def _read_text(path: Path | str) -> str:
 def _label_row(path: Path | str, number: int, values: dict[str, str]) -> LabelRow:
     if values["label"] not in {HUB, TOPIC}:
         raise LabelFileError(path, number, f"label is {values['label']!r}, not hub or topic")
-    return _link_row(path, number, values)
+    return link_row(path, number, values)
 
 
-def _link_row(path: Path | str, number: int, values: dict[str, str]) -> LabelRow:
+def link_row(path: Path | str, number: int, values: dict[str, str]) -> LabelRow:
+    """Return one row, whatever its label."""
     host = split_url(values["url"]).host
     if not host:
         raise LabelFileError(path, number, f"URL {values['url'][:100]!r} has no host")
@@ -179,13 +166,6 @@ def write_labels(rows: Iterable[LabelRow], columns: Sequence[str] = LABEL_COLUMN
 
 def _field(value: str | int | None) -> str:
     return "" if value is None else " ".join(str(value).split())
-
-
-def check_two_classes(rows: Sequence[LabelRow], path: Path | str) -> None:
-    """Raise LabelFileError when only one of hub and topic occurs."""
-    labels = {row.label for row in rows}
-    if len(labels) < 2:  # noqa: PLR2004 - hub and topic
-        raise LabelFileError(path, 0, f"has rows of class {labels.pop()} only; both are needed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,12 +208,6 @@ class BehaviourRule:
         ):
             return TOPIC
         return None
-
-
-def most_uncertain(probabilities: NDArray[np.float64], count: int) -> list[int]:
-    """Return the places of the ``count`` probabilities nearest to one half, nearest first."""
-    order = sorted(range(len(probabilities)), key=lambda place: abs(probabilities[place] - 0.5))
-    return order[:count]
 
 
 def labels_hash(rows: Iterable[LabelRow]) -> str:

@@ -4,8 +4,8 @@
 
     <version>/manifest.json     format, version, training set's hash, metrics, the grids that C and
                                 gamma were found in, SHA-256 of each file
-              url.json url.svm  content.* joint.* paper_url.* paper_content.*
-              heuristic.json check.json
+              url.json url.svm  content.* joint.* check.json
+              paper_url.* paper_content.* heuristic.json     rivals, for scripts/lab
 
 All of it is JSON and libsvm text; reading it runs no code. Every file is checked against the
 manifest before it is read.
@@ -19,24 +19,25 @@ import re
 import shutil
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from classifier.hub.cascade import Cascade, ContentMachine
-from classifier.hub.check_rows import CheckRows
 from classifier.hub.errors import ModelError
-from classifier.hub.paper import PaperMachine
-from classifier.hub.rivals import HeuristicBayes
 from classifier.hub.svm import Pair
-from classifier.hub.url_machine import ALL_FEATURE_NAMES, UrlMachine
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from classifier.hub.url_machine import CheckRows, UrlMachine
 
 FORMAT: Final = 1
 """Raised when older code could misread a folder."""
 KIND: Final = "hubwatch hub classifier"
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SIZE_LIMIT = 50_000_000
+_FILES: Final = frozenset(
+    [
+        "check.json",
+        *(f"{name}.{kind}" for name in ("url", "content", "joint") for kind in ("json", "svm")),
+    ]
+)
 _UPDATE_SHARES: Final = ("right", "base_right", "kept", "base_kept")
 
 
@@ -48,46 +49,21 @@ class HubModel:
     url: UrlMachine
     content: ContentMachine
     cascade: Cascade
-    paper_url: PaperMachine
-    paper_content: PaperMachine
-    heuristic: HeuristicBayes
     checks: CheckRows
     """Rows by which an update of this model is checked for what it forgets."""
     training: dict[str, Any]
     """What it was trained on: rows, hubs, domains, hash of the rows."""
     metrics: dict[str, Any]
     """Scores on domains that the machines behind them never saw."""
-    search: dict[str, Any] = field(default_factory=dict)
-    """By machine: its C and gamma, and the grids they were found in (:mod:`classifier.hub.grid`)."""
-
-    def found(self) -> dict[str, dict[str, Any]]:
-        """Return what the search found for every machine; of models of before their pairs alone."""
-        pairs = {name: self.pair(name) for name in _machines(self)}
-        alone = {name: {"cost": pair.cost, "gamma": pair.gamma} for name, pair in pairs.items()}
-        return {name: self.search.get(name, pair) for name, pair in alone.items()}
+    search: dict[str, Any]
+    """By machine: its C and gamma, and the grids they were found in."""
+    rivals: dict[str, str] = field(default_factory=dict)
+    """Files of the methods that it was compared with: never run here, kept as they are."""
 
     def pair(self, machine: str) -> Pair:
-        """Return what ``url``, ``content``, ``joint``, ``paper_url`` or ``paper_content`` learned with."""
-        found = self.search.get(machine)
-        if found is not None:
-            return Pair(float(found["cost"]), float(found["gamma"]))
-        machines = _machines(self)
-        return Pair(_COST_BEFORE.get(machine, 3.0), machines[machine].machine.gamma)
-
-
-_COST_BEFORE: Final = {"paper_url": 32.0, "paper_content": 1024.0}
-"""C of models that were trained before the manifest said; that of all others was 3."""
-
-
-def _machines(model: HubModel) -> dict[str, UrlMachine | ContentMachine | PaperMachine]:
-    """Return every machine that has files of its own, by their name."""
-    return {
-        "url": model.url,
-        "content": model.content,
-        "joint": model.cascade.joint,
-        "paper_url": model.paper_url,
-        "paper_content": model.paper_content,
-    }
+        """Return what ``url``, ``content``, ``joint`` or a rival was trained with."""
+        found = self.search[machine]
+        return Pair(float(found["cost"]), float(found["gamma"]))
 
 
 def is_version(name: str) -> bool:
@@ -124,17 +100,20 @@ def save_model(model: HubModel, folder: Path) -> None:
 
 
 def _files_of(model: HubModel) -> dict[str, str]:
-    files = {
-        "heuristic.json": _compact(model.heuristic.to_json()),
-        "check.json": _compact(model.checks.to_json()),
+    machines: dict[str, UrlMachine | ContentMachine] = {
+        "url": model.url,
+        "content": model.content,
+        "joint": model.cascade.joint,
     }
-    for name, machine in _machines(model).items():
-        files[f"{name}.json"] = _compact(machine.to_json())
+    files = {**model.rivals, "check.json": compact(model.checks.to_json())}
+    for name, machine in machines.items():
+        files[f"{name}.json"] = compact(machine.to_json())
         files[f"{name}.svm"] = machine.machine.text
     return files
 
 
-def _compact(data: object) -> str:
+def compact(data: object) -> str:
+    """Return JSON as the files of a model have it."""
     return json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n"
 
 
@@ -197,7 +176,7 @@ def load_model(folder: Path) -> HubModel:
         texts = {
             name: _read_checked(folder, name, digest) for name, digest in manifest["files"].items()
         }
-        data = {name: json.loads(text) for name, text in texts.items() if name.endswith(".json")}
+        data = {name: json.loads(texts[name]) for name in _FILES if name.endswith(".json")}
         return HubModel(
             version=str(manifest["version"]),
             url=UrlMachine.from_json(data["url.json"], texts["url.svm"]),
@@ -206,15 +185,11 @@ def load_model(folder: Path) -> HubModel:
                 float(manifest["cascade"]["sure"]),
                 ContentMachine.from_json(data["joint.json"], texts["joint.svm"]),
             ),
-            paper_url=PaperMachine.from_json(data["paper_url.json"], texts["paper_url.svm"]),
-            paper_content=PaperMachine.from_json(
-                data["paper_content.json"], texts["paper_content.svm"]
-            ),
-            heuristic=HeuristicBayes.from_json(data["heuristic.json"]),
-            checks=CheckRows.from_json(data["check.json"], len(ALL_FEATURE_NAMES)),
+            checks=CheckRows.from_json(data["check.json"]),
             training=manifest["training"],
             metrics=manifest["metrics"],
             search=_search_of(manifest),
+            rivals={name: text for name, text in texts.items() if name not in _FILES},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         problem = f"cannot be read as format {FORMAT} ({type(error).__name__}: {error})"
@@ -222,8 +197,10 @@ def load_model(folder: Path) -> HubModel:
 
 
 def _search_of(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return the grids of a manifest, {} before there were any; ValueError when a pair is none."""
-    found: dict[str, Any] = dict(manifest.get("search", {}))
+    """Return the grids of a manifest; ValueError when a pair is none, or that of the URLs is missing."""
+    found: dict[str, Any] = dict(manifest["search"])
+    if "url" not in found:
+        raise ValueError("it does not tell C and gamma")
     for note in found.values():
         if not (float(note["cost"]) > 0 and float(note["gamma"]) > 0):
             raise ValueError("its C or gamma is not above 0")

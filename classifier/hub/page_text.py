@@ -34,7 +34,7 @@ Place = tuple[str, ...]
 
 
 @dataclass
-class PageText:
+class PageCounts:
     """What the walk counts; lengths are characters with white space folded."""
 
     characters: int = 0
@@ -73,7 +73,7 @@ def fold_space(text: str) -> str:
     return _SPACE.sub(" ", text).strip()
 
 
-def read_text(body: html.HtmlElement) -> PageText:
+def read_text(body: html.HtmlElement) -> PageCounts:
     """Walk a body once and count."""
     walk = _Walk()
     events = etree.iterwalk(body, events=("start", "end", "comment", "pi"))
@@ -94,7 +94,7 @@ class _Walk:
     """The state of a walk: what the present place is inside of."""
 
     def __init__(self) -> None:
-        self.found = PageText()
+        self.found = PageCounts()
         self._path: list[str] = []
         self._hidden = 0
         self._headings = 0

@@ -15,22 +15,19 @@ import json
 import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.errors import ModelError
 from classifier.hub.model import (
+    HubModel,
     is_version,
     newest_version,
     read_manifest,
     save_model,
     versions_in,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from classifier.hub.model import HubModel
 
 FORGOTTEN: Final = 0.005
 """Share of the check rows that an update may lose: three of 600, doubtful ones among its old rows."""

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-_REACH = 3.0
-"""Standard deviations after which a feature counts as extreme and no further."""
-
-_CONSTANT = 1e-6
-"""A feature that varies less is constant: rounding alone makes a deviation of about 1e-17."""
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +16,6 @@ class LinearScale:
     centre: NDArray[np.float64]
     width: NDArray[np.float64]
     reach: float
-
-    @classmethod
-    def standard(cls, rows: NDArray[np.float64]) -> Self:
-        """Mean 0 and deviation 1 on the training rows; constant features become 0."""
-        width = rows.std(axis=0)
-        width[width < _CONSTANT] = 1.0
-        return cls(rows.mean(axis=0), width, _REACH)
-
-    @classmethod
-    def to_unit_range(cls, rows: NDArray[np.float64]) -> Self:
-        """[-1, 1] on the training rows, as svm-scale does (paper 003, section 2.3)."""
-        low, high = rows.min(axis=0), rows.max(axis=0)
-        width = (high - low) / 2
-        width[width < _CONSTANT] = 1.0
-        return cls((high + low) / 2, width, 1.0)
 
     def apply(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scale rows; three decimals, so that a saved machine is small and equal to the live one."""
@@ -69,21 +46,9 @@ class Sigmoid:
     slope: float
     offset: float
 
-    @classmethod
-    def fit(cls, values: NDArray[np.float64], hubs: NDArray[np.bool_]) -> Self:
-        """Fit on decision values of rows that the machine was not trained on."""
-        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - heavy
-
-        fitted = LogisticRegression(C=1e3).fit(values[:, None], hubs)
-        return cls(float(fitted.coef_[0][0]), float(fitted.intercept_[0]))
-
     def log_odds(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return calibrated log-odds, cut off at +-12 (nothing is surer than 1 in 160,000)."""
         return np.clip(self.slope * values + self.offset, -12.0, 12.0)
-
-    def probability(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return calibrated probabilities."""
-        return to_probability(self.log_odds(values))
 
 
 def to_probability(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,14 +11,12 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub.errors import TrainingError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _CHUNK = 1024
 """Rows scored at once; the kernel block stays in the processor's cache."""

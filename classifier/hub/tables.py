@@ -13,21 +13,16 @@ hash of each n-gram grows from that of the n-gram one shorter at the same place.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub.evidence import ANCHOR_LIMIT, LinkEvidence, UrlParts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-    from scipy.sparse import csr_matrix
 
 _VIEW_LIMIT = 300
 """Characters of one view that are read."""
@@ -151,7 +146,7 @@ def _plain(text: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class TableView:
     """How one table reads a link: which text, which n-grams, how many buckets (a power of two)."""
 
     name: str
@@ -162,14 +157,14 @@ class View:
 
 
 VIEWS: Final = (
-    View("path", _path_view, 1, 6, 17),
-    View("shape", _shape_view, 1, 8, 14),
-    View("last", _last_view, 1, 5, 16),
-    View("host", _host_view, 2, 5, 15),
-    View("anchor", _anchor_view, 1, 4, 16),
-    View("form", _form_view, 1, 8, 15),
-    View("place", _place_view, 2, 5, 15),
-    View("anchor_form", _anchor_form_view, 1, 6, 14),
+    TableView("path", _path_view, 1, 6, 17),
+    TableView("shape", _shape_view, 1, 8, 14),
+    TableView("last", _last_view, 1, 5, 16),
+    TableView("host", _host_view, 2, 5, 15),
+    TableView("anchor", _anchor_view, 1, 4, 16),
+    TableView("form", _form_view, 1, 8, 15),
+    TableView("place", _place_view, 2, 5, 15),
+    TableView("anchor_form", _anchor_form_view, 1, 6, 14),
 )
 TOKEN_BITS: Final = 16
 TABLE_NAMES: Final = (*(view.name for view in VIEWS), "tokens")
@@ -202,7 +197,7 @@ def hash_views(links: Sequence[LinkEvidence], parts: Sequence[UrlParts]) -> list
     return [*hashed, _hash_tokens(parts)]
 
 
-def _hash_texts(texts: list[str], view: View) -> HashedRows:
+def _hash_texts(texts: list[str], view: TableView) -> HashedRows:
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     lengths = np.fromiter((len(text) for text in texts), dtype=np.int64, count=len(texts))
     rows = np.repeat(np.arange(len(texts)), lengths)
@@ -249,22 +244,6 @@ def _hash_tokens(parts: Sequence[UrlParts]) -> HashedRows:
     return HashedRows(rows, np.array(buckets, dtype=np.int64), counts)
 
 
-def count_matrix(links: Sequence[LinkEvidence], parts: Sequence[UrlParts]) -> csr_matrix:
-    """Return the sparse matrix links x all buckets that the tables are fitted on.
-
-    Each view's counts are divided by the root of how many n-grams the link has there.
-    """
-    from scipy.sparse import coo_matrix, hstack  # noqa: PLC0415 - training only
-
-    blocks = []
-    for hashed, size in zip(hash_views(links, parts), TABLE_SIZES, strict=True):
-        shares = 1.0 / hashed.roots[hashed.rows]
-        blocks.append(
-            coo_matrix((shares, (hashed.rows, hashed.buckets)), shape=(len(links), size)).tocsr()
-        )
-    return hstack(blocks).tocsr()
-
-
 @dataclass(frozen=True, slots=True)
 class ValueTables:
     """The weights of all tables, in the order of :data:`TABLE_NAMES`, as small whole numbers.
@@ -275,13 +254,6 @@ class ValueTables:
 
     step: float
     weights: tuple[NDArray[np.int8], ...]
-
-    @classmethod
-    def from_coefficients(cls, coefficients: NDArray[np.float64]) -> Self:
-        """Cut the coefficients of one regression over all buckets into tables."""
-        step = float(np.abs(coefficients).max()) / 127 or 1.0
-        numbers = np.round(coefficients / step).astype(np.int8)
-        return cls(step, tuple(np.split(numbers, np.cumsum(TABLE_SIZES)[:-1])))
 
     def sums(self, links: Sequence[LinkEvidence], parts: Sequence[UrlParts]) -> NDArray[np.float64]:
         """Return one row a link: the sum of each table, then the sum of all."""
@@ -318,24 +290,10 @@ class ValueTables:
         return cls(float(data["step"]), tables)
 
 
-def sum_by_table(matrix: csr_matrix, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what :meth:`ValueTables.sums` does, from a count matrix and unrounded weights."""
-    ends = np.cumsum((0, *TABLE_SIZES))
-    columns = [
-        matrix[:, start:end] @ coefficients[start:end] for start, end in pairwise(ends.tolist())
-    ]
-    columns.append(np.sum(columns, axis=0))
-    sums: NDArray[np.float64] = np.stack(columns, axis=1)
-    return sums
-
-
 def top_grams(
     tables: ValueTables, link: LinkEvidence, parts: UrlParts, count: int = 12
 ) -> list[tuple[str, str, float]]:
-    """Return (table, n-gram or token, weight) of the entries that weigh most for one link.
-
-    A weight is what one occurrence adds to the table's sum.
-    """
+    """Return (table, n-gram or token, what one occurrence adds) of the strongest entries of a link."""
     found: dict[tuple[str, str], float] = {}
     for view, table in zip(VIEWS, tables.weights, strict=False):
         text = view.text(link, parts)
@@ -353,7 +311,7 @@ def top_grams(
     return [(table, gram, weight) for (table, gram), weight in strongest if weight]
 
 
-def _grams(text: str, view: View) -> set[str]:
+def _grams(text: str, view: TableView) -> set[str]:
     return {
         text[start : start + size]
         for size in range(view.shortest, view.longest + 1)

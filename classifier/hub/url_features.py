@@ -8,13 +8,15 @@ articles on sites of any language. What is unknown (an anchor) is 0 and has its 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from math import log1p
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from classifier.hub.evidence import ANCHOR_LIMIT, URL_LIMIT, LinkEvidence, UrlParts, split_url
+from classifier.hub.evidence import ANCHOR_LIMIT, URL_LIMIT, LinkEvidence, UrlParts
 from classifier.hub.lexicon import (
     ARTICLE_ANCHOR,
     MASK_FLAGS,
@@ -24,11 +26,6 @@ from classifier.hub.lexicon import (
     mask_of,
     words_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 _SIZE = (
     "url_length path_length segments directories is_root trailing_slash extension_any"
@@ -113,11 +110,6 @@ def describe(links: Sequence[LinkEvidence], parts: Sequence[UrlParts]) -> NDArra
     """Return one row of features for each link; ``parts`` are the URLs taken apart."""
     rows = [_row(link, part) for link, part in zip(links, parts, strict=True)]
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(FEATURE_NAMES))
-
-
-def describe_one(link: LinkEvidence) -> dict[str, float]:
-    """Return the features of one link by name, for people."""
-    return dict(zip(FEATURE_NAMES, _row(link, split_url(link.url)), strict=True))
 
 
 def _row(link: LinkEvidence, parts: UrlParts) -> list[float]:

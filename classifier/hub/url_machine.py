@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub.evidence import LinkEvidence, split_url
 from classifier.hub.scaling import LinearScale, Sigmoid
 from classifier.hub.svm import RbfMachine
 from classifier.hub.tables import TABLE_NAMES, ValueTables
 from classifier.hub.url_features import FEATURE_NAMES, describe
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 ALL_FEATURE_NAMES: Final = (
     *FEATURE_NAMES,
@@ -78,3 +75,35 @@ class UrlMachine:
             RbfMachine.from_text(machine_text, len(ALL_FEATURE_NAMES)),
             Sigmoid(*data["sigmoid"]),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRows:
+    """Rows of the full training by which an update is checked for what it forgets; one entry a row.
+
+    A user has the shipped model, not the rows it was trained on. So the model carries a few hundred of
+    them along, as the URL machine sees them: numbers, no addresses. Their table sums are out of fold, as
+    in training. The machine learned them, so the share it judges rightly is no score on unseen sites; it
+    is the height from which an update must not fall (:mod:`classifier.hub.registry`).
+    """
+
+    features: NDArray[np.float64]
+    hubs: NDArray[np.bool_]
+
+    def right(self, machine: RbfMachine) -> float:
+        """Return the share of the rows that a machine judges rightly."""
+        return float(np.mean((machine.decide(self.features) > 0) == self.hubs))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return thousandths, whole numbers: scaled features have three decimals."""
+        thousandths = np.round(self.features * 1000).astype(int)
+        return {"hubs": self.hubs.astype(int).tolist(), "thousandths": thousandths.tolist()}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """Read :meth:`to_json`; ValueError when the rows have another width or there are none."""
+        features = np.array(data["thousandths"], dtype=np.float64) / 1000
+        hubs = np.array(data["hubs"], dtype=np.bool_)
+        if features.shape != (len(hubs), len(ALL_FEATURE_NAMES)) or not len(hubs):
+            raise ValueError("its check rows do not fit its features")
+        return cls(features, hubs)

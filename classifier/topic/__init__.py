@@ -3,8 +3,7 @@
 ::
 
     example pages, key words  ->  TopicModel   judge(page)  -> Relevance (score, verdict, terms)
-                                               taught(page) -> TopicModel
-    links before a fetch      ->  LinkScorer   order(links) -> which first; each fetched page teaches it
+    links before a fetch      ->  LearnedOrder   order(links) -> which first; each fetched page teaches it
 
 A user brings three example pages or five key words, never a training set (papers 000, 002, 004).
 """

@@ -15,11 +15,15 @@ neither centre, nor does one that is more like a rejected page than like any see
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
 from typing import Any, Final, Self
 
-from classifier.topic.errors import TopicModelError
+from classifier.topic.batch import PageBatch, Terms
+from classifier.topic.errors import of_format, reading
+from classifier.topic.evidence import Evidence
+from classifier.topic.fusion import np_array
+from classifier.topic.rankers import Scores, shared_terms
 from classifier.topic.vectors import Vector, cosine, mean, truncated, unit
 
 UPDATE_THRESHOLD: Final = 0.35
@@ -35,13 +39,15 @@ _FORMAT: Final = 1
 class AdaptiveCentre:
     """The paper's topic model. Vectors are of length 1, so that long pages weigh no more."""
 
+    notes: tuple[str, ...] = ()
+
     def __init__(
         self,
-        seeds: Sequence[Mapping[str, float]],
+        seeds: Sequence[Terms],
         *,
         threshold: float = UPDATE_THRESHOLD,
         guarded: bool = False,
-        rejected: Sequence[Mapping[str, float]] = (),
+        rejected: Sequence[Terms] = (),
     ) -> None:
         self.threshold = threshold
         self.guarded = guarded
@@ -51,15 +57,20 @@ class AdaptiveCentre:
         """k: pages that moved the centre; guarded, each is half a page."""
         self.centre = truncated(mean(self.seeds), MAX_FEATURES)
 
-    def similarity(self, terms: Mapping[str, float]) -> float:
+    @classmethod
+    def fit(cls, seeds: Sequence[Terms], evidence: Evidence, *, guarded: bool) -> Self:
+        """Start from the seeds, then let what was judged relevant pass by; rejected pages move nothing."""
+        centre = cls(seeds, guarded=guarded, rejected=evidence.irrelevant)
+        for page in evidence.judged:
+            centre.observe(page)
+        return centre
+
+    def similarity(self, terms: Terms) -> float:
         """Return the cosine of a page's terms to the centre: the priority of its links."""
         return cosine(terms, self.centre)
 
-    def observe(self, terms: Mapping[str, float]) -> bool:
-        """Move the centre when the page is near enough to a seed; returns whether it did.
-
-        Show it what was judged relevant, each page once.
-        """
+    def observe(self, terms: Terms) -> bool:
+        """Move the centre by a page judged relevant, if it is near enough to a seed; returns whether."""
         page = unit(terms)
         nearest = _nearest(page, self.seeds)
         if nearest <= max(self.threshold, _nearest(page, self.rejected)):
@@ -85,7 +96,7 @@ class AdaptiveCentre:
         self.centre = truncated(moved, MAX_FEATURES)
         self.updates += weight
 
-    def moved_by(self, terms: Mapping[str, float]) -> Self | None:
+    def moved_by(self, terms: Terms) -> Self | None:
         """Return the centre that a page makes of this one, which stays as it is; None = the same."""
         moved = copy(self)
         return moved if moved.observe(terms) else None
@@ -102,22 +113,27 @@ class AdaptiveCentre:
             "centre": self.centre,
         }
 
+    def scores(self, batch: PageBatch) -> Scores:
+        """Return cosines to the centre."""
+        return np_array([self.similarity(page) for page in batch.pages])
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the shared terms."""
+        return shared_terms(unit(page), unit(self.centre), count)
+
     @classmethod
     def from_json(cls, data: object) -> Self:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
-        if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise TopicModelError("adaptive centre", str(data)[:80], "is none of this version")
-        try:
+        kept = of_format(data, "adaptive centre", _FORMAT)
+        with reading("adaptive centre"):
             read = cls(
-                data["seeds"],
-                threshold=data["threshold"],
-                guarded=data["guarded"],
-                rejected=data["rejected"],
+                kept["seeds"],
+                threshold=kept["threshold"],
+                guarded=kept["guarded"],
+                rejected=kept["rejected"],
             )
-            read.updates = float(data["updates"])
-            read.centre = {str(term): float(value) for term, value in data["centre"].items()}
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise TopicModelError("adaptive centre", str(error), "is damaged") from error
+            read.updates = float(kept["updates"])
+            read.centre = {str(term): float(value) for term, value in kept["centre"].items()}
         return read
 
 

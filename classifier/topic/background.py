@@ -18,10 +18,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, Self
 
 from classifier.topic.concepts import Concepts
-from classifier.topic.errors import TopicModelError
+from classifier.topic.document_frequencies import share_of
+from classifier.topic.errors import TopicModelError, of_format
 from classifier.topic.sample import PageSample
-from classifier.topic.shares import share_of
-from classifier.topic.vectors import Vector, tf_idf, unit
+from classifier.topic.vectors import Vector, unit
 
 PRIOR_PAGES: Final = 500
 """P: what the general table is worth, in pages."""
@@ -51,10 +51,7 @@ class Background:
         self._idf_pages = pages
 
     def idf(self, term: str) -> float:
-        """Return the inverse document frequency, above 0 and at most about ln(2 (P + n)).
-
-        It lags behind by at most one page in a hundred.
-        """
+        """Return the inverse document frequency, above 0; it lags behind by a page in a hundred at most."""
         known = self._idf.get(term)
         if known is None:
             expected = PRIOR_PAGES * share_of(term) + self._counts.get(term, 0)
@@ -62,11 +59,6 @@ class Background:
             if len(self._idf) < MAX_TERMS:
                 self._idf[term] = known
         return known
-
-    def share(self, term: str) -> float:
-        """Return the expected share of pages with the term, above 0 and at most 1."""
-        expected = PRIOR_PAGES * share_of(term) + self._counts.get(term, 0)
-        return min((expected + 0.5) / (self._total + 1), 1.0)
 
     def seen(self, term: str) -> bool:
         """Whether an observed page held the term; rare ones may be forgotten."""
@@ -102,10 +94,7 @@ class Background:
         self._counts = dict(ranked[: MAX_TERMS // 2])
 
     def learn_concepts(self) -> bool:
-        """Learn which terms go together from the sample (seconds); False = too few pages yet.
-
-        A nightly job. Topics learned before keep working, and are better learned again after it.
-        """
+        """Learn which terms go together from the sample (seconds); False = too few pages yet."""
         learned = Concepts.learn([self.vector(page) for page in self.sample.pages])
         self.concepts = learned or self.concepts
         return learned is not None
@@ -123,9 +112,8 @@ class Background:
     @classmethod
     def from_json(cls, data: object) -> Self:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
-        if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise TopicModelError("background", str(data)[:80], "is no background of this version")
-        pages, counts = data.get("pages"), data.get("counts")
+        kept = of_format(data, "background", _FORMAT)
+        pages, counts = kept.get("pages"), kept.get("counts")
         if not isinstance(pages, int) or pages < 0 or not isinstance(counts, dict):
             raise TopicModelError("background", str(pages)[:80], "is damaged: no number of pages")
         if len(counts) > MAX_TERMS:
@@ -135,7 +123,15 @@ class Background:
         if not all(isinstance(count, int) and 0 < count <= pages for count in counts.values()):
             raise TopicModelError("background", "counts", "is damaged: a count out of range")
         read = cls(pages, counts)
-        read.sample = PageSample.from_json(data.get("sample"))
-        if data.get("concepts") is not None:
-            read.concepts = Concepts.from_json(data["concepts"])
+        read.sample = PageSample.from_json(kept.get("sample"))
+        if kept.get("concepts") is not None:
+            read.concepts = Concepts.from_json(kept["concepts"])
         return read
+
+
+def tf_idf(terms: Mapping[str, float], background: Background) -> Vector:
+    """Return tf-idf weights, not normalised, with ``1 + ln tf`` for tf above 1."""
+    return {
+        term: (1 + math.log(count) if count > 1 else count) * background.idf(term)
+        for term, count in terms.items()
+    }

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.background import Background
 from classifier.topic.concepts import SCALES, Concepts
 from classifier.topic.vectors import Vector, Vocabulary
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Terms = Mapping[str, float]
 """Weighted term counts of one page, as :func:`classifier.topic.text.weighted_terms` gives them."""
@@ -63,14 +62,10 @@ class PageBatch:
 
     def cosines(self, centre: Vector) -> NDArray[np.float64]:
         """Return each page's inner product with a vector over terms."""
-        import numpy as np  # noqa: PLC0415 - heavy
-
         return np.asarray(self.rows @ self.vocabulary.dense(centre), dtype=np.float64)
 
     def likeness(self, vectors: Sequence[Terms]) -> NDArray[np.float64]:
         """Return each page's inner product with each of some vectors, shape (pages, vectors)."""
-        import numpy as np  # noqa: PLC0415 - heavy
-
         if not vectors or not len(self.vocabulary):
             return np.zeros((len(self), len(vectors)))
         others = self.vocabulary.rows(vectors)
@@ -95,8 +90,6 @@ def sample_of(background: Background) -> PageBatch:
 
 def scaled(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
     """Return the first dimensions of places at each scale, every row of length 1 or 0."""
-    import numpy as np  # noqa: PLC0415 - heavy
-
     units = []
     for width in SCALES:
         part = places[:, :width]

@@ -20,12 +20,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 MAX_TERMS_PER_EXAMPLE: Final = 200
 MAX_TERMS: Final = 200_000
@@ -48,7 +46,7 @@ class Density(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class TermExample:
     """One text: its terms' numbers, and for each 0.5 + 0.5 tf / max tf."""
 
     terms: NDArray[np.int64]
@@ -72,15 +70,15 @@ class TermNumbers:
         """All terms, in the order of their numbers."""
         return tuple(self._numbers)
 
-    def example(self, terms: Mapping[str, float]) -> Example:
+    def example(self, terms: Mapping[str, float]) -> TermExample:
         """Return a text by its heaviest terms; terms beyond ``MAX_TERMS`` are dropped."""
         heaviest = sorted(terms.items(), key=lambda item: -item[1])[:MAX_TERMS_PER_EXAMPLE]
         numbered = [(self.number(term), count) for term, count in heaviest if count > 0]
         known = [(number, count) for number, count in numbered if number is not None]
         if not known:
-            return Example(np.zeros(0, dtype=np.int64), np.zeros(0))
+            return TermExample(np.zeros(0, dtype=np.int64), np.zeros(0))
         numbers, counts = zip(*known, strict=True)
-        return Example(
+        return TermExample(
             np.array(numbers), 0.5 + 0.5 * np.array(counts, dtype=np.float64) / counts[0]
         )
 
@@ -130,14 +128,10 @@ class _ClassValues:
 
 
 class BayesModel:
-    """A model fitted to the examples of both classes; never changes.
-
-    Raises:
-        ValueError: a class without an example.
-    """
+    """A model fitted to examples of both classes; never changes. ValueError when a class has none."""
 
     def __init__(
-        self, positives: Sequence[Example], negatives: Sequence[Example], density: Density
+        self, positives: Sequence[TermExample], negatives: Sequence[TermExample], density: Density
     ) -> None:
         if not positives or not negatives:
             raise ValueError("each class needs an example")
@@ -159,17 +153,17 @@ class BayesModel:
         """The log-odds of a text without any known term."""
         return self.prior + float(self._at_zero.sum())
 
-    def log_odds(self, texts: Sequence[Example]) -> NDArray[np.float64]:
+    def log_odds(self, texts: Sequence[TermExample]) -> NDArray[np.float64]:
         """Return log P(+|x) - log P(-|x) of each text, shape (texts,)."""
         return self.base + self.evidence(texts)
 
-    def evidence(self, texts: Sequence[Example]) -> NDArray[np.float64]:
+    def evidence(self, texts: Sequence[TermExample]) -> NDArray[np.float64]:
         """Return what each text's terms move the log-odds by: ``log_odds`` without ``base``."""
         owners, columns, weights = self._weighted(texts)
         votes = self._clipped(columns, weights)
         return np.bincount(owners, votes, len(texts)).astype(np.float64)
 
-    def votes(self, text: Example) -> list[tuple[int, float]]:
+    def votes(self, text: TermExample) -> list[tuple[int, float]]:
         """Return what each known term's number adds to the evidence, the strongest for it first."""
         _, columns, weights = self._weighted([text])
         known = text.terms[self._columns_of(text.terms) != _UNKNOWN]
@@ -198,7 +192,7 @@ class BayesModel:
         return columns
 
     def _weighted(
-        self, texts: Sequence[Example]
+        self, texts: Sequence[TermExample]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """Return the texts as (text, column, weight) triples of the known terms."""
         if not texts:
@@ -209,7 +203,7 @@ class BayesModel:
         known = columns != _UNKNOWN
         return owners[known], columns[known], weights[known] * self._idf[columns[known]]
 
-    def _values(self, examples: Sequence[Example]) -> _ClassValues:
+    def _values(self, examples: Sequence[TermExample]) -> _ClassValues:
         _, columns, weights = self._weighted(examples)
         order = np.argsort(columns, kind="stable")
         starts = np.zeros(len(self._idf) + 1, dtype=np.int64)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 import numpy as np
 
-from classifier.topic.bayes import MAX_TERMS_PER_EXAMPLE, Example, TermNumbers
+from classifier.topic.bayes import MAX_TERMS_PER_EXAMPLE, TermExample, TermNumbers
 from classifier.topic.errors import TopicModelError
 
 MAX_LESSONS: Final = 400
@@ -21,21 +21,21 @@ _FORMAT: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class BayesLesson:
     """A fetched page: how like the topic it was, and what led to it."""
 
     likeness: float
     """Cosine to the topic, 0 to 1."""
-    page: Example
-    contexts: tuple[Example, ...]
+    page: TermExample
+    contexts: tuple[TermExample, ...]
 
     @property
-    def examples(self) -> tuple[Example, ...]:
+    def examples(self) -> tuple[TermExample, ...]:
         """What teaches: the contexts; of a page that no link led to, the page."""
         return self.contexts or (self.page,)
 
 
-def lessons_to_json(lessons: Sequence[Lesson], terms: Sequence[str]) -> dict[str, Any]:
+def lessons_to_json(lessons: Sequence[BayesLesson], terms: Sequence[str]) -> dict[str, Any]:
     """Return the lessons with those of the terms that they hold."""
     texts = [example for lesson in lessons for example in (lesson.page, *lesson.contexts)]
     used = sorted({int(number) for text in texts for number in text.terms})
@@ -53,11 +53,8 @@ def lessons_to_json(lessons: Sequence[Lesson], terms: Sequence[str]) -> dict[str
     }
 
 
-def lessons_from_json(data: object, numbers: TermNumbers) -> list[Lesson]:
-    """Read what ``lessons_to_json`` gave; raises TopicModelError when it is not that.
-
-    The terms get their numbers from ``numbers``.
-    """
+def lessons_from_json(data: object, numbers: TermNumbers) -> list[BayesLesson]:
+    """Read what ``lessons_to_json`` gave; raises TopicModelError when it is not that."""
     try:
         stored = msgspec.convert(data, _Stored)
         return [_lesson(lesson, stored.terms, numbers) for lesson in stored.lessons]
@@ -85,22 +82,22 @@ class _Stored(msgspec.Struct):
     lessons: Annotated[list[_StoredLesson], msgspec.Meta(max_length=MAX_LESSONS)]
 
 
-def _lesson(stored: _StoredLesson, terms: Sequence[str], numbers: TermNumbers) -> Lesson:
+def _lesson(stored: _StoredLesson, terms: Sequence[str], numbers: TermNumbers) -> BayesLesson:
     likeness, texts = stored
     page, *contexts = (_example(text, terms, numbers) for text in texts)
-    return Lesson(likeness, page, tuple(contexts[:CONTEXTS_PER_PAGE]))
+    return BayesLesson(likeness, page, tuple(contexts[:CONTEXTS_PER_PAGE]))
 
 
-def _example(stored: _Text, terms: Sequence[str], numbers: TermNumbers) -> Example:
+def _example(stored: _Text, terms: Sequence[str], numbers: TermNumbers) -> TermExample:
     places, weights = stored
     pairs = zip((numbers.number(terms[place]) for place in places), weights, strict=True)
     known = [(number, weight) for number, weight in pairs if number is not None]
-    return Example(
+    return TermExample(
         np.array([number for number, _ in known], dtype=np.int64),
         np.array([weight for _, weight in known], dtype=np.float64),
     )
 
 
-def _packed(text: Example, places: dict[int, int]) -> tuple[list[int], list[float]]:
+def _packed(text: TermExample, places: dict[int, int]) -> tuple[list[int], list[float]]:
     terms = [places[int(number)] for number in text.terms]
     return terms, [round(float(weight), _DIGITS) for weight in text.weights]

@@ -22,29 +22,26 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from classifier.topic.bayes import BayesModel, Density, Example, TermNumbers
+from classifier.topic.background import tf_idf
+from classifier.topic.bayes import BayesModel, Density, TermExample, TermNumbers
 from classifier.topic.bayes_lessons import (
     CONTEXTS_PER_PAGE,
     MAX_LESSONS,
-    Lesson,
+    BayesLesson,
     lessons_from_json,
     lessons_to_json,
 )
 from classifier.topic.keywords import Keywords
 from classifier.topic.language import FALLBACK_LANGUAGE
+from classifier.topic.model import TopicModel
+from classifier.topic.similarity import VsmSimilarity, topic_vector
 from classifier.topic.text import language_of_page, link_terms, weighted_terms
-from classifier.topic.vectors import tf_idf
-from classifier.topic.vsm import VsmSimilarity, topic_vector
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from classifier.topic.model import TopicModel
-    from classifier.topic.values import LinkContext, PageText, Relevance
+from classifier.topic.values import LinkContext, PageText, Relevance
 
 FIRST_LESSON: Final = 10
 """Fetched pages before the first model; until then all links are worth the same."""
@@ -72,15 +69,15 @@ class BayesOrder:
         self._told: object = None
         """What the user said so far: with more, there is a lesson at once."""
         self._topic = VsmSimilarity({})
-        self._given: list[Example] = []
-        self._relevant: list[Example] = []
-        self._irrelevant: list[Example] = []
-        self._lessons: deque[Lesson] = deque(maxlen=MAX_LESSONS)
+        self._given: list[TermExample] = []
+        self._relevant: list[TermExample] = []
+        self._irrelevant: list[TermExample] = []
+        self._lessons: deque[BayesLesson] = deque(maxlen=MAX_LESSONS)
         self._since = LESSON_EVERY - FIRST_LESSON
         self._model: BayesModel | None = None
-        self._pages: OrderedDict[str, tuple[Example, str]] = OrderedDict()
+        self._pages: OrderedDict[str, tuple[TermExample, str]] = OrderedDict()
         """URL -> the page's terms and language."""
-        self._links: OrderedDict[tuple[str, str, str, str, str], Example] = OrderedDict()
+        self._links: OrderedDict[tuple[str, str, str, str, str], TermExample] = OrderedDict()
 
     def observe(
         self,
@@ -98,7 +95,7 @@ class BayesOrder:
             return
         likeness = self._topic.of(tf_idf(terms, model.background))
         contexts = tuple(self._link_of(link) for link in led_here[:CONTEXTS_PER_PAGE])
-        self._lessons.append(Lesson(likeness, example, tuple(filter(len, contexts))))
+        self._lessons.append(BayesLesson(likeness, example, tuple(filter(len, contexts))))
         self._since += 1
         if self._since >= LESSON_EVERY:
             self._fit()
@@ -114,7 +111,7 @@ class BayesOrder:
         self._hear(model)
         self._remember(page, weighted_terms(page))
 
-    def order(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
+    def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
         """Return the links' scores by their own evidence and that of the pages that show them.
 
         0.5 is a link that nothing speaks for or against, and every link before the first lesson.
@@ -129,10 +126,6 @@ class BayesOrder:
         inherited = dict(zip(pages, of_page.tolist(), strict=True))
         above = np.array([inherited[link.parent_url] for link in links], dtype=np.float64)
         return _squashed((1.0 - INHERITED) * own + INHERITED * above)
-
-    def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return the same: it lies between 0 and 1."""
-        return self.order(links, model)
 
     def usual(self, model: TopicModel) -> float:  # noqa: ARG002 - part of the interface
         """Return 0.5."""
@@ -172,7 +165,7 @@ class BayesOrder:
             self._model = BayesModel(positives, negatives, self._density)
             self._since = 0
 
-    def _judged(self) -> tuple[list[Example], list[Example]]:
+    def _judged(self) -> tuple[list[TermExample], list[TermExample]]:
         """Return the examples of the best and of the worst lessons; the user's word outranks all."""
         right = [one for one in self._lessons if _is_among(one.page, self._relevant)]
         wrong = [one for one in self._lessons if _is_among(one.page, self._irrelevant)]
@@ -184,26 +177,26 @@ class BayesOrder:
         best = ranked[len(ranked) - int(len(ranked) * BEST_SHARE) :]
         return _teaching([*best, *right]), _teaching([*worst, *wrong])
 
-    def _evidence(self, texts: Sequence[Example]) -> NDArray[np.float64]:
+    def _evidence(self, texts: Sequence[TermExample]) -> NDArray[np.float64]:
         if self._model is None or not texts:
             return np.zeros(len(texts))
         lengths = np.array([len(text) for text in texts]) + _SHORT
         return self._model.evidence(texts) / lengths
 
-    def _examples(self, pages: Iterable[Mapping[str, float]]) -> list[Example]:
+    def _examples(self, pages: Iterable[Mapping[str, float]]) -> list[TermExample]:
         return [one for page in pages if len(one := self._numbers.example(page))]
 
-    def _remember(self, page: PageText, terms: Mapping[str, float]) -> Example:
+    def _remember(self, page: PageText, terms: Mapping[str, float]) -> TermExample:
         example = self._numbers.example(terms)
         self._pages[page.url] = (example, language_of_page(page))
         if len(self._pages) > _MAX_PAGES:
             self._pages.popitem(last=False)
         return example
 
-    def _link_of(self, link: LinkContext) -> Example:
+    def _link_of(self, link: LinkContext) -> TermExample:
         return self._link(link, self._pages.get(link.parent_url, _NO_PAGE)[1])
 
-    def _link(self, link: LinkContext, language: str) -> Example:
+    def _link(self, link: LinkContext, language: str) -> TermExample:
         key = (link.url, link.anchor, link.around, link.heading, language)
         if key not in self._links:
             self._links[key] = self._numbers.example(link_terms(link, language))
@@ -212,19 +205,19 @@ class BayesOrder:
         return self._links[key]
 
 
-_NO_PAGE: Final = (Example(np.zeros(0, dtype=np.int64), np.zeros(0)), FALLBACK_LANGUAGE)
+_NO_PAGE: Final = (TermExample(np.zeros(0, dtype=np.int64), np.zeros(0)), FALLBACK_LANGUAGE)
 
 
-def _teaching(lessons: Sequence[Lesson]) -> list[Example]:
+def _teaching(lessons: Sequence[BayesLesson]) -> list[TermExample]:
     return [one for lesson in lessons for one in lesson.examples if len(one)]
 
 
-def _is_among(page: Example, corrected: Sequence[Example]) -> bool:
+def _is_among(page: TermExample, corrected: Sequence[TermExample]) -> bool:
     """Tell whether a page is one of those: a text that was kept may lack a few of its words."""
     return any(_cosine(page, one) >= _SAME for one in corrected)
 
 
-def _cosine(left: Example, right: Example) -> float:
+def _cosine(left: TermExample, right: TermExample) -> float:
     _, mine, theirs = np.intersect1d(
         left.terms, right.terms, assume_unique=True, return_indices=True
     )

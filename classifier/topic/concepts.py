@@ -17,14 +17,13 @@ import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
-from classifier.topic.errors import TopicModelError
+import numpy as np
+from numpy.typing import NDArray
+
+from classifier.topic.errors import TopicModelError, reading
 from classifier.topic.vectors import Vector, Vocabulary, truncated
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 SCALES: Final = (20, 40, 80, 160)
 """Widths at which pages are compared; wider than the vectors means all of them."""
@@ -58,7 +57,6 @@ class Concepts:
     @classmethod
     def learn(cls, pages: Sequence[Vector]) -> Self | None:
         """Learn from unit tf-idf vectors of pages; None when they are too few or too alike."""
-        import numpy as np  # noqa: PLC0415 - heavy
         from sklearn.utils.extmath import randomized_svd  # noqa: PLC0415 - heavy
 
         vocabulary = _common_words(pages)
@@ -76,8 +74,6 @@ class Concepts:
 
     def of_terms(self, terms: Vocabulary) -> NDArray[np.float64]:
         """Return the vectors of a vocabulary's terms, shape (terms, dimensions); unknown words are 0."""
-        import numpy as np  # noqa: PLC0415 - heavy
-
         found = [
             (row, place)
             for term, row in terms.columns.items()
@@ -88,26 +84,6 @@ class Concepts:
             rows, places = zip(*found, strict=True)
             vectors[list(rows)] = self.vectors[list(places)]
         return vectors
-
-    def place(self, page: Mapping[str, float]) -> NDArray[np.float64]:
-        """Return the place of one page, not normalised; unknown words are 0."""
-        import numpy as np  # noqa: PLC0415 - heavy
-
-        columns = self.vocabulary.columns
-        known = [(columns[term], weight) for term, weight in page.items() if term in columns]
-        if not known:
-            return np.zeros(self.vectors.shape[1])
-        places, weights = zip(*known, strict=True)
-        return np.asarray(np.array(weights) @ self.vectors[list(places)], dtype=np.float64)
-
-    def near(self, place: NDArray[np.float64], count: int) -> list[tuple[str, float]]:
-        """Return the words whose vectors point most towards a place, for explanations."""
-        import numpy as np  # noqa: PLC0415 - heavy
-
-        values = self.vectors @ place
-        best = np.argsort(-values, kind="stable")[:count]
-        terms = self.vocabulary.terms
-        return [(terms[index], float(values[index])) for index in best]
 
     def to_json(self) -> dict[str, Any]:
         """Return words, and vectors as half-precision numbers in base 64."""
@@ -121,16 +97,12 @@ class Concepts:
     @classmethod
     def from_json(cls, data: object) -> Self:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
-        import numpy as np  # noqa: PLC0415 - heavy
-
         if not isinstance(data, dict):
             raise TopicModelError("concepts", str(data)[:80], "are not what this version writes")
-        try:
+        with reading("concepts"):
             words, dimensions = list(data["words"]), int(data["dimensions"])
             packed = base64.b64decode(data["vectors"], validate=True)
             vectors = np.frombuffer(packed, "<f2").reshape(len(words), dimensions)
-        except (TypeError, KeyError, ValueError) as error:
-            raise TopicModelError("concepts", str(data)[:80], f"are damaged ({error})") from error
         if len(words) > MAX_WORDS or dimensions > SCALES[-1] or not np.isfinite(vectors).all():
             raise TopicModelError("concepts", str(len(words)), "are too many, or no numbers")
         return cls.of(map(str, words), vectors.astype(np.float32))

@@ -17,17 +17,16 @@ that move was twice as strong).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.background import Background
 from classifier.topic.batch import PageBatch, Terms
 from classifier.topic.evidence import Evidence
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Scores = NDArray[np.float64]
+Scores = NDArray[np.float64]
 
 STRENGTH: Final = 2.0
 """Standard deviations by which the corrected page itself moves."""
@@ -57,8 +56,6 @@ class Corrections:
 
 
 def _pull(batch: PageBatch, vectors: Sequence[Terms]) -> Scores:
-    import numpy as np  # noqa: PLC0415 - heavy
-
     if not vectors:
         return np.zeros(len(batch))
     near = ((batch.likeness(vectors) - NEAR) / (1.0 - NEAR)).clip(0.0, 1.0)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.batch import PageBatch
 from classifier.topic.evidence import Evidence
 from classifier.topic.fusion import Centre, Scale
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 ALIKE: Final = 0.5
 """Standard deviations above a page of the sample at which two pages may be of one topic."""
@@ -35,8 +34,6 @@ def disagreeing(evidence: Evidence, sample: PageBatch) -> list[str]:
 
 def _likeness(examples: Sequence[dict[str, float]], sample: PageBatch) -> NDArray[np.float64]:
     """Return how alike each pair is, beside how alike an example is to a page of the sample."""
-    import numpy as np  # noqa: PLC0415 - heavy
-
     batch = PageBatch(examples, sample.background, sample)
     rows = []
     for index in range(len(batch)):

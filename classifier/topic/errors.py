@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 from hubwatch_errors import HubwatchError
 
 
@@ -17,3 +21,19 @@ class TopicError(HubwatchError):
 
 class TopicModelError(TopicError):
     """A stored model or table is damaged, foreign, too large or too new."""
+
+
+def of_format(data: object, field: str, number: int) -> dict[str, Any]:
+    """Return stored data that have a format's number; raises TopicModelError when they are others."""
+    if not isinstance(data, dict) or data.get("format") != number:
+        raise TopicModelError(field, str(data)[:80], "is none of this version")
+    return data
+
+
+@contextmanager
+def reading(field: str) -> Iterator[None]:
+    """Make a TopicModelError of what goes wrong while stored data are read."""
+    try:
+        yield
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+        raise TopicModelError(field, str(error)[:80], "is damaged; learn it again") from error

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
-from classifier.topic.errors import TopicError, TopicModelError
+from classifier.topic.errors import TopicError, reading
 from classifier.topic.keywords import MAX_KEYWORDS, Keywords
 from classifier.topic.sample import PageSample
 from classifier.topic.text import weighted_terms
@@ -105,24 +105,6 @@ class Evidence:
             "examples", "", "nothing to learn from; give an example page or a key word"
         )
 
-    def with_page(self, page: PageText, *, relevant: bool) -> Evidence:
-        """Return this with one correction more; a page without words changes nothing.
-
-        A page that was corrected the other way before changes sides.
-        """
-        terms = _terms(page)
-        if not terms:
-            return self
-        right = [one for one in self.relevant if one != terms]
-        wrong = [one for one in self.irrelevant if one != terms]
-        (right if relevant else wrong).append(terms)
-        return replace(
-            self,
-            relevant=tuple(right[-MAX_CORRECTIONS:]),
-            irrelevant=tuple(wrong[-MAX_CORRECTIONS:]),
-            judged=tuple(one for one in self.judged if one != terms),
-        )
-
     def with_judged(self, page: PageText) -> Evidence:
         """Return this with one more page that was judged relevant; one that is known changes nothing."""
         terms = _terms(page)
@@ -146,7 +128,7 @@ class Evidence:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
-        try:
+        with reading("topic"):
             return cls(
                 examples=_vectors(data["examples"], MAX_EXAMPLES),
                 keywords=tuple(str(word) for word in data["keywords"])[:MAX_KEYWORDS],
@@ -157,8 +139,6 @@ class Evidence:
                 empty_examples=tuple(str(url) for url in data["empty_examples"]),
                 example_urls=tuple(str(url) for url in data["example_urls"]),
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise TopicModelError("topic", str(error)[:80], "evidence is damaged") from error
 
 
 def _terms(page: PageText) -> Vector:

@@ -12,10 +12,10 @@ from classifier.topic.fitting import Fit
 from classifier.topic.fused import FusedTopic
 from classifier.topic.fusion import Scale
 from classifier.topic.methods import METHODS, fit_method
+from classifier.topic.similarity import topic_vector
 from classifier.topic.text import weighted_terms
 from classifier.topic.values import PageText, Verdict
 from classifier.topic.vectors import Vector, top
-from classifier.topic.vsm import topic_vector
 
 TERMS: Final = 15
 MISSING_TERMS: Final = 10
@@ -34,7 +34,7 @@ class MethodPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class TopicExplanation:
     """All that is behind one judgement."""
 
     url: str
@@ -66,13 +66,13 @@ class Explanation:
 
 def explain_page(
     page: PageText, method: str, version: str, evidence: Evidence, fit: Fit
-) -> Explanation:
+) -> TopicExplanation:
     """Explain one page; costs a fit of every method, so this is for people, not for the crawl."""
     terms = weighted_terms(page)
     batch = PageBatch([terms], fit.setting.background, fit.setting.sample)
     standing = float(fit.scores(batch)[0])
     scorer = fit.scorer
-    return Explanation(
+    return TopicExplanation(
         url=page.url,
         method=method,
         version=version,

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from classifier.topic.adaptive_topic import AdaptiveTopic
+import numpy as np
+from numpy.typing import NDArray
+
+from classifier.topic.adaptive import AdaptiveCentre
 from classifier.topic.batch import PageBatch, Terms
 from classifier.topic.corrections import Corrections
-from classifier.topic.errors import TopicModelError
+from classifier.topic.errors import reading
 from classifier.topic.evidence import Evidence
 from classifier.topic.fused import FusedTopic
 from classifier.topic.fusion import Scale, np_array
-from classifier.topic.methods import Fitted, Setting, fit_method
+from classifier.topic.methods import Setting, fit_method
+from classifier.topic.rankers import Fitted
 from classifier.topic.thresholds import Threshold, choose_threshold, corrected
 from classifier.topic.vectors import Vector
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Scores = NDArray[np.float64]
+Scores = NDArray[np.float64]
 
 MAX_LEFT_OUT: Final = 12
 """Pages that are left out in turn, of each kind; the latest."""
@@ -51,11 +51,8 @@ class Fit:
         return np_array(self.scale.standardised(raw[None, :])[0])
 
     def moved_by(self, page: Terms) -> Fit | None:
-        """Return the fit that a page judged relevant makes of this one; None = it changes nothing.
-
-        Scale and threshold stay until the next lesson.
-        """
-        moved = self.scorer.moved_by(page) if isinstance(self.scorer, AdaptiveTopic) else None
+        """Return the fit that a page judged relevant makes of this one; None = it changes nothing."""
+        moved = self.scorer.moved_by(page) if isinstance(self.scorer, AdaptiveCentre) else None
         return None if moved is None else replace(self, scorer=moved)
 
     def to_json(self) -> dict[str, Any]:
@@ -66,7 +63,7 @@ class Fit:
             "deviations": self.scale.deviations.tolist(),
             "concepts": concepts.mark if concepts else None,
             "fused": self.scorer.to_json() if isinstance(self.scorer, FusedTopic) else None,
-            "adaptive": self.scorer.to_json() if isinstance(self.scorer, AdaptiveTopic) else None,
+            "adaptive": self.scorer.to_json() if isinstance(self.scorer, AdaptiveCentre) else None,
         }
 
 
@@ -109,23 +106,18 @@ def refit_topic(
     data: Mapping[str, Any],
     threshold: Threshold,
 ) -> Fit | None:
-    """Restore a fit from :meth:`Fit.to_json`; None when it was made with other concepts.
-
-    Raises TopicModelError when the data are damaged.
-    """
+    """Restore a fit from :meth:`Fit.to_json`; None when it was made with other concepts."""
     concepts = setting.sample.concepts
-    try:
+    with reading("topic"):
         if data["concepts"] != (concepts.mark if concepts else None):
             return None
         scale = Scale(np_array(data["means"]), np_array(data["deviations"]))
         fused, adaptive = data["fused"], data.get("adaptive")
-    except (KeyError, TypeError, ValueError) as error:
-        raise TopicModelError("topic", str(error)[:80], "its fit is damaged") from error
     scorer: Fitted
     if method == "fused":
         scorer = FusedTopic.from_json(fused, evidence, setting)
     elif adaptive is not None:
-        scorer = AdaptiveTopic.from_json(adaptive)
+        scorer = AdaptiveCentre.from_json(adaptive)
     else:
         scorer = fit_method(method, evidence, setting)
     corrections = Corrections.of_method(method, evidence, setting.background)

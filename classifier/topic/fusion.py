@@ -17,17 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.batch import PageBatch
-from classifier.topic.errors import TopicModelError
+from classifier.topic.errors import reading
 from classifier.topic.vectors import Vector, mean, truncated, unit
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Scores = NDArray[np.float64]
+Scores = NDArray[np.float64]
 
 MAX_CENTRE_TERMS: Final = 300
 FEEDBACK_PAGES: Final = 20
@@ -75,8 +74,6 @@ class Centre:
 
     def views(self, batch: PageBatch) -> NDArray[np.float64]:
         """Return the cosines of the pages, shape (views, pages): terms first, then each width."""
-        import numpy as np  # noqa: PLC0415 - heavy
-
         rows = [batch.cosines(unit(self.terms))]
         for view, place in zip(batch.places, self.places, strict=True):
             rows.append(view @ (place / (np.linalg.norm(place) or 1.0)))
@@ -93,8 +90,6 @@ class Scale:
     @classmethod
     def measured(cls, views: NDArray[np.float64]) -> Self:
         """Measure on the sample's views, shape (views, pages); too few pages: usual values."""
-        import numpy as np  # noqa: PLC0415 - heavy
-
         if views.shape[1] < _MIN_SAMPLE:
             usual = np.ones(len(views))
             return cls(usual * _USUAL_MEAN, usual * _USUAL_DEVIATION)
@@ -107,8 +102,6 @@ class Scale:
 
 def np_array(values: Any) -> NDArray[np.float64]:  # noqa: ANN401 - whatever numpy takes
     """Return an array of float64."""
-    import numpy as np  # noqa: PLC0415 - heavy
-
     return np.asarray(values, dtype=np.float64)
 
 
@@ -161,23 +154,17 @@ class FusedCentre:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
-        try:
+        with reading("fused topic"):
             places = tuple(np_array(place) for place in data["places"])
             terms = {str(term): float(value) for term, value in data["terms"].items()}
             scale = Scale(np_array(data["means"]), np_array(data["deviations"]))
             pairs = zip(scale.means, scale.deviations, (terms, *places), strict=True)
             _ = [*pairs]  # as many scales as views, or ValueError
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise TopicModelError(
-                "fused topic", str(error), "is damaged; learn it again"
-            ) from error
         return cls(Centre(terms, places), scale)
 
 
 def _not_rejected(sample: PageBatch, wrong: PageBatch) -> NDArray[np.bool_]:
     """Tell which pages of the sample may move the centre: all but those that were rejected."""
-    import numpy as np  # noqa: PLC0415 - heavy
-
     if not len(wrong):
         return np.ones(len(sample), dtype=np.bool_)
     free: NDArray[np.bool_] = sample.likeness(wrong.vectors).max(axis=1) < _SAME

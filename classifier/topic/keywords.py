@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final, Self
 
+from classifier.topic.background import Background
 from classifier.topic.language import language_of
 from classifier.topic.segmentation import add_words, tokens
-from classifier.topic.vectors import KnowsIdf, Vector, unit
+from classifier.topic.vectors import Vector, unit
 
 MAX_KEYWORDS: Final = 100
 """Key words of a topic; a longer list is a text, and better given as an example."""
@@ -41,13 +42,13 @@ class Keywords:
     def __bool__(self) -> bool:
         return bool(self.phrases)
 
-    def vector(self, background: KnowsIdf) -> Vector:
+    def vector(self, background: Background) -> Vector:
         """Return the key words as one page of length 1: each term weighs its rarity."""
         return unit(
             {term: background.idf(term) for terms in self.phrases.values() for term in terms}
         )
 
-    def shares(self, page: Mapping[str, float], background: KnowsIdf) -> Vector:
+    def shares(self, page: Mapping[str, float], background: Background) -> Vector:
         """Return what each key word adds to :meth:`score`."""
         total = sum(self._rarity(terms, background) for terms in self.phrases.values())
         found: Vector = {}
@@ -57,11 +58,11 @@ class Keywords:
                 found[word] = self._rarity(terms, background) * _saturated(count) / total
         return found
 
-    def score(self, page: Mapping[str, float], background: KnowsIdf) -> float:
+    def score(self, page: Mapping[str, float], background: Background) -> float:
         """Return 0 to 1: the share of the key words that are there, by rarity, often is better."""
         return min(math.fsum(self.shares(page, background).values()), 1.0)
 
-    def _rarity(self, terms: Sequence[str], background: KnowsIdf) -> float:
+    def _rarity(self, terms: Sequence[str], background: Background) -> float:
         return math.fsum(background.idf(term) for term in terms)
 
 

@@ -22,14 +22,13 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
-from classifier.topic.errors import TopicModelError
+import numpy as np
+from numpy.typing import NDArray
+
+from classifier.topic.errors import of_format, reading
 from classifier.topic.link_places import PlaceValues, key_of, places_of
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MAX_PAGES: Final = 5_000
 """Judged pages that are remembered; when there are more, the older half is forgotten."""
@@ -145,10 +144,7 @@ class LinkMemory:
     def revalue(
         self, relevances: Mapping[str, float], told: Mapping[str, Told] | None = None
     ) -> None:
-        """Give judged pages another relevance, or what is told of them: the model learned something.
-
-        Of *told*, not-a-number changes nothing.
-        """
+        """Give judged pages another relevance, or what is told of them (not-a-number changes nothing)."""
         for url, relevance in relevances.items():
             number = self._numbers.get(key_of(url))
             if number is not None:
@@ -213,12 +209,8 @@ class LinkMemory:
         odds = math.log(usual / (1 - usual)) + _STEEPNESS * promise
         return low + (high - low) / (1 + math.exp(-min(max(odds, -30.0), 30.0)))
 
-    def value_of(self, url: str) -> float:
-        """Return r of a judged page, 0 for one that is not remembered."""
-        return self.value_of_key(key_of(url))
-
     def value_of_key(self, key: int) -> float:
-        """Return r of a judged page by its key."""
+        """Return r of a judged page by its key, 0 for one that is not remembered."""
         self.hands()
         number = self._numbers.get(key)
         return float(self._own[number]) if number is not None and self._own is not None else 0.0
@@ -239,8 +231,6 @@ class LinkMemory:
         return self._hands
 
     def _computed(self) -> NDArray[np.float64]:
-        import numpy as np  # noqa: PLC0415 - heavy
-
         count = len(self)
         if not count:
             self._mean, self._judged_mean, self._range = 0.0, 0.0, (0.0, 1.0)
@@ -303,10 +293,8 @@ class LinkMemory:
     @classmethod
     def from_json(cls, data: object) -> Self:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
-        if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise TopicModelError("links", str(data)[:80], "is no memory of links of this version")
-        read = cls()
-        try:
+        kept, read = of_format(data, "links", _FORMAT), cls()
+        with reading("links"):
             pages = [
                 (
                     int(key),
@@ -316,11 +304,9 @@ class LinkMemory:
                     _number(near),
                     [int(target) for target in targets],
                 )
-                for key, places, score, opinion, near, targets in data["pages"][-MAX_PAGES:]
+                for key, places, score, opinion, near, targets in kept["pages"][-MAX_PAGES:]
             ]
             read._restore(pages)
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise TopicModelError("links", str(error)[:80], "is damaged; it begins anew") from error
         return read
 
 
@@ -333,16 +319,12 @@ def _rounded(value: float) -> float | None:
 
 
 def _scaled(raw: NDArray[np.float64], limits: tuple[float, float]) -> NDArray[np.float64]:
-    import numpy as np  # noqa: PLC0415 - heavy
-
     low, high = limits
     return np.clip((raw - low) / (high - low), 0.0, 1.0)
 
 
 def _range(raw: NDArray[np.float64]) -> tuple[float, float]:
     """Return where the lower third ends and the best tenth begins; a few pages have no tenth."""
-    import numpy as np  # noqa: PLC0415 - heavy
-
     low = float(np.quantile(raw, _LOW_QUANTILE))
     if len(raw) <= _FEW_PAGES:
         high = float(raw.max())

@@ -2,10 +2,10 @@
 
 ::
 
-    learned    what came of links like it in this crawl               links.py
+    learned    what came of links like it in this crawl               learned_order.py
     semantic   paper 002: likeness of link and page, formula 10       similarity_order.py
     bayes      paper 004: naive Bayes on the link's context           bayes_order.py
-    pagerank   paper 004's rival: the rank of its target              pagerank_order.py
+    pagerank   paper 004's rival: the rank of its target              pagerank.py
 
     for each page that is fetched:
         order.observe(page, led_here, links, relevance, model)    renew(...) when it was read before
@@ -17,25 +17,19 @@ The queue is not here. A link that several pages show has one promise for each; 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from classifier.topic.bayes_order import BayesOrder
 from classifier.topic.errors import TopicModelError
-from classifier.topic.links import LinkScorer
-from classifier.topic.pagerank_order import PageRankOrder
+from classifier.topic.learned_order import LearnedOrder
+from classifier.topic.model import TopicModel
+from classifier.topic.pagerank import PageRankOrder
 from classifier.topic.similarity_order import SimilarityOrder
-
-if TYPE_CHECKING:
-    from classifier.topic.model import TopicModel
-    from classifier.topic.values import LinkContext, PageText, Relevance
+from classifier.topic.values import LinkContext, PageText, Relevance
 
 
 class LinkOrder(Protocol):
-    """What one topic knows of links. It only orders; it never rejects. Not thread-safe.
-
-    No order raises for odd input: an empty page, a link without any text and an unknown parent have
-    promises too.
-    """
+    """What one topic knows of links: orders, never rejects, bears any input. Not thread-safe."""
 
     name: str
 
@@ -57,11 +51,8 @@ class LinkOrder(Protocol):
     ) -> None:
         """Take a page that was observed before as it stands now; nothing teaches twice."""
 
-    def order(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return what each link promises: any number, higher is better, comparable within a call."""
-
     def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return the same in the same order as a number from 0 to 1."""
+        """Return what each link promises, 0 to 1, comparable within a call."""
 
     def usual(self, model: TopicModel) -> float:
         """Return what is expected of a link that nothing speaks for or against; above 0."""
@@ -71,7 +62,7 @@ class LinkOrder(Protocol):
 
 
 _ORDERS: Final[Mapping[str, tuple[Callable[[], LinkOrder], Callable[[object], LinkOrder]]]] = {
-    "learned": (LinkScorer, LinkScorer.from_json),
+    "learned": (LearnedOrder, LearnedOrder.from_json),
     "semantic": (SimilarityOrder, SimilarityOrder.from_json),
     "bayes": (BayesOrder, BayesOrder.from_json),
     "pagerank": (PageRankOrder, PageRankOrder.from_json),
@@ -93,11 +84,8 @@ def to_kept(order: LinkOrder) -> dict[str, Any]:
 def from_kept(data: object, name: str) -> LinkOrder:
     """Read what :func:`to_kept` gave; an order of another name than *name* begins anew.
 
-    Raises:
-        TopicModelError: damaged, foreign or too new; a new order may take its place.
+    Raises TopicModelError when it is damaged, foreign or too new: a new order may take its place.
     """
     if not isinstance(data, Mapping):
         raise TopicModelError("links", str(data)[:80], "are no order of links")
-    # What was kept before there was a choice is what was learned.
-    kept = data if "order" in data else {"order": LINK_ORDERS[0], "learned": data}
-    return _ORDERS[name][1](kept.get("learned")) if kept["order"] == name else new_order(name)
+    return _ORDERS[name][1](data.get("learned")) if data.get("order") == name else new_order(name)

@@ -14,12 +14,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 MAX_DEPTH: Final = 4
 """Folders of a path that are looked at."""
@@ -60,8 +59,6 @@ class PlaceValues:
         self, places: Sequence[tuple[int, ...]], values: NDArray[np.float64], mean: float
     ) -> None:
         """Take each page's places and value; *mean* is what lies above all hosts."""
-        import numpy as np  # noqa: PLC0415 - heavy
-
         self._mean = mean
         self._values: dict[int, float] = {}
         for depth in range(MAX_DEPTH + 1):

@@ -14,12 +14,12 @@ On one graph the parents' lift says most and on another the anchor; no fixed wei
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
-from classifier.topic.errors import TopicModelError
+import numpy as np
 
-if TYPE_CHECKING:
-    from classifier.topic.link_memory import LinkMemory
+from classifier.topic.errors import TopicModelError, of_format, reading
+from classifier.topic.link_memory import LinkMemory
 
 Signs = tuple[float, ...]
 """As many as :data:`SPREADS`, in their order."""
@@ -67,8 +67,6 @@ class LinkWeights:
             self._fit(memory)
 
     def _fit(self, memory: LinkMemory) -> None:
-        import numpy as np  # noqa: PLC0415 - heavy
-
         spreads = np.array(SPREADS)
         signs = np.array([signs for signs, _ in self._lessons]) / spreads
         values = np.array([memory.value_of_key(key) for _, key in self._lessons])
@@ -89,15 +87,11 @@ class LinkWeights:
     @classmethod
     def from_json(cls, data: object) -> Self:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
-        if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise TopicModelError("link weights", str(data)[:80], "are none of this version")
-        read = cls()
-        try:
-            weights = [float(weight) for weight in data["weights"]]
-            for *signs, key in data["lessons"][-MAX_LESSONS:]:
+        kept, read = of_format(data, "link weights", _FORMAT), cls()
+        with reading("link weights"):
+            weights = [float(weight) for weight in kept["weights"]]
+            for *signs, key in kept["lessons"][-MAX_LESSONS:]:
                 read._lessons.append((tuple(map(float, signs)), int(key)))
-        except (KeyError, TypeError, ValueError) as error:
-            raise TopicModelError("link weights", str(error)[:80], "are damaged") from error
         if {len(weights), *(len(signs) for signs, _ in read._lessons)} != {len(SPREADS)}:
             raise TopicModelError("link weights", str(len(weights)), "have another number of signs")
         read._weights = weights

@@ -13,16 +13,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
-from classifier.topic.errors import TopicModelError
+from classifier.topic.background import tf_idf
+from classifier.topic.errors import of_format, reading
 from classifier.topic.keywords import Keywords
 from classifier.topic.language import language_of
-from classifier.topic.text import tokens
-from classifier.topic.vectors import Vector, dot, mean, norm, tf_idf, truncated, unit
-
-if TYPE_CHECKING:
-    from classifier.topic.model import TopicModel
+from classifier.topic.model import TopicModel
+from classifier.topic.segmentation import tokens
+from classifier.topic.vectors import Vector, dot, mean, norm, truncated, unit
 
 MAX_TERMS: Final = 2_000
 """Of what was learned; the heaviest stay."""
@@ -113,14 +112,10 @@ class LinkWords:
     @classmethod
     def from_json(cls, data: object) -> Self:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
-        if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise TopicModelError("link words", str(data)[:80], "are none of this version")
-        read = cls()
-        try:
-            read.pages = float(data["pages"])
-            terms = {str(term): float(weight) for term, weight in data["terms"].items()}
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise TopicModelError("link words", str(error)[:80], "are damaged") from error
+        kept, read = of_format(data, "link words", _FORMAT), cls()
+        with reading("link words"):
+            read.pages = float(kept["pages"])
+            terms = {str(term): float(weight) for term, weight in kept["terms"].items()}
         read._learned = truncated(terms, MAX_TERMS)
         return read
 

@@ -1,9 +1,9 @@
-"""Every method that judges pages, behind one door: ``fit_method(name, ...)``.
+"""Every method that judges pages, behind one function: ``fit_method(name, ...)``.
 
 ::
 
-    paper 000   adaptive, adaptive_guarded     classifier/topic/adaptive.py, adaptive_topic.py
-    paper 002   vsm, semantic                  classifier/topic/vsm.py, semantic.py
+    paper 000   adaptive, adaptive_guarded     classifier/topic/adaptive.py
+    paper 002   vsm, semantic                  classifier/topic/similarity.py
     paper 004   bayes_normal, bayes_kernel     classifier/topic/bayes.py
     plain       keyword, bm25, tfidf_centroid, one_class_svm, logistic
     all of it   fused                          classifier/topic/fusion.py
@@ -13,9 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final
 
-from classifier.topic.adaptive_topic import AdaptiveTopic
+import numpy as np
+from numpy.typing import NDArray
+
+from classifier.topic.adaptive import AdaptiveCentre
 from classifier.topic.background import Background
 from classifier.topic.batch import PageBatch, Terms
 from classifier.topic.bayes import Density
@@ -26,21 +29,15 @@ from classifier.topic.rankers import (
     BayesRanker,
     Bm25Ranker,
     CentroidRanker,
+    Fitted,
     LogisticRanker,
     OneClassSvmRanker,
     Ranker,
-    array_of,
+    Scores,
 )
-from classifier.topic.semantic import SemanticSimilarity
 from classifier.topic.semantic_tree import SemanticTree
+from classifier.topic.similarity import SemanticSimilarity, Similarity, VsmSimilarity, topic_vector
 from classifier.topic.vectors import truncated
-from classifier.topic.vsm import Similarity, VsmSimilarity, topic_vector
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from classifier.topic.rankers import Scores
 
 METHODS: Final = (
     "fused",
@@ -56,23 +53,6 @@ METHODS: Final = (
     "one_class_svm",
     "logistic",
 )
-
-
-class Fitted(Protocol):
-    """A method that has learned one topic."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Return what the user should know: that there is no semantic tree, say."""
-        ...
-
-    def scores(self, batch: PageBatch) -> Scores:
-        """Return a score for each page, shape (pages,), finite; higher is nearer."""
-        ...
-
-    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        """Return the terms that spoke most for a page, with their parts."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,27 +87,13 @@ def keyword_page(evidence: Evidence) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ranked:
-    """A ranker as a method."""
-
-    ranker: Ranker
-    notes: tuple[str, ...] = ()
-
-    def scores(self, batch: PageBatch) -> Scores:
-        return self.ranker.score_batch(batch)
-
-    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        return self.ranker.terms(page, count)
-
-
-@dataclass(frozen=True, slots=True)
 class _ByKeyword:
     keywords: Keywords
     background: Background
     notes: tuple[str, ...] = ()
 
     def scores(self, batch: PageBatch) -> Scores:
-        return array_of([self.keywords.score(page, self.background) for page in batch.pages])
+        return np_array([self.keywords.score(page, self.background) for page in batch.pages])
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         shares = self.keywords.shares(page, self.background)
@@ -144,7 +110,7 @@ class _BySimilarity:
         return self.similarity.notes
 
     def scores(self, batch: PageBatch) -> Scores:
-        return array_of([self.similarity.of(vector) for vector in batch.vectors])
+        return np_array([self.similarity.of(vector) for vector in batch.vectors])
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         return self.similarity.terms(self.background.vector(page), count)
@@ -167,14 +133,14 @@ class _ByNearest:
 def _ranked(make: Callable[[Setting], Ranker]) -> Callable[[Evidence, Setting], Fitted]:
     def fit(evidence: Evidence, setting: Setting) -> Fitted:
         wrong = [*evidence.irrelevant, *evidence.negatives]
-        return _Ranked(make(setting).fit(positives_of(evidence), wrong))
+        return make(setting).fit(positives_of(evidence), wrong)
 
     return fit
 
 
 def _adaptive(*, guarded: bool) -> Callable[[Evidence, Setting], Fitted]:
     def fit(evidence: Evidence, setting: Setting) -> Fitted:  # noqa: ARG001 - it weighs by frequency alone
-        return AdaptiveTopic.fit(positives_of(evidence), evidence, guarded=guarded)
+        return AdaptiveCentre.fit(positives_of(evidence), evidence, guarded=guarded)
 
     return fit
 

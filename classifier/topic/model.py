@@ -4,8 +4,7 @@
 
     examples, key words, corrections --+
     the crawler's background ----------+-> learn -> TopicModel -> judge(page)  -> Relevance
-                                                               -> taught(page) -> another TopicModel
-                                                               -> adapted(page), likewise
+                                                               -> adapted(page) -> another TopicModel
                                                                -> explain(page)
 
 A model never changes. It is stored as JSON: the evidence, the fitted centre and the threshold; what
@@ -24,9 +23,9 @@ from typing import Any, Final, Self
 from classifier.topic.background import Background
 from classifier.topic.batch import PageBatch, sample_of
 from classifier.topic.disagreement import disagreeing
-from classifier.topic.errors import TopicError, TopicModelError
+from classifier.topic.errors import TopicError, TopicModelError, reading
 from classifier.topic.evidence import Evidence
-from classifier.topic.explanation import Explanation, explain_page
+from classifier.topic.explanation import TopicExplanation, explain_page
 from classifier.topic.fitting import Fit, fit_topic, refit_topic
 from classifier.topic.keywords import Keywords
 from classifier.topic.methods import METHODS, Setting
@@ -77,10 +76,7 @@ class TopicModel:
 
         *negatives* are pages of no topic in particular; without them some of the background's sample
         serve. *relevant* and *irrelevant* are pages that a user corrected, *judged* those that the topic
-        found relevant itself, the oldest first. *tree* is for ``semantic``.
-
-        Raises:
-            TopicError: nothing to learn from, or an unknown method.
+        found relevant itself, the oldest first. Raises TopicError when there is nothing to learn from.
         """
         if method not in METHODS:
             raise TopicError("method", method, f"is unknown; choose one of {', '.join(METHODS)}")
@@ -131,11 +127,6 @@ class TopicModel:
         """Make pages ready for a scorer of this topic (``fit``, an opinion), by their weighted terms."""
         return PageBatch(pages, self.background, self.fit.setting.sample)
 
-    def taught(self, page: PageText, *, relevant: bool) -> TopicModel:
-        """Return the model that a user's correction makes of this one."""
-        evidence = self.evidence.with_page(page, relevant=relevant)
-        return TopicModel._fitted(self.method, evidence, self.background, self.tree)
-
     def adapted(self, page: PageText, relevance: Relevance) -> TopicModel:
         """Return the model that a page makes of this one which it has just judged (paper 000).
 
@@ -150,7 +141,7 @@ class TopicModel:
         version = _digest(_state(self.method, evidence, fit))[:12]
         return replace(self, evidence=evidence, fit=fit, version=version)
 
-    def explain(self, page: PageText) -> Explanation:
+    def explain(self, page: PageText) -> TopicExplanation:
         """Say what spoke for and against a page, by every method, and what it lacked to pass."""
         return explain_page(page, self.method, self.version, self.evidence, self.fit)
 
@@ -163,21 +154,15 @@ class TopicModel:
     def from_json(
         cls, data: object, *, background: Background, tree: SemanticTree | None = None
     ) -> Self:
-        """Read what :meth:`to_json` gave.
+        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that.
 
-        When the background learned other concepts since, the topic is learned again from its
-        evidence, and gets another version.
-
-        Raises:
-            TopicModelError: damaged, foreign, too large or too new; nothing of it is used then.
+        When the background learned other concepts since, the topic is learned again from its evidence.
         """
         state = _checked(data)
-        try:
+        with reading("topic"):
             method, version = str(state["method"]), str(state["version"])
             evidence = Evidence.from_json(state["evidence"])
             threshold = Threshold(float(state["threshold"]), str(state["threshold_source"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise TopicModelError("topic", str(error)[:80], "is damaged; learn it again") from error
         if method not in METHODS:
             raise TopicModelError("method", method[:80], "is unknown to this version")
         setting = Setting(background, sample_of(background), tree)

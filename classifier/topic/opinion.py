@@ -17,18 +17,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from classifier.topic.batch import PageBatch
+from classifier.topic.evidence import Evidence
 from classifier.topic.fusion import Scale, np_array
-from classifier.topic.methods import Fitted, Setting, fit_method, views_of
+from classifier.topic.methods import Setting, fit_method, views_of
+from classifier.topic.rankers import Fitted
 from classifier.topic.vectors import truncated
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from classifier.topic.batch import PageBatch
-    from classifier.topic.evidence import Evidence
 
 MIN_NEGATIVES: Final = 15
 """With fewer, there is no logistic regression."""

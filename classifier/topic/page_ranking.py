@@ -9,26 +9,34 @@
 There is no training set. Positives are the seeds; negatives, where a ranker needs them, are pages that
 were read anyway and are least like the seeds (the paper draws them from the web at large, which a crawl
 does not have at hand). Key words, the paper's features, are the weightiest terms of the seeds.
+
+Rankings are made one by the combined function of paper 001, formula (8), and by reciprocal ranks. Both
+know of scores only their order. Equal scores share the mean of the positions they fill, so that the order
+in which pages happened to come decides nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.background import Background
 from classifier.topic.batch import Terms
-from classifier.topic.combined import ALPHA, Floats, combined_function, reciprocal_rank
 from classifier.topic.pagerank import pagerank
-from classifier.topic.rankers import CosineRanker, JaccardRanker, Ranker
-from classifier.topic.vectors import dot, mean, top, unit
+from classifier.topic.vectors import cosine, dot, mean, top, unit
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+Floats = NDArray[np.float64]
+
+ALPHA = 0.2
+"""Weight of the PageRank position, as in the paper."""
+RECIPROCAL_OFFSET = 60.0
+"""Cormack, Clarke and Büttcher, SIGIR 2009: damps the first few places."""
+
 
 PAPER: Final = ("nb", "lr", "one_class", "cosine", "jaccard")
 """What formula (8) takes the mean position of."""
@@ -43,6 +51,44 @@ MAX_NEGATIVES: Final = 200
 MIN_NEGATIVES: Final = 5
 WIDTH: Final = 2**16
 """Columns that terms are hashed into."""
+
+
+def positions(scores: Sequence[float] | Floats) -> Floats:
+    """Return the position of each score, 1 = the highest; equals share the mean, NaN ranks last."""
+    given = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf, posinf=np.inf)
+    distinct, inverse, counts = np.unique(-given, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    mean: Floats = last - (counts - 1) / 2.0
+    return mean[inverse] if len(distinct) else np.zeros(0)
+
+
+def combined_function(
+    rankings: Sequence[Sequence[float] | Floats],
+    pagerank: Sequence[float] | Floats | None = None,
+    *,
+    alpha: float = ALPHA,
+) -> Floats:
+    """Return formula (8) for each page, smaller is better: (1 - alpha) mean position + alpha PageRank's.
+
+    *rankings* hold one score for each page, higher is better. Without *pagerank* (a crawl too young for
+    one) only the mean counts. ValueError when they do not match, or alpha is no share.
+    """
+    if not rankings or len({len(one) for one in rankings}) != 1:
+        raise ValueError("give one or more rankings, each with a score for every page")
+    if not 0.0 <= alpha <= 1.0:
+        raise ValueError(f"alpha is {alpha}, must be from 0 to 1")
+    mean: Floats = np.mean([positions(one) for one in rankings], axis=0)
+    if pagerank is None:
+        return mean
+    return (1.0 - alpha) * mean + alpha * positions(pagerank)
+
+
+def reciprocal_rank(
+    rankings: Sequence[Sequence[float] | Floats], *, offset: float = RECIPROCAL_OFFSET
+) -> Floats:
+    """Return the sum of 1 / (offset + position) over the rankings, larger is better."""
+    total: Floats = np.sum([1.0 / (offset + positions(one)) for one in rankings], axis=0)
+    return total
 
 
 class PageRanking:
@@ -68,10 +114,7 @@ class PageRanking:
         self._rows: list[Any] = []
         self._keywords = _keywords(self._seeds, background)
         self._static: dict[str, list[float]] = {"cosine": [], "jaccard": [], "centroid": []}
-        self._fitted: dict[str, Ranker] = {
-            "cosine": CosineRanker().fit(self._seeds, ()),
-            "jaccard": JaccardRanker().fit(self._seeds, ()),
-        }
+        self._mean = mean([unit(page) for page in self._seeds])
         self._centre = unit(mean([background.vector(terms) for terms in self._seeds]))
         for url, terms in seeds.items():
             self.add(url, terms)
@@ -88,8 +131,8 @@ class PageRanking:
         vector = self._background.vector(terms)
         self._rows.append(_row(vector))
         self._static["centroid"].append(dot(vector, self._centre))
-        for name, ranker in self._fitted.items():
-            self._static[name].append(float(ranker.scores([terms])[0]))
+        self._static["cosine"].append(cosine(terms, self._mean))
+        self._static["jaccard"].append(_overlap(set(terms), self._seeds))
 
     @property
     def urls(self) -> list[str]:
@@ -213,6 +256,12 @@ class PageRanking:
                     sources.append(numbers[url])
                     targets.append(numbers.setdefault(link, len(numbers)))
         return pagerank(sources, targets, len(numbers))[: len(self._pages)]
+
+
+def _overlap(page: set[str], examples: Sequence[Terms]) -> float:
+    """Return the mean share of a page's terms and an example's that both hold (paper 001)."""
+    shares = [len(page & one.keys()) / (len(page | one.keys()) or 1) for one in examples]
+    return sum(shares) / max(len(shares), 1)
 
 
 def _keywords(seeds: Sequence[Terms], background: Background) -> dict[str, int]:

@@ -2,6 +2,8 @@
 
 Power iteration over a sparse matrix. Pages without links, fetched or not, hand their rank to all
 pages alike, so the ranks always sum to 1: one page has 1, pages without any link share equally.
+
+:class:`PageRankOrder` reads no word: paper 004's rival. A link is worth its target's PageRank.
 """
 
 from __future__ import annotations
@@ -9,15 +11,15 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from classifier.topic.errors import TopicModelError
+from classifier.topic.errors import of_format, reading
 from classifier.topic.link_places import key_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from classifier.topic.model import TopicModel
+from classifier.topic.values import LinkContext, PageText, Relevance
 
 DAMPING: Final = 0.85
 TOLERANCE: Final = 1e-9
@@ -27,6 +29,11 @@ MAX_LINKS: Final = 200_000
 """Of all pages together; when there are more, the older half of the pages is forgotten."""
 MAX_LINKS_PER_PAGE: Final = 2_000
 _FORMAT: Final = 1
+FIRST_RANKINGS: Final = 25
+"""Pages after which the ranks are computed again, while the crawl is young."""
+GROWTH: Final = 0.05
+"""Later, whenever the crawl has grown by this share."""
+_LEAST_USUAL: Final = 0.001
 
 
 def pagerank(
@@ -38,8 +45,7 @@ def pagerank(
 ) -> NDArray[np.float64]:
     """Return the rank of each of ``count`` nodes, summing to 1; a link given twice counts twice.
 
-    Raises:
-        ValueError: damping outside 0 to 1 (1 itself may never settle), or an end outside the nodes.
+    ValueError when damping is not from 0 to below 1 (1 may never settle), or a link leaves the nodes.
     """
     if not 0.0 <= damping < 1.0:
         raise ValueError(f"damping is {damping}, must be from 0 to below 1")
@@ -160,12 +166,70 @@ class LinkGraph:
     @classmethod
     def from_json(cls, data: object) -> Self:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
-        if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise TopicModelError("link graph", str(data)[:80], "is none of this version")
-        read = cls()
-        try:
-            for source, targets in data["pages"]:
+        kept, read = of_format(data, "link graph", _FORMAT), cls()
+        with reading("link graph"):
+            for source, targets in kept["pages"]:
                 read._put(int(source), (int(target) for target in targets))
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise TopicModelError("link graph", str(error)[:80], "is damaged") from error
+        return read
+
+
+class PageRankOrder:
+    """A ``LinkOrder``; nothing that is known of relevance counts."""
+
+    name = "pagerank"
+
+    def __init__(self) -> None:
+        self._graph = LinkGraph()
+        self._pages = 0
+        self._next_ranking = 1
+
+    def observe(
+        self,
+        page: PageText,
+        led_here: Sequence[LinkContext],  # noqa: ARG002 - part of the interface
+        links: Sequence[LinkContext],
+        relevance: Relevance | float,  # noqa: ARG002 - likewise
+        model: TopicModel,  # noqa: ARG002 - likewise
+    ) -> None:
+        """Take the page and its links into the graph; rank anew when that grew enough."""
+        self._add(page, links)
+
+    def renew(
+        self,
+        page: PageText,
+        links: Sequence[LinkContext],
+        relevance: float,  # noqa: ARG002 - part of the interface
+        model: TopicModel,  # noqa: ARG002 - likewise
+    ) -> None:
+        """Replace the page's links by those it shows now."""
+        self._add(page, links)
+
+    def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:  # noqa: ARG002 - part of the interface
+        """Return the rank of each link's target in parts of the highest."""
+        return self._graph.ranks_of([(link.url, link.parent_url) for link in links])
+
+    def usual(self, model: TopicModel) -> float:  # noqa: ARG002 - part of the interface
+        """Return the mean rank."""
+        return max(self._graph.mean_rank, _LEAST_USUAL)
+
+    def _add(self, page: PageText, links: Sequence[LinkContext]) -> None:
+        self._graph.add(page.url, [link.url for link in links])
+        self._pages += 1
+        if self._pages >= self._next_ranking:
+            self._graph.rank()
+            step = max(FIRST_RANKINGS, int(GROWTH * self._pages))
+            self._next_ranking = self._pages + (1 if self._pages < FIRST_RANKINGS else step)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the graph as plain data; URLs are kept as numbers."""
+        return self._graph.to_json()
+
+    @classmethod
+    def from_json(cls, data: object) -> Self:
+        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        read = cls()
+        read._graph = LinkGraph.from_json(data)
+        read._graph.rank()
+        read._pages = len(read._graph)
+        read._next_ranking = read._pages + FIRST_RANKINGS
         return read

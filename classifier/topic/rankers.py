@@ -1,25 +1,26 @@
 """Rankers that learn from a few pages, and pages of no topic in particular (papers 001 and 004).
 
-Each is ``fit(positives, negatives)`` once, then ``scores(pages)``: higher is nearer to the topic,
-comparable within one fit only. Pages are weighted terms. All are deterministic, none fails on
-empty pages, and those that need no negatives work without.
+Each is ``fit(positives, negatives)`` once, then ``scores(batch)``: higher is nearer to the topic,
+comparable within one fit only. All are deterministic, none fails on empty pages, and those that need no
+negatives work without.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self
+from typing import Any, Final, Protocol, Self
 
-from classifier.topic.background import Background
+import numpy as np
+from numpy.typing import NDArray
+
+from classifier.topic.background import Background, tf_idf
 from classifier.topic.batch import PageBatch, Terms
 from classifier.topic.bayes import BayesModel, Density, TermNumbers
-from classifier.topic.vectors import Vector, cosine, mean, tf_idf, top, unit
+from classifier.topic.fusion import np_array
+from classifier.topic.vectors import Vector, mean, top, unit
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Scores = NDArray[np.float64]
+Scores = NDArray[np.float64]
 
 BM25_TERMS: Final = 20
 """Terms of the query that BM25 makes of its examples."""
@@ -28,42 +29,30 @@ _B: Final = 0.75
 _NU: Final = 0.5
 
 
-class Ranker(Protocol):
-    """What every method is to those who compare or fuse them."""
+class Fitted(Protocol):
+    """A method that has learned one topic."""
 
-    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
-        """Learn from pages on the topic (at least one), and pages of no topic (may be none)."""
-        ...
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what the user should know: that there is no semantic tree, say."""
 
-    def scores(self, pages: Sequence[Terms]) -> Scores:
-        """Return a score for each page, shape (pages,), finite."""
-        ...
+    @abstractmethod
+    def scores(self, batch: PageBatch) -> Scores:
+        """Return a score for each page, shape (pages,), finite; higher is nearer."""
 
-    def score_batch(self, batch: PageBatch) -> Scores:
-        """Return the scores of pages made ready: quicker where a ranker reads their vectors."""
-        ...
-
+    @abstractmethod
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         """Return the terms that spoke most for a page, with their parts of its score."""
-        ...
 
 
-class _OnTerms:
-    """Ranks by the terms themselves: pages made ready are of no help."""
+class Ranker(Fitted):
+    """A method that learns from pages."""
 
-    def scores(self, pages: Sequence[Terms]) -> Scores:
-        raise NotImplementedError
+    notes = ()
 
-    def score_batch(self, batch: PageBatch) -> Scores:
-        """Return the scores of the batch's pages."""
-        return self.scores(batch.pages)
-
-
-def array_of(values: Sequence[float]) -> Scores:
-    """Return scores as an array of float64."""
-    import numpy as np  # noqa: PLC0415 - heavy
-
-    return np.array(values, dtype=np.float64)
+    @abstractmethod
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
+        """Learn from pages on the topic (at least one), and pages of no topic (may be none)."""
 
 
 def shared_terms(
@@ -74,75 +63,23 @@ def shared_terms(
     return [(term, part) for term, part in top(parts, count) if part > 0]
 
 
-class CosineRanker(_OnTerms):
-    """Cosine of plain term frequencies to the examples' mean (paper 001)."""
-
-    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
-        """Take the mean of the positives."""
-        self._centre = mean([unit(page) for page in positives])
-        return self
-
-    def scores(self, pages: Sequence[Terms]) -> Scores:
-        """Return cosines."""
-        return array_of([cosine(page, self._centre) for page in pages])
-
-    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        """Return the shared terms."""
-        return shared_terms(unit(page), unit(self._centre), count)
-
-
-class JaccardRanker(_OnTerms):
-    """Mean overlap of a page's set of terms with each example's (paper 001)."""
-
-    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
-        """Keep the positives' sets."""
-        self._sets = [frozenset(page) for page in positives]
-        return self
-
-    def scores(self, pages: Sequence[Terms]) -> Scores:
-        """Return shared terms / all terms, the mean over the examples."""
-        return array_of(
-            [
-                sum(self._overlap(set(page), one) for one in self._sets) / max(len(self._sets), 1)
-                for page in pages
-            ]
-        )
-
-    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        """Return the terms that most examples share."""
-        share = 1 / max(len(self._sets), 1)
-        return shared_terms(
-            dict.fromkeys(page, 1.0),
-            {t: share * sum(t in one for one in self._sets) for t in page},
-            count,
-        )
-
-    @staticmethod
-    def _overlap(page: set[str], example: frozenset[str]) -> float:
-        either = len(page | example)
-        return len(page & example) / either if either else 0.0
-
-
-class Bm25Ranker(_OnTerms):
+class Bm25Ranker(Ranker):
     """Okapi BM25 (k1 1.2, b 0.75) with the heaviest tf-idf terms of the examples as the query."""
 
-    def __init__(self, background: Background, *, query_terms: int = BM25_TERMS) -> None:
+    def __init__(self, background: Background) -> None:
         self._background = background
-        self._query_terms = query_terms
 
     def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
         """Choose the query; a page's length is compared with the mean of all pages given."""
         centre = mean([unit(tf_idf(page, self._background)) for page in positives])
-        self._query = {
-            term: self._background.idf(term) for term, _ in top(centre, self._query_terms)
-        }
+        self._query = {term: self._background.idf(term) for term, _ in top(centre, BM25_TERMS)}
         lengths = [sum(page.values()) for page in [*positives, *negatives]]
         self._mean_length = max(sum(lengths) / max(len(lengths), 1), 1.0)
         return self
 
-    def scores(self, pages: Sequence[Terms]) -> Scores:
+    def scores(self, batch: PageBatch) -> Scores:
         """Return BM25 scores."""
-        return array_of([sum(self._shares(page).values()) for page in pages])
+        return np_array([sum(self._shares(page).values()) for page in batch.pages])
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         """Return the query's terms on the page."""
@@ -157,44 +94,16 @@ class Bm25Ranker(_OnTerms):
         }
 
 
-class CentroidRanker:
-    """Cosine of tf-idf vectors to the examples' mean."""
-
-    def __init__(self, background: Background) -> None:
-        self._background = background
-
-    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
-        """Take the mean of the positives."""
-        self._centre = unit(mean([self._background.vector(page) for page in positives]))
-        return self
-
-    def scores(self, pages: Sequence[Terms]) -> Scores:
-        """Return cosines."""
-        return score_linear(PageBatch(pages, self._background), self._centre)
-
-    def score_batch(self, batch: PageBatch) -> Scores:
-        """Return cosines of pages made ready."""
-        return score_linear(batch, self._centre)
-
-    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        """Return the shared terms."""
-        return shared_terms(self._background.vector(page), self._centre, count)
-
-
-class LinearRanker:
-    """A linear machine on unit tf-idf vectors: the base of what scikit-learn trains."""
+class LinearRanker(Ranker):
+    """Weights for terms of unit tf-idf vectors: the base of what has them."""
 
     def __init__(self, background: Background) -> None:
         self._background = background
         self.weights: Vector = {}
 
-    def scores(self, pages: Sequence[Terms]) -> Scores:
+    def scores(self, batch: PageBatch) -> Scores:
         """Return decision values, without the constant."""
-        return score_linear(PageBatch(pages, self._background), self.weights)
-
-    def score_batch(self, batch: PageBatch) -> Scores:
-        """Return decision values of pages made ready."""
-        return score_linear(batch, self.weights)
+        return batch.cosines(self.weights)
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         """Return the terms with the largest parts of the decision value."""
@@ -210,6 +119,15 @@ class LinearRanker:
             for term, column in batch.vocabulary.columns.items()
             if coefficients[column]
         }
+
+
+class CentroidRanker(LinearRanker):
+    """Cosine of tf-idf vectors to the examples' mean."""
+
+    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
+        """Take the mean of the positives."""
+        self.weights = unit(mean([self._background.vector(page) for page in positives]))
+        return self
 
 
 class LogisticRanker(LinearRanker):
@@ -243,7 +161,7 @@ class OneClassSvmRanker(LinearRanker):
         return self
 
 
-class BayesRanker(_OnTerms):
+class BayesRanker(Ranker):
     """Naive Bayes over paper 004's weights, by normal or kernel densities; see :mod:`.bayes`."""
 
     def __init__(self, density: Density) -> None:
@@ -260,12 +178,12 @@ class BayesRanker(_OnTerms):
         self._known = numbers.terms
         return self
 
-    def scores(self, pages: Sequence[Terms]) -> Scores:
+    def scores(self, batch: PageBatch) -> Scores:
         """Return log-odds."""
         if self._model is None:
-            return array_of([0.0] * len(pages))
+            return np_array([0.0] * len(batch))
         numbers = TermNumbers(self._known)  # a copy: judged pages must not grow the model
-        return self._model.log_odds([numbers.example(page) for page in pages])
+        return self._model.log_odds([numbers.example(page) for page in batch.pages])
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         """Return the terms that add most to the log-odds."""
@@ -274,8 +192,3 @@ class BayesRanker(_OnTerms):
         numbers = TermNumbers(self._known)
         votes = self._model.votes(numbers.example(page))[:count]
         return [(numbers.terms[number], vote) for number, vote in votes if vote > 0]
-
-
-def score_linear(batch: PageBatch, weights: Vector) -> Scores:
-    """Return each page's inner product with weights over terms."""
-    return batch.cosines(weights)

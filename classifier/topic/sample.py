@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, Final, Self
 
-from classifier.topic.errors import TopicModelError
+from classifier.topic.errors import TopicModelError, of_format, reading
 from classifier.topic.vectors import Vector, truncated
 
 MAX_ENTRIES: Final = 600_000
@@ -23,8 +23,7 @@ _FORMAT: Final = 1
 class PageSample:
     """Pages in the order of a hash of their terms; when full, the upper part of the hashes goes.
 
-    So the sample does not depend on the order in which pages came, and a page that came twice is
-    in it once.
+    So the order in which pages came does not matter, and a page that came twice is in it once.
     """
 
     def __init__(self, max_entries: int = MAX_ENTRIES) -> None:
@@ -79,18 +78,14 @@ class PageSample:
     @classmethod
     def from_json(cls, data: object) -> Self:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
-        if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise TopicModelError("sample", str(data)[:80], "is no sample of this version")
-        sample = cls()
-        try:
-            terms = [str(term) for term in data["terms"]]
-            for key, (columns, weights) in zip(data["keys"], data["pages"], strict=True):
+        kept, sample = of_format(data, "sample", _FORMAT), cls()
+        with reading("sample"):
+            terms = [str(term) for term in kept["terms"]]
+            for key, (columns, weights) in zip(kept["keys"], kept["pages"], strict=True):
                 pairs = zip(columns, weights, strict=True)
                 page = {terms[column]: float(weight) for column, weight in pairs}
                 sample._pages[int(key)] = page
-            sample._ceiling = int(data["ceiling"])
-        except (TypeError, KeyError, ValueError, IndexError) as error:
-            raise TopicModelError("sample", str(data)[:80], f"is damaged ({error})") from error
+            sample._ceiling = int(kept["ceiling"])
         sample._entries = sum(map(len, sample._pages.values()))
         if sample._entries > MAX_ENTRIES:
             raise TopicModelError("sample", str(len(sample)), "holds too many terms")

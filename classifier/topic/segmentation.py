@@ -41,36 +41,13 @@ _RUN: Final = re.compile(
     rf"[{_UNSPACED}]+|[{HANGUL}]+"
     rf"|(?:(?![{_UNSPACED}{HANGUL}])[^\W_])+(?:['’][^\W\d_]+)?[+#]{{0,2}}"
 )
-_STEMMERS: Final = {
-    "ar": "arabic",
-    "ca": "catalan",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "english",
-    "es": "spanish",
-    "eu": "basque",
-    "fi": "finnish",
-    "fr": "french",
-    "ga": "irish",
-    "hi": "hindi",
-    "hu": "hungarian",
-    "hy": "armenian",
-    "id": "indonesian",
-    "it": "italian",
-    "lt": "lithuanian",
-    "ne": "nepali",
-    "nl": "dutch",
-    "no": "norwegian",
-    "nb": "norwegian",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sr": "serbian",
-    "sv": "swedish",
-    "ta": "tamil",
-    "tr": "turkish",
-}
+_STEMMER_NAMES: Final = """
+    ar arabic, ca catalan, da danish, de german, el greek, en english, es spanish, eu basque,
+    fi finnish, fr french, ga irish, hi hindi, hu hungarian, hy armenian, id indonesian,
+    it italian, lt lithuanian, ne nepali, nl dutch, no norwegian, nb norwegian,
+    pt portuguese, ro romanian, ru russian, sr serbian, sv swedish, ta tamil, tr turkish
+"""
+_STEMMERS: Final = dict(pair.split() for pair in _STEMMER_NAMES.split(","))
 # Latin words within a text of these languages are mostly English names.
 _SECOND_LANGUAGE: Final = "en"
 _UNSPACED_LANGUAGES: Final = frozenset({"zh", "yue", "wuu", "ja", "th", "ko"})
@@ -82,10 +59,7 @@ def tokens(text: str, language: str) -> list[str]:
 
 
 def written_words(text: str, language: str) -> list[tuple[str, str]]:
-    """Return the terms that are stems, in order, each with its word as written, in lower case.
-
-    Of scripts without spaces there is none: their terms are words as they stand.
-    """
+    """Return the terms that are stems, each with its word as written; none of unspaced scripts."""
     return list(_terms(text, language, unspaced=False))
 
 

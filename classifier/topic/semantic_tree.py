@@ -13,18 +13,18 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, Self
+from itertools import accumulate
+from pathlib import Path
+from typing import Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.errors import TopicError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
+from classifier.topic.segmentation import tokens
 
 MAX_SENSES = 4_000_000
 """Senses of one tree; the largest known thesauri have a tenth of it."""
@@ -47,10 +47,6 @@ class TreeError(TopicError):
 class SemanticTree(Protocol):
     """What paper 002 needs to know of a tree; senses are numbers that mean nothing outside it."""
 
-    @property
-    def name(self) -> str:
-        """The format and the file, for explanations."""
-
     def senses(self, word: str) -> Sequence[int]:
         """Return the senses of a word, the commonest first where the source says; none = unknown."""
 
@@ -60,15 +56,23 @@ class SemanticTree(Protocol):
     def depth(self, sense: int) -> int:
         """Return the edges to the nearest root."""
 
-    def neighbours(self, sense: int) -> Sequence[int]:
-        """Return the senses one edge away: parents, then children."""
-
 
 def plain_word(word: str) -> str:
     """Return a word as trees are asked for it: NFKC, lower case, single spaces."""
     if word.isalpha() and word.isascii():
         return word.lower()
     return " ".join(unicodedata.normalize("NFKC", word).casefold().replace("_", " ").split())
+
+
+def term_of(word: str, language: str) -> str:
+    """Return the term that texts of a language have in place of a word; empty = none, or several.
+
+    Chinese words are left as they are: the splitter cuts them in context, not alone.
+    """
+    if not word.isalpha() or (language.startswith("zh") and not word.isascii()):
+        return ""
+    terms = tokens(word, language)
+    return terms[0] if len(terms) == 1 else ""
 
 
 def _key(word: str) -> int:
@@ -109,9 +113,7 @@ class Rows:
 class CompactTree:
     """A tree as arrays; made by ``TreeBuilder.build``."""
 
-    name: str
     _parents: Rows
-    _children: Rows
     _depths: NDArray[np.int16]
     _keys: NDArray[np.uint64]
     """Sorted hashes of the words."""
@@ -133,30 +135,19 @@ class CompactTree:
         """Return the edges to the nearest root."""
         return int(self._depths[sense])
 
-    def neighbours(self, sense: int) -> Sequence[int]:
-        """Return the senses one edge away: parents, then children."""
-        return [*self._parents[sense], *self._children[sense]]
-
     def __len__(self) -> int:
         return len(self._depths)
-
-    @property
-    def words(self) -> int:
-        """How many distinct words it knows, stems included."""
-        return len(self._keys)
 
 
 @dataclass(slots=True)
 class TreeBuilder:
     """Gathers what a reader finds, then checks it as a whole and packs it.
 
-    ``stem`` turns a word into the form in which texts will ask for it (``segmentation`` stems
-    English): a word is known under both. Senses of all words of one stem are its senses.
+    A word is known as it stands and as texts will ask for it (:func:`term_of`). Senses of all words of
+    one term are its senses.
     """
 
     path: Path | str
-    stem: Callable[[str, str], str] | None = None
-    """(word, language) -> stem; empty = none, or several terms."""
     _numbers: dict[str, int] = field(default_factory=dict)
     """Sense number by the source's own identifier."""
     _lines: list[int] = field(default_factory=list)
@@ -196,12 +187,8 @@ class TreeBuilder:
                 self.path, line, f"has more than {MAX_WORDS} words; name a smaller tree"
             )
 
-    def build(self, name: str) -> CompactTree:
-        """Check and pack.
-
-        Raises:
-            TreeError: no sense, no word, a parent that is nowhere defined, a cycle.
-        """
+    def build(self) -> CompactTree:
+        """Check and pack; raises TreeError for no sense or word, a parent that is undefined, a cycle."""
         self._check_whole()
         count = len(self._lines)
         parents = Rows.of_pairs(*self._edges, count)
@@ -217,7 +204,7 @@ class TreeBuilder:
         keys = np.fromiter(map(_key, self._words), dtype=np.uint64, count=len(self._words))
         order = np.argsort(keys)
         packed = _pack_senses(list(self._words.values()), order)
-        return CompactTree(name, parents, children, depths.astype(np.int16), keys[order], packed)
+        return CompactTree(parents, depths.astype(np.int16), keys[order], packed)
 
     def _add_word(self, word: str, sense: int) -> None:
         senses = self._words.setdefault(word, [])
@@ -225,11 +212,11 @@ class TreeBuilder:
             senses.append(sense)
 
     def _stem_of(self, plain: str, language: str) -> str:
-        if self.stem is None or not language or " " in plain:
+        if not language or " " in plain:
             return ""
         stemmed = self._stems.get((plain, language))
         if stemmed is None:
-            stemmed = self._stems[plain, language] = self.stem(plain, language)
+            stemmed = self._stems[plain, language] = term_of(plain, language)
         return stemmed
 
     def _number(self, identifier: str, line: int) -> int:
@@ -303,3 +290,40 @@ def _depths(parents: Rows, children: Rows) -> NDArray[np.int32]:
         np.subtract.at(waiting, below, 1)
         level = np.unique(below[waiting[below] == 0])
     return depths
+
+
+class Forest:
+    """Trees side by side; senses of the second are numbered on after those of the first."""
+
+    def __init__(self, trees: Sequence[CompactTree]) -> None:
+        self._trees = tuple(trees)
+        self._starts = [0, *accumulate(len(tree) for tree in self._trees)]
+
+    def senses(self, word: str) -> Sequence[int]:
+        """Return the senses of a word in every tree, tree by tree."""
+        return [
+            start + sense
+            for start, tree in zip(self._starts, self._trees, strict=False)
+            for sense in tree.senses(word)
+        ]
+
+    def parents(self, sense: int) -> Sequence[int]:
+        """Return the next broader senses; none = a root."""
+        tree, start = self._home(sense)
+        return [start + parent for parent in tree.parents(sense - start)]
+
+    def depth(self, sense: int) -> int:
+        """Return the edges to the nearest root of its own tree."""
+        tree, start = self._home(sense)
+        return tree.depth(sense - start)
+
+    def _home(self, sense: int) -> tuple[CompactTree, int]:
+        place = bisect_right(self._starts, sense) - 1
+        return self._trees[place], self._starts[place]
+
+
+def joined(trees: Sequence[CompactTree]) -> SemanticTree | None:
+    """Return one tree for several: itself when it is the only one, None for none."""
+    if len(trees) > 1:
+        return Forest(trees)
+    return trees[0] if trees else None

@@ -9,28 +9,31 @@ A link's vector is its anchor, the text around it, the heading above and its URL
 that was fetched counts with its page; of others the link stands in. Formula 10 scores a page whose
 links are known; a link before its fetch takes over that of the page that shows it (paper 002
 speaks of parent and child both, and leaves open how they meet).
+
+``Score = delta * Sim(T, V) + (1 - delta) * mean of Sim(T, v_i)`` over the m valid of n child links
+(formula 10). The paper names three cases without numbers; our reading: most links valid, the
+bad ones are dropped first; few, the links do not count; else all of them count as they are.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
-from classifier.topic.errors import TopicModelError
+from classifier.topic.background import tf_idf
+from classifier.topic.errors import of_format, reading
 from classifier.topic.language import FALLBACK_LANGUAGE
 from classifier.topic.link_places import key_of
-from classifier.topic.link_score import link_score
-from classifier.topic.semantic import SemanticSimilarity
+from classifier.topic.model import TopicModel
+from classifier.topic.similarity import SemanticSimilarity, Similarity, topic_vector
 from classifier.topic.text import language_of_page, link_terms, weighted_terms
-from classifier.topic.vectors import tf_idf
-from classifier.topic.vsm import topic_vector
+from classifier.topic.values import LinkContext, PageText, Relevance
 
-if TYPE_CHECKING:
-    from classifier.topic.model import TopicModel
-    from classifier.topic.values import LinkContext, PageText, Relevance
-    from classifier.topic.vsm import Similarity
-
+DELTA: Final = 0.8
+"""The paper's weight of the page itself."""
+MOST_VALID: Final = 0.7
+FEW_VALID: Final = 0.3
 INHERITED: Final = 0.5
 """What of a link's score its page hands on; chosen on topics apart from those reported."""
 MAX_PAGES: Final = 50_000
@@ -42,6 +45,19 @@ _MAX_LINKS: Final = 20_000
 _LEAST_USUAL: Final = 0.001
 _DIGITS: Final = 4
 _FORMAT: Final = 1
+
+
+def link_score(own: float, children: Sequence[float], valid_from: float) -> float:
+    """Return formula 10 for a page of similarity ``own`` whose links have those of ``children``.
+
+    A link is valid when its similarity is at least ``valid_from``. A page without links has its own.
+    """
+    valid = [child for child in children if child >= valid_from]
+    share = len(valid) / len(children) if children else 0.0
+    if share < FEW_VALID or not children:
+        return own
+    counted = valid if share > MOST_VALID else children
+    return DELTA * own + (1.0 - DELTA) * sum(counted) / len(counted)
 
 
 def semantic_similarity(model: TopicModel) -> Similarity:
@@ -91,13 +107,9 @@ class SimilarityOrder:
         """Remember what the page hands on now."""
         self._hand_on(page, links, self._shown(page, links, model), model)
 
-    def order(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
+    def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
         """Return each link's share of its own similarity and of what its page hands on."""
         return [self._of_link(link, model) for link in links]
-
-    def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return the same: it lies between 0 and 1."""
-        return self.order(links, model)
 
     def usual(self, model: TopicModel) -> float:  # noqa: ARG002 - part of the interface
         """Return what a link of the usual likeness has whose page hands on as much."""
@@ -166,13 +178,9 @@ class SimilarityOrder:
     @classmethod
     def from_json(cls, data: object) -> Self:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
-        if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise TopicModelError("links", str(data)[:80], "are none of this version")
-        read = cls()
-        try:
-            read._sum, read._count = float(data["sum"]), int(data["count"])
-            for key, own, handed_on, language in data["pages"][-MAX_KEPT:]:
+        kept, read = of_format(data, "links", _FORMAT), cls()
+        with reading("links"):
+            read._sum, read._count = float(kept["sum"]), int(kept["count"])
+            for key, own, handed_on, language in kept["pages"][-MAX_KEPT:]:
                 read._pages[int(key)] = float(own), float(handed_on), str(language)
-        except (KeyError, TypeError, ValueError) as error:
-            raise TopicModelError("links", str(error)[:80], "are damaged") from error
         return read

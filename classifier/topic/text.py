@@ -11,32 +11,14 @@ on extract_content): :func:`is_hub_text` decides by the share of anchor text.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import Final
+from urllib.parse import unquote, urlsplit
 
-from classifier.topic.language import FALLBACK_LANGUAGE, language_of
-from classifier.topic.segmentation import MAX_CHARS, add_words, tokens, written_words
+from classifier.topic.language import language_of
+from classifier.topic.segmentation import MAX_CHARS, tokens
 from classifier.topic.values import LinkContext, PageText
-
-__all__ = [
-    "FALLBACK_LANGUAGE",
-    "HUB_ANCHOR_SHARE",
-    "MAX_CHARS",
-    "POSITION_WEIGHTS",
-    "PositionWeights",
-    "add_words",
-    "anchor_share",
-    "is_hub_text",
-    "language_of",
-    "language_of_page",
-    "link_terms",
-    "remember",
-    "tokens",
-    "weighted_terms",
-    "written_words",
-]
 
 HUB_ANCHOR_SHARE: Final = 0.6
 """A page with a larger share of anchor text is a hub page (paper 000)."""
@@ -44,30 +26,15 @@ MAX_ANCHORS: Final = 2_000
 """Anchors of a page that are read."""
 
 
-@dataclass(frozen=True, slots=True)
-class PositionWeights:
-    """What one occurrence of a term counts at each position (paper 002, formula 3).
+_TITLE, _HEADINGS, _META, _BODY = 3.0, 2.0, 1.5, 1.0
+"""What one occurrence of a term counts at each position (paper 002, formula 3).
 
-    The paper names the positions and gives no numbers; these were chosen on labelled pages.
-    """
-
-    title: float = 3.0
-    headings: float = 2.0
-    meta: float = 1.5
-    body: float = 1.0
-    anchors: float = 0.0
-    """Of a topic page; on a hub page the anchors take the body's place and weight."""
-
-
-POSITION_WEIGHTS: Final = PositionWeights()
+The paper names the positions and gives no numbers; these were chosen on labelled pages.
+"""
 
 
 def anchor_share(page: PageText) -> float:
-    """Return the share of anchor text in all text, by characters; 0 for an empty page.
-
-    The body is taken to hold no link lists; links within its sentences count twice, which moves
-    the share by little.
-    """
+    """Return the share of anchor text in all text, by characters; 0 for an empty page."""
     anchors = sum(map(len, page.anchors))
     total = anchors + len(page.body)
     return anchors / total if total else 0.0
@@ -84,34 +51,30 @@ def language_of_page(page: PageText) -> str:
     return language_of(f"{page.title} {page.meta} {page.body[:MAX_CHARS]} {anchors}", page.language)
 
 
-def weighted_terms(page: PageText, weights: PositionWeights = POSITION_WEIGHTS) -> dict[str, float]:
+def weighted_terms(page: PageText) -> dict[str, float]:
     """Return the weighted term frequencies of a page; empty when it holds no word.
 
     At most :data:`MAX_CHARS` characters are read at each position. The result is remembered (several
     topics and methods judge the same page) and must not be changed.
     """
-    return _REMEMBERED_PAGES.of((page, weights), lambda: _weighted_terms(page, weights))
+    return _REMEMBERED_PAGES.of(page, lambda: _weighted_terms(page))
 
 
-def _weighted_terms(page: PageText, weights: PositionWeights) -> dict[str, float]:
+def _weighted_terms(page: PageText) -> dict[str, float]:
     language = language_of_page(page)
-    anchors = " ".join(page.anchors[:MAX_ANCHORS])
-    hub = is_hub_text(page)
     positions = (
-        (page.title, weights.title),
-        (" ".join(page.headings), weights.headings),
-        (page.meta, weights.meta),
-        ("" if hub else page.body, weights.body),
-        (anchors, weights.body if hub else weights.anchors),
+        (page.title, _TITLE),
+        (" ".join(page.headings), _HEADINGS),
+        (page.meta, _META),
+        (" ".join(page.anchors[:MAX_ANCHORS]) if is_hub_text(page) else page.body, _BODY),
     )
-    return _summed((tokens(text, language), weight) for text, weight in positions if weight)
+    return _summed((tokens(text, language), weight) for text, weight in positions)
 
 
 def link_terms(link: LinkContext, language: str) -> dict[str, float]:
     """Return the weighted terms of a link: anchor, surrounding text, heading above, URL words.
 
-    *language* is that of the page that shows it: a link is too short to tell. The result is
-    remembered and must not be changed.
+    *language* is that of the page that shows it. The result is remembered and must not be changed.
     """
     return _REMEMBERED_LINKS.of(
         (link.url, link.anchor, link.heading, link.around, language),
@@ -132,8 +95,6 @@ def _link_terms(link: LinkContext, language: str) -> dict[str, float]:
 @lru_cache(maxsize=20_000)
 def url_words(url: str) -> str:
     """Return the words of a URL's path, spaced; percent escapes are decoded."""
-    from urllib.parse import unquote, urlsplit  # noqa: PLC0415 - links are judged in one place
-
     try:
         path = urlsplit(url[:2_000]).path
     except ValueError:

@@ -18,15 +18,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.values import Verdict
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Scores = NDArray[np.float64]
+Scores = NDArray[np.float64]
 
 USUAL_MEAN: Final = 2.0
 USUAL_DEVIATION: Final = 1.0
@@ -64,10 +63,7 @@ class Threshold:
 
 
 def choose_threshold(left_out: Sequence[float], sample: Scores) -> Threshold:
-    """Choose by expected F1 from leave-one-out scores of the examples and the sample's scores.
-
-    Either may be empty.
-    """
+    """Choose by expected F1 from the examples' leave-one-out scores and the sample's; both may be empty."""
     mean, deviation = _topic_scores(left_out)
     known = len(sample) >= _MIN_SAMPLE
     expected = _best_expected(mean, deviation, sample) if known else mean - deviation
@@ -100,7 +96,6 @@ def _topic_scores(scores: Sequence[float]) -> tuple[float, float]:
 
 
 def _best_expected(mean: float, deviation: float, sample: Scores) -> float:
-    import numpy as np  # noqa: PLC0415 - heavy
     from scipy.special import ndtr  # noqa: PLC0415 - heavy
 
     ordered = np.sort(sample)

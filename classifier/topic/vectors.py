@@ -9,22 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 Vector = dict[str, float]
 """Term -> weight; a term that is not there weighs 0."""
-
-
-class KnowsIdf(Protocol):
-    """Anything that says how rare a term is."""
-
-    def idf(self, term: str) -> float:
-        """Return the inverse document frequency, a positive number."""
-        ...
 
 
 def dot(left: Mapping[str, float], right: Mapping[str, float]) -> float:
@@ -62,16 +53,6 @@ def mean(vectors: Sequence[Mapping[str, float]]) -> Vector:
     return {term: weight / len(vectors) for term, weight in total.items()}
 
 
-def tf_idf(terms: Mapping[str, float], background: KnowsIdf, *, sublinear: bool = True) -> Vector:
-    """Return tf-idf weights, not normalised; *sublinear* takes ``1 + ln tf`` for tf above 1."""
-    if not sublinear:
-        return {term: count * background.idf(term) for term, count in terms.items()}
-    return {
-        term: (1 + math.log(count) if count > 1 else count) * background.idf(term)
-        for term, count in terms.items()
-    }
-
-
 def top(vector: Mapping[str, float], count: int) -> list[tuple[str, float]]:
     """Return the heaviest terms, the heaviest first; ties in the terms' order."""
     return sorted(vector.items(), key=lambda item: (-item[1], item[0]))[:count]
@@ -89,14 +70,10 @@ class Vocabulary:
     columns: dict[str, int]
 
     @classmethod
-    def of(cls, pages: Iterable[Mapping[str, float]], *, min_pages: int = 1) -> Vocabulary:
-        """Return a numbering of the terms that at least *min_pages* pages hold, in sorted order."""
-        counts: dict[str, int] = {}
-        for page in pages:
-            for term in page:
-                counts[term] = counts.get(term, 0) + 1
-        kept = sorted(term for term, count in counts.items() if count >= min_pages)
-        return cls({term: column for column, term in enumerate(kept)})
+    def of(cls, pages: Iterable[Mapping[str, float]]) -> Vocabulary:
+        """Return a numbering of all terms, in sorted order."""
+        terms = sorted(set().union(*pages))
+        return cls({term: column for column, term in enumerate(terms)})
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -108,7 +85,6 @@ class Vocabulary:
 
     def rows(self, vectors: Iterable[Mapping[str, float]]) -> Any:  # noqa: ANN401 - scipy has no types
         """Return a CSR matrix of float64, a row for each vector."""
-        import numpy as np  # noqa: PLC0415 - heavy
         from scipy.sparse import csr_matrix  # noqa: PLC0415 - heavy
 
         data: list[float] = []
@@ -129,8 +105,6 @@ class Vocabulary:
 
     def dense(self, vector: Mapping[str, float]) -> NDArray[np.float64]:
         """Return one vector as an array, a number for each term of the vocabulary."""
-        import numpy as np  # noqa: PLC0415 - heavy
-
         array = np.zeros(len(self.columns))
         for term, weight in vector.items():
             if term in self.columns:

@@ -10,19 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.topic.semantic_tree import SemanticTree
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 ALPHA: Final = 2.0
 """The distance at which two words are half alike: a word and the next but one broader word."""
-FLOOR: Final = 0.0
-"""Similarities below count as none."""
 MAX_SENSES_PER_WORD: Final = 8
 """Further senses of a word are rare ones."""
 MAX_ANCESTORS: Final = 500
@@ -59,11 +55,9 @@ class TopicAffinity:
         topic: Mapping[str, float],
         tree: SemanticTree,
         alpha: float = ALPHA,
-        floor: float = FLOOR,
     ) -> None:
         self._tree = tree
         self._alpha = alpha
-        self._floor = floor
         weights = np.array(list(topic.values()), dtype=np.float64)
         total = float(weights.sum())
         self._weights = weights / total if total else weights
@@ -78,7 +72,6 @@ class TopicAffinity:
     def similarities(self, word: str) -> NDArray[np.float64]:
         """Return the word's similarity to each of the topic's terms, in their order."""
         similar = self._alpha / (self._alpha + self._senses.distances(word))
-        similar[similar < self._floor] = 0.0
         if word in self._places:
             similar[self._places[word]] = 1.0
         return similar

@@ -20,7 +20,8 @@ from dataclasses import asdict, dataclass, replace
 from classifier.hub import LinkEvidence
 from classifier.topic.model import TopicModel
 from classifier.topic.page_ranking import PageRanking
-from classifier.topic.text import language_of_page, tokens, weighted_terms
+from classifier.topic.segmentation import tokens
+from classifier.topic.text import language_of_page, weighted_terms
 from classifier.topic.values import PageText
 from classifier.topic.vectors import top
 from incremental.crawl.host_gate import HostGate

@@ -20,12 +20,11 @@ from incremental.revisit.budget import (
 )
 from incremental.revisit.fixed import FixedPolicy
 from incremental.revisit.price import PricePolicy, hinted, pinged, woken
-from incremental.revisit.protocol import Explanation, Policy, Terms
+from incremental.revisit.protocol import Policy, Terms, VisitExplanation
 from incremental.revisit.state import HubState, ListKind, SiteState, Visit
 
 __all__ = [
     "BudgetState",
-    "Explanation",
     "FixedPolicy",
     "HubState",
     "ListKind",
@@ -34,6 +33,7 @@ __all__ = [
     "SiteState",
     "Terms",
     "Visit",
+    "VisitExplanation",
     "advance",
     "hinted",
     "open_at",

@@ -17,6 +17,13 @@ nothing is saved. All shares of the project stand in this module, each with its 
 
 The turn of articles is learned: by the square-root law the visits that a class deserves go with the
 sum of the square roots of its rates, so hundreds of articles that never gained a link deserve few.
+Gains come together: a section of a manual is written, a translation is begun. For two days after one
+the share is large.
+
+One budget may serve all sites (:func:`shares`). Each keeps what its user asked for as long as the whole
+allows. When it does not, a part is dealt out evenly, so that no site is forgotten, and the rest by need.
+Delay over all sites is least when visits go by the square root of the rate, so a site's need is the sum of
+those roots over its hubs: :attr:`SiteState.weight_total`.
 """
 
 from __future__ import annotations

@@ -18,12 +18,9 @@ are read only if those have overflowed as well::
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 
 MAX_PEERS = 3
 """Watched hubs that are read at once because the list of another one overflowed."""
@@ -110,10 +107,7 @@ def _peers(hub: int, watched: Sequence[int], hubs: Mapping[int, Shown]) -> list[
 
 
 def _layer(left: Mapping[int, Shown], *, by_news: bool) -> list[int]:
-    """Return which of the hubs that are left cover the others; never empty, the best first.
-
-    A sitemap comes with the first layer and covers nothing: many are made once a night.
-    """
+    """Return which of the hubs left cover the others, best first; sitemaps, made at night, cover nothing."""
     late = [hub for hub, shown in left.items() if shown.late]
     lists = {hub: shown for hub, shown in left.items() if not shown.late}
     best = _greedy(lists, by_news=True) if by_news else []

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from incremental.revisit.budget import BudgetState, left_for_visits
 from incremental.revisit.pacing import in_window, ping_of, retry_at
-from incremental.revisit.protocol import DAY, HOUR, Explanation, Terms
+from incremental.revisit.protocol import DAY, HOUR, Terms, VisitExplanation
 from incremental.revisit.rates import count_visit
 from incremental.revisit.state import HubState, ListKind, SiteState, Visit
 
@@ -62,13 +62,15 @@ class FixedPolicy:
         interval = self._interval(hub, site, budget)
         return max(now - hub.tried_at, 0.0) / interval
 
-    def why(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> Explanation:
+    def why(
+        self, hub: HubState, site: SiteState, budget: BudgetState, now: float
+    ) -> VisitExplanation:
         """Return the interval and how it came about."""
         interval = self._interval(hub, site, budget)
         rate = hub.novel / hub.exposure_hours if hub.exposure_hours else 0.0
         elapsed_hours = max(now - hub.visited_at, 0.0) / HOUR if hub.visited_at else 0.0
         share = hub.weight / site.weight_total if site.weight_total else 1.0
-        return Explanation(
+        return VisitExplanation(
             policy=self.name,
             rate_per_day=rate * 24,
             waiting_links=rate * elapsed_hours,

@@ -9,14 +9,10 @@ that wait no longer once the neighbour has been visited.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from incremental.revisit.profile import HOUR
+from incremental.revisit.profile import HOUR, Shape
 from incremental.revisit.rates import RATE_HALF_LIFE_DAYS
-
-if TYPE_CHECKING:
-    from incremental.revisit.profile import Shape
-    from incremental.revisit.state import HubState, SiteState, Visit
+from incremental.revisit.state import HubState, SiteState, Visit
 
 _NEIGHBOURS = 10
 _DOUBT = 1.0

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from incremental.revisit.allocation import IDLE_SHARE, LONGEST_SHARE
 from incremental.revisit.budget import BudgetState, left_for_visits, reserve_at
-from incremental.revisit.state import ListKind
-
-if TYPE_CHECKING:
-    from incremental.revisit.protocol import Terms
-    from incremental.revisit.state import HubState, SiteState
+from incremental.revisit.protocol import Terms
+from incremental.revisit.state import HubState, ListKind, SiteState
 
 _MINUTE = 60.0
 _HOUR = 3600.0

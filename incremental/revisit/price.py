@@ -8,19 +8,23 @@ Accrued delay of a hub since its last visit u::
 vanishing link costs, *c* the cost of a visit. A hub is due when I reaches the price into which the
 budget turns (:mod:`incremental.revisit.budget`). For constant rates this is the square-root law,
 which is optimal for the mean delay (Olston and Pandey 2008, equation 4, links waiting as the cost).
+
+Links may leave before anybody looks, in two ways. A list of K links pushes the oldest off when more than
+K arrive between two visits; and some pages (a front page ranked by votes) drop links at any age, which
+shows in how many of the links that were new at one visit are gone at the next.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from incremental.revisit.budget import BudgetState, price_minutes
 from incremental.revisit.overlap import Backlog, backlog, learn_overlap
 from incremental.revisit.pacing import in_window, longest_interval, ping_of, quick_look, retry_at
 from incremental.revisit.profile import HOUR, WEEK, Shape
-from incremental.revisit.protocol import Explanation, Terms
+from incremental.revisit.protocol import Terms, VisitExplanation
 from incremental.revisit.rates import (
     count_visit,
     hub_shape,
@@ -32,13 +36,14 @@ from incremental.revisit.rates import (
     seen,
     weight_of,
 )
-from incremental.revisit.rolloff import LOST_LINK_HOURS, loss_factor, most_links
+from incremental.revisit.state import HubState, SiteState, Visit
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from incremental.revisit.state import HubState, SiteState, Visit
-
+LOST_LINK_HOURS = 24.0
+"""What a link that is never seen counts for, as delay."""
+_PRIOR_YOUNG_HOURS = 20.0
+# Largest mean x of a Poisson count with E[(count - K)+] / x = 1 %, and the same for more K by its
+# normal approximation K - 0.91 sqrt(K) (90.9 at 100).
+_MOST_LINKS = ((5, 1.94), (10, 5.73), (15, 9.95), (20, 14.36), (30, 23.5), (50, 42.4), (100, 90.9))
 _SHAPES_KEPT = 4096
 _HINT_PRIOR = 2.0
 _HINT_FADE = 0.98
@@ -92,10 +97,7 @@ class PricePolicy:
         return in_window(at, terms)
 
     def index(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> float:
-        """Return the accrued delay in minutes; at the longest interval at least the price.
-
-        Infinite for a hub without a first visit.
-        """
+        """Return the accrued delay in minutes, the price at the longest interval; infinite before a visit."""
         if self.terms.requests_per_day <= 0:
             return 0.0
         if not hub.visits:
@@ -110,11 +112,13 @@ class PricePolicy:
             overdue = max(overdue, 1.0)
         return max(value, self._price(site, budget) * overdue)
 
-    def why(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> Explanation:
+    def why(
+        self, hub: HubState, site: SiteState, budget: BudgetState, now: float
+    ) -> VisitExplanation:
         """Return rate, waiting links, price and next visit, and which of the rules set it."""
         due_at = self.due_at(hub, site, budget, now)
         waiting, delay = self._waiting(hub, site, now) if hub.visits else (0.0, 0.0)
-        return Explanation(
+        return VisitExplanation(
             policy=self.name,
             rate_per_day=24 * novel_rate_of(hub, site),
             waiting_links=waiting,
@@ -272,3 +276,22 @@ def _with_hint(hub: HubState, site: SiteState, state: Backlog) -> tuple[Backlog,
     # The promised links wait from *since* on; seen from state.since that is a head start or a debt.
     delay = state.delay + promised * (state.since - since)
     return Backlog(state.since, state.links, delay), state.links + promised
+
+
+def loss_factor(hub: HubState) -> float:
+    """Return what waiting costs over plain delay: a link that may vanish waits more dearly.
+
+    With links vanishing at rate m an hour, one waiting hour costs itself and m lost links.
+    """
+    return 1.0 + LOST_LINK_HOURS * hub.vanished / (hub.young_hours + _PRIOR_YOUNG_HOURS)
+
+
+def most_links(shown: int) -> float:
+    """Return how many links may come to a list of *shown* links at a 1 % loss; below five nothing is cut."""
+    if shown < _MOST_LINKS[0][0]:
+        return math.inf
+    if shown >= _MOST_LINKS[-1][0]:
+        return float(shown - 0.91 * shown**0.5)
+    above = next(i for i, entry in enumerate(_MOST_LINKS) if entry[0] > shown)
+    (left, low), (right, high) = _MOST_LINKS[above - 1], _MOST_LINKS[above]
+    return low + (high - low) * (shown - left) / (right - left)

@@ -11,13 +11,10 @@ show.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import inf
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 WEEK = 168
 BINS = 12
@@ -138,10 +135,7 @@ class Shape:
 def _last_below(
     rising: Callable[[float], float], start: float, goal: float, horizon: float
 ) -> float | None:
-    """Return the last edge of a bin (or *start*) at which *rising* is still below *goal*.
-
-    None when it is below at the horizon.
-    """
+    """Return the last edge of a bin (or *start*) with *rising* below *goal*; None = not within *horizon*."""
     first = int(start * BINS + 1e-6) + 1
     low, high = 0, 1
     # Doubling first: the answer is hours away as a rule, the horizon weeks.
@@ -254,10 +248,9 @@ def _add_minutes(
 
 
 def utc_offset_hours(hours: Sequence[float]) -> float | None:
-    """Return the site's likely offset from UTC, from its hours of the week; None without a rhythm.
+    """Return the site's likely offset from UTC by its hours of the week; None without a rhythm.
 
-    Taken so that the middle of the day's activity falls on 14:00 local time: a guess for people, no
-    policy uses it.
+    The middle of the day's activity is taken for 14:00 local time: a guess for people only.
     """
     from cmath import phase, pi, rect  # noqa: PLC0415 - only this guess needs them
 

@@ -9,11 +9,10 @@ risen in the meantime.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from incremental.revisit.budget import BudgetState
-    from incremental.revisit.state import HubState, SiteState, Visit
+from incremental.revisit.budget import BudgetState
+from incremental.revisit.state import HubState, SiteState, Visit
 
 MINUTE = 60.0
 HOUR = 3600.0
@@ -35,7 +34,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class VisitExplanation:
     """Why a hub is visited when it is: the numbers behind the decision."""
 
     policy: str
@@ -69,5 +68,7 @@ class Policy(Protocol):
     def index(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> float:
         """Return how urgent a visit is now; never falls while no visit is made. Largest first."""
 
-    def why(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> Explanation:
+    def why(
+        self, hub: HubState, site: SiteState, budget: BudgetState, now: float
+    ) -> VisitExplanation:
         """Return the numbers behind :meth:`due_at`."""

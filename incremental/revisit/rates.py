@@ -9,8 +9,8 @@ the hub prints publication times. Every count fades, so that a hub may change it
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from incremental.revisit.profile import (
     BINS,
@@ -23,9 +23,6 @@ from incremental.revisit.profile import (
     spread,
 )
 from incremental.revisit.state import HubState, SiteState, Visit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DAY = 86400.0
 RATE_HALF_LIFE_DAYS = 14.0

@@ -26,10 +26,9 @@ from classifier.topic.errors import TopicError, TopicModelError
 from classifier.topic.evidence import MAX_JUDGED
 from classifier.topic.link_order import LINK_ORDERS, LinkOrder, from_kept, new_order, to_kept
 from classifier.topic.model import TopicModel
-from classifier.topic.semantic_tree import SemanticTree, TreeError
+from classifier.topic.semantic_tree import SemanticTree, TreeError, joined
 from classifier.topic.text import weighted_terms
 from classifier.topic.trees import read_tree
-from classifier.topic.trees.forest import joined
 from classifier.topic.values import PageText
 from incremental.decide.topics import (
     Readiness,

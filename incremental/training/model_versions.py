@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from classifier.hub import HubClassifier, LinkEvidence, ModelError, PageScore, load_default
+from classifier.hub import HubClassifier, HubScore, LinkEvidence, ModelError, load_default
 from classifier.hub.model import HubModel, save_model
 from classifier.hub.registry import ActiveClassifier, ModelInfo, ModelRegistry
 from incremental.errors import NotFoundError
@@ -36,7 +36,7 @@ class ActiveScorer:
         """Score links, in order."""
         return self._current().score(links)
 
-    def score_page(self, link: LinkEvidence, page: str) -> PageScore:
+    def score_page(self, link: LinkEvidence, page: str) -> HubScore:
         """Score a fetched page by URL and content."""
         return self._current().score_page(link, page)
 

@@ -8,19 +8,15 @@ showed it first, and to the one with most links if several did: there they are e
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incremental.revisit.profile import BINS, HOUR, WEEK, Shape
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from lab.simulation import Fetch
-    from lab.world import World
+from lab.simulation import Fetch
+from lab.world import World
 
 _WINDOW = 200
 """Batches of links among which the last visit before is looked for."""

@@ -11,14 +11,11 @@ import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from incremental.revisit.protocol import DAY, HOUR, MINUTE, Explanation
+from incremental.revisit.budget import BudgetState
+from incremental.revisit.protocol import DAY, HOUR, MINUTE, VisitExplanation
 from incremental.revisit.rates import count_visit
 from incremental.revisit.state import HubState, SiteState, Visit
-
-if TYPE_CHECKING:
-    from incremental.revisit.budget import BudgetState
 
 WEEK = 7 * DAY
 
@@ -59,11 +56,15 @@ class IntervalPolicy:
             return math.inf
         return max(now - hub.tried_at, 0.0) / (hub.interval or self._first)
 
-    def why(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> Explanation:
+    def why(
+        self, hub: HubState, site: SiteState, budget: BudgetState, now: float
+    ) -> VisitExplanation:
         """Return the interval as the only reason."""
         due_at = self.due_at(hub, site, budget, now)
         hours = (hub.interval or self._first) / HOUR
-        return Explanation(self.name, 0.0, 0.0, 0.0, 0.0, due_at, f"every {hours:.1f} h by rule")
+        return VisitExplanation(
+            self.name, 0.0, 0.0, 0.0, 0.0, due_at, f"every {hours:.1f} h by rule"
+        )
 
 
 def changed(visit: Visit) -> bool:

@@ -8,9 +8,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import cycle, islice
-from typing import TYPE_CHECKING
 
 from incremental.revisit.budget import BudgetState
 from incremental.revisit.price import PricePolicy
@@ -18,9 +18,6 @@ from incremental.revisit.protocol import Policy, Terms
 from incremental.revisit.state import HubState, SiteState, Visit
 from lab.due_queue import DueQueue
 from lab.world import DAY, World
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 CAP_SECONDS = DAY
 """A link that is never seen counts as seen a day late, and none counts as later than that."""

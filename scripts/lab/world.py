@@ -6,13 +6,10 @@ from a file (``scripts/bench_revisit.py``) or are drawn (:mod:`lab.synthetic`).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from incremental.revisit.state import Visit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 DAY = 86400.0
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from classifier.hub.captures import Capture
+from lab.hub.files import Capture
+from lab.hub.training import PAPER_BEST, TrainingOptions, train_model
+
 from classifier.hub.labels import LabelRow
 from classifier.hub.model import HubModel
 from classifier.hub.svm import Pair
-from classifier.hub.training import PAPER_BEST, TrainingOptions, train_model
 
 PAIRS = {
     "url": Pair(3.0, 0.003),

@@ -9,14 +9,14 @@ import pytest
 from hub_samples import article_page, list_page, train_small_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lab.hub.content_training import narrowest_zone
 from lxml import html
 
-from classifier.hub.cascade import Cascade, ContentMachine, narrowest_zone
+from classifier.hub.cascade import Cascade
 from classifier.hub.classifier import HubClassifier
 from classifier.hub.content_features import CONTENT_FEATURE_NAMES, describe_page
 from classifier.hub.evidence import LinkEvidence
 from classifier.hub.page_text import parse_page, read_text
-from classifier.hub.scaling import LinearScale
 
 
 @pytest.fixture(scope="module")
@@ -117,14 +117,3 @@ def test_the_size_of_a_page_counts_in_the_cascade_and_may_be_unknown(
     known, unknown, large = cascade.join(url, rows, sizes)
     assert known == pytest.approx(unknown, abs=0.01)
     assert large != pytest.approx(known, abs=0.01)
-
-
-def test_a_cascade_from_before_the_size_still_judges(small_classifier: HubClassifier) -> None:
-    joint = small_classifier.model.cascade.joint
-    kept = [*range(len(CONTENT_FEATURE_NAMES)), len(CONTENT_FEATURE_NAMES) + 1]
-    scale = LinearScale(joint.scale.centre[kept], joint.scale.width[kept], joint.scale.reach)
-    machine = replace(joint.machine, vectors=joint.machine.vectors[:, kept])
-    old = Cascade(13.0, ContentMachine(scale, machine, joint.sigmoid))
-    rows = np.array([describe_page(list_page(20)), describe_page(article_page(8))])
-    listing, article = old.join(np.zeros(2), rows, np.array([1e3, 1e6]))
-    assert listing > article

@@ -16,14 +16,15 @@ import pytest
 from hub_samples import sample_captures, sample_rows, train_small_model
 from hypothesis import given
 from hypothesis import strategies as st
+from lab.hub.assessment import f1_interval, judge_urls, score_sections, scored_rows
+from lab.hub.files import PAGE_COLUMNS
+from lab.hub.folded import confusion, first_rows
 
-from classifier.evaluation import confusion, f1_interval
-from classifier.hub.assessment import judge_urls, score_sections, scored_rows
 from classifier.hub.classifier import HubClassifier, load_default
-from classifier.hub.folds import first_rows, fold_of
-from classifier.hub.labels import PAGE_COLUMNS, LabelRow, read_labels, write_labels
+from classifier.hub.labels import LabelRow, read_labels, write_labels
 from classifier.hub.model import HubModel, save_model
 from classifier.hub.registry import ModelRegistry
+from classifier.hub.updating import fold_of
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT / ".." / "shared" / "hub"

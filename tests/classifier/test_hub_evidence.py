@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from classifier.hub.evidence import LinkEvidence, split_url
 from classifier.hub.lexicon import WORD_CLASSES, mask_of, words_of
-from classifier.hub.url_features import FEATURE_NAMES, date_precision, describe, describe_one
+from classifier.hub.url_features import FEATURE_NAMES, date_precision, describe
 
 
 def test_a_url_falls_into_its_parts() -> None:
@@ -43,9 +43,14 @@ def test_any_text_gets_finite_features(url: str, anchor: str | None) -> None:
     assert np.isfinite(row).all()
 
 
+def _described(link: LinkEvidence) -> dict[str, float]:
+    row = describe([link], [split_url(link.url)])[0]
+    return dict(zip(FEATURE_NAMES, row.tolist(), strict=True))
+
+
 def test_a_url_of_100_kilobytes_is_judged_by_its_beginning() -> None:
     url = "https://example.org/" + "a" * 100_000
-    assert describe_one(LinkEvidence(url))["stem_length"] < np.log(2100)
+    assert _described(LinkEvidence(url))["stem_length"] < np.log(2100)
 
 
 @pytest.mark.parametrize(
@@ -66,8 +71,8 @@ def test_dates_of_all_common_forms_are_seen(path: str, precision: int) -> None:
 
 
 def test_an_unknown_anchor_is_not_an_empty_one_but_has_its_flag() -> None:
-    unknown = describe_one(LinkEvidence("https://example.org/a"))
-    known = describe_one(LinkEvidence("https://example.org/a", "News"))
+    unknown = _described(LinkEvidence("https://example.org/a"))
+    known = _described(LinkEvidence("https://example.org/a", "News"))
     assert (unknown["anchor_known"], known["anchor_known"]) == (0, 1)
     assert known["anchor_section_words"] > unknown["anchor_section_words"]
 

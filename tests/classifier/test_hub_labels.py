@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lab.hub.files import check_two_classes, most_uncertain, read_links
 
 from classifier.hub.errors import LabelFileError
 from classifier.hub.labels import (
@@ -17,11 +18,8 @@ from classifier.hub.labels import (
     BehaviourRule,
     LabelRow,
     Said,
-    check_two_classes,
     labels_hash,
-    most_uncertain,
     read_labels,
-    read_links,
     write_labels,
 )
 

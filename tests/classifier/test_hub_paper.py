@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hub_samples import sample_captures, sample_rows
-from numpy.typing import NDArray
-
-from classifier.hub.assessment import page_features
-from classifier.hub.evidence import LinkEvidence, split_url
-from classifier.hub.grid import Search
-from classifier.hub.paper import (
+from lab.hub.assessment import page_features
+from lab.hub.grid import Search
+from lab.hub.paper import (
     PAPER_FEATURE_NAMES,
     PaperMachine,
     apply_known,
@@ -22,8 +19,11 @@ from classifier.hub.paper import (
     scale_known,
     train_paper_url,
 )
-from classifier.hub.rivals import HeuristicBayes, courlan_test, paper_content_rows, rule_says_hub
-from classifier.hub.study import size_study
+from lab.hub.rivals import HeuristicBayes, courlan_test, paper_content_rows, rule_says_hub
+from lab.hub.study import size_study
+from numpy.typing import NDArray
+
+from classifier.hub.evidence import LinkEvidence, split_url
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

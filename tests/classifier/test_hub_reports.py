@@ -12,12 +12,12 @@ import pytest
 from hub_report_features import Labelled, depths_at, pages_table, recorded_site, sites_table
 from hub_report_grid import draw_grids
 from hub_samples import train_small_model
+from lab.hub.grid import GridPoint, GridResult, GridStage
+from lab.hub.training import PAPER_BEST
 from replay_site import ReplaySite
 
 from classifier.hub.classifier import HubClassifier
 from classifier.hub.evidence import LinkEvidence
-from classifier.hub.grid import GridPoint, GridResult, GridStage
-from classifier.hub.training import PAPER_BEST
 
 HOME = "https://small.example/"
 PAGES = {

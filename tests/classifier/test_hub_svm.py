@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lab.hub.fits import fit_sigmoid, unit_range_scale
+from lab.hub.folded import balanced_sample
 from libsvm import svmutil
 from numpy.typing import NDArray
 
 from classifier.hub.errors import TrainingError
-from classifier.hub.folds import balanced_sample
-from classifier.hub.scaling import LinearScale, Sigmoid, to_log_odds
+from classifier.hub.scaling import LinearScale, to_log_odds, to_probability
 from classifier.hub.svm import RbfMachine, train
 
 
@@ -76,7 +77,7 @@ def test_a_balanced_sample_takes_each_domain_in_turn() -> None:
 
 def test_scales_survive_json_and_cut_off_extremes() -> None:
     rows = np.array([[0.0, 1.0], [10.0, 1.0]])
-    scale = LinearScale.from_json(LinearScale.to_unit_range(rows).to_json())
+    scale = LinearScale.from_json(unit_range_scale(rows).to_json())
     assert scale.apply(rows).tolist() == [[-1, 0], [1, 0]]
     assert scale.apply(np.array([[99.0, 1.0]])).tolist() == [[1, 0]]
 
@@ -85,9 +86,8 @@ def test_calibration_turns_margins_into_frequencies() -> None:
     rng = np.random.default_rng(2)
     margins = rng.normal(size=4000)
     hubs = rng.random(4000) < 1 / (1 + np.exp(-2 * margins))
-    sigmoid = Sigmoid.fit(margins, hubs)
+    sigmoid = fit_sigmoid(margins, hubs)
     assert sigmoid.slope == pytest.approx(2, abs=0.25)
-    assert to_log_odds(float(sigmoid.probability(np.array([0.7]))[0])) == pytest.approx(
-        1.4, abs=0.3
-    )
+    calibrated = to_probability(sigmoid.log_odds(np.array([0.7])))
+    assert to_log_odds(float(calibrated[0])) == pytest.approx(1.4, abs=0.3)
     assert np.isfinite(to_log_odds(0.0))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lab.hub.fits import count_matrix, sum_by_table, tables_of
 from numpy.typing import NDArray
 
 from classifier.hub.evidence import LinkEvidence, split_url
@@ -17,9 +18,7 @@ from classifier.hub.tables import (
     TABLE_SIZES,
     VIEWS,
     ValueTables,
-    count_matrix,
     hash_views,
-    sum_by_table,
     tokens_of,
     top_grams,
 )
@@ -29,7 +28,7 @@ _URLS = st.lists(st.text(max_size=60).map(lambda tail: f"https://example.org/{ta
 
 def _tables(seed: int = 1) -> tuple[ValueTables, NDArray[np.float64]]:
     weights = np.random.default_rng(seed).normal(size=sum(TABLE_SIZES))
-    return ValueTables.from_coefficients(weights), weights
+    return tables_of(weights), weights
 
 
 @settings(deadline=None)

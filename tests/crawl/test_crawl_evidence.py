@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from fake_web import DAY, HOUR, START, FolderScorer, Scored, feed, page, watch
+from lab.hub.paper import PAPER_FEATURE_NAMES, describe_as_paper, learn_values
 
 from classifier.hub import LinkEvidence, load_default
-from classifier.hub.paper import PAPER_FEATURE_NAMES, describe_as_paper, learn_values
 from incremental.crawl.site_evidence import read_context
 from incremental.decide.hubs import score_targets
 from incremental.decide.links import Target

@@ -10,7 +10,7 @@ import pytest
 from stories import START
 
 from classifier.hub import LinkEvidence
-from classifier.topic.text import tokens
+from classifier.topic.segmentation import tokens
 from classifier.topic.values import PageText
 from incremental.decide.topics import EXAMPLE, to_text
 from incremental.discovery.accepting import accept_sites

@@ -21,9 +21,9 @@ from fake_web import DAY, HOUR, START, page, watch
 from hub_samples import train_small_model
 
 from classifier.hub import LinkEvidence
-from classifier.hub.folds import folds_of
 from classifier.hub.model import read_manifest
 from classifier.hub.registry import ModelRegistry
+from classifier.hub.updating import folds_of
 from incremental.clock import FastClock
 from incremental.daemon import Daemon
 from incremental.settings import Settings

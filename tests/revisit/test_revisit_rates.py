@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incremental.revisit.overlap import backlog, learn_overlap
+from incremental.revisit.price import loss_factor, most_links
 from incremental.revisit.profile import FLAT
 from incremental.revisit.rates import (
     LARGEST_BATCH,
@@ -19,7 +20,6 @@ from incremental.revisit.rates import (
     rate_of,
     seen,
 )
-from incremental.revisit.rolloff import loss_factor, most_links
 from incremental.revisit.state import HubState, SiteState, Visit
 
 NOW = 1_760_000_000.0

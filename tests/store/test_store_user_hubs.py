@@ -7,13 +7,14 @@ from stories import HOME, START, new_hub, news_site, seen
 
 from incremental.urls import identity
 from store import Store
+from store.enums import HubStatus, LabelOrigin, PageLabel
 from store.values import LabelEntry
 
 TAG = HOME + "tag/"
 
 
 def said(label: str) -> LabelEntry:
-    return LabelEntry(TAG, identity(TAG), label, "user", START, site_id=1)
+    return LabelEntry(TAG, identity(TAG), PageLabel(label), LabelOrigin.USER, START, site_id=1)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,7 @@ def test_a_hub_that_a_user_confirms_needs_a_new_start_only_if_it_was_given_up(
     site, _ = news_site(store)
     store.write.add_pages(site, [seen(TAG, hub=new_hub(START))], now=START)
     page = int(store.read.find_page(TAG, identity(TAG))[0]["id"])
-    store.write.update_hub(page, state=before, baseline_at=START, failures=2)
+    store.write.update_hub(page, state=HubStatus(before), baseline_at=START, failures=2)
     store.write.correct(said("hub"), [(site, seen(TAG, hub=new_hub(START, role="user")))])
     hub = store.read.hub(page)
     assert hub is not None

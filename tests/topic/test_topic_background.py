@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from make_topic_background import write_shares
 from topic_pages import FIELDS, crawled_background, pages_of
 
 from classifier.topic.background import Background
 from classifier.topic.concepts import Concepts
+from classifier.topic.document_frequencies import read_shares, share_of
 from classifier.topic.errors import TopicModelError
 from classifier.topic.sample import PageSample
-from classifier.topic.shares import read_shares, share_of, write_shares
 from classifier.topic.text import weighted_terms
+from classifier.topic.vectors import Vocabulary
 
 
 def test_common_words_weigh_less_than_rare_ones_before_any_page_was_seen() -> None:
@@ -33,13 +35,12 @@ def test_what_every_fetched_page_says_soon_weighs_little() -> None:
 
 
 @given(st.lists(st.sets(st.sampled_from("abcdef")), max_size=20))
-def test_rarity_is_positive_and_shares_lie_between_0_and_1(pages: list[set[str]]) -> None:
+def test_rarity_is_positive(pages: list[set[str]]) -> None:
     background = Background()
     for page in pages:
         background.observe(page)
     for term in "abcdefxyz":
         assert background.idf(term) > 0
-        assert 0 < background.share(term) <= 1
 
 
 def test_a_background_survives_being_stored() -> None:
@@ -113,7 +114,8 @@ def test_words_of_one_field_lie_together() -> None:
     concepts = crawled_background().concepts
     assert concepts is not None
     striker, keeper, oven = (
-        concepts.place({word: 1.0})[: len(FIELDS)] for word in ("striker", "keeper", "oven")
+        concepts.of_terms(Vocabulary({word: 0}))[0, : len(FIELDS)]
+        for word in ("striker", "keeper", "oven")
     )
     assert striker @ keeper > 2 * abs(striker @ oven)
 

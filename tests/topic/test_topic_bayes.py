@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from topic_pages import teach
 
 from classifier.topic.background import Background
-from classifier.topic.bayes import BayesModel, Density, Example, TermNumbers
+from classifier.topic.bayes import BayesModel, Density, TermExample, TermNumbers
 from classifier.topic.bayes_lessons import MAX_LESSONS
 from classifier.topic.bayes_order import FIRST_LESSON, BayesOrder
 from classifier.topic.errors import TopicModelError
@@ -23,7 +24,7 @@ from classifier.topic.values import LinkContext, PageText
 TEXTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 9), min_size=1, max_size=6)
 
 
-def packed(texts: Sequence[Mapping[str, float]], numbers: TermNumbers) -> list[Example]:
+def packed(texts: Sequence[Mapping[str, float]], numbers: TermNumbers) -> list[TermExample]:
     return [numbers.example(text) for text in texts]
 
 
@@ -141,7 +142,7 @@ QUESTIONS = [
 
 
 def test_before_its_first_lesson_all_links_are_alike() -> None:
-    assert taught(FIRST_LESSON - 1).order(QUESTIONS, law()) == [0.5, 0.5]
+    assert taught(FIRST_LESSON - 1).expect(QUESTIONS, law()) == [0.5, 0.5]
 
 
 @pytest.mark.parametrize("density", Density)
@@ -152,7 +153,7 @@ def test_fetched_pages_teach_which_links_to_follow(density: Density) -> None:
         order.observe(
             page(number, words), led_by(words.split()[number % 8], number), [], 0.5, law()
         )
-    on_topic, off_topic = order.order(QUESTIONS, law())
+    on_topic, off_topic = order.expect(QUESTIONS, law())
     assert on_topic > 0.5 > off_topic
 
 
@@ -162,16 +163,16 @@ def test_a_link_takes_after_the_page_that_shows_it() -> None:
         LinkContext("https://s.example/x", "x", parent_url=f"https://s.example/{number}")
         for number in (1, 2)
     ]
-    by_law, by_sport = order.order(shown, law())
+    by_law, by_sport = order.expect(shown, law())
     assert by_law > by_sport
 
 
 def test_a_users_word_teaches_at_once_and_outranks_the_cosine() -> None:
     """Pages about law are off topic for this user after all."""
     order = taught(FIRST_LESSON)
-    before = order.order(QUESTIONS, law())[0]
-    corrected = law().taught(page(1, LAW), relevant=False)
-    assert order.order(QUESTIONS, corrected)[0] < before
+    before = order.expect(QUESTIONS, law())[0]
+    corrected = teach(law(), page(1, LAW), relevant=False)
+    assert order.expect(QUESTIONS, corrected)[0] < before
 
 
 def test_lessons_are_bounded() -> None:
@@ -188,8 +189,8 @@ def test_a_restored_order_promises_as_before() -> None:
     order = taught(30)
     restored = BayesOrder.from_json(json.loads(json.dumps(order.to_json())))
     again = BayesOrder.from_json(json.loads(json.dumps(restored.to_json())))
-    assert restored.order(QUESTIONS, law()) == again.order(QUESTIONS, law())
-    assert restored.order(QUESTIONS, law())[0] > 0.5 > restored.order(QUESTIONS, law())[1]
+    assert restored.expect(QUESTIONS, law()) == again.expect(QUESTIONS, law())
+    assert restored.expect(QUESTIONS, law())[0] > 0.5 > restored.expect(QUESTIONS, law())[1]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from topic_pages import crawled_background, pages_of, text_page
+from topic_pages import crawled_background, pages_of, teach, text_page
 
 from classifier.topic.background import Background
 from classifier.topic.batch import PageBatch
@@ -46,7 +46,7 @@ def test_relevant_raises_a_page_and_its_like(method: str, field: str) -> None:
     """Of the topic and of others; pages like it by the mean of five."""
     model = learned(method)
     page, like = text_page(field, 60), pages_of(field, 5, start=70)
-    taught = model.taught(page, relevant=True)
+    taught = teach(model, page, relevant=True)
     assert scores(taught, page) > scores(model, page)
     assert sum(scores(taught, *like)) > sum(scores(model, *like))
 
@@ -56,7 +56,7 @@ def test_relevant_raises_a_page_and_its_like(method: str, field: str) -> None:
 def test_irrelevant_lowers_a_page_and_its_like(method: str, field: str) -> None:
     model = learned(method)
     page, like = text_page(field, 60), pages_of(field, 5, start=70)
-    taught = model.taught(page, relevant=False)
+    taught = teach(model, page, relevant=False)
     assert scores(taught, page) < scores(model, page)
     assert sum(scores(taught, *like)) < sum(scores(model, *like))
 
@@ -66,7 +66,7 @@ def test_six_rejected_pages_lower_an_unseen_one_like_them(method: str) -> None:
     model = taught = learned(method)
     unseen = text_page("football", 90)
     for page in pages_of("football", 6, start=80):
-        taught = taught.taught(page, relevant=False)
+        taught = teach(taught, page, relevant=False)
     assert scores(taught, unseen)[0] < scores(model, unseen)[0]
 
 
@@ -87,7 +87,7 @@ def test_a_rejected_page_among_those_fetched_lowers_itself_and_its_like(method: 
 @pytest.mark.parametrize("method", ["adaptive", "vsm"])
 def test_an_explanation_says_what_corrections_add(method: str) -> None:
     page = text_page("football", 60)
-    told = learned(method).taught(page, relevant=False).explain(page)
+    told = teach(learned(method), page, relevant=False).explain(page)
     assert dict(told.views)["corrections"] == pytest.approx(-STRENGTH)
     assert "corrections" not in dict(learned(method).explain(page).views)
 
@@ -175,7 +175,7 @@ def test_a_rejected_page_takes_back_what_it_moved_and_what_is_like_it_moves_noth
     model, page = learned(method), text_page("football", 50)
     own = unit(weighted_terms(page))
     moved = model.adapted(page, FOUND)
-    taken_back = moved.taught(page, relevant=False)
+    taken_back = teach(moved, page, relevant=False)
     assert cosine(centre(taken_back), own) <= cosine(centre(model), own) + 1e-9
     copied = PageText("https://site.example/copy", title=page.title, body=page.body + " copy")
     assert taken_back.adapted(copied, FOUND) is taken_back

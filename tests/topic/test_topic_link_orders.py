@@ -68,7 +68,6 @@ def test_an_order_bears_odd_pages_and_links(name: str) -> None:
         order.observe(page, [], links, 0.5, football())
         order.renew(page, links, 0.5, football())
     assert all(0.0 <= one <= 1.0 for one in order.expect(links, football()))
-    assert len(order.order(links, football())) == 2
     assert order.expect([], football()) == []
     assert order.usual(football()) > 0.0
     assert order.name == name
@@ -94,13 +93,6 @@ def test_another_order_than_the_one_that_was_kept_begins_anew(name: str) -> None
     begun = from_kept(json.loads(json.dumps(to_kept(crawled(name)))), other)
     assert begun.name == other
     assert begun.to_json() == new_order(other).to_json()
-
-
-def test_what_was_learned_before_there_was_a_choice_is_taken_up() -> None:
-    learned = crawled("learned")
-    read = from_kept(json.loads(json.dumps(learned.to_json())), "learned")
-    assert read.to_json() == learned.to_json()
-    assert from_kept(learned.to_json(), "bayes").name == "bayes"
 
 
 @pytest.mark.parametrize("name", LINK_ORDERS)

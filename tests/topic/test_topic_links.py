@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from topic_pages import teach
 
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicModelError
+from classifier.topic.learned_order import LearnedOrder
 from classifier.topic.link_memory import MAX_LINKS_PER_PAGE, LinkMemory
 from classifier.topic.link_places import key_of, places_of
 from classifier.topic.link_weights import LinkWeights
-from classifier.topic.links import LinkScorer
 from classifier.topic.model import TopicModel
 from classifier.topic.text import weighted_terms
 from classifier.topic.values import LinkContext, PageText
@@ -42,8 +43,8 @@ def _link(name: str, parent: str = "", anchor: str = "", score: float | None = N
     )
 
 
-def _taught(scores: dict[str, float], links: dict[str, list[str]]) -> LinkScorer:
-    scorer = LinkScorer()
+def _taught(scores: dict[str, float], links: dict[str, list[str]]) -> LearnedOrder:
+    scorer = LearnedOrder()
     for name, score in scores.items():
         shown = [_link(target, name) for target in links.get(name, [])]
         scorer.observe(_page(name), None, shown, score)
@@ -52,7 +53,7 @@ def _taught(scores: dict[str, float], links: dict[str, list[str]]) -> LinkScorer
 
 def test_an_anchor_that_names_the_topic_comes_first(model: TopicModel) -> None:
     links = [_link("x", anchor="Cooking recipes"), _link("y", anchor="Cable bridges")]
-    cooking, bridges = LinkScorer().expect(links, model)
+    cooking, bridges = LearnedOrder().expect(links, model)
     assert 0 < cooking < bridges < 1
 
 
@@ -137,7 +138,7 @@ def test_where_nearly_all_pages_are_good_none_counts_as_bad() -> None:
 
 
 def test_the_words_of_relevant_pages_are_learned(model: TopicModel) -> None:
-    scorer = LinkScorer()
+    scorer = LearnedOrder()
     link = _link("x", anchor="Viaduct")
     before = scorer.order([link], model)[0]
     for number in range(6):
@@ -149,14 +150,14 @@ def test_the_words_of_relevant_pages_are_learned(model: TopicModel) -> None:
 
 
 def test_the_words_of_a_rejected_page_count_less_though_it_taught_them(model: TopicModel) -> None:
-    scorer = LinkScorer()
+    scorer = LearnedOrder()
     page = _page("v", "A viaduct is a long bridge. Viaduct arches.")
     for number in range(6):
         scorer.observe(_page(f"v{number}", page.body), None, [], 0.9)
         scorer.observe(_page(f"c{number}", "Recipes for soup and bread."), None, [], 0.1)
     link = _link("x", anchor="Viaduct")
     before = scorer.order([link], model)[0]
-    assert scorer.order([link], model.taught(page, relevant=False))[0] < before
+    assert scorer.order([link], teach(model, page, relevant=False))[0] < before
 
 
 def test_a_parent_that_was_never_observed_counts_by_what_is_told(model: TopicModel) -> None:
@@ -168,7 +169,7 @@ def test_a_parent_that_was_never_observed_counts_by_what_is_told(model: TopicMod
 
 def test_what_the_examples_say_counts_rather_than_the_judgement(model: TopicModel) -> None:
     """A judgement that was carried away by its feedback carries no crawl away."""
-    scorer = LinkScorer()
+    scorer = LearnedOrder()
     near = _page("near", "Suspension bridges hang on cables between bridge towers.")
     far = _page("far", "Recipes for soup and bread.")
     scorer.observe(near, None, [_link("x", "near")], 0.1, model)
@@ -182,7 +183,7 @@ def test_what_the_examples_say_counts_rather_than_the_judgement(model: TopicMode
 
 
 def test_a_page_that_is_observed_again_gets_what_is_told_of_it_now(model: TopicModel) -> None:
-    scorer = LinkScorer()
+    scorer = LearnedOrder()
     bridges, soup = "Suspension bridges hang on cables.", "Recipes for soup and bread."
     for words in ({"p": soup, "q": bridges}, {"p": bridges, "q": soup}):
         for name, text in words.items():
@@ -201,9 +202,9 @@ def test_a_new_judgement_replaces_the_old_one(model: TopicModel) -> None:
 def test_what_was_learned_survives_json(model: TopicModel) -> None:
     scorer = _taught({"good": 0.9, "bad": 0.1}, {"good": ["x", "bad"], "bad": ["y"]})
     links = [_link("x", "good", "Bridges"), _link("y", "bad", "Soup")]
-    again = LinkScorer.from_json(json.loads(json.dumps(scorer.to_json())))
+    again = LearnedOrder.from_json(json.loads(json.dumps(scorer.to_json())))
     assert again.order(links, model) == pytest.approx(scorer.order(links, model), abs=1e-3)
-    assert again.pages == 2
+    assert len(again.to_json()["memory"]["pages"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -220,7 +221,7 @@ def test_what_was_learned_survives_json(model: TopicModel) -> None:
 )
 def test_damaged_json_is_refused(data: Any) -> None:
     with pytest.raises(TopicModelError):
-        LinkScorer.from_json(data)
+        LearnedOrder.from_json(data)
 
 
 def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,7 +260,7 @@ def test_odd_links_have_promises_too(model: TopicModel) -> None:
         LinkContext("http://[bad", anchor="\0 \ud800"),
         _link("x", anchor="桥梁"),
     ]
-    assert all(0 < expected < 1 for expected in LinkScorer().expect(links, model))
+    assert all(0 < expected < 1 for expected in LearnedOrder().expect(links, model))
 
 
 def test_what_is_expected_lies_on_the_scale_of_the_judgements(model: TopicModel) -> None:

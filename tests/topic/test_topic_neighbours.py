@@ -7,7 +7,7 @@ import pytest
 from topic_pages import FIELDS, crawled_background, pages_of
 
 from classifier.topic.batch import PageBatch, sample_of
-from classifier.topic.neighbours import NEIGHBOURS, ByNeighbours, neighbours_of
+from classifier.topic.fused import NEIGHBOURS, ByNeighbours, neighbours_of
 from classifier.topic.text import weighted_terms
 
 

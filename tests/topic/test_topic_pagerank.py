@@ -13,8 +13,7 @@ from classifier.topic import pagerank as pagerank_module
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicModelError
 from classifier.topic.model import TopicModel
-from classifier.topic.pagerank import LinkGraph, pagerank
-from classifier.topic.pagerank_order import PageRankOrder
+from classifier.topic.pagerank import LinkGraph, PageRankOrder, pagerank
 from classifier.topic.values import LinkContext, PageText
 
 
@@ -134,7 +133,7 @@ def test_the_order_prefers_what_many_pages_name(model: TopicModel) -> None:
         shown = [LinkContext("https://s.example/known", parent_url=url)]
         shown.append(LinkContext(f"https://s.example/only/{number}", parent_url=url))
         order.observe(PageText(url), [], shown, 0.0, model)
-    known, once, never = order.order(
+    known, once, never = order.expect(
         [LinkContext(f"https://s.example/{path}") for path in ("known", "only/0", "never")], model
     )
     assert 1.0 == known > once > never

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from topic_pages import crawled_background, pages_of
 
 from classifier.topic.background import Background
+from classifier.topic.batch import PageBatch
 from classifier.topic.bayes import Density
 from classifier.topic.keywords import Keywords
 from classifier.topic.rankers import (
     BayesRanker,
     Bm25Ranker,
     CentroidRanker,
-    CosineRanker,
-    JaccardRanker,
     LogisticRanker,
     OneClassSvmRanker,
     Ranker,
@@ -28,8 +27,6 @@ from classifier.topic.thresholds import Threshold, choose_threshold, corrected
 from classifier.topic.values import Verdict
 
 RANKERS: dict[str, Callable[[Background], Ranker]] = {
-    "cosine": lambda _: CosineRanker(),
-    "jaccard": lambda _: JaccardRanker(),
     "bm25": Bm25Ranker,
     "centroid": CentroidRanker,
     "logistic": LogisticRanker,
@@ -48,8 +45,8 @@ def test_a_ranker_puts_its_topic_first_and_names_its_terms(name: str) -> None:
     background = crawled_background(per_field=10)
     ranker = RANKERS[name](background)
     ranker.fit(_terms("astronomy", 5), _terms("cooking", 10) + _terms("banking", 10))
-    own = ranker.scores(_terms("astronomy", 5, start=50))
-    other = ranker.scores(_terms("cooking", 5, start=50))
+    own = ranker.scores(PageBatch(_terms("astronomy", 5, start=50), background))
+    other = ranker.scores(PageBatch(_terms("cooking", 5, start=50), background))
     assert own.mean() > other.max()
     named = {term for term, _ in ranker.terms(_terms("astronomy", 1, start=50)[0], 5)}
     assert named & {
@@ -69,12 +66,13 @@ def test_a_ranker_puts_its_topic_first_and_names_its_terms(name: str) -> None:
 
 @pytest.mark.parametrize("name", RANKERS)
 def test_a_ranker_bears_empty_pages_and_no_negatives(name: str) -> None:
-    ranker = RANKERS[name](Background())
+    background = Background()
+    ranker = RANKERS[name](background)
     ranker.fit([{"goal": 1.0}], [])
-    scores = ranker.scores([{}, {"goal": 1.0}, {"other": 2.0}])
+    scores = ranker.scores(PageBatch([{}, {"goal": 1.0}, {"other": 2.0}], background))
     assert scores.shape == (3,)
     assert np.isfinite(scores).all()
-    assert ranker.scores([]).shape == (0,)
+    assert ranker.scores(PageBatch([], background)).shape == (0,)
     assert ranker.terms({}, 5) == []
 
 

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from classifier.topic.language import language_of
 from classifier.topic.segmentation import MAX_CHARS, MAX_TERM_CHARS, add_words, tokens
 from classifier.topic.text import (
-    PositionWeights,
     anchor_share,
     is_hub_text,
-    language_of,
     link_terms,
     weighted_terms,
 )
@@ -129,8 +128,7 @@ def test_any_text_has_a_language(text: str, told: str | None) -> None:
 
 def test_positions_weigh_their_terms() -> None:
     page = PageText("u", title="Galaxy", headings=("Comet",), meta="orbit", body="galaxy telescope")
-    weights = PositionWeights(title=3, headings=2, meta=1.5, body=1)
-    assert weighted_terms(page, weights) == {
+    assert weighted_terms(page) == {
         "galaxi": 4.0,
         "comet": 2.0,
         "orbit": 1.5,

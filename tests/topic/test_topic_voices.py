@@ -7,7 +7,7 @@ from typing import Any
 from topic_pages import pages_of
 
 from classifier.topic.background import Background
-from classifier.topic.links import LinkScorer
+from classifier.topic.learned_order import LearnedOrder
 from classifier.topic.model import TopicModel
 from classifier.topic.values import LinkContext, PageText
 from incremental.topics.active_topic import TopicVoice
@@ -20,7 +20,7 @@ HUB = "https://a.example/list"
 def _voice() -> TopicVoice:
     row = TopicRow(1, "football", "", "fused", TopicState.READY, "", "1", "", 0.0, 0.0, 0.0)
     model = TopicModel.learn(pages_of("football", 3), background=Background())
-    return TopicVoice(row, model, LinkScorer())
+    return TopicVoice(row, model, LearnedOrder())
 
 
 def _told(voice: TopicVoice) -> Any:

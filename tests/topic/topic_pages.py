@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 from classifier.topic.background import Background
+from classifier.topic.evidence import MAX_TERMS
+from classifier.topic.model import TopicModel
 from classifier.topic.text import weighted_terms
 from classifier.topic.values import PageText
+from classifier.topic.vectors import truncated
 
 FIELDS = {
     "football": "football match goal striker referee league stadium penalty coach defender keeper cup",
@@ -43,3 +47,16 @@ def crawled_background(per_field: int = 40, fields: Sequence[str] = tuple(FIELDS
             background.observe(weighted_terms(page))
     background.learn_concepts()
     return background
+
+
+def teach(model: TopicModel, page: PageText, *, relevant: bool) -> TopicModel:
+    """What a model becomes when a user corrects it: learned again from what it knew, and this page."""
+    terms = truncated(weighted_terms(page), MAX_TERMS)
+    known = model.evidence
+    evidence = replace(
+        known,
+        judged=tuple(one for one in known.judged if one != terms),
+        relevant=(*known.relevant, terms) if relevant else known.relevant,
+        irrelevant=known.irrelevant if relevant else (*known.irrelevant, terms),
+    )
+    return TopicModel._fitted(model.method, evidence, model.background, model.tree)

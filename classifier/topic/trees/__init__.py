@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from classifier.topic.segmentation import tokens
 from classifier.topic.semantic_tree import CompactTree, TreeError
 from classifier.topic.trees.cilin import is_cilin_line, read_cilin
 from classifier.topic.trees.skos import read_skos, skos_format
@@ -22,8 +21,6 @@ from classifier.topic.trees.table import COLUMNS, read_table
 from classifier.topic.trees.wn_package import PREFIX, read_wn
 from classifier.topic.trees.wordnet_files import is_wordnet_folder, read_wordnet_files
 
-__all__ = ["read_tree", "term_of"]
-
 KNOWN = (
     "a WordNet folder (data.noun, index.noun), a WordNet table (id, pos, hypernyms, ...), Cilin, "
     "SKOS (.ttl, .rdf, .xml, .nt), or wn:LEXICON"
@@ -31,40 +28,25 @@ KNOWN = (
 
 
 def read_tree(source: Path | str) -> CompactTree:
-    """Read a semantic tree, whatever its format; takes seconds, so call it when it is needed.
-
-    Raises:
-        TreeError: it is not there, of no known format, damaged, not UTF-8, or has a cycle.
-    """
+    """Read a semantic tree of any known format, which takes seconds; raises TreeError."""
     if str(source).startswith(PREFIX):
-        return read_wn(str(source), term_of)
+        return read_wn(str(source))
     path = Path(source).expanduser()
     if is_wordnet_folder(path):
-        return read_wordnet_files(path, term_of)
+        return read_wordnet_files(path)
     if is_wordnet_folder(path.parent) and path.name.startswith(("data.", "index.")):
-        return read_wordnet_files(path.parent, term_of)
+        return read_wordnet_files(path.parent)
     if path.is_dir():
         raise TreeError(path, 0, f"is a folder without data.noun; known are {KNOWN}")
     if skos_format(path):
-        return read_skos(path, term_of)
+        return read_skos(path)
     return _read_by_first_line(path)
 
 
 def _read_by_first_line(path: Path) -> CompactTree:
     _, first = next(read_lines(path), (0, ""))
     if first.split("\t")[: len(COLUMNS)] == list(COLUMNS):
-        return read_table(path, term_of)
+        return read_table(path)
     if is_cilin_line(first):
-        return read_cilin(path, term_of)
+        return read_cilin(path)
     raise TreeError(path, 1, f"is of no format that we know; known are {KNOWN}")
-
-
-def term_of(word: str, language: str) -> str:
-    """Return the term that texts of a language have in place of a word; empty = none, or several.
-
-    Chinese words are left as they are: the splitter cuts them in context, not alone.
-    """
-    if not word.isalpha() or (language.startswith("zh") and not word.isascii()):
-        return ""
-    terms = tokens(word, language)
-    return terms[0] if len(terms) == 1 else ""

@@ -8,7 +8,6 @@ first three levels head what follows; their words are headings, not senses.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -25,9 +24,9 @@ def is_cilin_line(line: str) -> bool:
     return _CODE.fullmatch(line.split(maxsplit=1)[0] if line.strip() else "") is not None
 
 
-def read_cilin(path: Path, stem: Callable[[str, str], str] | None = None) -> CompactTree:
+def read_cilin(path: Path) -> CompactTree:
     """Read the thesaurus; raises TreeError that names the line."""
-    builder = TreeBuilder(path, stem)
+    builder = TreeBuilder(path)
     for number, line in read_lines(path):
         code, *words = line.split() or [""]
         if not code:
@@ -36,7 +35,7 @@ def read_cilin(path: Path, stem: Callable[[str, str], str] | None = None) -> Com
             raise TreeError(path, number, f"{code[:20]!r} is no code of Cilin, such as Aa01A01=")
         if len(code) >= _LEAF_CHARS:
             _add_words(builder, number, code, words)
-    return builder.build(f"Cilin {path.name}")
+    return builder.build()
 
 
 def _add_words(builder: TreeBuilder, number: int, code: str, words: list[str]) -> None:

@@ -9,7 +9,7 @@ many labels ("policy") say too little, and mean none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -31,16 +31,16 @@ def skos_format(path: Path) -> str | None:
     return next((FORMATS[ending] for ending in endings if ending in FORMATS), None)
 
 
-def read_skos(path: Path, stem: Callable[[str, str], str] | None = None) -> CompactTree:
+def read_skos(path: Path) -> CompactTree:
     """Read the thesaurus; raises TreeError, also when rdflib is not installed."""
     graph = _parsed(path)
-    builder = TreeBuilder(path, stem)
+    builder = TreeBuilder(path)
     _add_concepts(builder, graph)
     labels = list(_labels(graph))
     for word, language, concept in labels:
         builder.word(word, builder.sense(concept), language=language)
     _add_label_words(builder, labels)
-    return builder.build(f"SKOS {path.name}")
+    return builder.build()
 
 
 def _parsed(path: Path) -> Graph:

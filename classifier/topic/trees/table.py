@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -13,11 +13,11 @@ COLUMNS: Final = ("id", "pos", "hypernyms")
 """The first columns; each further one holds the words of one language."""
 
 
-def read_table(path: Path, stem: Callable[[str, str], str] | None = None) -> CompactTree:
+def read_table(path: Path) -> CompactTree:
     """Read the table; raises TreeError that names the line."""
     lines = read_lines(path)
     languages = _languages(path, lines)
-    builder = TreeBuilder(path, stem)
+    builder = TreeBuilder(path)
     for number, line in lines:
         if not line:
             continue
@@ -28,7 +28,7 @@ def read_table(path: Path, stem: Callable[[str, str], str] | None = None) -> Com
         for language, column in zip(languages, words, strict=True):
             for word in column.split("|"):
                 builder.word(word, sense, number, language=language)
-    return builder.build(f"WordNet table {path.name}")
+    return builder.build()
 
 
 def _languages(path: Path, lines: Iterator[tuple[int, str]]) -> tuple[str, ...]:

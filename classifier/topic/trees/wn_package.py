@@ -6,7 +6,6 @@ user's to run. The package answers sense by sense, so this takes a minute where 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from classifier.topic.semantic_tree import CompactTree, TreeBuilder, TreeError
@@ -18,7 +17,7 @@ PREFIX: Final = "wn:"
 _NO_LANGUAGE: Final = ""
 
 
-def read_wn(source: str, stem: Callable[[str, str], str] | None = None) -> CompactTree:
+def read_wn(source: str) -> CompactTree:
     """Read the lexicon that ``source`` names; raises TreeError, also when wn is not installed."""
     try:
         import wn  # noqa: PLC0415 - optional
@@ -28,17 +27,15 @@ def read_wn(source: str, stem: Callable[[str, str], str] | None = None) -> Compa
         ) from error
     lexicon = source.removeprefix(PREFIX)
     try:
-        return _packed(source, wn.Wordnet(lexicon), stem)
+        return _packed(source, wn.Wordnet(lexicon))
     except (wn.Error, OSError) as error:
         raise TreeError(
             source, 0, f"cannot be read: {error}; install it with: python -m wn download {lexicon}"
         ) from error
 
 
-def _packed(
-    source: str, wordnet: wn.Wordnet, stem: Callable[[str, str], str] | None
-) -> CompactTree:
-    builder = TreeBuilder(source, stem)
+def _packed(source: str, wordnet: wn.Wordnet) -> CompactTree:
+    builder = TreeBuilder(source)
     for synset in wordnet.synsets():
         sense = builder.sense(synset.id)
         for parent in (*synset.hypernyms(), *synset.get_related("instance_hypernym")):
@@ -49,4 +46,4 @@ def _packed(
         language = word.lexicon().language if word.lexicon() else _NO_LANGUAGE
         for synset in word.synsets():
             builder.word(word.lemma(), builder.sense(synset.id), language=language)
-    return builder.build(f"wn {source.removeprefix(PREFIX)}")
+    return builder.build()

@@ -6,7 +6,6 @@ proves that the file is whole up to there; index.noun gives each word's senses, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -23,15 +22,15 @@ def is_wordnet_folder(folder: Path) -> bool:
     return (folder / "data.noun").is_file() and (folder / "index.noun").is_file()
 
 
-def read_wordnet_files(folder: Path, stem: Callable[[str, str], str] | None = None) -> CompactTree:
+def read_wordnet_files(folder: Path) -> CompactTree:
     """Read the parts of speech that are there; raises TreeError that names file and line."""
-    builder = TreeBuilder(folder, stem)
+    builder = TreeBuilder(folder)
     for part in PARTS:
         data, index = folder / f"data.{part}", folder / f"index.{part}"
         if data.is_file() or part == "noun":
             offsets = _read_data(builder, data, part)
             _read_index(builder, index, part, offsets)
-    return builder.build(f"WordNet {folder}")
+    return builder.build()
 
 
 def _read_data(builder: TreeBuilder, path: Path, part: str) -> set[str]:

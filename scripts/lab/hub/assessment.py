@@ -2,33 +2,53 @@
 
 A method turns rows into decision values: positive means hub. ``url`` and the content methods give
 calibrated probabilities minus one half; rules give plus or minus one half.
+
+F1 has an interval over domains.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from classifier.evaluation import confusion, f1_interval
-from classifier.hub import rivals
+from classifier.hub.classifier import HubClassifier
 from classifier.hub.content_features import describe_page
 from classifier.hub.evidence import LinkEvidence
-from classifier.hub.folds import ROWS_PER_DOMAIN, first_rows
+from classifier.hub.labels import LabelRow
 from classifier.hub.scaling import to_probability
+from lab.hub import rivals
+from lab.hub.files import Capture
+from lab.hub.folded import ROWS_PER_DOMAIN, confusion, first_rows
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+def f1_interval(
+    predicted: NDArray[np.bool_],
+    hubs: NDArray[np.bool_],
+    domains: Sequence[str],
+    *,
+    draws: int = 1000,
+    seed: int = 3,
+) -> tuple[float, float]:
+    """Return the 95 % interval of F1 by bootstrap over domains, not rows.
 
-    from classifier.hub.captures import Capture
-    from classifier.hub.classifier import HubClassifier
-    from classifier.hub.labels import LabelRow
-
-URL_METHODS: Final = ("url", "paper_url", "rule", "courlan")
-PAGE_METHODS: Final = ("heuristic", "paper_content", "content", "cascade", "url")
+    Rows of one site are alike: drawing rows would make the interval far too narrow.
+    """
+    _, numbers = np.unique(np.array(domains, dtype=object).astype(str), return_inverse=True)
+    count = int(numbers.max()) + 1 if len(numbers) else 0
+    if not count:
+        return 0.0, 0.0
+    kinds = (predicted & hubs, predicted & ~hubs, ~predicted & hubs)
+    by_domain = np.stack([np.bincount(numbers[kind], minlength=count) for kind in kinds])
+    rng = np.random.default_rng(seed)
+    # Counting how often each domain is drawn is one multinomial draw.
+    weights = rng.multinomial(count, np.full(count, 1 / count), size=draws)
+    true, false, missed = (by_domain @ weights.T).astype(np.float64)
+    f1 = 2 * true / np.maximum(2 * true + false + missed, 1)
+    low, high = np.quantile(f1, [0.025, 0.975])
+    return float(low), float(high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +69,10 @@ def scored_rows(rows: Sequence[LabelRow], cap: int = ROWS_PER_DOMAIN) -> list[in
 def judge_urls(classifier: HubClassifier, rows: Sequence[LabelRow]) -> dict[str, Judged]:
     """Judge each row by URL and anchor alone, by every method that is installed."""
     links = [row.evidence for row in rows]
+    compared = rivals.Rivals.of(classifier.model)
     judged = {
         "url": _by_probability(classifier.score(links)),
-        "paper_url": _by_margin(classifier.model.paper_url.decide_links(links)),
+        "paper_url": _by_margin(compared.paper_url.decide_links(links)),
         "rule": _by_rule(rivals.rule_says_hub, rows),
     }
     courlan = rivals.courlan_test()
@@ -69,14 +90,15 @@ def judge_pages(
     if features is None:
         features = page_features(captures)
     model = classifier.model
+    compared = rivals.Rivals.of(model)
     url = classifier.log_odds([LinkEvidence(capture.row.url) for capture in captures])
     content = model.content.log_odds(features)
     rows = rivals.paper_content_rows(features)
     sizes = np.array([len(capture.body) for capture in captures], dtype=np.float64)
     joined = model.cascade.join(url, features, sizes)
     return {
-        "heuristic": _by_margin(model.heuristic.decide(features)),
-        "paper_content": _by_margin(model.paper_content.decide(rows)),
+        "heuristic": _by_margin(compared.heuristic.decide(features)),
+        "paper_content": _by_margin(compared.paper_content.decide(rows)),
         "content": _by_probability(to_probability(content)),
         "cascade": _by_probability(to_probability(joined)),
         "url": _by_probability(to_probability(url)),

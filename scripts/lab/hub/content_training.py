@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub import svm
 from classifier.hub.cascade import (
     Cascade,
     ContentMachine,
     joint_rows,
-    narrowest_zone,
     scale_joined,
 )
-from classifier.hub.folded import FoldedRows
-from classifier.hub.folds import folds_of
 from classifier.hub.scaling import LinearScale, Sigmoid
+from classifier.hub.svm import Pair
+from classifier.hub.updating import folds_of
+from lab.hub.fits import fit_sigmoid, standard_scale
+from lab.hub.folded import FoldedRows, confusion
+from lab.hub.url_training import Choose
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from classifier.hub.svm import Pair
-    from classifier.hub.url_training import Choose
-
-    Apply = Callable[[LinearScale, NDArray[np.float64]], NDArray[np.float64]]
+Apply = Callable[[LinearScale, NDArray[np.float64]], NDArray[np.float64]]
 
 FOLDS = 5
 
@@ -86,11 +82,11 @@ class _Bench:
         folded = FoldedRows.build(self.rows, hubs, folds_of(domains, FOLDS), self._learn_scale)
         pair = choose(folded, domains)
         values = folded.held_out(pair)
-        sigmoid = Sigmoid.fit(values, hubs)
+        sigmoid = fit_sigmoid(values, hubs)
         return self._machine(pair, sigmoid), sigmoid.log_odds(values)
 
     def _machine(self, pair: Pair, sigmoid: Sigmoid) -> ContentMachine:
-        scale = LinearScale.standard(self.rows)
+        scale = standard_scale(self.rows)
         scaled = self.apply(scale, self.rows)
         machine = svm.train(scaled, self.pages.hubs, cost=pair.cost, gamma=pair.gamma)
         return ContentMachine(scale, machine, sigmoid)
@@ -98,4 +94,18 @@ class _Bench:
     def _learn_scale(
         self, rows: NDArray[np.float64]
     ) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-        return partial(self.apply, LinearScale.standard(rows))
+        return partial(self.apply, standard_scale(rows))
+
+
+LOSS_ALLOWED: Final = 0.001
+"""F1 that the zone of doubt may cost: a wider zone parses more pages for next to nothing."""
+
+
+def narrowest_zone(
+    url: NDArray[np.float64], joined: NDArray[np.float64], hubs: NDArray[np.bool_]
+) -> float:
+    """Return the smallest ``sure`` whose F1 is nearly the best, on held-out log-odds."""
+    zones = np.arange(0.0, 12.1, 0.25)
+    scores = [confusion(np.where(np.abs(url) >= zone, url, joined) > 0, hubs).f1 for zone in zones]
+    enough = max(scores) - LOSS_ALLOWED
+    return float(next(zone for zone, f1 in zip(zones, scores, strict=True) if f1 >= enough))

@@ -13,6 +13,7 @@ processes as are given, and the result is the same for any number of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,14 +21,11 @@ from functools import partial
 from math import log2
 from multiprocessing import get_context
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
-from classifier.hub.folded import Fold, FoldedRows, Measure
-from classifier.hub.folds import folds_of
 from classifier.hub.svm import Pair
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+from classifier.hub.updating import folds_of
+from lab.hub.folded import Fold, FoldedRows, Measure
 
 Exponents = tuple[int, int]
 """Of 2, for C and gamma: whole numbers, so that a pair is the same number on every machine."""

@@ -19,26 +19,24 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
-from classifier.topic.errors import TopicModelError
+from classifier.topic.errors import of_format
 from classifier.topic.link_memory import NOTHING_TOLD, LinkMemory, Told
 from classifier.topic.link_places import key_of
 from classifier.topic.link_weights import LinkWeights
 from classifier.topic.link_words import LinkWords
+from classifier.topic.model import TopicModel
 from classifier.topic.opinion import Opinion
 from classifier.topic.text import language_of_page, url_words, weighted_terms
 from classifier.topic.values import LinkContext, PageText, Relevance
 from classifier.topic.vectors import Vector
 
-if TYPE_CHECKING:
-    from classifier.topic.model import TopicModel
-
 _MAX_LANGUAGES: Final = 20_000
 _FORMAT: Final = 2
 
 
-class LinkScorer:
+class LearnedOrder:
     """A ``LinkOrder``: what one topic learned of links. Small enough to be kept with it."""
 
     name = "learned"
@@ -50,11 +48,6 @@ class LinkScorer:
         self._languages: OrderedDict[str, str] = OrderedDict()
         self._opinion: tuple[str, Opinion] | None = None
         """With the version of the model whose evidence it was fitted to."""
-
-    @property
-    def pages(self) -> int:
-        """Judged pages that it remembers."""
-        return len(self._memory)
 
     def observe(
         self,
@@ -85,7 +78,7 @@ class LinkScorer:
             self._languages.popitem(last=False)
         # Only the better half of the scale teaches words.
         self._weights.learn(page.url, key_of(page.url), self._memory)
-        self._words.learn(terms, max(self._memory.value_of(page.url) - 0.5, 0.0) * 2)
+        self._words.learn(terms, max(self._memory.value_of_key(key_of(page.url)) - 0.5, 0.0) * 2)
 
     def renew(
         self,
@@ -115,17 +108,11 @@ class LinkScorer:
         return list(zip(self._opinion[1].scores(model.batch(pages)), near, strict=True))
 
     def order(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return what each link promises: any number, higher is better, comparable within a call.
-
-        Links to one target that several pages show may all be given; each knows all its parents.
-        """
+        """Return what each link promises: any number, higher is better, comparable within a call."""
         return [self._promise(link, model) for link in links]
 
     def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return the same as the relevance that each page is likely to be judged, 0 to 1.
-
-        The order is that of :meth:`order`.
-        """
+        """Return the same, in the same order, as the relevance that each page is likely to be judged."""
         return [self._memory.expected(promise) for promise in self.order(links, model)]
 
     def usual(self, model: TopicModel) -> float:
@@ -152,15 +139,9 @@ class LinkScorer:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read what :meth:`to_json` gave.
-
-        Raises:
-            TopicModelError: damaged, foreign or too new; a new scorer may take its place.
-        """
-        if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise TopicModelError("links", str(data)[:80], "are none of this version")
-        read = cls()
-        read._memory = LinkMemory.from_json(data.get("memory"))
-        read._words = LinkWords.from_json(data.get("words"))
-        read._weights = LinkWeights.from_json(data.get("weights"))
+        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        kept, read = of_format(data, "links", _FORMAT), cls()
+        read._memory = LinkMemory.from_json(kept.get("memory"))
+        read._words = LinkWords.from_json(kept.get("words"))
+        read._weights = LinkWeights.from_json(kept.get("weights"))
         return read

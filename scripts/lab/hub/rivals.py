@@ -1,24 +1,59 @@
 """The methods that paper 003 and we compare with: old URL rule, courlan, heuristic Bayes, content.
 
-None of them is used by the crawler.
+The trained ones travel with the model as files that the crawler never reads (:attr:`HubModel.rivals`).
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from pathlib import Path
+from typing import Any, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub import svm
 from classifier.hub.content_features import CONTENT_FEATURE_NAMES
+from classifier.hub.errors import ModelError
 from classifier.hub.evidence import split_url
-from classifier.hub.paper import PaperMachine, apply_known, scale_known
+from classifier.hub.model import HubModel, compact
+from lab.hub.paper import PaperMachine, apply_known, scale_known
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+PAPER_MACHINES: Final = ("paper_url", "paper_content")
 
-    from numpy.typing import NDArray
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """The trained ones."""
+
+    paper_url: PaperMachine
+    paper_content: PaperMachine
+    heuristic: HeuristicBayes
+
+    @classmethod
+    def of(cls, model: HubModel) -> Self:
+        """Read what travels with a model; ModelError when it is not that."""
+        try:
+            data = {k: json.loads(v) for k, v in model.rivals.items() if k.endswith(".json")}
+            url, content = (
+                PaperMachine.from_json(data[f"{name}.json"], model.rivals[f"{name}.svm"])
+                for name in PAPER_MACHINES
+            )
+            return cls(url, content, HeuristicBayes.from_json(data["heuristic.json"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(Path(model.version), f"its rivals cannot be read ({error})") from error
+
+    def to_files(self) -> dict[str, str]:
+        """Return the files that travel with a model."""
+        files = {"heuristic.json": compact(self.heuristic.to_json())}
+        for name in PAPER_MACHINES:
+            machine: PaperMachine = getattr(self, name)
+            files[f"{name}.json"] = compact(machine.to_json())
+            files[f"{name}.svm"] = machine.machine.text
+        return files
+
 
 _RULE_NAMES = ("index", "class", "default")
 

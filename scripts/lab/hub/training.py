@@ -11,30 +11,23 @@ Every metric in a model was measured on domains that the measured machine had no
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from classifier.evaluation import Outcome, confusion
-from classifier.hub import grid, paper, rivals
 from classifier.hub.content_features import describe_page
-from classifier.hub.content_training import PageRows, TrainedContent, train_content
-from classifier.hub.folded import FoldedRows
-from classifier.hub.folds import balanced_sample, first_rows
 from classifier.hub.labels import LabelRow, labels_hash
 from classifier.hub.model import HubModel
 from classifier.hub.svm import Pair
-from classifier.hub.url_training import Probes, TrainedUrlMachine, TrainingRows, train_url_machine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from classifier.hub.captures import Capture
-    from classifier.hub.url_training import Choose
+from lab.hub import grid, paper, rivals
+from lab.hub.content_training import PageRows, TrainedContent, train_content
+from lab.hub.files import Capture
+from lab.hub.folded import FoldedRows, Outcome, balanced_sample, confusion, first_rows
+from lab.hub.url_training import Choose, Probes, TrainedUrlMachine, TrainingRows, train_url_machine
 
 PAPER_ROWS: Final = 3000
 """Rows that paper 003's machine is searched and trained on."""
@@ -122,18 +115,21 @@ def train_model(
     )
     options.tell("the paper's machines")
     sample = [learned[place] for place in paper_rows_of(learned)]
+    compared = rivals.Rivals(
+        _paper_url(sample, chooser.of("paper_url")),
+        _paper_content(features, pages, chooser.of("paper_content")),
+        rivals.HeuristicBayes.fit(features, _hubs(pages)),
+    )
     return HubModel(
         version=version,
         url=trained.machine,
         content=content.machine,
         cascade=content.cascade,
-        paper_url=_paper_url(sample, chooser.of("paper_url")),
-        paper_content=_paper_content(features, pages, chooser.of("paper_content")),
-        heuristic=rivals.HeuristicBayes.fit(features, _hubs(pages)),
         checks=trained.checks,
         training=_training_note(learned, pages),
         metrics=_metrics(learned, trained, pages, content),
         search=chooser.notes,
+        rivals=compared.to_files(),
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import lzma
 import math
-from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
 from importlib import resources
@@ -19,40 +18,10 @@ from typing import Final
 from classifier.topic.errors import TopicModelError
 
 DATA_FOLDER: Final = Path(__file__).parent / "data"
-MIN_COUNT: Final = 2
-"""A term of one page only is left out: most are names and errors."""
-MAX_TERMS: Final = 30_000
-"""Of a language, the most common first."""
-_KIND: Final = "hubwatch document frequencies"
-_FORMAT: Final = 1
-_MANIFEST: Final = "background.json"
-_COUNTS: Final = "document_frequencies.json.xz"
+MANIFEST: Final = "background.json"
+COUNTS: Final = "document_frequencies.json.xz"
 _MAX_BYTES: Final = 50_000_000
 _FIRST_HAN: Final = "㐀"
-
-
-def write_shares(
-    folder: Path, pages: Mapping[str, int], counts: Mapping[str, Mapping[str, int]]
-) -> int:
-    """Write the counts of each language and their manifest; returns the bytes written."""
-    kept = {language: _common(counts[language]) for language in sorted(counts)}
-    text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    packed = lzma.compress(text.encode())
-    manifest = {
-        "kind": _KIND,
-        "format": _FORMAT,
-        "pages": dict(sorted(pages.items())),
-        "sha256": sha256(packed).hexdigest(),
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / _COUNTS).write_bytes(packed)
-    (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-    return len(packed)
-
-
-def _common(counts: Mapping[str, int]) -> dict[str, int]:
-    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return {term: count for term, count in ranked[:MAX_TERMS] if count >= MIN_COUNT}
 
 
 def share_of(term: str) -> float:
@@ -64,18 +33,15 @@ def share_of(term: str) -> float:
 
 @lru_cache(maxsize=1)
 def counted_shares() -> dict[str, float]:
-    """Return the shares of the shipped table, each over the pages of the languages that have the term.
-
-    Raises TopicModelError when the shipped files are damaged.
-    """
+    """Return the shipped shares, each over the pages of the languages that have the term."""
     return read_shares(DATA_FOLDER)
 
 
 def read_shares(folder: Path) -> dict[str, float]:
-    """Read what :func:`write_shares` wrote; raises TopicModelError when it is not that."""
+    """Read what ``scripts/make_topic_background.py`` wrote; raises TopicModelError when it is not that."""
     try:
-        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
-        packed = (folder / _COUNTS).read_bytes()
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        packed = (folder / COUNTS).read_bytes()
     except (OSError, ValueError) as error:
         raise TopicModelError("background", str(folder), f"unreadable ({error})") from error
     if sha256(packed).hexdigest() != manifest.get("sha256"):

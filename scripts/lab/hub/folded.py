@@ -1,29 +1,101 @@
 """Rows dealt into folds, ready to be judged with any pair of C and gamma.
 
 Whatever does not depend on the pair (tables, scaling) is worked out once for each fold; what is left
-is one training and one scoring, of which a search makes hundreds (:mod:`classifier.hub.grid`).
+is one training and one scoring, of which a search makes hundreds (:mod:`lab.hub.grid`).
+
+Learned from are so many rows of a domain, or balanced samples spread over domains.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from classifier.evaluation import confusion
 from classifier.hub import svm
 from classifier.hub.errors import TrainingError
+from classifier.hub.svm import Pair
+from classifier.hub.updating import fold_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from numpy.typing import NDArray
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Counts of a comparison; hub is the positive class."""
 
-    from classifier.hub.svm import Pair
+    true_hubs: int
+    false_hubs: int
+    missed_hubs: int
+    n: int
 
-    Apply = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    @property
+    def precision(self) -> float:
+        """Share of the predicted hubs that are hubs; 0 when none was predicted."""
+        return self.true_hubs / max(self.true_hubs + self.false_hubs, 1)
+
+    @property
+    def recall(self) -> float:
+        """Share of the hubs that were predicted; 0 when there is none."""
+        return self.true_hubs / max(self.true_hubs + self.missed_hubs, 1)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return 2 * self.true_hubs / max(2 * self.true_hubs + self.false_hubs + self.missed_hubs, 1)
+
+
+def confusion(predicted: NDArray[np.bool_], hubs: NDArray[np.bool_]) -> Outcome:
+    """Count a prediction against the truth."""
+    return Outcome(
+        true_hubs=int((predicted & hubs).sum()),
+        false_hubs=int((predicted & ~hubs).sum()),
+        missed_hubs=int((~predicted & hubs).sum()),
+        n=len(hubs),
+    )
+
+
+ROWS_PER_DOMAIN = 10
+"""Rows of one domain and label that are used, in file order (the evaluation contract's cap)."""
+
+
+def first_rows(keys: Sequence[object], cap: int = ROWS_PER_DOMAIN) -> list[int]:
+    """Return the places of the first ``cap`` rows of each key in order; 0 = all rows."""
+    if cap <= 0:
+        return list(range(len(keys)))
+    seen: Counter[object] = Counter()
+    places = []
+    for place, key in enumerate(keys):
+        seen[key] += 1
+        if seen[key] <= cap:
+            places.append(place)
+    return places
+
+
+def balanced_sample(
+    hubs: NDArray[np.bool_], domains: Sequence[str], size: int, salt: str = ""
+) -> list[int]:
+    """Return places of ``size`` rows, half of them hubs, spread over domains; repeatable.
+
+    Paper 003 takes equally from each type of website; our rows do not tell the type, so domains
+    are dealt one row each in turn.
+    """
+    chosen: list[int] = []
+    for wanted in (True, False):
+        places = [place for place in range(len(hubs)) if bool(hubs[place]) is wanted]
+        turns: Counter[str] = Counter()
+        keys = []
+        for place in places:
+            domain = domains[place]
+            turns[domain] += 1
+            keys.append((turns[domain], fold_of(domain, 1 << 30, salt), place))
+        chosen += [place for _, _, place in sorted(keys)[: size // 2]]
+    return sorted(chosen)
+
+
+Apply = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 class Measure(StrEnum):

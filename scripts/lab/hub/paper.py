@@ -7,23 +7,21 @@ middle of the scaled range, in training and in use alike.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classifier.hub import svm
 from classifier.hub.evidence import LinkEvidence, UrlParts, split_url
-from classifier.hub.folded import FoldedRows
-from classifier.hub.folds import folds_of
 from classifier.hub.scaling import LinearScale
+from classifier.hub.updating import folds_of
 from classifier.hub.url_features import date_precision
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from lab.hub.fits import unit_range_scale
+from lab.hub.folded import FoldedRows
 
 PAPER_FEATURE_NAMES: Final = (
     "anchor_length",
@@ -120,7 +118,7 @@ def scale_known(rows: NDArray[np.float64]) -> LinearScale:
     """Return svm-scale's [-1, 1] over the known values; a feature never known stays at 0."""
     known = np.where(np.isnan(rows).all(axis=0), 0.0, rows)
     filled = np.where(np.isnan(known), np.nanmean(known, axis=0), known)
-    return LinearScale.to_unit_range(filled)
+    return unit_range_scale(filled)
 
 
 def apply_known(scale: LinearScale, rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from classifier.evaluation import Outcome, confusion
-from classifier.hub import grid, paper
-from classifier.hub.folds import balanced_sample
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from classifier.hub.labels import LabelRow
+from classifier.hub.labels import LabelRow
+from lab.hub import grid, paper
+from lab.hub.folded import Outcome, balanced_sample, confusion
 
 SIZES: Final = (1000, 2000, 3000)
 

@@ -1,0 +1,129 @@
+"""Paper 002's similarity: ``Sim(T, W) = (cosine + semantic) / 2``, with a semantic tree at hand.
+
+``semantic(T, W) = sum_ij t_i w_j s_ij / sum_ij t_i w_j`` (our reading of formula 8, which the scan lost):
+the mean likeness of the topic's terms to the page's, weighted by both. For one topic this is a
+weighted mean of one number per word, ``TopicAffinity``, so a page costs what its cosine costs.
+
+Without a tree the likeness of two terms is 1 or 0: the method says so and goes on with exact terms.
+
+The vector space model stands beside it as the paper's rival: the cosine alone (formula 4) of term
+frequencies weighted by position (formula 3), times how rare a term is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from classifier.topic.background import Background
+from classifier.topic.evidence import Evidence
+from classifier.topic.keywords import Keywords
+from classifier.topic.semantic_tree import SemanticTree
+from classifier.topic.vectors import Vector, dot, mean, norm, truncated, unit
+from classifier.topic.word_similarity import TopicAffinity
+
+MAX_TOPIC_TERMS: Final = 100
+"""Terms of a topic's vector; the rest of an example is its own, not the topic's."""
+KEYWORD_SHARE: Final = 0.5
+"""What the key words weigh beside examples."""
+
+
+class Similarity(Protocol):
+    """What compares a page or a link with the topic."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of it."""
+
+    def of(self, vector: Mapping[str, float]) -> float:
+        """Return the similarity of a tf-idf vector to the topic, 0 to 1."""
+
+    def terms(self, vector: Mapping[str, float], count: int = 10) -> list[tuple[str, float]]:
+        """Return the vector's terms that speak most for the topic, with their parts of the score."""
+
+
+@dataclass(frozen=True, slots=True)
+class VsmSimilarity:
+    """Plain cosine."""
+
+    topic: Vector
+    """Of length 1."""
+    notes: tuple[str, ...] = ()
+
+    def of(self, vector: Mapping[str, float]) -> float:
+        """Return the cosine; 0 for a vector without terms."""
+        length = norm(vector)
+        return min(dot(vector, self.topic) / length, 1.0) if length else 0.0
+
+    def terms(self, vector: Mapping[str, float], count: int = 10) -> list[tuple[str, float]]:
+        """Return the terms that both share, with their parts of the cosine."""
+        length = norm(vector) or 1.0
+        parts = {
+            term: weight * self.topic[term] / length
+            for term, weight in vector.items()
+            if term in self.topic
+        }
+        return sorted(parts.items(), key=lambda part: (-part[1], part[0]))[:count]
+
+
+def topic_vector(
+    evidence: Evidence, background: Background, max_terms: int = MAX_TOPIC_TERMS
+) -> Vector:
+    """Return the topic as a vector of length 1: the mean of its pages, and its key words."""
+    pages = [background.vector(page) for page in evidence.positives]
+    from_pages = truncated(mean(pages), max_terms)
+    from_words = Keywords(evidence.keywords).vector(background)
+    if not from_pages or not from_words:
+        return unit(from_pages or from_words)
+    shared = {term: (1 - KEYWORD_SHARE) * weight for term, weight in unit(from_pages).items()}
+    for term, weight in from_words.items():
+        shared[term] = shared.get(term, 0.0) + KEYWORD_SHARE * weight
+    return unit(shared)
+
+
+NO_TREE: Final = (
+    "no semantic tree is set: only exact terms count; set a WordNet, Cilin or SKOS file"
+)
+COSINE_SHARE: Final = 0.5
+"""Formula 9 takes the plain mean."""
+
+
+class SemanticSimilarity:
+    """Formula 9 for one topic and one tree."""
+
+    def __init__(self, topic: Vector, tree: SemanticTree | None) -> None:
+        self._cosine = VsmSimilarity(topic)
+        self._affinity = TopicAffinity(topic, tree) if tree is not None else None
+        total = sum(topic.values()) or 1.0
+        self._exact = {term: weight / total for term, weight in topic.items()}
+        self.notes: tuple[str, ...] = () if tree is not None else (NO_TREE,)
+
+    def of(self, vector: Mapping[str, float]) -> float:
+        """Return the similarity of a tf-idf vector to the topic, 0 to 1."""
+        cosine = self._cosine.of(vector)
+        return COSINE_SHARE * cosine + (1 - COSINE_SHARE) * self.semantic(vector)
+
+    def semantic(self, vector: Mapping[str, float]) -> float:
+        """Return formula 8, 0 to 1; 0 for a vector without terms."""
+        total = sum(vector.values())
+        if not total:
+            return 0.0
+        return sum(weight * self._near(term) for term, weight in vector.items()) / total
+
+    def terms(self, vector: Mapping[str, float], count: int = 10) -> list[tuple[str, float]]:
+        """Return the terms that speak most for the topic: the same, and such as are near in the tree."""
+        parts = dict(self._cosine.terms(vector, len(vector)))
+        total = sum(vector.values()) or 1.0
+        joined = {
+            term: COSINE_SHARE * parts.get(term, 0.0)
+            + (1 - COSINE_SHARE) * weight * self._near(term) / total
+            for term, weight in vector.items()
+        }
+        best = sorted(joined.items(), key=lambda part: (-part[1], part[0]))[:count]
+        return [(term, part) for term, part in best if part > 0]
+
+    def _near(self, term: str) -> float:
+        if self._affinity is not None:
+            return self._affinity(term)
+        return self._exact.get(term, 0.0)
