@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import msgspec
 import requests
 from requests.adapters import BaseAdapter
-from stories import announced
+from stories import announced_pages
 from urllib3 import HTTPResponse
 
 from classifier.hub import LinkEvidence
@@ -231,7 +231,7 @@ class Watch:
 
     def new(self) -> list[str]:
         """Return the paths of what was told as new, in the order of telling."""
-        return [urlsplit(p.url).path for p in announced(self.store, limit=10_000, order="oldest")]
+        return [urlsplit(p.url).path for p in announced_pages(self.store, limit=10_000, order="oldest")]
 
     def hub(self, url: str) -> HubRow | None:
         """Return the hub with this URL."""

@@ -47,7 +47,7 @@ def news_site(store: Store, *, home: str = HOME, at: float = START) -> tuple[int
     return site_id, ids[identity(home)]
 
 
-def announced(store: Store, **query: Any) -> list[AnnouncedPage]:
+def announced_pages(store: Store, **query: Any) -> list[AnnouncedPage]:
     """What was announced, the newest first unless the query says otherwise."""
     return list(store.answers.new(NewQuery(**{"limit": 100_000, **query})).rows)
 

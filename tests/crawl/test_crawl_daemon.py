@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from fake_web import page
 from local_site import LocalSite
-from stories import announced
+from stories import announced_pages
 
 from incremental.clock import FastClock
 from incremental.daemon import Daemon
@@ -178,7 +178,7 @@ def test_killed_and_started_again_it_tells_nothing_twice(
     make_due(tmp_path)
     start("--once").communicate()
     with stored(tmp_path) as store:
-        told = [news.url for news in announced(store)]
+        told = [news.url for news in announced_pages(store)]
     assert sorted(told) == [site.url + story for story in stories]
 
 

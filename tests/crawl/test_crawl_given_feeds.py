@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fake_web import DAY, HOUR, SPARING, START, Reply, Watch, feed, page, redirect, watch
-from stories import announced
+from stories import announced_pages
 
 from incremental.explain.page import explain
 from incremental.scope import Reach, Scope, read_scope
@@ -40,7 +40,7 @@ def growing(*old: str, new: str, link: str = "") -> list[tuple[float, Reply]]:
 
 
 def told(crawl: Watch) -> list[str]:
-    pages = announced(crawl.store, limit=100, order="oldest")
+    pages = announced_pages(crawl.store, limit=100, order="oldest")
     return [one.url for one in pages]
 
 
@@ -64,7 +64,7 @@ def test_a_feed_given_alone_is_watched_for_the_site_of_its_entries(tmp_path: Pat
         crawl.run(3 * DAY)
         assert told(crawl) == [new, HOME + "new-more.html"]
         assert crawl.hubs() == {FEED, HOME}
-        assert announced(crawl.store)[-1].hub_url == FEED
+        assert announced_pages(crawl.store)[-1].hub_url == FEED
         assert read_scope(site(crawl)).verdict(new).inside
         assert site(crawl).name == "news.example"
         assert not [
@@ -106,7 +106,7 @@ def test_a_planet_is_watched_alone_and_its_entries_count_wherever_they_lie(tmp_p
     }
     with watch(tmp_path, pages, FEED) as crawl:
         assert told(crawl.run(4 * DAY)) == [new]
-        assert announced(crawl.store)[0].title == "A post"
+        assert announced_pages(crawl.store)[0].title == "A post"
         assert {hub.url for hub in crawl.store.read.hubs()} == {FEED}
         assert set(crawl.web.urls()) == {FEED, new}
 
@@ -125,7 +125,7 @@ def test_a_link_that_a_counting_service_redirects_names_the_article(tmp_path: Pa
     }
     with watch(tmp_path, pages, burner) as crawl:
         crawl.run(3 * DAY)
-        (news,) = announced(crawl.store)
+        (news,) = announced_pages(crawl.store)
         assert (identity(news.url), news.title) == (identity(new), "It is new")
         assert news.hub_url == burner
         said = explain(crawl.store, SPARING, counted("new"), now=crawl.clock.now())

@@ -23,7 +23,7 @@ from fake_web import (
     redirect,
     watch,
 )
-from stories import announced
+from stories import announced_pages
 
 from incremental.clock import SimulatedClock
 from incremental.scope import Reach
@@ -147,7 +147,7 @@ def test_a_redirect_onto_a_denied_path_brings_nothing(tmp_path: Path) -> None:
     with watch(tmp_path, pages) as crawl:
         assert crawl.run(DAY).new() == ["/b.html"]
         assert crawl.statuses(HOME + "b.html") == ["robots_denied"]
-        assert "Secret" not in {news.title for news in announced(crawl.store)}
+        assert "Secret" not in {news.title for news in announced_pages(crawl.store)}
 
 
 # --- one at a time ----------------------------------------------------------------------------

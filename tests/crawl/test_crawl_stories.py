@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fake_web import DAY, HOUR, MINUTE, START, Reply, feed, page, redirect, sitemap, watch
-from stories import announced
+from stories import announced_pages
 
 from store.answers import NewQuery
 
@@ -38,7 +38,7 @@ def test_what_was_there_is_known_and_what_comes_is_told(tmp_path: Path) -> None:
     with watch(tmp_path, pages) as crawl:
         assert crawl.run(HOUR).new() == []
         assert crawl.run(DAY).new() == ["/a2.html"]
-        (news,) = announced(crawl.store)
+        (news,) = announced_pages(crawl.store)
         assert (news.title, news.hub_url) == ("Two", HOME)
 
 
@@ -245,7 +245,7 @@ def test_after_a_gap_the_next_pages_are_read_at_once_until_a_known_link(tmp_path
     with watch(tmp_path, pages) as crawl:
         told = set(crawl.run(2.5 * DAY).new())
         assert told == set(numbers[20:])
-        found = {p.found_at for p in announced(crawl.store, limit=100)}
+        found = {p.found_at for p in announced_pages(crawl.store, limit=100)}
         assert max(found) - min(found) < 10 * MINUTE
 
 

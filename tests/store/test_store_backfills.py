@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stories import DAY, HOME, HOUR, START, announced, new_hub, news_site, seen, visit_of
+from stories import DAY, HOME, HOUR, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store, open_store
 from store.backfills import BackfillQuery
@@ -38,7 +38,7 @@ def test_a_page_is_of_one_event_and_never_told_by_itself(store: Store) -> None:
     assert [event.pages for event in events] == [2, 1]
     assert names(store) == ["a", "b", "c"]
     assert [row["kind"] for row in store.read.site_changes(site)] == ["backfill", "backfill"]
-    assert announced(store) == []
+    assert announced_pages(store) == []
     assert store.read.told_since(site, 0.0) == 0
     assert store.read.site_totals()[site]["new_pages"] == 0
     assert store.read.hub(home) is not None

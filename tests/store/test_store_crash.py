@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from recording import SHOWN, STEP, record
-from stories import HOME, START, announced, news_site, seen, visit_of
+from stories import HOME, START, announced_pages, news_site, seen, visit_of
 
 from store import Store, open_store
 from store.backfills import BackfillQuery
@@ -43,7 +43,7 @@ def kill_after(process: subprocess.Popen[str], visits: int) -> int:
 
 def check(store: Store, committed: int) -> int:
     """Every visit is whole: its pages told, each once. Returns the number of the last visit."""
-    told = Counter(page.url for page in announced(store, limit=99_999))
+    told = Counter(page.url for page in announced_pages(store, limit=99_999))
     visits = store.read.visits(store.read.hubs()[0].page_id, limit=9_999)
     last: int = round(visits[0]["at"] - START)
     assert last >= committed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stories import HOME, START, announced, new_hub, news_site, seen, visit_of
+from stories import HOME, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store
 from store.enums import ChangeKind
@@ -47,7 +47,7 @@ def test_any_text_can_be_recorded(store: Store, text: str) -> None:
     row = store.read.page(home)
     assert row is not None
     assert 0 < len(row.title) <= MAX_TEXT
-    assert [p.anchor for p in announced(store)] == [storable(text)]
+    assert [p.anchor for p in announced_pages(store)] == [storable(text)]
 
 
 def test_what_a_user_types_never_breaks_a_question(store: Store) -> None:

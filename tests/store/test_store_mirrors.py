@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stories import DAY, HOME, HOUR, START, announced, new_hub, news_site, seen, visit_of
+from stories import DAY, HOME, HOUR, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store
 from store.enums import PageState
@@ -25,7 +25,7 @@ def test_what_was_told_below_the_prefix_is_told_of_the_page_itself(store: Store)
     site, home = news_site(store)
     store.write.visit(visit_of(site, home, START, seen(OLD + "a", anchor="A", announce=True)))
     fold(store, "a")
-    (page,) = announced(store)
+    (page,) = announced_pages(store)
     assert (page.url, page.found_at, page.anchor) == (HOME + "a", START, "A")
     true = page_of(store, HOME + "a")
     assert (true.announced_at, true.first_seen_at, true.state) == (START, START, "known")
@@ -37,7 +37,7 @@ def test_a_page_told_under_both_addresses_was_told_at_the_earlier_time(store: St
     store.write.visit(visit_of(site, home, START + 1, seen(OLD + "a", announce=True)))
     store.write.visit(visit_of(site, home, START + 2, seen(HOME + "a", announce=True)))
     fold(store, "a")
-    assert [(page.url, page.found_at) for page in announced(store)] == [(HOME + "a", START + 1)]
+    assert [(page.url, page.found_at) for page in announced_pages(store)] == [(HOME + "a", START + 1)]
     assert page_of(store, HOME + "a").announced_at == START + 1
 
 
@@ -95,9 +95,9 @@ def test_folding_twice_changes_nothing_more(store: Store) -> None:
     site, home = news_site(store)
     store.write.visit(visit_of(site, home, START, seen(OLD + "a", announce=True)))
     fold(store, "a")
-    before = (announced(store), store.read.visible(home))
+    before = (announced_pages(store), store.read.visible(home))
     fold(store, "a")
-    assert (announced(store), store.read.visible(home)) == before
+    assert (announced_pages(store), store.read.visible(home)) == before
 
 
 def test_pages_below_a_prefix_are_found_until_they_moved(store: Store) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stories import DAY, HOME, HOUR, START, announced, new_hub, news_site, seen, visit_of
+from stories import DAY, HOME, HOUR, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store, open_store
 from store.enums import HubClass
@@ -20,10 +20,10 @@ def publish(store: Store, site: int, hub: int, *numbers: int) -> None:
 def test_new_pages_are_bounded_by_time_half_open(store: Store) -> None:
     site, home = news_site(store)
     publish(store, site, home, 1, 2, 3)
-    found = announced(store, since=START + 1, until=START + 3)
+    found = announced_pages(store, since=START + 1, until=START + 3)
     assert [page.found_at for page in found] == [START + 2, START + 1]
-    assert announced(store, sites=(site + 1,)) == []
-    assert len(announced(store, sites=(site,), limit=2)) == 2
+    assert announced_pages(store, sites=(site + 1,)) == []
+    assert len(announced_pages(store, sites=(site,), limit=2)) == 2
 
 
 @pytest.mark.parametrize("batch", [1, 2, 7])
@@ -33,10 +33,10 @@ def test_following_the_cursor_neither_skips_nor_repeats(store: Store, batch: int
     cursor, read = 0, []
     for number in range(1, 12):
         publish(store, site, home, number)
-        page = announced(store, after=cursor, order="oldest", limit=batch)
+        page = announced_pages(store, after=cursor, order="oldest", limit=batch)
         cursor = page[-1].cursor if page else cursor
         read += [row.url for row in page]
-    while rest := announced(store, after=cursor, order="oldest", limit=batch):
+    while rest := announced_pages(store, after=cursor, order="oldest", limit=batch):
         cursor = rest[-1].cursor
         read += [row.url for row in rest]
     assert read == [f"{HOME}{number}" for number in range(1, 12)]
@@ -56,7 +56,7 @@ def test_a_follower_reads_each_told_page_once(
             if step == "publish":
                 publish(store, site, home, number)
             elif step == "read":
-                rows = announced(store, after=cursor, order="oldest", limit=99)
+                rows = announced_pages(store, after=cursor, order="oldest", limit=99)
                 read += [row.url for row in rows]
                 cursor = max([cursor, *(row.cursor for row in rows)])
             elif step == "remove":
@@ -64,12 +64,12 @@ def test_a_follower_reads_each_told_page_once(
                 site, home = news_site(store)
                 removed = number
             else:
-                rows = announced(store, limit=1)
+                rows = announced_pages(store, limit=1)
                 moved = [seen(f"{HOME}moved/{number}", moved_from=row.page_id) for row in rows]
                 store.write.visit(visit_of(site, home, START + number, *moved))
         assert len(read) == len(set(read))
         surviving = [n for n, step in enumerate(steps, 1) if step == "publish" and n > removed]
-        assert len(announced(store, limit=99)) == len(surviving)
+        assert len(announced_pages(store, limit=99)) == len(surviving)
 
 
 def test_due_hubs_come_longest_overdue_first_and_read_ones_apart(store: Store) -> None:

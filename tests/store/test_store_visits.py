@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from stories import DAY, HOME, HOUR, START, announced, new_hub, news_site, seen, visit_of
+from stories import DAY, HOME, HOUR, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store
 from store.enums import ChangeKind, HubClass, HubStatus, LabelOrigin, PageLabel
@@ -15,7 +15,7 @@ from store.values import HostRow, LabelEntry, PageChange, SiteChange, VisitPlan
 
 def told(store: Store, **where: Any) -> list[str]:
     """The URLs that were told as new, oldest first."""
-    return [page.url for page in announced(store, order="oldest", **where)]
+    return [page.url for page in announced_pages(store, order="oldest", **where)]
 
 
 def test_a_visit_makes_pages_sightings_and_announcements_at_once(store: Store) -> None:
@@ -46,7 +46,7 @@ def test_a_page_is_told_once_whatever_the_crawler_says(store: Store) -> None:
     again = store.write.visit(visit_of(site, home, START + 2, link))
     assert (len(first), again) == (1, [])
     assert told(store) == [HOME + "a"]
-    assert announced(store)[0].found_at == START + 1
+    assert announced_pages(store)[0].found_at == START + 1
 
 
 def test_a_page_known_from_a_baseline_can_still_be_told(store: Store) -> None:
@@ -63,7 +63,7 @@ def test_a_look_tells_the_page_itself_once(store: Store) -> None:
     look = visit_of(site, page, START + 1, links=None, announce_page=True, first_hub_id=home)
     assert store.write.visit(look) == [page]
     assert store.write.visit(look) == []
-    assert announced(store)[0].hub_url == HOME
+    assert announced_pages(store)[0].hub_url == HOME
 
 
 def test_a_sighting_goes_and_comes_back(store: Store) -> None:
@@ -132,7 +132,7 @@ def test_a_move_keeps_what_was_told_under_the_new_address(store: Store) -> None:
     moved = seen(HOME + "new", moved_from=old)
     change = SiteChange("relaunch", "links changed their form")
     store.write.visit(visit_of(site, home, START + DAY, moved, site_change=change))
-    (page,) = announced(store)
+    (page,) = announced_pages(store)
     assert (page.url, page.found_at) == (HOME + "new", START)
     assert store.read.changes(old)[-1]["kind"] == "moved"
     assert store.read.known(site, [moved.identity])[moved.identity].announced_at == START
@@ -221,7 +221,7 @@ def test_pages_and_changes_of_a_removed_site_lend_their_ids_to_nobody(store: Sto
     """A follower holds a cursor, a visit under way a page id: both outlive the rows."""
     site, home = news_site(store)
     store.write.visit(visit_of(site, home, START, seen(HOME + "a", announce=True)))
-    (cursor,) = [page.cursor for page in announced(store)]
+    (cursor,) = [page.cursor for page in announced_pages(store)]
     store.write.remove_site(site)
     site_after, home_after = news_site(store)
     store.write.visit(visit_of(site_after, home_after, START, seen(HOME + "b", announce=True)))

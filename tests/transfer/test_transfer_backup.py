@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from stories import HOME, HOUR, START, announced, news_site, seen, visit_of
+from stories import HOME, HOUR, START, announced_pages, news_site, seen, visit_of
 
 from store import Store, open_store
 from store.backup import MANIFEST, back_up, restore
@@ -43,7 +43,7 @@ def test_what_was_there_is_there_again(home: Path, tmp_path: Path) -> None:
     put = restore(file, tmp_path / "new")
     assert made == put
     with opened(tmp_path / "new") as store:
-        assert [page.url for page in announced(store)] == [HOME + "one"]
+        assert [page.url for page in announced_pages(store)] == [HOME + "one"]
         assert store.cache.get(HOME + "one", body_md5(b"<p>One</p>")) == b"<p>One</p>"
     bodies = list((tmp_path / "new" / "pages").rglob("*.*"))
     assert [path.name for path in bodies] == [path.name for path in (home / "pages").rglob("*.*")]

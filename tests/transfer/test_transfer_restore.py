@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from cli_runner import Run
-from stories import HOME, HOUR, START, announced, news_site, seen, visit_of
+from stories import HOME, HOUR, START, announced_pages, news_site, seen, visit_of
 
 from incremental.settings import Settings
 from incremental.storage import only_writer
@@ -53,7 +53,7 @@ def backup(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def is_whole(home: Path) -> bool:
     with opened(home) as store:
-        told = [page.url for page in announced(store)]
+        told = [page.url for page in announced_pages(store)]
         body = store.cache.get(HOME + "one", body_md5(BODY))
     model = (home / "models" / "0002-abcdef01" / "manifest.json").read_text()
     return (told, body, model) == ([HOME + "one"], BODY, MANIFEST)
