@@ -1,1 +1,1 @@
-"""What a page is: hub or topic page, and on which topic."""
+"""What a page is: hub or article, and on which topic."""

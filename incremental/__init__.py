@@ -1,6 +1,6 @@
 """What happens over time: fetching, parsing, judging, revisiting, and the daemon that repeats it.
 
-``from incremental import Crawler`` is the door for Python programs. It is opened when it is used,
+``from incremental import Crawler`` is the interface for Python programs. It is opened when it is used,
 because the parts behind it take longer to load than most commands take to answer.
 """
 

@@ -154,5 +154,5 @@ class Crawler:
             query = replace(query, after=answer.cursor)
 
     def hub_urls(self) -> Sequence[str]:
-        """Return the hubs that are known, the most fruitful first."""
+        """Return the hubs that are known, the most productive first."""
         return [hub.url for hub in self._store.read.hubs() if hub.state == HubStatus.ACTIVE]

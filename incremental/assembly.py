@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from requests.adapters import BaseAdapter
 
 from incremental.clock import Clock, SystemClock
-from incremental.crawl.crawler import Crawler, Told
+from incremental.crawl.crawler import Announced, Crawler
 from incremental.crawl.engine import Engine
 from incremental.decide.hubs import HubScorer
 from incremental.discovery.providers.metered import Meter, Metered
@@ -57,7 +57,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     executor: Executor,
     scorer: HubScorer | None = None,
     models: Path | None = None,
-    told: Told | None = None,
+    announced: Announced | None = None,
     explore: int = 0,
 ) -> Crawler:
     """Make a crawler on *store*.
@@ -75,7 +75,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
         engine=engine,
         scorer=scorer,
         make_policy=make_policy,
-        told=told,
+        announced=announced,
         explore=explore,
     )
 
@@ -102,13 +102,13 @@ def make_discoverer(
         StoreLockedError: another run of the topic is under way.
     """
     # Models and rankers load for seconds; only a run needs them.
-    from incremental.discovery.discoverer import Discoverer, Parts  # noqa: PLC0415
-    from incremental.topics.model_store import TopicShelf  # noqa: PLC0415
+    from incremental.discovery.discoverer import Dependencies, Discoverer  # noqa: PLC0415
+    from incremental.topics.model_store import TopicModelStore  # noqa: PLC0415
 
     clock = SystemClock()
     fetcher = make_fetcher(settings, clock)
     provider = _provider(store, settings, fetcher.fetch, clock)
-    parts = Parts(
+    dependencies = Dependencies(
         fetch=fetcher.fetch,
         scorer=_scorer(models_folder(settings, folder)),
         provider=provider,
@@ -117,8 +117,8 @@ def make_discoverer(
     )
     try:
         with only_discoverer(settings, folder, topic.id):
-            shelf = TopicShelf(store, settings.topics.trees)
-            yield Discoverer(store, settings, topic, shelf, parts)
+            model_store = TopicModelStore(store, settings.topics.trees)
+            yield Discoverer(store, settings, topic, model_store, dependencies)
     finally:
         fetcher.close()
 

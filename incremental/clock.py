@@ -1,7 +1,7 @@
 """The one place that reads the time.
 
 Times are unix seconds, UTC, as floats, everywhere inside Hubwatch; only the
-faces (command line, API, feeds) turn them into dates.
+interfaces (command line, API, feeds) turn them into dates.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
     learning     once a day: let behaviour write labels, and the classifier learn them
     messages     every half minute: tell what is new over the channels of the settings
     discovery    once a day, if it may: look for further sites of each topic
-    topics       after a topic was begun: judge what was told before, a few pages at a time
+    topics       after a topic was begun: judge what was announced before, a few pages at a time
 
 Each job is a ``step(now)`` that returns when it wants to be called next. Steps run in the scheduler's
 own thread, so there is one writer; only visits run in worker threads. The first INT or TERM ends the
@@ -86,7 +86,9 @@ class _Scheduler(BlockingScheduler):  # type: ignore[misc]  # apscheduler 3 has 
         """Cap the wait at a minute, to notice that the clock was set."""
         now = self._now()
         if now < self._latest - CLOCK_BACK_SECONDS:
-            logger.warning("the clock went back by %.0f seconds: planning anew", self._latest - now)
+            logger.warning(
+                "the clock went back by %.0f seconds: planning again", self._latest - now
+            )
             for job in self.get_jobs():
                 self.modify_job(job.id, next_run_time=datetime.fromtimestamp(now, UTC))
         self._latest = now
@@ -225,10 +227,10 @@ class Daemon:
         keep = self._settings.store
         named = frozenset(file_name(url, md5) for url, md5 in self._store.answers.named_bodies())
         bodies = self._store.cache.prune(older_than=now - keep.cache_days * 86_400, named=named)
-        while self._store.answers.adopt_told(now, limit=ADOPTED) == ADOPTED:
+        while self._store.answers.adopt_announced(now, limit=ADOPTED) == ADOPTED:
             logger.info("indexing pages that an earlier version has told")
-        oldest = now - self._settings.history.max_days * 86_400
-        self._store.answers.forget_checks(before=oldest)
+        oldest = now - self._settings.refresh.max_days * 86_400
+        self._store.answers.forget_refreshes(before=oldest)
         visits = self._store.write.forget_visits(before=now - keep.visit_log_days * 86_400)
         logger.info("housekeeping: %d bodies and %d visits forgotten", bodies, visits)
         return now + HOUSEKEEPING_SECONDS

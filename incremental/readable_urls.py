@@ -49,7 +49,7 @@ def _readable_words(escaped: re.Match[str]) -> str:
 
 
 def _is_mark_alone(character: str) -> bool:
-    """Tell whether a character changes the one before it, which may be a slash."""
+    """Return whether a character changes the one before it, which may be a slash."""
     return unicodedata.category(character) == "Me"
 
 

@@ -1,4 +1,4 @@
-"""Searches with a name: filters of told pages, as addresses, commands and the store keep them."""
+"""Searches with a name: filters of announced pages, as addresses, commands and the store keep them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Filters:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def narrows(self) -> bool:
-        """Tell whether any of them says something."""
+        """Return whether any of them says something."""
         return any(self.values().values())
 
     def query(self, now: float, **more: Any) -> NewQuery:  # noqa: ANN401 - fields of NewQuery
@@ -71,7 +71,7 @@ def from_json(text: str) -> Filters:
     """Return the filters of a saved search.
 
     Raises:
-        InputError: another face saved what has no meaning here.
+        InputError: another interface saved what has no meaning here.
     """
     try:
         found = msgspec.json.decode(text)

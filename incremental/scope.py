@@ -90,7 +90,7 @@ class Scope:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     open_feeds: tuple[str, ...] = ()
-    """Identities of feeds that the user gave and whose entries count wherever they lie."""
+    """Canonical keys of feeds that the user gave and whose entries count wherever they lie."""
     _compiled: dict[str, Pattern] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -126,7 +126,7 @@ class Scope:
         return ScopeVerdict(inside=False, rule="no include pattern matches")
 
     def beyond(self, feed: str) -> Scope | None:
-        """Return where the entries of a feed, named by its identity, may lie besides; None = nowhere."""
+        """Return where the entries of a feed, named by its canonical key, may lie besides; None = nowhere."""
         if feed not in self.open_feeds:
             return None
         return Scope(self.seed_url, Reach.ANYWHERE, self.include, self.exclude)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from incremental.errors import InputError
 from incremental.scope import Reach, Scope
-from incremental.urls import host_of, identity, normalize
+from incremental.urls import canonical_key, host_of, normalize
 from store import Store
 from store.enums import HubKind, HubRole
 from store.record import to_json
@@ -55,7 +55,7 @@ def usable_seed(text: str) -> str:
 
 
 def _may_be_host(host: str) -> bool:
-    """Tell whether a host name can be one: lists of seeds hold lines of anything."""
+    """Return whether a host name can be one: lists of seeds hold lines of anything."""
     named = "." in host or ":" in host or host == "localhost"
     return named and re.fullmatch(r"[\w.:-]+", host, re.ASCII) is not None
 
@@ -127,6 +127,6 @@ def add_seed(  # noqa: PLR0913 - each bears on it
     )
     kind = HubKind.FEED if feed else HubKind.HTML
     hub = NewHub(kind, HubRole.SEED, 1.0, "given by you", now)
-    link = SeenLink(identity=identity(url), url=url, hub=hub)
+    link = SeenLink(canonical_key=canonical_key(url), url=url, hub=hub)
     store.write.add_pages(site_id, [link], now=now)
     return site_id

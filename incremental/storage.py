@@ -64,7 +64,7 @@ def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
 
 
 def crawler_at_work(settings: Settings, folder: Path) -> bool | None:
-    """Tell whether a daemon, or a single run, is at work on the store; None where nobody can say.
+    """Return whether a daemon, or a single run, is at work on the store; None where nobody can say.
 
     That is PostgreSQL, which is not locked.
     """

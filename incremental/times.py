@@ -14,7 +14,7 @@ NEVER = 9e12
 """A due time beyond all visits."""
 
 _MAX_AHEAD = 2 * DAY
-"""Of a page's date: a zone that is not told is worth 14 hours, and editors date posts to the morning."""
+"""Of a page's date: a zone that is not announced is worth 14 hours, and editors date posts to the morning."""
 
 _UNITS = {"m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}
 _MOST_DIGITS = 12

@@ -5,7 +5,7 @@ Two forms are kept apart, because they answer two questions:
 - the *fetch form* (:func:`normalize`) is what a request is sent to: lower-case scheme and
   host, IDN as punycode, no default port, no fragment, no dot segments, consistent percent
   escapes (paper 004, section 1.4; RFC 3986, section 6.2);
-- the *identity* (:func:`identity`) is what the store compares: the fetch form without scheme,
+- the *canonical key* (:func:`canonical_key`) is what the store compares: the fetch form without scheme,
   tracking parameters, session ids, default file name and trailing slash, its query sorted.
 
 Nothing here reads the network, the store or the clock.
@@ -168,7 +168,7 @@ def _even_escapes(text: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def identity(url: str) -> str:
+def canonical_key(url: str) -> str:
     """Return what the store compares for a URL in fetch form: equal for URLs of one page.
 
     It reads like a URL without scheme: ``//host/path?query``. The trailing slash, the default
@@ -192,7 +192,7 @@ def _content_parameters(query: str) -> list[str]:
 
 
 def _is_session(name: str, value: str) -> bool:
-    """Tell whether a parameter names a visit: long, and under a vague name random-looking."""
+    """Return whether a parameter names a visit: long, and under a vague name random-looking."""
     found = _SESSION.match(name)
     if found is None or not _SESSION_VALUE.match(value):
         return False

@@ -21,8 +21,8 @@ from incremental.history.reading import read_text
 from incremental.parse import Page, PageKind, parse
 from incremental.parse.languages import language_of_page
 from incremental.parse.topic_text import page_text
-from store.answers.values import CheckRow
-from store.values import ARTICLE, HubRow, LookRow, ReadText
+from store.answers.values import RefreshRow
+from store.values import ARTICLE, HubRow, ReadText, VerificationRow
 
 Fetch = Callable[[Request], Response]
 
@@ -31,18 +31,18 @@ class Purpose(StrEnum):
     """Why a page is fetched."""
 
     HUB = "hub"
-    LOOK = "look"
+    VERIFY = "verify"
     """For the page itself: its title, date, text, and whether it is there at all."""
-    RECHECK = "recheck"
-    """For what changed on a page that was told."""
+    REFRESH = "refresh"
+    """For what changed on a page that was announced."""
     EXAMPLE = "example"
     """For a topic to learn from; it may be of no watched site."""
-    LEAD = "lead"
+    EXTERNAL_CANDIDATE = "external_candidate"
     """To see whether a link out of every watched site leads to what a topic wants."""
     ROBOTS = "robots"
 
 
-_READ = (Purpose.LOOK, Purpose.RECHECK)
+_READ = (Purpose.VERIFY, Purpose.REFRESH)
 """Purposes for which a page's text is wanted."""
 
 
@@ -55,7 +55,7 @@ class VisitTask:
     site_id: int
     """0 = it is fetched for no site."""
     page_id: int
-    """Of the page; for robots.txt of the page that waits for it; of the example or the lead."""
+    """Of the page; for robots.txt of the page that waits for it; of the example or the external candidate."""
     etag: str | None = None
     last_modified: str | None = None
     body_md5: str | None = None
@@ -65,15 +65,15 @@ class VisitTask:
     """Topics judge the page: its text is wanted by position."""
 
 
-def look_task(row: LookRow) -> VisitTask:
+def verification_task(row: VerificationRow) -> VisitTask:
     """Return the fetch of a page for its own sake."""
-    return VisitTask(Purpose.LOOK, row.url, row.site_id, row.page_id)
+    return VisitTask(Purpose.VERIFY, row.url, row.site_id, row.page_id)
 
 
-def refresh_task(row: CheckRow) -> VisitTask:
+def refresh_task(row: RefreshRow) -> VisitTask:
     """Return the fetch of an announced page for what changed on it."""
     return VisitTask(
-        purpose=Purpose.RECHECK,
+        purpose=Purpose.REFRESH,
         url=row.url,
         site_id=row.site_id,
         page_id=row.page_id,

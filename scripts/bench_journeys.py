@@ -104,7 +104,7 @@ class Called:
 
     def __init__(self, tree: Path) -> None:
         self._tree = tree
-        # By identity: equal code of two files is equal to Python.
+        # By canonical key: equal code of two files is equal to Python.
         self.codes: dict[int, CodeType] = {}
 
     @contextmanager

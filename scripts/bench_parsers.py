@@ -88,8 +88,8 @@ def by_soup(features: str) -> Callable[[str], tuple[frozenset[str], str]]:
     def read(html: str) -> tuple[frozenset[str], str]:
         soup = BeautifulSoup(html, features)
         base = soup.find("base", href=True)
-        told = Resolver(URL).resolve(str(base["href"])) if base else None
-        resolver = Resolver(told or URL)
+        resolved = Resolver(URL).resolve(str(base["href"])) if base else None
+        resolver = Resolver(resolved or URL)
         references = (
             element.get(LINK_TAGS[element.name]) or element.get("xlink:href")
             for element in soup.find_all(list(LINK_TAGS))

@@ -39,7 +39,7 @@ from store.fulltext import words_of
 from store.values import ReadText, VisitRecord
 
 SITE_PAGES, SITE_HUBS = 500, 20
-TOLD_SHARE = 0.8
+ANNOUNCED_SHARE = 0.8
 START, SPAN = 1_700_000_000.0, 2 * 365 * 86_400.0
 NOW = START + SPAN
 LANGUAGES = ("en", "zh", "de", "fi")
@@ -91,7 +91,7 @@ def _bench(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     return {
         "pages": world.pages,
         "sightings": world.sightings,
-        "told": world.told,
+        "announced": world.announced,
         "bytes": sum(file.stat().st_size for file in folder.glob("bench.sqlite*")),
         "seconds_to_make": None if there else round(made, 1),
         "queries": queries,
@@ -107,7 +107,7 @@ class World:
         self.pages = self.sites * SITE_PAGES
         self.sightings = sightings
         self._words = words
-        self.told = sum(self.is_told(page) for page in range(1, self.pages + 1))
+        self.announced = sum(self.is_announced(page) for page in range(1, self.pages + 1))
         draws = random.Random(1)
         # Zipf's law: the rank of a word drawn from a uniform u is about VOCABULARY ** u.
         self._ranks = [int(VOCABULARY ** draws.random()) - 1 for _ in range(200_000)]
@@ -117,12 +117,12 @@ class World:
         return (page - 1) // SITE_PAGES + 1
 
     def is_hub(self, page: int) -> bool:
-        """Tell whether a page is a hub: the first of each site are."""
+        """Return whether a page is a hub: the first of each site are."""
         return (page - 1) % SITE_PAGES < SITE_HUBS
 
-    def is_told(self, page: int) -> bool:
-        """Tell whether a page was told as new."""
-        return not self.is_hub(page) and page % 10 < 10 * TOLD_SHARE
+    def is_announced(self, page: int) -> bool:
+        """Return whether a page was announced as new."""
+        return not self.is_hub(page) and page % 10 < 10 * ANNOUNCED_SHARE
 
     def hub_of(self, page: int, number: int = 0) -> int:
         """Return a hub that shows a page; *number* 0 is the first that did."""
@@ -132,9 +132,9 @@ class World:
         """Return a page's address."""
         return f"https://site{self.site_of(page)}.example/{page}.html"
 
-    def told_order(self) -> list[int]:
-        """Return the told pages in the order in which they were told: of all sites in turn."""
-        per_site = [page for page in range(1, SITE_PAGES + 1) if self.is_told(page)]
+    def announced_order(self) -> list[int]:
+        """Return the announced pages in the order in which they were announced: of all sites in turn."""
+        per_site = [page for page in range(1, SITE_PAGES + 1) if self.is_announced(page)]
         steps = range(0, self.pages, SITE_PAGES)
         return [step + page for page in per_site for step in steps]
 
@@ -162,13 +162,13 @@ class World:
             ("hubs", _HUB, self.sites * SITE_HUBS, self._hubs()),
             ("sightings", _SIGHTING, self.sightings, self._sightings()),
             ("visits", _VISIT, self.pages, self._visits()),
-            ("changes", _CHANGE, self.told, self._changes()),
-            ("told pages", _NEWS, self.told, self._news()),
-            ("scores", _SCORE, self.told, self._scores()),
-            ("texts", _TEXT, self.told, self._texts()),
-            ("words", _WORDS, self.told, self._index()),
-            ("bands of signatures", _BAND, self.told * BANDS, self._bands()),
-            ("checks", _CHECK, self.told, self._checks()),
+            ("changes", _CHANGE, self.announced, self._changes()),
+            ("announced pages", _NEWS, self.announced, self._news()),
+            ("scores", _SCORE, self.announced, self._scores()),
+            ("texts", _TEXT, self.announced, self._texts()),
+            ("words", _WORDS, self.announced, self._index()),
+            ("bands of signatures", _BAND, self.announced * BANDS, self._bands()),
+            ("checks", _CHECK, self.announced, self._checks()),
         ]
         database: Any = store.database
         connection = database.connection()
@@ -191,15 +191,15 @@ class World:
 
     def _pages(self) -> Rows:
         for page in range(1, self.pages + 1):
-            url, told = self.url(page), self.is_told(page)
-            title = self.words(page, 8) if told else ""
+            url, announced = self.url(page), self.is_announced(page)
+            title = self.words(page, 8) if announced else ""
             at = START + SPAN * page / self.pages
-            identity = url.removeprefix("https:")
-            told_at = at if told else None
+            canonical_key = url.removeprefix("https:")
+            announced_at = at if announced else None
             due_at = NOW - 60 if page % 1_000 == SITE_HUBS + 1 else None
             yield (
-                *(page, self.site_of(page), identity, url, title, title, self.language(page)),
-                *(at, self.hub_of(page), told_at, due_at),
+                *(page, self.site_of(page), canonical_key, url, title, title, self.language(page)),
+                *(at, self.hub_of(page), announced_at, due_at),
             )
 
     def _hubs(self) -> Rows:
@@ -218,32 +218,32 @@ class World:
         for page in range(1, self.pages + 1):
             yield page, START + SPAN * page / self.pages, "fetched"
 
-    def _told(self) -> Iterator[tuple[int, int, float]]:
+    def _announced(self) -> Iterator[tuple[int, int, float]]:
         """Yield (cursor, page, time)."""
-        for number, page in enumerate(self.told_order(), 1):
-            yield number, page, START + SPAN * number / self.told
+        for number, page in enumerate(self.announced_order(), 1):
+            yield number, page, START + SPAN * number / self.announced
 
     def _changes(self) -> Rows:
-        for number, page, at in self._told():
+        for number, page, at in self._announced():
             yield number, self.site_of(page), page, at, self.hub_of(page)
 
     def _news(self) -> Rows:
-        for number, page, at in self._told():
+        for number, page, at in self._announced():
             read_at = None if number % 100 == 0 else at
             starred_at = at if number % 1_000 == 1 else None
             row = (number, page, self.site_of(page), self.hub_of(page), at)
             yield (*row, self.language(page), read_at, starred_at)
 
     def _scores(self) -> Rows:
-        for _, page, at in self._told():
+        for _, page, at in self._announced():
             draws = random.Random(page + 1)
             for topic, share in enumerate(TOPIC_SHARES, 1):
                 if draws.random() < share:
                     yield page, topic, draws.uniform(0.4, 1.0), "relevant", at
 
     def _texts(self) -> Rows:
-        for _, page, at in self._told():
-            cluster = page - 1 if page % 20 == 0 and self.is_told(page - 1) else page
+        for _, page, at in self._announced():
+            cluster = page - 1 if page % 20 == 0 and self.is_announced(page - 1) else page
             yield page, self.words(page, 8), cluster, self._signature(cluster), at
 
     @staticmethod
@@ -259,12 +259,12 @@ class World:
     def _index(self) -> Rows:
         from store.fulltext import _parts  # noqa: PLC0415 - what index_page inserts, row by row
 
-        for number, page, _ in self._told():
+        for number, page, _ in self._announced():
             head, body = _parts(words_of(self.words(page, 8), self.words(page, self._words)))
             yield number, head, body
 
     def _checks(self) -> Rows:
-        for _, page, _ in self._told():
+        for _, page, _ in self._announced():
             yield page, self.site_of(page), NOW + (page % 90 - 5) * 86_400
 
 
@@ -281,11 +281,12 @@ _SITE = _insert(
     "site",
     "id seed_url name added_at",
     state="active",
-    **dict.fromkeys(("scope", "mirrors", "budget", "revisit", "origin"), _JSON),
+    **dict.fromkeys(("scope", "path_aliases", "budget", "revisit", "origin"), _JSON),
 )
 _PAGE = _insert(
     "page",
-    "id site_id identity url anchor title language first_seen_at first_hub_id announced_at look_due_at",
+    "id site_id canonical_key url anchor title language first_seen_at first_hub_id announced_at"
+    " verify_due_at",
     state="known",
 )
 _HUB = _insert(
@@ -297,7 +298,7 @@ _HUB = _insert(
     score=0.9,
     why="",
     revisit=_JSON,
-    **dict.fromkeys(("visits", "failures", "new_pages", "barren_visits", "shown_links"), 1),
+    **dict.fromkeys(("visits", "failures", "new_pages", "unproductive_visits", "shown_links"), 1),
 )
 _SIGHTING = _insert(
     "sighting", "hub_id page_id first_seen_at gone_at", anchor="", tag_path="", position=0
@@ -306,7 +307,7 @@ _VISIT = _insert(
     "visit",
     "page_id at status",
     detail="",
-    **dict.fromkeys(("body_bytes", "elapsed_seconds", "links", "new_pages", "gap"), 0),
+    **dict.fromkeys(("body_bytes", "elapsed_seconds", "links", "new_pages", "overflow"), 0),
 )
 _CHANGE = _insert("change", "id site_id page_id at hub_id", kind="added", detail="")
 _NEWS = _insert("news", "id page_id site_id hub_id found_at language read_at starred_at")
@@ -325,7 +326,7 @@ _SCORE = _insert(
 _TEXT = _insert("page_text", "page_id title cluster signature at")
 _BAND = _insert("page_band", "band page_id")
 _WORDS = "INSERT INTO news_words (rowid, title, body) VALUES (?, ?, ?)"
-_CHECK = _insert("recheck", "page_id site_id due_at", checks=0)
+_CHECK = _insert("refresh", "page_id site_id due_at", checks=0)
 
 
 def han_word(rank: int) -> str:
@@ -359,10 +360,12 @@ def _questions(store: Store, world: World) -> dict[str, Question]:
         return draws.randint(1, world.sites)
 
     def cursor(draws: random.Random) -> int:
-        return draws.randint(1, world.told)
+        return draws.randint(1, world.announced)
 
     def page(draws: random.Random) -> int:
-        return next(p for _ in iter(int, 1) if world.is_told(p := draws.randint(1, world.pages)))
+        return next(
+            p for _ in iter(int, 1) if world.is_announced(p := draws.randint(1, world.pages))
+        )
 
     def rank(draws: random.Random, low: int, high: int) -> int:
         return draws.randint(low, high)
@@ -412,19 +415,21 @@ def _questions(store: Store, world: World) -> dict[str, Question]:
         "page: sightings": lambda d: read.sightings(page(d)),
         "page: by URL": lambda d: read.find_page(world.url(p := page(d)), world.url(p)[6:]),
         "mark 50 as read": lambda d: answers.mark([page(d) for _ in range(50)], now=NOW, read=True),
-        "write: a page that was read": lambda d: store.write.visit(_look(world, page(d), d)),
+        "write: a page that was read": lambda d: store.write.visit(
+            _verification(world, page(d), d)
+        ),
         "crawler: due hubs": lambda d: read.due_hubs(site(d), NOW, HubClass.REVISIT, limit=8),
-        "crawler: due looks": lambda d: read.due_looks(site(d), NOW),
-        "crawler: due checks": lambda d: answers.due_checks(site(d), NOW),
+        "crawler: due looks": lambda d: read.due_verifications(site(d), NOW),
+        "crawler: due checks": lambda d: answers.due_refreshes(site(d), NOW),
         "crawler: 200 known pages": lambda d: read.known(
             s := site(d), [world.url((s - 1) * SITE_PAGES + n)[6:] for n in range(1, 201)]
         ),
         "crawler: shown by a hub": lambda d: read.visible(world.hub_of(page(d))),
-        "crawler: told today": lambda d: read.told_since(site(d), NOW - 86_400),
+        "crawler: told today": lambda d: read.announced_since(site(d), NOW - 86_400),
     }
 
 
-def _look(world: World, page: int, draws: random.Random) -> VisitRecord:
+def _verification(world: World, page: int, draws: random.Random) -> VisitRecord:
     """Return the record of a look at a page whose text has changed."""
     other = draws.randint(1, world.pages)
     bands = tuple(draws.getrandbits(63) for _ in range(BANDS))

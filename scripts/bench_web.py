@@ -90,7 +90,7 @@ def _bench(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         if not there:
             world.fill(store)
         latest = store.answers.latest_cursor()
-        page = next(number for number in range(1, world.pages) if world.is_told(number))
+        page = next(number for number in range(1, world.pages) if world.is_announced(number))
         values = {"latest": latest, "middle": latest // 2, "page": page}
         settings = msgspec.structs.replace(Settings(), web=WebSettings(port=0))
         web = Web(settings, folder, SimulatedClock(NOW), store)
@@ -98,7 +98,12 @@ def _bench(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         with served(web) as url:
             for name, route in track(ROUTES.items(), console=Console(stderr=True)):
                 routes[name] = _ask(url + route.format(**values), options.runs)
-    return {"pages": world.pages, "sites": world.sites, "told": world.told, "routes": routes}
+    return {
+        "pages": world.pages,
+        "sites": world.sites,
+        "announced": world.announced,
+        "routes": routes,
+    }
 
 
 def _ask(url: str, runs: int) -> dict[str, float]:
@@ -120,7 +125,7 @@ def _ask(url: str, runs: int) -> dict[str, float]:
 
 
 def _print(report: dict[str, Any]) -> None:
-    title = f"{report['pages']:,} pages of {report['sites']:,} sites, {report['told']:,} told"
+    title = f"{report['pages']:,} pages of {report['sites']:,} sites, {report['announced']:,} told"
     table = Table("route", "p50 ms", "p95 ms", "work p50 ms", "bytes", title=title)
     for name, row in report["routes"].items():
         figures = [str(row[key]) for key in ("p50_ms", "p95_ms", "p50_work_ms")]

@@ -63,7 +63,11 @@ def main() -> int:
             fetcher = make_fetcher(settings, clock)
             with ThreadPoolExecutor(settings.daemon.workers) as executor:
                 crawler = make_crawler(
-                    store, settings, fetch=fetcher.fetch, executor=executor, told=reporter.told
+                    store,
+                    settings,
+                    fetch=fetcher.fetch,
+                    executor=executor,
+                    announced=reporter.announced,
                 )
                 daemon = Daemon(crawler, store, settings, clock, once=False)
                 if arguments.seconds:

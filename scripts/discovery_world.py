@@ -55,7 +55,7 @@ class World:
         return self._of[url].fetch(url)
 
     def holds(self, url: str) -> bool:
-        """Tell whether a page is there."""
+        """Return whether a page is there."""
         return url in self._of
 
     def terms(self, url: str) -> dict[str, float]:

@@ -126,7 +126,7 @@ def _warn_of_missing(captures: Sequence[Capture]) -> None:
 
 def _prediction_lines(rows: Sequence[LabelRow], judged: dict[str, Judged]) -> list[str]:
     return [
-        f"{row.url}\t{method}\t{'hub' if hub else 'topic'}\t{value:.6g}"
+        f"{row.url}\t{method}\t{'hub' if hub else 'article'}\t{value:.6g}"
         for method, found in judged.items()
         for row, hub, value in zip(rows, found.hubs, found.scores, strict=True)
     ]

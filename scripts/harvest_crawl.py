@@ -26,7 +26,7 @@ Waiting = dict[str, "list[LinkContext]"]
 
 
 class Ordering(Protocol):
-    """What decides which page is next; made anew for each crawl."""
+    """What decides which page is next; made again for each crawl."""
 
     def observe(
         self, fetched: Fetched, led_here: list[LinkContext], waiting: Waiting

@@ -66,7 +66,7 @@ KEYWORDS: Final = 10
 _GROWTH: Final = 1.15
 """A crawl that grew by this ranks its whole queue again, if its ordering learned something."""
 _RANK_EVERY: Final = 10
-_FIRST_LESSON: Final = 20
+_FIRST_TRAINING: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class BreadthFirst:
 
 @dataclass
 class Ranking:
-    """Says when a queue is worth ranking anew: ever more seldom, as a crawl grows."""
+    """Says when a queue is worth ranking again: ever more seldom, as a crawl grows."""
 
     pages: int = 0
     due: int = _RANK_EVERY
@@ -297,7 +297,7 @@ def _share(words: set[str], terms: Mapping[str, float]) -> float:
     return len(words & terms.keys()) / len(words) if words else 0.0
 
 
-def _told(task: Task, url: str) -> float | None:
+def _likeness(task: Task, url: str) -> float | None:
     return 1.0 if url in task.seeds and task.examples else None
 
 
@@ -309,7 +309,7 @@ class Product:
     links: LinkOrder
     background: Background = field(default_factory=Background)
     ranking: Ranking = field(default_factory=Ranking)
-    lesson: int = _FIRST_LESSON
+    retrain_at: int = _FIRST_TRAINING
     pages: dict[str, Fetched] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -331,8 +331,8 @@ class Product:
         self.pages[page.url] = fetched
         if page not in self.task.examples:
             self.background.observe(dict(weighted_terms(page)))
-        told = _told(self.task, page.url)
-        relevance = self.model.judge(page).score if told is None else told
+        likeness = _likeness(self.task, page.url)
+        relevance = self.model.judge(page).score if likeness is None else likeness
         self.links.observe(page, led_here, fetched.links, relevance, self.model)
         self._learn_when_due()
         if self.ranking.is_due():
@@ -342,20 +342,20 @@ class Product:
         return self._promises(chosen, waiting)
 
     def _learn_when_due(self) -> None:
-        """Fit the model again on what was seen, whenever that has doubled; judge all pages anew."""
-        if len(self.pages) < self.lesson:
+        """Fit the model again on what was seen, whenever that has doubled; judge all pages again."""
+        if len(self.pages) < self.retrain_at:
             return
-        self.lesson = 2 * len(self.pages)
+        self.retrain_at = 2 * len(self.pages)
         self.background.learn_concepts()
         self.model = self._learned()
         if isinstance(self.links, LearnedOrder):
-            self._judge_anew(self.links)
+            self._judge_again(self.links)
 
-    def _judge_anew(self, links: LearnedOrder) -> None:
-        others = [url for url in self.pages if _told(self.task, url) is None]
+    def _judge_again(self, links: LearnedOrder) -> None:
+        others = [url for url in self.pages if _likeness(self.task, url) is None]
         judged = self.model.judge_many([self.pages[url].text for url in others])
         terms = [weighted_terms(page.text) for page in self.pages.values()]
-        opinions = zip(self.pages, links.told(terms, self.model), strict=True)
+        opinions = zip(self.pages, links.likeness(terms, self.model), strict=True)
         links.revalue(
             {url: one.score for url, one in zip(others, judged, strict=True)},
             {url: (opinion, math.nan) for url, (opinion, _) in opinions},

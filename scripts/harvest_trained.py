@@ -59,5 +59,5 @@ def _shared_terms(pages: Sequence[Mapping[str, float]]) -> Vocabulary:
 
 
 def is_training_page(url: str) -> bool:
-    """Tell whether a page is in the half whose labels may be learned: its MD5 is even."""
+    """Return whether a page is in the half whose labels may be learned: its MD5 is even."""
     return int(md5(url.encode(), usedforsecurity=False).hexdigest(), 16) % 2 == 0

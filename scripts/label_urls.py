@@ -22,8 +22,8 @@ from lab.hub.files import most_uncertain, read_links
 from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.errors import HubClassifierError
 from classifier.hub.labels import (
+    ARTICLE,
     HUB,
-    TOPIC,
     LabelRow,
     read_labels,
     write_labels,
@@ -32,7 +32,7 @@ from classifier.hub.labels import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_ANSWERS = {"h": HUB, "t": TOPIC}
+_ANSWERS = {"h": HUB, "t": ARTICLE}
 _SHOWN = 300
 """Characters of a URL or anchor that are shown."""
 
@@ -73,7 +73,7 @@ def _loop(
         print(f"\n{number}/{min(count, len(rows))}  {_printable(row.url)}")
         print(f"    anchor: {_printable(row.anchor) or '(unknown)'}")
         print(
-            f"    guess:  {'hub' if probabilities[place] >= 0.5 else 'topic'}"  # noqa: PLR2004
+            f"    guess:  {'hub' if probabilities[place] >= 0.5 else 'article'}"  # noqa: PLR2004
             f" ({probabilities[place]:.0%} hub)"
         )
         answer = _answer(ask)

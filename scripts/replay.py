@@ -69,7 +69,7 @@ class Tally:
     """Older pages that a list gained, each told as a part of an event."""
     backfill_cursor: int = 0
     topic: dict[str, Any] = field(default_factory=dict)
-    """With a topic: its state, and by page key what it makes of each told page."""
+    """With a topic: its state, and by page key what it makes of each announced page."""
 
     def write(self, event: str, url: str, detail: str) -> None:
         """Append a line to the log."""
@@ -89,12 +89,12 @@ class Tally:
         self.write("fetch", url, status.value)
 
     def announce(self, url: str, hub: str) -> None:
-        """Note a page that was told as new."""
+        """Note a page that was announced as new."""
         self.announced.append((self.clock.now(), url))
         self.write("announce", url, hub)
 
     def backfill(self, url: str, hub: str) -> None:
-        """Note a page that was told as part of a backfill."""
+        """Note a page that was announced as part of a backfill."""
         self.backfilled.append((self.clock.now(), url))
         self.write("backfill", url, hub)
 
@@ -153,7 +153,7 @@ def simulate(  # noqa: PLR0913 - what a replay may be given
                 settings,
                 fetch=fetch,
                 executor=InlineExecutor(),
-                told=lambda record, pages: _tell(store, tally, record, pages),
+                announced=lambda record, pages: _announce(store, tally, record, pages),
             )
             crawler.load(clock.now())
             while clock.now() < end:
@@ -166,7 +166,7 @@ def simulate(  # noqa: PLR0913 - what a replay may be given
 
 
 def _judged(store: Store) -> dict[str, Any]:
-    """Return how the topic stands at the end, and what it makes of each told page by its key."""
+    """Return how the topic stands at the end, and what it makes of each announced page by its key."""
     row = find_topic(store, TOPIC)
     answer = store.answers.new(NewQuery(topic=row.id, limit=1_000))
     rows = list(answer.rows)
@@ -180,7 +180,7 @@ def _judged(store: Store) -> dict[str, Any]:
     }
 
 
-def _tell(store: Store, tally: Tally, record: VisitRecord, pages: Any) -> None:  # noqa: ANN401
+def _announce(store: Store, tally: Tally, record: VisitRecord, pages: Any) -> None:  # noqa: ANN401
     hubs = store.read.urls([record.first_hub_id or record.page_id]) if pages else []
     for url in store.read.urls(pages):
         tally.announce(url, hubs[0] if hubs else "")

@@ -24,7 +24,7 @@ from urllib3 import HTTPResponse
 
 from incremental.clock import Clock
 
-MIRRORS = {"genai-news.com": "/GenAI-news-site"}
+PATH_ALIASES = {"genai-news.com": "/GenAI-news-site"}
 """Hosts whose server also answers below this folder, with the same pages."""
 
 MAX_CACHED_BYTES = 1_500_000_000
@@ -49,7 +49,7 @@ class ReplaySite:
         self._db = sqlite3.connect(f"file:{path}?mode=ro", uri=True, check_same_thread=False)
         row = self._db.execute("SELECT base_url, first_ts, last_ts FROM site").fetchone()
         self.base_url, self.first_ts, self.last_ts = str(row[0]), float(row[1]), float(row[2])
-        self._mirror = MIRRORS.get(urlsplit(self.base_url).netloc, "")
+        self._path_alias = PATH_ALIASES.get(urlsplit(self.base_url).netloc, "")
         pages = self._db.execute("SELECT id, url FROM page")
         self._pages = {_key(url): page for page, url in pages}
         self._versions: dict[int, list[tuple[float, float, int, int]]] = {}
@@ -85,10 +85,10 @@ class ReplaySite:
 
     def _find(self, url: str, moment: float) -> tuple[float, bytes] | None:
         page = self._pages.get(_key(url))
-        if page is None and self._mirror:
+        if page is None and self._path_alias:
             parts = urlsplit(url)
-            if (parts.path + "/").startswith(self._mirror + "/"):
-                rest = parts._replace(path=parts.path[len(self._mirror) :] or "/")
+            if (parts.path + "/").startswith(self._path_alias + "/"):
+                rest = parts._replace(path=parts.path[len(self._path_alias) :] or "/")
                 page = self._pages.get(_key(rest.geturl()))
         if page is None:
             return None

@@ -282,7 +282,7 @@ def _judged_apart(options: argparse.Namespace, test: Sequence[LabelRow]) -> Trai
         ),
         lambda *_: pair,
         probes=Probes([row.evidence for row in test], [row.domain for row in test]),
-        tell=lambda line: print(line, file=sys.stderr),
+        report=lambda line: print(line, file=sys.stderr),
     )
 
 

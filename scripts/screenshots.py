@@ -84,11 +84,13 @@ def watched() -> Iterator[tuple[str, Store, FastClock]]:
         fetcher = make_fetcher(settings, clock)
         enough = threading.Event()
 
-        def told(_record: object, _pages: object) -> None:
-            if store.answers.counts()[0].told >= ENOUGH:
+        def announced(_record: object, _pages: object) -> None:
+            if store.answers.counts()[0].announced >= ENOUGH:
                 enough.set()
 
-        crawler = make_crawler(store, settings, fetch=fetcher.fetch, executor=executor, told=told)
+        crawler = make_crawler(
+            store, settings, fetch=fetcher.fetch, executor=executor, announced=announced
+        )
         daemon = Daemon(crawler, store, settings, clock, once=False)
 
         def stop() -> None:

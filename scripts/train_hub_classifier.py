@@ -124,7 +124,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 def _train(options: argparse.Namespace) -> int:
     registry = ModelRegistry(options.models)
     stored = _stored(options.store) if options.store else []
-    model = _update(options, stored) if options.update else _train_anew(options, stored)
+    model = _update(options, stored) if options.update else _retrain(options, stored)
     if stored:
         until = max(entry.at for entry in stored)
         model = replace(model, training={**model.training, UNTIL: until})
@@ -140,7 +140,7 @@ def _train(options: argparse.Namespace) -> int:
     return 0 if active else 3
 
 
-def _train_anew(options: argparse.Namespace, stored: list[LabelEntry]) -> HubModel:
+def _retrain(options: argparse.Namespace, stored: list[LabelEntry]) -> HubModel:
     rows = _joined(options, stored)
     pages = _read(options.pages, options)
     captures = read_captures(pages, options.archive)
@@ -148,10 +148,10 @@ def _train_anew(options: argparse.Namespace, stored: list[LabelEntry]) -> HubMod
     with _progress() as progress:
         how = Search(options.coarse_rows, options.processes, progress)
         if options.search:
-            chosen = TrainingOptions(tell=_tell, search=how)
+            chosen = TrainingOptions(report=_report, search=how)
         else:
             earlier = load_model(options.pairs) if options.pairs else load_default().model
-            chosen = TrainingOptions(tell=_tell, found=earlier.search)
+            chosen = TrainingOptions(report=_report, found=earlier.search)
         return train_model(rows, captures, version, chosen)
 
 
@@ -173,7 +173,7 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
 
 def _update(options: argparse.Namespace, stored: list[LabelEntry]) -> HubModel:
     rows = _joined(options, stored)
-    # All labels of a store are taught anew each time, so that none counts twice.
+    # All labels of a store are taught again each time, so that none counts twice.
     active = ActiveClassifier(options.models)
     base = base_model(options.models) if stored else active.current().model
     registry = ModelRegistry(options.models)
@@ -230,7 +230,7 @@ def _held(
     return [row for row in rows if fold_of(row.domain, HOLD_OUT) != HOLD_OUT - 1]
 
 
-def _tell(line: str) -> None:
+def _report(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 

@@ -5,7 +5,7 @@
     open_store(where) -> Store
         .read    Queries    every question
         .write   Recorder   every change, one visit = one transaction
-        .answers Answers    what people ask of the told pages, and the marks they put on them
+        .answers Answers    what people ask of the announced pages, and the marks they put on them
         .backfills  older pages that lists gained: events, and their pages on demand
         .topics  Topics     what users want, and what it makes of pages
         .discovery  runs that look for further sites, and what they propose

@@ -46,7 +46,7 @@ class Access(Repository):
         return self._all(_ROW, query.order_by(AccessToken.id))
 
     def has_tokens(self) -> bool:
-        """Tell whether there is any token."""
+        """Return whether there is any token."""
         return bool(self._rows(AccessToken.select(AccessToken.id).where(_TOKENS).limit(1)))
 
     def add(  # noqa: PLR0913 - the columns of a row

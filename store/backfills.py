@@ -8,7 +8,7 @@ event at most (a unique key) and is never told by itself, so no page comes twice
     put_backfill       the site's change, the event, its pages, a reading of each behind all else
     join_backfill      the visited page itself, taken for a hub: to the event of its list, or to its own
     adopt_waiting      likewise a page of which a user said, before that visit, that it is no hub
-    Backfills.events   one row each, in the order of the told pages: they share their ids
+    Backfills.events   one row each, in the order of the announced pages: they share their ids
     Backfills.pages    page by page, of one event or of all
 """
 
@@ -23,7 +23,7 @@ from peewee import JOIN, Database, fn
 from store.announced import AnnouncedPage
 from store.database import writing
 from store.enums import PageState, SiteEventKind
-from store.models import Backfill, BackfillPage, Change, OutboxEntry, Page, Recheck, Site
+from store.models import Backfill, BackfillPage, Change, OutboxEntry, Page, Refresh, Site
 from store.naming import folder_of, widened
 from store.repository import MAX_ROWS, Repository, Shape, batches
 from store.texts import storable
@@ -31,10 +31,10 @@ from store.values import VisitRecord
 
 MAX_LIMIT = 1_000
 READ_LAST_SECONDS = 7 * 86_400.0
-"""How far back the first reading of such a page is dated: told pages of a week go before it."""
+"""How far back the first reading of such a page is dated: announced pages of a week go before it."""
 JOIN_SECONDS = 600.0
 """How long a page may still join the event of its list. Who read of it by then reads the greater number
-when he looks again; after that it must come to people as an event of its own."""
+when he refreshes; after that it must come to people as an event of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class BackfillEvent:
     """Older pages that a list gained at one visit. Texts are as the site sent them."""
 
     id: int
-    """Also its cursor, in one order with those of told pages."""
+    """Also its cursor, in one order with those of announced pages."""
     site_id: int
     site: str
     hub_id: int | None
@@ -85,7 +85,7 @@ class BackfillQuery:
 def put_backfill(database: Database, record: VisitRecord, page_ids: Sequence[int]) -> int | None:
     """Record the pages that the visited list gained as one event; return its id, None for no page.
 
-    Pages that were told, or belong to an event already, are left out.
+    Pages that were announced, or belong to an event already, are left out.
     """
     fresh = unannounced(database, page_ids)
     if not fresh:
@@ -139,10 +139,12 @@ def _detail(pages: int, folder: str) -> str:
     return f"{pages} older under {folder}"
 
 
-def adopt_waiting(database: Database, site_id: int, identity: str, now: float) -> None:
+def adopt_waiting(database: Database, site_id: int, canonical_key: str, now: float) -> None:
     """Record a page that waits for its reading as a hub, and never gets one, as one that a list gained."""
     query = Page.select(Page.id, Page.url, Page.first_hub_id).where(
-        (Page.site == site_id) & (Page.identity == identity) & (Page.state == PageState.BACKFILL)
+        (Page.site == site_id)
+        & (Page.canonical_key == canonical_key)
+        & (Page.state == PageState.BACKFILL)
     )
     for page_id, url, hub in list(query.tuples().execute(database)):
         record = VisitRecord(site_id, page_id, now, status="", first_hub_id=hub)
@@ -150,7 +152,7 @@ def adopt_waiting(database: Database, site_id: int, identity: str, now: float) -
 
 
 def is_of_event(database: Database, page_id: int) -> bool:
-    """Tell whether a page was announced with an event."""
+    """Return whether a page was announced with an event."""
     pages = BackfillPage.select(BackfillPage.id).where(BackfillPage.page == page_id)
     return bool(pages.exists(database))
 
@@ -178,7 +180,7 @@ def _put_pages(database: Database, record: VisitRecord, event: int, fresh: Seque
         )
         one.execute(database)
         plans = [{"page": page, "site_id": record.site_id, "due_at": due_at} for page in pages]
-        Recheck.insert_many(plans).on_conflict_ignore().execute(database)
+        Refresh.insert_many(plans).on_conflict_ignore().execute(database)
 
 
 def unannounced(database: Database, page_ids: Sequence[int]) -> list[int]:

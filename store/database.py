@@ -164,14 +164,14 @@ def storage_errors(where: str) -> Iterator[None]:
     try:
         yield
     except (OperationalError, sqlite3.OperationalError) as error:
-        shown, told = without_password(where), without_secrets(str(error), where)
-        if "locked" in told or "busy" in told:
+        shown, message = without_password(where), without_secrets(str(error), where)
+        if "locked" in message or "busy" in message:
             raise StoreLockedError(
                 f"{shown} is held by another process; is another Hubwatch running on it?"
             ) from error
-        if "unable to open" in told or "readonly" in told:
-            raise StoreError(f"{shown} cannot be opened for writing: {told}") from error
-        raise StoreError(f"{shown}: {told}") from (error if told == str(error) else None)
+        if "unable to open" in message or "readonly" in message:
+            raise StoreError(f"{shown} cannot be opened for writing: {message}") from error
+        raise StoreError(f"{shown}: {message}") from (error if message == str(error) else None)
     # sqlite3 decodes its messages strictly, and they quote what a damaged file holds.
     except (DatabaseError, sqlite3.DatabaseError, UnicodeDecodeError) as error:
         shown = without_password(where)
@@ -223,5 +223,5 @@ def data_version(database: Database) -> object:
 
 
 def is_sqlite(database: Any) -> bool:  # noqa: ANN401 - peewee's classes differ by driver
-    """Tell whether *database* is the embedded one."""
+    """Return whether *database* is the embedded one."""
     return isinstance(database, SqliteDatabase)

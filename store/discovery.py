@@ -38,7 +38,7 @@ _BOUNDS = {
     "why": MAX_TEXT,
     "note": MAX_TEXT,
     "host": 300,
-    **dict.fromkeys(("url", "identity", "via", "source", "target"), MAX_ADDRESS),
+    **dict.fromkeys(("url", "canonical_key", "via", "source", "target"), MAX_ADDRESS),
 }
 
 
@@ -78,7 +78,7 @@ class ReadPage:
     """A page that a run read, with the addresses that it links to."""
 
     url: str
-    identity: str
+    canonical_key: str
     host: str
     operator: str
     via: str = ""
@@ -93,7 +93,7 @@ class ReadPageRow:
     """A page that a run read, as it is kept."""
 
     url: str
-    identity: str
+    canonical_key: str
     host: str
     operator: str
     via: str
@@ -228,7 +228,7 @@ class Discovery(Repository):
         if len(values["text"]) > MAX_PAGE_TEXT:
             values["text"] = "{}"
         renewed = ("title", "text", "score", "at")
-        upsert(DiscoveryPage, values, ("topic", "identity"), renewed).execute(self._db)
+        upsert(DiscoveryPage, values, ("topic", "canonical_key"), renewed).execute(self._db)
         link = {"topic": record.topic_id, "source": values["url"]}
         for batch in batches(targets[:MAX_LINKS], MAX_ROWS):
             rows = [{**link, "target": storable(one, MAX_ADDRESS)} for one in batch]
@@ -286,7 +286,7 @@ class Discovery(Repository):
         key = (Proposal.topic, Proposal.state)
         return self._counts(Proposal.select(*key, fn.COUNT(Proposal.id)).group_by(*key))
 
-    # Search providers, and leads.
+    # Search providers, and external candidates.
 
     def meter(self, provider: str) -> str:
         """Return the JSON of how often a provider was asked, or leads were followed; empty = never."""

@@ -32,7 +32,7 @@ class PageState(StrEnum):
     """Dated long ago, and no list gained it: recorded, not announced."""
     BACKFILL = "backfill"
     """Dated long ago, and a list gained it: announced with the list's backfill event."""
-    RELAUNCHED = "relaunched"
+    RELAUNCHED = "migrated"
     """First seen at a URL migration or in a burst: not announced by any hub."""
 
 
@@ -42,9 +42,9 @@ class HubStatus(StrEnum):
     CANDIDATE = "candidate"
     """Never fetched."""
     ACTIVE = "active"
-    RESTING = "resting"
+    RESTING = "dormant"
     """Shows nothing that other hubs do not, or is gone: fetched rarely."""
-    DEAD = "dead"
+    DEAD = "dropped"
     """Failed too often or led elsewhere: never fetched again."""
 
 
@@ -108,9 +108,9 @@ class ChangeKind(StrEnum):
 class SiteEventKind(StrEnum):
     """What happened to a site as a whole: a change without a page."""
 
-    RELAUNCH = "relaunch"
+    MIGRATION = "url_migration"
     """A URL migration: a list's links went, and known pages came under new addresses."""
-    FLOOD = "flood"
+    FLOOD = "burst"
     """A burst: more new addresses at once than may be announced."""
     BACKFILL = "backfill"
     """A list gained older pages."""
@@ -132,7 +132,7 @@ class PageLabel(StrEnum):
     """What a page is labelled as."""
 
     HUB = "hub"
-    ARTICLE = "topic"
+    ARTICLE = "article"
 
 
 class TopicState(StrEnum):
@@ -163,7 +163,7 @@ class TopicVerdict(StrEnum):
     IRRELEVANT = "irrelevant"
 
 
-class LeadState(StrEnum):
+class ExternalCandidateState(StrEnum):
     """What became of an external candidate; any other text is the status its fetch ended with."""
 
     WAITING = "waiting"

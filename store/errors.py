@@ -14,7 +14,7 @@ class StoreLockedError(StoreError):
 
 
 class StoreDamagedError(StoreError):
-    """The database cannot be trusted. Restore a backup, or move the file away to start anew."""
+    """The database cannot be trusted. Restore a backup, or move the file away to start again."""
 
 
 class StoreTooNewError(StoreError):

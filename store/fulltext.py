@@ -1,6 +1,6 @@
 """The index of words: SQLite's FTS5 or PostgreSQL's tsvector, over words that were cut here.
 
-Rows are told pages, under their ids in the list of news: so what is found comes out of the index in
+Rows are announced pages, under their ids in the list of news: so what is found comes out of the index in
 the order in which it is listed, and the newest are found without looking at the rest.
 
 Both hold the same words (:mod:`store.words`), so both find the same pages. What a user types never
@@ -34,7 +34,7 @@ def _parts(words: bytes) -> tuple[str, str]:
 
 
 def index_words_of(database: Database, news_id: int, words: bytes) -> None:
-    """Put the words of a told page into the index, which holds none of it."""
+    """Put the words of an announced page into the index, which holds none of it."""
     head, body = _parts(words)
     if is_sqlite(database):
         statement = "INSERT INTO news_words(rowid, title, body) VALUES (?, ?, ?)"
@@ -45,7 +45,7 @@ def index_words_of(database: Database, news_id: int, words: bytes) -> None:
 
 
 def unindex_words_of(database: Database, news_id: int, words: bytes) -> None:
-    """Take a told page out of the index. *words* must be what was put in: SQLite keeps no copy."""
+    """Take an announced page out of the index. *words* must be what was put in: SQLite keeps no copy."""
     if is_sqlite(database):
         head, body = _parts(words)
         statement = (
@@ -72,7 +72,7 @@ def _vector(head: Sequence[str], body: Sequence[str]) -> str:
 
 
 def is_searchable(phrases: Sequence[Phrase]) -> bool:
-    """Tell whether there is a word to look for; exclusions alone find nothing."""
+    """Return whether there is a word to look for; exclusions alone find nothing."""
     return any(not phrase.excluded for phrase in phrases)
 
 
@@ -84,7 +84,7 @@ def found_news(
     newest: bool = True,
     most: int | None = None,
 ) -> SQL:
-    """Return a subquery: ids of told pages in which the phrases stand; *between* bounds them, inclusive.
+    """Return a subquery: ids of announced pages in which the phrases stand; *between* bounds them, inclusive.
 
     With *most* these many at most, the newest or the oldest. Both databases give them in the order of
     ids without looking at the rest, SQLite straight from the index.
@@ -114,7 +114,7 @@ def news_ids(
 
 
 def count_news(database: Database, phrases: Sequence[Phrase], *, most: int) -> int:
-    """Count the told pages in which the phrases stand, up to *most*."""
+    """Count the announced pages in which the phrases stand, up to *most*."""
     _, asked, value = _asked(database, phrases)
     inner = f"SELECT 1 AS one FROM news_words WHERE {asked} LIMIT {most:d}"  # noqa: S608 - names of ours
     statement = f"SELECT COUNT(*) FROM ({inner}) AS found"  # noqa: S608 - likewise

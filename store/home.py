@@ -78,7 +78,7 @@ def make_file(path: Path) -> None:
 
 
 def is_open_to_others(path: Path) -> bool:
-    """Tell whether the mode of *path* lets anybody but its owner do anything; False if it is gone."""
+    """Return whether the mode of *path* lets anybody but its owner do anything; False if it is gone."""
     try:
         return bool(path.stat().st_mode & _OTHERS)
     except OSError:
@@ -122,7 +122,7 @@ def remains(home: Path) -> list[Path]:
 
 
 def is_work_folder(path: Path) -> bool:
-    """Tell whether *path* looks like the folder of a backup or restore, and holds nothing else."""
+    """Return whether *path* looks like the folder of a backup or restore, and holds nothing else."""
     if path.is_symlink() or not path.is_dir() or not _WORK_FOLDER.fullmatch(path.name):
         return False
     return all(_is_work(entry) for entry in path.iterdir())
@@ -243,7 +243,7 @@ def remove_abandoned(parent: Path, prefix: str) -> int:
 
 
 def was_cut_off(home: Path) -> bool:
-    """Tell whether a restore was killed while it put its trees into *home*: they are not the user's."""
+    """Return whether a restore was killed while it put its trees into *home*: they are not the user's."""
     return any((folder / PUTTING).exists() for folder in abandoned(home, RESTORING))
 
 

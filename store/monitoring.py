@@ -30,10 +30,10 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Delays:
-    """New pages told after a cursor, and how late those were that say when they were published."""
+    """New pages announced after a cursor, and how late those were that say when they were published."""
 
     cursor: int
-    told: int
+    announced: int
     seconds: tuple[float, ...]
     """Time of finding minus time of publication, never negative."""
 
@@ -43,7 +43,7 @@ class Queue:
     """What is due at a moment and was not fetched yet."""
 
     hubs: int
-    looks: int
+    verifications: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Monitoring(Repository):
         return Tally(max([cursor, *(row[2] for row in rows)]), {row[0]: row[1] for row in rows})
 
     def delays_after(self, cursor: int) -> Delays:
-        """Return the pages told as new after *cursor*, at most 10,000 at a time."""
+        """Return the pages announced as new after *cursor*, at most 10,000 at a time."""
         query = (
             Change.select(Change.id, Change.at, Page.published_at)
             .join(Page, on=Page.id == Change.page)
@@ -125,10 +125,10 @@ class Monitoring(Repository):
         return {(int(number), status): count for number, status, count in rows}
 
     def news_by_time(self, since: float, step: float) -> dict[int, int]:
-        """Count the pages told as new from *since* on by number of the *step* seconds after it."""
+        """Count the pages announced as new from *since* on by number of the *step* seconds after it."""
         bucket = self._bucket(Change.at, since, step)
-        told = (Change.at >= since) & _ADDED
-        query = Change.select(bucket, fn.COUNT(Change.id)).where(told).group_by(SQL("1"))
+        announced = (Change.at >= since) & _ADDED
+        query = Change.select(bucket, fn.COUNT(Change.id)).where(announced).group_by(SQL("1"))
         return {int(number): count for number, count in self._rows(query)}
 
     # Grouped by their place in the SELECT: to PostgreSQL two parameters are never the same.
@@ -138,8 +138,8 @@ class Monitoring(Repository):
         # SQLite has FLOOR only when it was built with it, and its CAST cuts; PostgreSQL's rounds.
         return spans.cast("INTEGER") if is_sqlite(self._db) else fn.FLOOR(spans)
 
-    def last_told(self) -> dict[int, float]:
-        """Return when a page of each site was last told as new, by site id; no entry = never."""
+    def last_announced(self) -> dict[int, float]:
+        """Return when a page of each site was last announced as new, by site id; no entry = never."""
         latest = News.select(fn.MAX(News.id)).group_by(News.site)
         query = News.select(News.site, News.found_at).where(News.id.in_(latest))
         return dict(self._rows(query))
@@ -148,8 +148,8 @@ class Monitoring(Repository):
         """Return when the next hub or look of each site is due, by site id; it may have passed."""
         # A minimum for each site is one step in an index; grouped, it would be a walk over all pages.
         hub = Hub.select(fn.MIN(Hub.due_at)).where(Hub.site_id == Site.id)
-        look = Page.select(fn.MIN(Page.look_due_at)).where(Page.site == Site.id)
-        rows = self._rows(Site.select(Site.id, hub, look))
+        verification = Page.select(fn.MIN(Page.verify_due_at)).where(Page.site == Site.id)
+        rows = self._rows(Site.select(Site.id, hub, verification))
         planned = {site: [at for at in moments if at is not None] for site, *moments in rows}
         return {site: min(moments) for site, moments in planned.items() if moments}
 
@@ -167,7 +167,7 @@ class Monitoring(Repository):
         """Count what is due at *now*."""
         hubs = self._scalar(Hub.select(fn.COUNT(Hub.page)).where(Hub.due_at <= now))
         # The sites are named because the index of looks begins with them.
-        due = Page.site.in_(Site.select(Site.id)) & (Page.look_due_at <= now)
+        due = Page.site.in_(Site.select(Site.id)) & (Page.verify_due_at <= now)
         return Queue(int(hubs), int(self._scalar(Page.select(fn.COUNT(Page.id)).where(due))))
 
     def host_waits(self, now: float, *, limit: int = 50) -> list[HostWait]:

@@ -1,4 +1,4 @@
-"""What a visit writes for those who read: the list of told pages, the texts and their index, next checks.
+"""What a visit writes for those who read: the list of announced pages, texts and their index, refreshes.
 
 Functions on a database, called inside the transaction of the visit that tells or reads a page
 (:mod:`store.record`).
@@ -17,10 +17,10 @@ from store.backfills import move_backfill
 from store.clusters import cluster_of, put_bands
 from store.enums import ChangeKind
 from store.fulltext import index_words_of, unindex_words_of, words_of
-from store.models import Change, News, Page, PageBand, PageText, Recheck
+from store.models import Change, News, Page, PageBand, PageText, Refresh
 from store.repository import MAX_ROWS, batches, upsert
 from store.texts import MAX_TEXT, columns, storable
-from store.values import NextCheck, ReadText
+from store.values import NextRefresh, ReadText
 
 MAX_TEXT_CHARS = 500_000
 """Characters kept of a page's text."""
@@ -33,7 +33,7 @@ def primary_language(tag: str | None) -> str | None:
 
 
 def put_news(database: Database, page_ids: Sequence[int], at: float) -> None:
-    """List pages that have just been told, and let their titles be found."""
+    """List pages that have just been announced, and let their titles be found."""
     for batch in batches(page_ids):
         query = (
             Change.select(Change.id, Page.id, Change.site, Change.hub_id, Change.at, Page.language)
@@ -50,7 +50,7 @@ def put_news(database: Database, page_ids: Sequence[int], at: float) -> None:
 
 
 def _index(database: Database, page_id: int, at: float) -> None:
-    """Let a told page be found by what is known of it: its text, or its title alone."""
+    """Let an announced page be found by what is known of it: its text, or its title alone."""
     query = (
         Page.select(News.id, Page.title, Page.anchor, PageText.title, PageText.text, PageText.words)
         .join(News, on=News.page == Page.id)
@@ -67,8 +67,8 @@ def _index(database: Database, page_id: int, at: float) -> None:
         upsert(PageText, row, ["page"], ["words"]).execute(database)
 
 
-def adopt_told(database: Database, at: float, *, limit: int) -> int:
-    """Index pages that were told before there was an index, the latest first, and plan to read them.
+def adopt_announced(database: Database, at: float, *, limit: int) -> int:
+    """Index pages that were announced before there was an index, the latest first, and plan to read them.
 
     Returns how many there were, at most *limit*.
     """
@@ -83,12 +83,12 @@ def adopt_told(database: Database, at: float, *, limit: int) -> int:
     for page_id, site_id in rows:
         _index(database, page_id, at)
         planned = {"page": page_id, "site_id": site_id, "due_at": at}
-        Recheck.insert(planned).on_conflict_ignore().execute(database)
+        Refresh.insert(planned).on_conflict_ignore().execute(database)
     return len(rows)
 
 
 def note_language(database: Database, page_id: int, language: str | None) -> None:
-    """Let a told page be found under its language."""
+    """Let an announced page be found under its language."""
     query = News.update(language=primary_language(language)).where(News.page == page_id)
     query.execute(database)
 
@@ -111,13 +111,13 @@ def put_text(database: Database, page_id: int, read: ReadText, at: float) -> Non
     _index(database, page_id, at)
 
 
-def put_check(database: Database, site_id: int, page_id: int, check: NextCheck) -> None:
-    """Plan the next look at a told page, or none."""
+def put_refresh(database: Database, site_id: int, page_id: int, check: NextRefresh) -> None:
+    """Plan the next look at an announced page, or none."""
     if check.due_at is None:
-        Recheck.delete().where(Recheck.page == page_id).execute(database)
+        Refresh.delete().where(Refresh.page == page_id).execute(database)
         return
     row = columns(asdict(check))
-    upsert(Recheck, {"page": page_id, "site_id": site_id, **row}, ["page"], row).execute(database)
+    upsert(Refresh, {"page": page_id, "site_id": site_id, **row}, ["page"], row).execute(database)
 
 
 def move_news(database: Database, old: int, new: int, at: float) -> None:

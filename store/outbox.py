@@ -1,4 +1,4 @@
-"""The outbox: which pages are to be told on which channel, and which were.
+"""The outbox: which pages are to be announced on which channel, and which were.
 
 A page stands in it once for each channel (a unique key), so whatever dies in between, nothing is queued
 twice. A message is marked before it is handed over and after it was taken; one that was cut off in
@@ -90,11 +90,14 @@ class Outbox(Repository):
                 same |= OutboxEntry.backfill_id.in_([one for one, _ in batch if one is not None])
                 known = OutboxEntry.select(OutboxEntry.page, OutboxEntry.backfill_id)
                 there = list(known.where(mine & same).tuples().execute(self._db))
-                pages, told = {page for page, _ in there}, {event for _, event in there} - {None}
+                pages, announced = (
+                    {page for page, _ in there},
+                    {event for _, event in there} - {None},
+                )
                 rows = [
                     {"channel": channel, "page": page, "queued_at": now, "backfill_id": event}
                     for event, page in batch
-                    if event not in told and page not in pages
+                    if event not in announced and page not in pages
                 ]
                 if rows:
                     OutboxEntry.insert_many(rows).on_conflict_ignore().execute(self._db)

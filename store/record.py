@@ -18,11 +18,11 @@ from store.database import storage_errors, writing
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, LabelOrigin, PageState
 from store.models import Change, Host, Hub, Label, Page, Sighting, Site, Visit
 from store.naming import free_name
-from store.news import forget_texts, move_news, note_language, put_check, put_news, put_text
+from store.news import forget_texts, move_news, note_language, put_news, put_refresh, put_text
 from store.queries.site_facts import has_history, refused
 from store.repository import MAX_ROWS, Repository, batches, upsert
 from store.texts import columns, storable
-from store.topics import put_leads, put_scores
+from store.topics import put_external_candidates, put_scores
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
 from store.values import (
     HostRow,
@@ -107,7 +107,7 @@ class Recorder(Repository):
     ) -> dict[str, int]:
         """Make pages and hubs known that no visit showed (seeds, usual places of feeds).
 
-        Returns their ids by identity, those of pages known before included.
+        Returns their ids by canonical key, those of pages known before included.
         """
         with writing(self._db, self._where):
             return self._put_pages(site_id, tuple(links), now, hub_id)
@@ -132,7 +132,7 @@ class Recorder(Repository):
         self._write(Hub.update(due_at=latest).where(late & (Hub.failures == 0)))
 
     def begin_baseline(self, page_id: int, at: float) -> None:
-        """Let what a hub shows at its first visit be new: for the next pages of a list after a gap."""
+        """Let what a hub shows at its first visit be new: for the next pages of a list after an overflow."""
         unread = (Hub.page == page_id) & Hub.baseline_at.is_null()
         self._write(Hub.update(baseline_at=at).where(unread))
 
@@ -140,15 +140,17 @@ class Recorder(Repository):
         """Set columns of a page."""
         self._write(Page.update(columns(fields)).where(Page.id == page_id))
 
-    def fold_mirror(self, site_id: int, moves: Sequence[tuple[int, SeenLink]], now: float) -> None:
-        """Make each page of *moves* one with the page it mirrors: history, sightings, hub and all.
+    def fold_path_alias(
+        self, site_id: int, moves: Sequence[tuple[int, SeenLink]], now: float
+    ) -> None:
+        """Make each page of *moves* one with the page it is an alias of: history, sightings, hub and all.
 
-        What the old page was told or known to be, the other one is from now on.
+        What the old page was announced or known to be, the other one is from now on.
         """
         with writing(self._db, self._where):
             ids = self._put_pages(site_id, [link for _, link in moves], now, None)
             for old, link in moves:
-                new = ids[link.identity]
+                new = ids[link.canonical_key]
                 if new != old:
                     self._fold_page(old, new)
                     move_news(self._db, old, new, now)
@@ -160,13 +162,13 @@ class Recorder(Repository):
             "first_seen_at": fn.MIN(was.first_seen_at),
             "announced_at": fn.MIN(was.announced_at),
             "anchor": fn.MAX(was.anchor),
-            "look_due_at": fn.MIN(was.look_due_at),
+            "verify_due_at": fn.MIN(was.verify_due_at),
         }
         fields = {name: was.select(value).where(both) for name, value in folded.items()}
         Page.update(fields).where(Page.id == new).execute(self._db)
         circle = (Page.id == new) & (Page.moved_to == old)
         Page.update(state=PageState.KNOWN, moved_to=None).where(circle).execute(self._db)
-        moved = Page.update(state=PageState.MOVED, moved_to=new, look_due_at=None)
+        moved = Page.update(state=PageState.MOVED, moved_to=new, verify_due_at=None)
         moved.where(Page.id == old).execute(self._db)
         if not Hub.select(Hub.page).where(Hub.page == new).exists(self._db):
             Hub.update(page=new).where(Hub.page == old).execute(self._db)
@@ -176,8 +178,8 @@ class Recorder(Repository):
         Visit.update(page=new).where(Visit.page == old).execute(self._db)
         Change.update(page=new).where(Change.page == old).execute(self._db)
         # Announced once, at the earlier of the two times.
-        told = (Change.page == new) & (Change.kind == ChangeKind.ADDED)
-        query = Change.select(Change.id).where(told).order_by(Change.id)
+        announced = (Change.page == new) & (Change.kind == ChangeKind.ADDED)
+        query = Change.select(Change.id).where(announced).order_by(Change.id)
         again = [change for (change,) in query.tuples().execute(self._db)][1:]
         if again:
             Change.delete().where(Change.id.in_(again)).execute(self._db)
@@ -214,7 +216,7 @@ class Recorder(Repository):
                     self._demote(site_id, link, label.at)
 
     def _promote(self, site_id: int, link: SeenLink, now: float) -> None:
-        page_id = self._put_pages(site_id, [link], now, None)[link.identity]
+        page_id = self._put_pages(site_id, [link], now, None)[link.canonical_key]
         fields = {**columns(asdict(link.hub)), "failures": 0} if link.hub else {}
         del fields["kind"]  # what was read there says it better
         known = (Hub.page == page_id) & _NOT_SEED
@@ -222,23 +224,23 @@ class Recorder(Repository):
         awake = {HubStatus.DEAD: HubStatus.CANDIDATE, HubStatus.RESTING: HubStatus.ACTIVE}
         for before, after in awake.items():
             Hub.update(state=after).where(known & (Hub.state == before)).execute(self._db)
-        Page.update(look_due_at=None).where(Page.id == page_id).execute(self._db)
+        Page.update(verify_due_at=None).where(Page.id == page_id).execute(self._db)
 
     def _demote(self, site_id: int, link: SeenLink, now: float) -> None:
         pages = Page.select(Page.id).where(
-            (Page.site == site_id) & (Page.identity == link.identity)
+            (Page.site == site_id) & (Page.canonical_key == link.canonical_key)
         )
         Hub.delete().where(Hub.page.in_(pages) & _NOT_SEED).execute(self._db)
-        # It was to be told if its first visit as a hub showed that it is none: a look tells it now.
+        # It was to be announced if its first visit as a hub showed that it is none: it is verified now.
         waiting = Page.id.in_(pages) & (Page.state == PageState.PENDING)
-        Page.update(look_due_at=now).where(waiting).execute(self._db)
-        adopt_waiting(self._db, site_id, link.identity, now)
+        Page.update(verify_due_at=now).where(waiting).execute(self._db)
+        adopt_waiting(self._db, site_id, link.canonical_key, now)
 
-    def forget_labels(self, identities: Iterable[str], origin: LabelOrigin) -> None:
+    def forget_labels(self, canonical_keys: Iterable[str], origin: LabelOrigin) -> None:
         """Take back what *origin* said of pages."""
         with writing(self._db, self._where):
-            for batch in batches(identities):
-                said = Label.identity.in_(batch) & (Label.origin == origin)
+            for batch in batches(canonical_keys):
+                said = Label.canonical_key.in_(batch) & (Label.origin == origin)
                 Label.delete().where(said).execute(self._db)
 
     def _put_labels(self, labels: Sequence[LabelEntry]) -> int:
@@ -246,12 +248,12 @@ class Recorder(Repository):
         for label in labels:
             row = {"site": label.site_id, **columns(asdict(label))}
             del row["site_id"]
-            said = (Label.identity == row["identity"]) & (Label.origin == label.origin)
+            said = (Label.canonical_key == row["canonical_key"]) & (Label.origin == label.origin)
             same = Label.select(Label.label).where(said & (Label.label == label.label))
             if same.exists(self._db):
                 continue
             renewed = ("url", "label", "at", "anchor")
-            upsert(Label, row, ("identity", "origin"), renewed).execute(self._db)
+            upsert(Label, row, ("canonical_key", "origin"), renewed).execute(self._db)
             changed += 1
         return changed
 
@@ -265,8 +267,8 @@ class Recorder(Repository):
         with writing(self._db, self._where):
             hub = Hub.update(due_at=until, last_status=status).where(Hub.page == page_id)
             hub.execute(self._db)
-            planned = (Page.id == page_id) & Page.look_due_at.is_null(is_null=False)
-            Page.update(look_due_at=until).where(planned).execute(self._db)
+            planned = (Page.id == page_id) & Page.verify_due_at.is_null(is_null=False)
+            Page.update(verify_due_at=until).where(planned).execute(self._db)
 
     def forget_visits(self, *, before: float) -> int:
         """Delete the log of visits before *before* (unix seconds); changes and sightings stay."""
@@ -298,12 +300,12 @@ class Recorder(Repository):
             put_scores(self._db, record.site_id, record.topic_scores, record.at)
             if opinion is not None:
                 put_scores(self._db, record.site_id, opinion.scores, record.at)
-                put_leads(self._db, opinion.leads, record.at)
+                put_external_candidates(self._db, opinion.external_candidates, record.at)
             return announced
 
     def _verify_again(self, record: VisitRecord) -> None:
         for one in record.verify_again:
-            fields = {"look_due_at": record.at} | ({"state": one.state} if one.state else {})
+            fields = {"verify_due_at": record.at} | ({"state": one.state} if one.state else {})
             page = Page.update(fields).where(Page.id == one.page_id)
             page = page.where(Page.announced_at.is_null()) if one.state else page
             page.execute(self._db)
@@ -316,33 +318,33 @@ class Recorder(Repository):
             return []
         ids = self._put_pages(record.site_id, record.links, record.at, record.page_id)
         self._put_sightings(record, ids)
-        told = {ids[t.identity]: t.rule for t in record.links if t.announce}
-        news = self._announce(record, told, record.page_id)
-        put_backfill(self._db, record, [ids[t.identity] for t in record.links if t.backfill])
+        announced = {ids[t.canonical_key]: t.rule for t in record.links if t.announce}
+        news = self._announce(record, announced, record.page_id)
+        put_backfill(self._db, record, [ids[t.canonical_key] for t in record.links if t.backfill])
         moved = [link for link in record.links if link.moved_from is not None]
-        self._move(record, [(link.moved_from or 0, ids[link.identity]) for link in moved])
+        self._move(record, [(link.moved_from or 0, ids[link.canonical_key]) for link in moved])
         return news
 
     def _put_pages(
         self, site_id: int, links: Sequence[SeenLink], now: float, hub_id: int | None
     ) -> dict[str, int]:
-        """Insert the pages that are not known yet; return the ids of all by identity."""
-        ids = self._ids(site_id, [link.identity for link in links])
+        """Insert the pages that are not known yet; return the ids of all by canonical key."""
+        ids = self._ids(site_id, [link.canonical_key for link in links])
         # Only what is unknown is inserted: PostgreSQL gives every refused row an id as well.
-        unknown = [link for link in links if link.identity not in ids]
+        unknown = [link for link in links if link.canonical_key not in ids]
         for batch in chunked([_page_row(site_id, link, now, hub_id) for link in unknown], MAX_ROWS):
             Page.insert_many(batch).on_conflict_ignore().execute(self._db)
-        ids |= self._ids(site_id, [link.identity for link in unknown])
+        ids |= self._ids(site_id, [link.canonical_key for link in unknown])
         for link in links:
             if link.hub is not None:
-                self._put_hub(ids[link.identity], site_id, link.hub)
+                self._put_hub(ids[link.canonical_key], site_id, link.hub)
         return ids
 
-    def _ids(self, site_id: int, identities: Sequence[str]) -> dict[str, int]:
+    def _ids(self, site_id: int, canonical_keys: Sequence[str]) -> dict[str, int]:
         ids: dict[str, int] = {}
-        for batch in batches(identities):
-            same = (Page.site == site_id) & Page.identity.in_(batch)
-            query = Page.select(Page.identity, Page.id).where(same)
+        for batch in batches(canonical_keys):
+            same = (Page.site == site_id) & Page.canonical_key.in_(batch)
+            query = Page.select(Page.canonical_key, Page.id).where(same)
             ids.update(query.tuples().execute(self._db))
         return ids
 
@@ -360,7 +362,7 @@ class Recorder(Repository):
         rows = [
             {
                 "hub": record.page_id,
-                "page": ids[link.identity],
+                "page": ids[link.canonical_key],
                 "first_seen_at": record.at,
                 "anchor": storable(link.anchor),
                 "tag_path": storable(link.tag_path),
@@ -404,9 +406,9 @@ class Recorder(Repository):
         """Make pages known under new addresses: what was told of the old ones stays told, of the new."""
         was = Page.alias()
         for old, new in moves:
-            told = was.select(was.announced_at).where(was.id == old)
+            announced = was.select(was.announced_at).where(was.id == old)
             fresh = (Page.id == new) & Page.announced_at.is_null()
-            Page.update(announced_at=told).where(fresh).execute(self._db)
+            Page.update(announced_at=announced).where(fresh).execute(self._db)
             moved = Page.update(state=PageState.MOVED, moved_to=new).where(Page.id == old)
             moved.execute(self._db)
             added = (Change.page == old) & (Change.kind == ChangeKind.ADDED)
@@ -436,7 +438,7 @@ class Recorder(Repository):
             elapsed_seconds=record.elapsed_seconds,
             links=len(links),
             new_pages=sum(link.announce for link in links),
-            gap=record.gap,
+            overflow=record.overflow,
             detail=storable(record.detail),
         ).execute(self._db)
         if record.drop_hub:
@@ -447,8 +449,8 @@ class Recorder(Repository):
         self._record_visited(record, judged=judged)
         if record.text is not None:
             put_text(self._db, record.page_id, record.text, record.at)
-        if record.next_check is not None:
-            put_check(self._db, record.site_id, record.page_id, record.next_check)
+        if record.next_refresh is not None:
+            put_refresh(self._db, record.site_id, record.page_id, record.next_refresh)
         if record.page_change is not None:
             self._insert_change(record, record.page_change, record.page_id)
         if record.site_change is not None:
@@ -460,7 +462,7 @@ class Recorder(Repository):
         fields = columns(record.page_fields) | ({"link_context": None} if judged else {})
         if record.moved_to is not None:
             to = self._put_pages(record.site_id, [record.moved_to], record.at, record.first_hub_id)
-            fields["moved_to"] = to[record.moved_to.identity]
+            fields["moved_to"] = to[record.moved_to.canonical_key]
         if fields:
             if fields.get("state") == "known" and is_of_event(self._db, record.page_id):
                 fields["state"] = (
@@ -489,15 +491,15 @@ class Recorder(Repository):
 def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> dict[str, Any]:
     return {
         "site": site_id,
-        "identity": link.identity,
+        "canonical_key": link.canonical_key,
         "url": link.url,
         "anchor": storable(link.anchor),
         "published_at": link.published_at,
         "first_seen_at": now,
         "first_hub_id": hub_id,
         "state": link.state,
-        "look_due_at": link.look_due_at,
-        "look_score": link.look_score,
+        "verify_due_at": link.verify_due_at,
+        "verify_score": link.verify_score,
         "link_context": link.link_context,
         "rule": link.rule,
     }

@@ -50,7 +50,7 @@ class Shape(Generic[T]):
 class Prepared:
     """A query that is turned into SQL once: *build* makes it from one value for each parameter.
 
-    Peewee makes its SQL anew from the expressions of a query each time one is run, which took more than
+    Peewee makes its SQL again from the expressions of a query each time one is run, which took more than
     half of the time of a visit. Here a mark stands in the place of each parameter, and from then on only
     values are bound.
     """

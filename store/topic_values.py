@@ -55,7 +55,7 @@ class NewExample:
     """A page to learn from. *text* None = it must be fetched, from *due_at* on."""
 
     url: str
-    identity: str
+    canonical_key: str
     origin: ExampleOrigin
     title: str = ""
     text: str | None = None
@@ -69,7 +69,7 @@ class ExampleRow:
     id: int
     topic_id: int
     url: str
-    identity: str
+    canonical_key: str
     origin: ExampleOrigin
     title: str
     text: str | None
@@ -97,13 +97,13 @@ class PageScore:
 
 
 @dataclass(frozen=True, slots=True)
-class LeadRow:
+class ExternalCandidateRow:
     """A link that leads out of every watched site."""
 
     id: int
     topic_id: int
     url: str
-    identity: str
+    canonical_key: str
     domain: str
     score: float
     found_on: str
@@ -118,5 +118,5 @@ class KeptPage:
     page_id: int
     site_id: int
     url: str
-    identity: str
+    canonical_key: str
     body_md5: str

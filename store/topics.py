@@ -1,7 +1,7 @@
 """Topics: what users want, what it is learned from, and what it makes of pages.
 
-What a visit brings (scores, leads) is written by the visit's own transaction, with
-:func:`put_scores` and :func:`put_leads`; everything else is read and written here.
+What a visit brings (scores, external candidates) is written by the visit's own transaction, with
+:func:`put_scores` and :func:`put_external_candidates`; everything else is read and written here.
 """
 
 from __future__ import annotations
@@ -14,35 +14,43 @@ from typing import Any, Unpack
 from peewee import EXCLUDED, Database, fn
 
 from store.database import writing
-from store.enums import ExampleOrigin, LeadState, TopicVerdict
-from store.models import Page, PageTopic, Topic, TopicBackground, TopicExample, TopicLead, Visit
+from store.enums import ExampleOrigin, ExternalCandidateState, TopicVerdict
+from store.models import (
+    ExternalCandidate,
+    Page,
+    PageTopic,
+    Topic,
+    TopicBackground,
+    TopicExample,
+    Visit,
+)
 from store.repository import Repository, Shape, batches, upsert
 from store.texts import MAX_ADDRESS, MAX_TEXT, columns, storable
 from store.topic_values import (
     ExampleFields,
     ExampleRow,
+    ExternalCandidateRow,
     KeptPage,
-    LeadRow,
     NewExample,
     PageScore,
     TopicFields,
     TopicRow,
 )
-from store.values import NewLead, TopicScore
+from store.values import NewExternalCandidate, TopicScore
 
-MAX_LEADS = 100_000
-"""Leads kept of one topic, as many as the queue of paper 004; the least promising give way."""
+MAX_EXTERNAL_CANDIDATES = 100_000
+"""External candidates kept of one topic, as many as the queue of paper 004; the least promising give way."""
 YOU = "you"
 """The method of a score that is a user's own word."""
 _RECENT_VISITS = 2_000
-_BOUNDS = {"title": MAX_TEXT} | dict.fromkeys(("url", "identity", "found_on"), MAX_ADDRESS)
+_BOUNDS = {"title": MAX_TEXT} | dict.fromkeys(("url", "canonical_key", "found_on"), MAX_ADDRESS)
 """JSON and texts of pages are not cut."""
 _TOPIC = Shape(TopicRow, Topic)
 _EXAMPLE = Shape(ExampleRow, TopicExample)
 _SCORE = Shape(PageScore, PageTopic)
-_LEAD = Shape(LeadRow, TopicLead)
+_EXTERNAL_CANDIDATE = Shape(ExternalCandidateRow, ExternalCandidate)
 _KEPT = Shape(KeptPage, Page, page_id=Page.id)
-_WAITING = TopicLead.state == LeadState.WAITING
+_WAITING = ExternalCandidate.state == ExternalCandidateState.WAITING
 
 
 class Topics(Repository):
@@ -59,9 +67,9 @@ class Topics(Repository):
         return self._first(_TOPIC, _TOPIC.select().where(Topic.name == storable(name)))
 
     def add(self, name: str, keywords: Sequence[str], method: str, *, now: float) -> int:
-        """Add a topic that waits for its first lesson; return its id.
+        """Add a topic that waits for its first training; return its id.
 
-        One of that name is given these key words and this method, and learns anew; what it was taught
+        One of that name is given these key words and this method, and learns again; what it was taught
         stays.
         """
         row = {
@@ -82,7 +90,7 @@ class Topics(Repository):
         self._write(Topic.update(columns(fields, _BOUNDS)).where(Topic.id == topic_id))
 
     def remove(self, topic_id: int) -> None:
-        """Delete a topic with its examples, its scores of pages and its leads."""
+        """Delete a topic with its examples, its scores of pages and its external candidates."""
         self._write(Topic.delete().where(Topic.id == topic_id))
 
     def model(self, topic_id: int) -> str:
@@ -101,7 +109,7 @@ class Topics(Repository):
     # Examples.
 
     def put_examples(self, topic_id: int, examples: Iterable[NewExample], *, now: float) -> None:
-        """Add pages to learn from; the topic is to learn anew. The last word on a page counts.
+        """Add pages to learn from; the topic is to learn again. The last word on a page counts.
 
         A text that is there already stays when the new example has none.
         """
@@ -113,7 +121,7 @@ class Topics(Repository):
                     changed += ["title", "text", "due_at"]
                 elif example.due_at is not None:
                     changed.append("due_at")
-                query = upsert(TopicExample, row, ("topic", "identity"), changed)
+                query = upsert(TopicExample, row, ("topic", "canonical_key"), changed)
                 query.execute(self._db)
             Topic.update(changed_at=now).where(Topic.id == topic_id).execute(self._db)
 
@@ -122,16 +130,18 @@ class Topics(Repository):
         query = _EXAMPLE.select().where(TopicExample.topic == topic_id)
         return self._all(_EXAMPLE, query.order_by(TopicExample.id))
 
-    def said_of(self, identities: Sequence[str]) -> dict[tuple[int, str], str]:
-        """Return what users said of pages, relevant or irrelevant, by topic id and identity."""
+    def said_of(self, canonical_keys: Sequence[str]) -> dict[tuple[int, str], str]:
+        """Return what users said of pages, relevant or irrelevant, by topic id and canonical key."""
         found: dict[tuple[int, str], str] = {}
         said = TopicExample.origin != ExampleOrigin.EXAMPLE
-        # The topics are named because the index of identities begins with them.
+        # The topics are named because the index of canonical keys begins with them.
         said &= TopicExample.topic.in_(Topic.select(Topic.id))
-        wanted = TopicExample.select(TopicExample.topic, TopicExample.identity, TopicExample.origin)
-        for batch in batches(identities):
-            rows = self._rows(wanted.where(said & TopicExample.identity.in_(batch)))
-            found |= {(topic, identity): origin for topic, identity, origin in rows}
+        wanted = TopicExample.select(
+            TopicExample.topic, TopicExample.canonical_key, TopicExample.origin
+        )
+        for batch in batches(canonical_keys):
+            rows = self._rows(wanted.where(said & TopicExample.canonical_key.in_(batch)))
+            found |= {(topic, canonical_key): origin for topic, canonical_key, origin in rows}
         return found
 
     def score_counts(self, topic_id: int, *, parts: int = 20) -> list[int]:
@@ -201,19 +211,19 @@ class Topics(Repository):
             put_scores(self._db, site_id, scores, now)
 
     def unjudged(self, topic_id: int, *, limit: int) -> list[KeptPage]:
-        """Return told pages whose bodies were kept and that a topic never judged, the latest first.
+        """Return announced pages whose bodies were kept and that a topic never judged, the latest first.
 
         Of the pages that were visited last; older ones are left as they are.
         """
         judged = PageTopic.select(PageTopic.page).where(
             (PageTopic.topic == topic_id) & PageTopic.fetched
         )
-        told = Page.announced_at.is_null(is_null=False) & Page.id.not_in(judged)
-        return self._kept(told, limit)
+        announced = Page.announced_at.is_null(is_null=False) & Page.id.not_in(judged)
+        return self._kept(announced, limit)
 
     def kept_pages(self, *, limit: int) -> list[KeptPage]:
         """Return pages that were looked at last and whose bodies were kept, the latest first."""
-        return self._kept(Page.looked_at.is_null(is_null=False), limit)
+        return self._kept(Page.verified_at.is_null(is_null=False), limit)
 
     def judged_relevant(self, topic_id: int, *, limit: int) -> list[KeptPage]:
         """Return the fetched pages that a topic found relevant by itself, the latest judged first."""
@@ -250,35 +260,50 @@ class Topics(Repository):
 
     # Leads.
 
-    def leads_after(self, lead_id: int, *, limit: int) -> list[tuple[int, str, float]]:
+    def external_candidates_after(
+        self, external_candidate_id: int, *, limit: int
+    ) -> list[tuple[int, str, float]]:
         """Return id, URL and score of the waiting leads that came after one, in their order."""
-        query = TopicLead.select(TopicLead.id, TopicLead.url, TopicLead.score)
-        query = query.where(_WAITING & (TopicLead.id > lead_id)).order_by(TopicLead.id)
+        query = ExternalCandidate.select(
+            ExternalCandidate.id, ExternalCandidate.url, ExternalCandidate.score
+        )
+        query = query.where(_WAITING & (ExternalCandidate.id > external_candidate_id)).order_by(
+            ExternalCandidate.id
+        )
         rows = self._rows(query.limit(limit))
         return [(int(number), str(url), float(score)) for number, url, score in rows]
 
-    def waiting_lead(self, url: str) -> LeadRow | None:
+    def waiting_external_candidate(self, url: str) -> ExternalCandidateRow | None:
         """Return the lead to an address if it still waits; of several topics', the most promising."""
-        query = _LEAD.select().where((TopicLead.url == url) & _WAITING)
-        return self._first(_LEAD, query.order_by(TopicLead.score.desc()))
+        query = _EXTERNAL_CANDIDATE.select().where((ExternalCandidate.url == url) & _WAITING)
+        return self._first(_EXTERNAL_CANDIDATE, query.order_by(ExternalCandidate.score.desc()))
 
-    def lead(self, lead_id: int) -> LeadRow | None:
+    def external_candidate(self, external_candidate_id: int) -> ExternalCandidateRow | None:
         """Return one lead."""
-        return self._first(_LEAD, _LEAD.select().where(TopicLead.id == lead_id))
+        return self._first(
+            _EXTERNAL_CANDIDATE,
+            _EXTERNAL_CANDIDATE.select().where(ExternalCandidate.id == external_candidate_id),
+        )
 
-    def put_leads(self, leads: Sequence[NewLead], *, now: float) -> None:
+    def put_external_candidates(
+        self, external_candidates: Sequence[NewExternalCandidate], *, now: float
+    ) -> None:
         """Record leads that no visit brought (an example's own site)."""
         with writing(self._db, self._where):
-            put_leads(self._db, leads, now)
+            put_external_candidates(self._db, external_candidates, now)
 
-    def close_lead(self, lead_id: int, state: str) -> None:
-        """Say what became of a lead: a :class:`~store.enums.LeadState` or the status of its fetch."""
-        self._write(TopicLead.update(state=storable(state)).where(TopicLead.id == lead_id))
+    def close_external_candidate(self, external_candidate_id: int, state: str) -> None:
+        """Say what became of a candidate: an ``ExternalCandidateState``, or the status of its fetch."""
+        self._write(
+            ExternalCandidate.update(state=storable(state)).where(
+                ExternalCandidate.id == external_candidate_id
+            )
+        )
 
-    def close_leads_to(self, domain: str, state: str) -> None:
+    def close_external_candidates_to(self, domain: str, state: str) -> None:
         """Say what became of all waiting leads to a domain."""
-        waiting = (TopicLead.domain == domain) & _WAITING
-        self._write(TopicLead.update(state=storable(state)).where(waiting))
+        waiting = (ExternalCandidate.domain == domain) & _WAITING
+        self._write(ExternalCandidate.update(state=storable(state)).where(waiting))
 
     # Background.
 
@@ -300,19 +325,19 @@ def put_scores(db: Database, site_id: int, scores: Sequence[TopicScore], now: fl
     topics that are gone meanwhile are passed over.
     """
     ids: dict[str, int] = {}
-    for batch in batches(score.identity for score in scores):
-        same = (Page.site == site_id) & Page.identity.in_(batch)
-        ids.update(Page.select(Page.identity, Page.id).where(same).tuples().execute(db))
+    for batch in batches(score.canonical_key for score in scores):
+        same = (Page.site == site_id) & Page.canonical_key.in_(batch)
+        ids.update(Page.select(Page.canonical_key, Page.id).where(same).tuples().execute(db))
     query = Topic.select(Topic.id).where(Topic.id.in_({score.topic_id for score in scores}))
     known = {topic for (topic,) in query.tuples().execute(db)} if scores else set()
     named = ("score", "verdict", "fetched", "method", "version", "terms", "at")
     outranked = (PageTopic.method != YOU) | (EXCLUDED.method == YOU)
     for score in scores:
-        page_id = ids.get(score.identity)
+        page_id = ids.get(score.canonical_key)
         if page_id is None or score.topic_id not in known:
             continue
         row = {"page": page_id, "topic": score.topic_id, "at": now, **asdict(score)}
-        del row["identity"], row["topic_id"]
+        del row["canonical_key"], row["topic_id"]
         terms = [[term, round(share, 4)] for term, share in score.terms]
         row["terms"] = storable(json.dumps(terms, ensure_ascii=False), None)
         insert = upsert(PageTopic, row, ("page", "topic"), named, outranked)
@@ -321,15 +346,27 @@ def put_scores(db: Database, site_id: int, scores: Sequence[TopicScore], now: fl
         insert.execute(db)
 
 
-def put_leads(db: Database, leads: Sequence[NewLead], now: float) -> None:
+def put_external_candidates(
+    db: Database, external_candidates: Sequence[NewExternalCandidate], now: float
+) -> None:
     """Write leads; one that is known keeps its better score. The caller has begun a transaction."""
-    for lead in leads:
-        row = {"topic": lead.topic_id, "found_at": now, **columns(asdict(lead), _BOUNDS)}
+    for external_candidate in external_candidates:
+        row = {
+            "topic": external_candidate.topic_id,
+            "found_at": now,
+            **columns(asdict(external_candidate), _BOUNDS),
+        }
         del row["topic_id"]
-        better = EXCLUDED.score > TopicLead.score
-        upsert(TopicLead, row, ("topic", "identity"), ["score"], better).execute(db)
-    for topic_id in {lead.topic_id for lead in leads}:
-        waiting = TopicLead.select(TopicLead.id).where((TopicLead.topic == topic_id) & _WAITING)
-        lowest = waiting.order_by(TopicLead.score.desc()).offset(MAX_LEADS).limit(MAX_LEADS)
+        better = EXCLUDED.score > ExternalCandidate.score
+        upsert(ExternalCandidate, row, ("topic", "canonical_key"), ["score"], better).execute(db)
+    for topic_id in {external_candidate.topic_id for external_candidate in external_candidates}:
+        waiting = ExternalCandidate.select(ExternalCandidate.id).where(
+            (ExternalCandidate.topic == topic_id) & _WAITING
+        )
+        lowest = (
+            waiting.order_by(ExternalCandidate.score.desc())
+            .offset(MAX_EXTERNAL_CANDIDATES)
+            .limit(MAX_EXTERNAL_CANDIDATES)
+        )
         for batch in batches(one for (one,) in lowest.tuples().execute(db)):
-            TopicLead.delete().where(TopicLead.id.in_(batch)).execute(db)
+            ExternalCandidate.delete().where(ExternalCandidate.id.in_(batch)).execute(db)

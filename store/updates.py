@@ -19,8 +19,8 @@ class SiteUpdate(TypedDict, total=False):
     min_interval_seconds: float | None
     max_interval_seconds: float | None
     probed_at: float | None
-    relaunched_at: float | None
-    mirrors: str
+    migrated_at: float | None
+    path_aliases: str
     budget: str
     revisit: str
     origin: str
@@ -42,7 +42,7 @@ class HubUpdate(TypedDict, total=False):
     visits: int
     failures: int
     new_pages: int
-    barren_visits: int
+    unproductive_visits: int
     shown_links: int
     etag: str | None
     last_modified: str | None
@@ -63,9 +63,9 @@ class PageUpdate(TypedDict, total=False):
     published_at: float | None
     state: PageState
     moved_to: int | None
-    look_due_at: float | None
-    looked_at: float | None
+    verify_due_at: float | None
+    verified_at: float | None
     rule: str | None
     body_md5: str | None
-    look_score: float | None
+    verify_score: float | None
     link_context: str | None

@@ -27,8 +27,8 @@ class SiteRow:
     max_interval_seconds: float | None
     added_at: float
     probed_at: float | None
-    relaunched_at: float | None
-    mirrors: str
+    migrated_at: float | None
+    path_aliases: str
     budget: str
     revisit: str
     origin: str = "{}"
@@ -41,7 +41,7 @@ class HubRow:
     page_id: int
     site_id: int
     url: str
-    identity: str
+    canonical_key: str
     kind: HubKind
     role: HubRole
     state: HubStatus
@@ -55,7 +55,7 @@ class HubRow:
     visits: int
     failures: int
     new_pages: int
-    barren_visits: int
+    unproductive_visits: int
     shown_links: int
     etag: str | None
     last_modified: str | None
@@ -67,26 +67,26 @@ class HubRow:
 
 
 @dataclass(frozen=True, slots=True)
-class LookRow:
+class VerificationRow:
     """A page that is to be fetched once for its own sake."""
 
     page_id: int
     site_id: int
     url: str
-    identity: str
-    look_due_at: float
+    canonical_key: str
+    verify_due_at: float
     announced_at: float | None
     anchor: str
     body_md5: str | None
     state: PageState
     first_hub_id: int | None
-    looked_at: float | None = None
+    verified_at: float | None = None
     link_context: str | None = None
     first_seen_at: float = 0.0
     rule: str | None = None
     title: str = ""
     published_at: float | None = None
-    look_score: float | None = None
+    verify_score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class PageRow:
 
     id: int
     site_id: int
-    identity: str
+    canonical_key: str
     url: str
     anchor: str
     title: str
@@ -106,11 +106,11 @@ class PageRow:
     announced_at: float | None
     state: PageState
     moved_to: int | None
-    look_due_at: float | None
-    looked_at: float | None
+    verify_due_at: float | None
+    verified_at: float | None
     rule: str | None
     body_md5: str | None
-    look_score: float | None
+    verify_score: float | None
     link_context: str | None
 
 
@@ -119,7 +119,7 @@ class KnownPage:
     """What a judge needs to know of a page that was seen before."""
 
     id: int
-    identity: str
+    canonical_key: str
     anchor: str
     first_seen_at: float
     announced_at: float | None
@@ -152,7 +152,7 @@ class MonitoredArticle:
     watched_seconds: float
     """From its baseline to its last visit."""
     new_pages: int
-    fruitful_visits: int
+    productive_visits: int
     """Visits that brought new pages."""
     chosen: bool
     """Chosen for another reason than that hubs show it: it belongs to a new section, or gained links."""
@@ -198,7 +198,7 @@ class NewHub:
 class SeenLink:
     """A link on the page that was visited. *new* fields count only when the page was not known."""
 
-    identity: str
+    canonical_key: str
     url: str
     anchor: str = ""
     tag_path: str = ""
@@ -210,13 +210,13 @@ class SeenLink:
     backfill: bool = False
     """The visited list gained it, and it is old: it goes into the visit's one event."""
     hub: NewHub | None = None
-    look_due_at: float | None = None
+    verify_due_at: float | None = None
     moved_from: int | None = None
-    """A relaunch gave this page a new address: the id of the page it was."""
-    look_score: float | None = None
+    """A URL migration gave this page a new address: the id of the page it was."""
+    verify_score: float | None = None
     """What topics expect of it; None = nobody guessed."""
     link_context: str | None = None
-    """JSON of the link, for what a look will teach."""
+    """JSON of the link, for what a verification fetch will teach."""
     rule: str | None = None
     """The rule that decided whether it is announced; None = as it was."""
 
@@ -253,7 +253,7 @@ class VerifyAgain:
 class TopicScore:
     """What a topic makes of a page of the visited site: judged, or guessed from the link to it."""
 
-    identity: str
+    canonical_key: str
     topic_id: int
     score: float
     verdict: str
@@ -265,12 +265,12 @@ class TopicScore:
 
 
 @dataclass(frozen=True, slots=True)
-class NewLead:
+class NewExternalCandidate:
     """A link out of every watched site, towards what a topic wants."""
 
     topic_id: int
     url: str
-    identity: str
+    canonical_key: str
     domain: str
     score: float
     found_on: str
@@ -293,12 +293,12 @@ class ReadText:
 
 
 @dataclass(frozen=True, slots=True)
-class NextCheck:
-    """When a told page is looked at again; *due_at* None = never."""
+class NextRefresh:
+    """When an announced page is refreshed; *due_at* None = never."""
 
     due_at: float | None
     checks: int = 0
-    """How often it was looked at again."""
+    """How often it was refreshed."""
     etag: str | None = None
     last_modified: str | None = None
 
@@ -319,7 +319,7 @@ class VisitRecord:
     body_bytes: int = 0
     elapsed_seconds: float = 0.0
     detail: str = ""
-    gap: bool = False
+    overflow: bool = False
     links: tuple[SeenLink, ...] | None = None
     keep_missing: bool = False
     """Links not on this page are still there (it was a later page of the list, or cut short)."""
@@ -345,7 +345,7 @@ class VisitRecord:
     """Every other HTML hub of the site takes a new baseline at its next visit."""
     text: ReadText | None = None
     """What the visited page says now."""
-    next_check: NextCheck | None = None
+    next_refresh: NextRefresh | None = None
     """None = as it was planned."""
     verify_again: tuple[VerifyAgain, ...] = ()
     topic_scores: tuple[TopicScore, ...] = ()
@@ -366,7 +366,7 @@ class TopicOpinion:
     """What topics make of the visited page: written in the visit's transaction."""
 
     scores: tuple[TopicScore, ...] = ()
-    leads: tuple[NewLead, ...] = ()
+    external_candidates: tuple[NewExternalCandidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,7 +374,7 @@ class LabelEntry:
     """What a URL was said to be, and by whom."""
 
     url: str
-    identity: str
+    canonical_key: str
     label: PageLabel
     origin: LabelOrigin
     at: float

@@ -55,7 +55,7 @@ def hubwatch(
 
 @pytest.fixture
 def found(tmp_path: Path) -> list[str]:
-    """Have two sites watched for two days up to now; return what was told as new on the first."""
+    """Have two sites watched for two days up to now; return what was announced as new on the first."""
     start = SystemClock().now() - 2 * DAY
     home, other = "https://news.example/", "https://other.example/"
     old, new = [f"{home}old-{n}.html" for n in range(3)], [f"{home}new-{n}.html" for n in range(3)]

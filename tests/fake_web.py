@@ -139,7 +139,9 @@ class FakeWeb(BaseAdapter):
             hosts = {urlsplit(known).netloc for known in self.pages}
             known = urlsplit(url).netloc in hosts
             if known and url.endswith((".html", "/read")):
-                return Reply(page(title="A story", text="It is told at length. " * 40).encode())
+                return Reply(
+                    page(title="A story", text="It is announced at length. " * 40).encode()
+                )
             return (
                 Reply(b"<title>none</title>", 404)
                 if known
@@ -230,8 +232,10 @@ class Watch:
         raise AssertionError("the crawler asks to be called again and again at one moment")
 
     def new(self) -> list[str]:
-        """Return the paths of what was told as new, in the order of telling."""
-        return [urlsplit(p.url).path for p in announced_pages(self.store, limit=10_000, order="oldest")]
+        """Return the paths of what was announced as new, in the order of telling."""
+        return [
+            urlsplit(p.url).path for p in announced_pages(self.store, limit=10_000, order="oldest")
+        ]
 
     def hub(self, url: str) -> HubRow | None:
         """Return the hub with this URL."""

@@ -14,7 +14,7 @@ from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
 from incremental.revisit import Visit
 from incremental.scope import Scope
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from incremental.visit import Outcome, Purpose, VisitTask
 from store import Store
 from store.announced import AnnouncedPage
@@ -37,14 +37,14 @@ def new_hub(due_at: float = START, **fields: Any) -> NewHub:
 
 def seen(url: str, **fields: Any) -> SeenLink:
     """A link as a visit shows it to the store."""
-    return SeenLink(identity=identity(url), url=url, **fields)
+    return SeenLink(canonical_key=canonical_key(url), url=url, **fields)
 
 
 def news_site(store: Store, *, home: str = HOME, at: float = START) -> tuple[int, int]:
     """Add a site with its home page as a hub; return the ids of both."""
     site_id = store.write.add_site(home, "news.example", now=at)
     ids = store.write.add_pages(site_id, [seen(home, hub=new_hub(at, role="seed"))], now=at)
-    return site_id, ids[identity(home)]
+    return site_id, ids[canonical_key(home)]
 
 
 def announced_pages(store: Store, **query: Any) -> list[AnnouncedPage]:
@@ -61,14 +61,14 @@ def visit_of(site_id: int, page_id: int, at: float, *links: SeenLink, **more: An
 def target(path: str, anchor: str = "", **fields: Any) -> Target:
     """A link of the news site, as the judge sees it."""
     url = path if "://" in path else HOME + path.lstrip("/")
-    return Target(identity=identity(url), url=url, anchor=anchor, **fields)
+    return Target(canonical_key=canonical_key(url), url=url, anchor=anchor, **fields)
 
 
 def known_page(page_id: int, path: str, **fields: Any) -> KnownPage:
     """A page of the news site that the store knows."""
     base = KnownPage(
         id=page_id,
-        identity=target(path).identity,
+        canonical_key=target(path).canonical_key,
         anchor="",
         first_seen_at=START,
         announced_at=None,
@@ -83,7 +83,7 @@ _HUB = HubRow(
     page_id=1,
     site_id=1,
     url=HOME,
-    identity=identity(HOME),
+    canonical_key=canonical_key(HOME),
     kind=HubKind.HTML,
     role=HubRole.LIST,
     state=HubStatus.ACTIVE,
@@ -97,7 +97,7 @@ _HUB = HubRow(
     visits=1,
     failures=0,
     new_pages=0,
-    barren_visits=0,
+    unproductive_visits=0,
     shown_links=5,
     etag=None,
     last_modified=None,
@@ -153,8 +153,8 @@ def brought(decision: Decision) -> Visit:
     return decision.visit
 
 
-def by_identity(*pages: KnownPage) -> dict[str, KnownPage]:
-    return {page.identity: page for page in pages}
+def by_canonical_key(*pages: KnownPage) -> dict[str, KnownPage]:
+    return {page.canonical_key: page for page in pages}
 
 
 def outcome(

@@ -9,7 +9,7 @@ from typing import Any
 from fake_web import HOUR, START, FakeWeb, Watch, page
 
 from incremental.clock import SimulatedClock
-from incremental.topics.editing import begin, teach
+from incremental.topics.editing import begin, give_feedback
 from store import Store
 from store.topic_values import PageScore, TopicRow
 
@@ -107,10 +107,10 @@ def topic_of(crawl: Watch, name: str = "bridges") -> TopicRow:
 
 def correct(crawl: Watch, *urls: str, relevant: bool) -> None:
     """Say it as the command does, beside a crawler that runs."""
-    from incremental.topics.model_store import TopicShelf
+    from incremental.topics.model_store import TopicModelStore
 
-    row, _ = teach(crawl.store, "bridges", urls, relevant=relevant, now=crawl.clock.now())
-    TopicShelf(crawl.store, ()).learn(row)
+    row, _ = give_feedback(crawl.store, "bridges", urls, relevant=relevant, now=crawl.clock.now())
+    TopicModelStore(crawl.store, ()).learn(row)
     crawl.crawler.load(crawl.clock.now())
 
 

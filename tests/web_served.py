@@ -104,7 +104,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def served(watched: Path, tmp_path: Path) -> Iterator[Served]:
-    """Two sites were watched: four pages were told, and one of them changed."""
+    """Two sites were watched: four pages were announced, and one of them changed."""
     folder = tmp_path / "copy"
     shutil.copytree(watched, folder)
     clock = SimulatedClock(START + 3 * DAY)
@@ -120,8 +120,8 @@ def article(text: str) -> str:
 
 
 @pytest.fixture
-def told(served: Served) -> Callable[[], list[int]]:
-    """Return the ids of told pages, the newest first."""
+def announced(served: Served) -> Callable[[], list[int]]:
+    """Return the ids of announced pages, the newest first."""
     from store.answers import NewQuery
 
     return lambda: [row.page_id for row in served.store.answers.new(NewQuery()).rows]

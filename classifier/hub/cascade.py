@@ -78,7 +78,7 @@ class Cascade:
     joint: ContentMachine
 
     def needs_content(self, url_log_odds: float) -> bool:
-        """Tell whether the URL leaves doubt."""
+        """Return whether the URL leaves doubt."""
         return abs(url_log_odds) < self.sure
 
     def join(

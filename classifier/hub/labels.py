@@ -17,7 +17,7 @@ from classifier.hub.errors import LabelFileError
 from classifier.hub.evidence import LinkEvidence, split_url
 
 HUB: Final = "hub"
-TOPIC: Final = "topic"
+ARTICLE: Final = "article"
 
 LABEL_COLUMNS: Final = ("label", "url", "anchor", "domain", "lang", "source")
 CRAWL_COLUMNS: Final = ("page_bytes", "crawl_depth")
@@ -131,8 +131,8 @@ def _read_text(path: Path | str) -> str:
 
 
 def _label_row(path: Path | str, number: int, values: dict[str, str]) -> LabelRow:
-    if values["label"] not in {HUB, TOPIC}:
-        raise LabelFileError(path, number, f"label is {values['label']!r}, not hub or topic")
+    if values["label"] not in {HUB, ARTICLE}:
+        raise LabelFileError(path, number, f"label is {values['label']!r}, not hub or article")
     return link_row(path, number, values)
 
 
@@ -194,7 +194,7 @@ class BehaviourRule:
     """A slow hub is silent for two weeks too seldom to matter."""
 
     def judge(self, behaviour: Behaviour) -> str | None:
-        """Return ``hub``, ``topic``, or None while it cannot be told."""
+        """Return ``hub``, ``topic``, or None while it cannot be announced."""
         if (
             behaviour.visits_with_news >= self.hub_visits_with_news
             and behaviour.new_links >= self.hub_new_links
@@ -206,7 +206,7 @@ class BehaviourRule:
             and behaviour.visits >= self.topic_visits
             and behaviour.watched_seconds >= self.topic_watched_seconds
         ):
-            return TOPIC
+            return ARTICLE
         return None
 
 

@@ -67,7 +67,7 @@ class HubModel:
 
 
 def is_version(name: str) -> bool:
-    """Tell whether a name can be that of a version, and so of a folder below the registry's."""
+    """Return whether a name can be that of a version, and so of a folder below the registry's."""
     return _VERSION.fullmatch(name) is not None
 
 
@@ -140,7 +140,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _notes_are_readable(manifest: dict[str, Any]) -> bool:
-    """Tell whether what lists and comparisons read of a manifest has the form that they expect."""
+    """Return whether what lists and comparisons read of a manifest has the form that they expect."""
     training, metrics = manifest.get("training"), manifest.get("metrics")
     if not isinstance(training, dict) or not isinstance(metrics, dict):
         return False

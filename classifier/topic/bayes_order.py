@@ -11,8 +11,8 @@
 
 The paper has a training set of both classes; here the negative examples are pages that the crawler
 fetched anyway and that are least like the topic. All remembered pages are judged again at each
-lesson, so an early error does not stay. The judge is the cosine, not the model itself: a model that
-judges its own lessons drifts (harvest at 150 pages on four topics .144 against .209).
+training run, so an early error does not stay. The judge is the cosine, not the model itself: a model that
+judges its own training examples drifts (harvest at 150 pages on four topics .144 against .209).
 
 A text's evidence is divided by its length: sums of votes grow with it, and a long paragraph would
 outrank a telling anchor.
@@ -29,12 +29,12 @@ from numpy.typing import NDArray
 
 from classifier.topic.background import tf_idf
 from classifier.topic.bayes import BayesModel, Density, TermExample, TermNumbers
-from classifier.topic.bayes_lessons import (
+from classifier.topic.bayes_examples import (
     CONTEXTS_PER_PAGE,
-    MAX_LESSONS,
+    MAX_TRAINING_EXAMPLES,
     BayesLesson,
-    lessons_from_json,
-    lessons_to_json,
+    training_examples_from_json,
+    training_examples_to_json,
 )
 from classifier.topic.keywords import Keywords
 from classifier.topic.language import FALLBACK_LANGUAGE
@@ -43,9 +43,9 @@ from classifier.topic.similarity import VsmSimilarity, topic_vector
 from classifier.topic.text import language_of_page, link_terms, weighted_terms
 from classifier.topic.values import LinkContext, PageText, Relevance
 
-FIRST_LESSON: Final = 10
+FIRST_TRAINING: Final = 10
 """Fetched pages before the first model; until then all links are worth the same."""
-LESSON_EVERY: Final = 20
+TRAINING_EVERY: Final = 20
 BEST_SHARE: Final = 0.15
 WORST_SHARE: Final = 0.5
 INHERITED: Final = 0.5
@@ -59,21 +59,21 @@ _MAX_LINKS: Final = 20_000
 
 
 class BayesOrder:
-    """A ``LinkOrder``; its lessons can be kept as JSON."""
+    """A ``LinkOrder``; its training examples can be kept as JSON."""
 
     name = "bayes"
 
     def __init__(self, density: Density = Density.KERNEL) -> None:
         self._density = density
         self._numbers = TermNumbers()
-        self._told: object = None
-        """What the user said so far: with more, there is a lesson at once."""
+        self._user_evidence: object = None
+        """What the user said so far: with more, there is a training run at once."""
         self._topic = VsmSimilarity({})
         self._given: list[TermExample] = []
         self._relevant: list[TermExample] = []
         self._irrelevant: list[TermExample] = []
-        self._lessons: deque[BayesLesson] = deque(maxlen=MAX_LESSONS)
-        self._since = LESSON_EVERY - FIRST_LESSON
+        self._training_examples: deque[BayesLesson] = deque(maxlen=MAX_TRAINING_EXAMPLES)
+        self._since = TRAINING_EVERY - FIRST_TRAINING
         self._model: BayesModel | None = None
         self._pages: OrderedDict[str, tuple[TermExample, str]] = OrderedDict()
         """URL -> the page's terms and language."""
@@ -95,9 +95,9 @@ class BayesOrder:
             return
         likeness = self._topic.of(tf_idf(terms, model.background))
         contexts = tuple(self._link_of(link) for link in led_here[:CONTEXTS_PER_PAGE])
-        self._lessons.append(BayesLesson(likeness, example, tuple(filter(len, contexts))))
+        self._training_examples.append(BayesLesson(likeness, example, tuple(filter(len, contexts))))
         self._since += 1
-        if self._since >= LESSON_EVERY:
+        if self._since >= TRAINING_EVERY:
             self._fit()
 
     def renew(
@@ -114,7 +114,7 @@ class BayesOrder:
     def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
         """Return the links' scores by their own evidence and that of the pages that show them.
 
-        0.5 is a link that nothing speaks for or against, and every link before the first lesson.
+        0.5 is a link that nothing speaks for or against, and every link before the first training.
         """
         self._hear(model)
         shown_by = [self._pages.get(link.parent_url, _NO_PAGE) for link in links]
@@ -132,29 +132,29 @@ class BayesOrder:
         return 0.5
 
     def to_json(self) -> dict[str, Any]:
-        """Return the lessons as plain values; what the user gave is kept with the topic."""
-        return lessons_to_json(list(self._lessons), self._numbers.terms)
+        """Return the training examples as plain values; what the user gave is kept with the topic."""
+        return training_examples_to_json(list(self._training_examples), self._numbers.terms)
 
     @classmethod
     def from_json(cls, data: object) -> Self:
         """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
         read = cls()
-        read._lessons.extend(lessons_from_json(data, read._numbers))
+        read._training_examples.extend(training_examples_from_json(data, read._numbers))
         return read
 
     def _hear(self, model: TopicModel) -> None:
         """Take what the user said of the topic; learn at once when he said more."""
         evidence = model.evidence
-        told = (evidence.positives, evidence.irrelevant, evidence.keywords)
-        if told == self._told:
+        user_evidence = (evidence.positives, evidence.irrelevant, evidence.keywords)
+        if user_evidence == self._user_evidence:
             return
-        self._told = told
+        self._user_evidence = user_evidence
         self._topic = VsmSimilarity(topic_vector(evidence, model.background))
         words = Keywords(evidence.keywords).vector(model.background)
         self._given = self._examples((*evidence.examples, words))
         self._relevant = self._examples(evidence.relevant)
         self._irrelevant = self._examples(evidence.irrelevant)
-        if self._lessons or self._irrelevant:
+        if self._training_examples or self._irrelevant:
             self._fit()
 
     def _fit(self) -> None:
@@ -166,16 +166,17 @@ class BayesOrder:
             self._since = 0
 
     def _judged(self) -> tuple[list[TermExample], list[TermExample]]:
-        """Return the examples of the best and of the worst lessons; the user's word outranks all."""
-        right = [one for one in self._lessons if _is_among(one.page, self._relevant)]
-        wrong = [one for one in self._lessons if _is_among(one.page, self._irrelevant)]
-        told = {id(one) for one in (*right, *wrong)}
+        """Return the best and the worst training examples; the user's word outranks all."""
+        right = [one for one in self._training_examples if _is_among(one.page, self._relevant)]
+        wrong = [one for one in self._training_examples if _is_among(one.page, self._irrelevant)]
+        user_evidence = {id(one) for one in (*right, *wrong)}
         ranked = sorted(
-            (one for one in self._lessons if id(one) not in told), key=lambda one: one.likeness
+            (one for one in self._training_examples if id(one) not in user_evidence),
+            key=lambda one: one.likeness,
         )
         worst = ranked[: int(len(ranked) * WORST_SHARE)]
         best = ranked[len(ranked) - int(len(ranked) * BEST_SHARE) :]
-        return _teaching([*best, *right]), _teaching([*worst, *wrong])
+        return _examples_of([*best, *right]), _examples_of([*worst, *wrong])
 
     def _evidence(self, texts: Sequence[TermExample]) -> NDArray[np.float64]:
         if self._model is None or not texts:
@@ -208,12 +209,17 @@ class BayesOrder:
 _NO_PAGE: Final = (TermExample(np.zeros(0, dtype=np.int64), np.zeros(0)), FALLBACK_LANGUAGE)
 
 
-def _teaching(lessons: Sequence[BayesLesson]) -> list[TermExample]:
-    return [one for lesson in lessons for one in lesson.examples if len(one)]
+def _examples_of(training_examples: Sequence[BayesLesson]) -> list[TermExample]:
+    return [
+        one
+        for training_example in training_examples
+        for one in training_example.examples
+        if len(one)
+    ]
 
 
 def _is_among(page: TermExample, corrected: Sequence[TermExample]) -> bool:
-    """Tell whether a page is one of those: a text that was kept may lack a few of its words."""
+    """Return whether a page is one of those: a text that was kept may lack a few of its words."""
     return any(_cosine(page, one) >= _SAME for one in corrected)
 
 

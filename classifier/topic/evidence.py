@@ -1,4 +1,4 @@
-"""All that a topic was told: examples, key words, corrections, background pages. Plain, bounded data."""
+"""All that a topic was announced: examples, key words, corrections, background pages. Plain, bounded data."""
 
 from __future__ import annotations
 

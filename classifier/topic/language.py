@@ -56,22 +56,24 @@ _KANA_SHARE: Final = 0.1
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
-def language_of(text: str, told: str | None = None) -> str:
+def language_of(text: str, declared: str | None = None) -> str:
     """Return the primary language subtag of *text*: ``zh``, ``en``, ...
 
     What the page *told* stands unless the script of the text contradicts it: templates of Chinese
     sites often say ``en``.
     """
     sample = text[:SAMPLE_CHARS]
-    told = told.lower().partition("-")[0] if told else None
+    declared = declared.lower().partition("-")[0] if declared else None
     script = _script_of(sample)
     if script is None:
-        return told or FALLBACK_LANGUAGE
+        return declared or FALLBACK_LANGUAGE
     if script == "latin":
-        foreign = told is None or any(told in codes for codes in _LANGUAGES_OF_SCRIPT.values())
-        return _latin_language(sample) if foreign else told or FALLBACK_LANGUAGE
+        foreign = declared is None or any(
+            declared in codes for codes in _LANGUAGES_OF_SCRIPT.values()
+        )
+        return _latin_language(sample) if foreign else declared or FALLBACK_LANGUAGE
     codes = _LANGUAGES_OF_SCRIPT[script]
-    return told if told in codes and (script, told) != ("han", "ja") else codes[0]
+    return declared if declared in codes and (script, declared) != ("han", "ja") else codes[0]
 
 
 def stop_words(language: str) -> frozenset[str]:

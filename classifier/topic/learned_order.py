@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
 from classifier.topic.errors import of_format
-from classifier.topic.link_memory import NOTHING_TOLD, LinkMemory, Told
+from classifier.topic.link_memory import NOTHING_KNOWN, Likeness, LinkMemory
 from classifier.topic.link_places import key_of
 from classifier.topic.link_weights import LinkWeights
 from classifier.topic.link_words import LinkWords
@@ -71,7 +71,7 @@ class LearnedOrder:
             score,
             (link.url for link in links),
             parent=parent,
-            told=NOTHING_TOLD if model is None else self.told([terms], model)[0],
+            likeness=NOTHING_KNOWN if model is None else self.likeness([terms], model)[0],
         )
         self._languages[page.url] = language_of_page(page)
         if len(self._languages) > _MAX_LANGUAGES:
@@ -88,19 +88,19 @@ class LearnedOrder:
         model: TopicModel,
     ) -> None:
         """Judge a page again that was observed: what it leads to will speak for it as before."""
-        told = self.told([weighted_terms(page)], model)[0]
-        self.revalue({page.url: relevance}, {page.url: told})
+        likeness = self.likeness([weighted_terms(page)], model)[0]
+        self.revalue({page.url: relevance}, {page.url: likeness})
 
     def revalue(
-        self, relevances: Mapping[str, float], told: Mapping[str, Told] | None = None
+        self, relevances: Mapping[str, float], likeness: Mapping[str, Likeness] | None = None
     ) -> None:
-        """Take new judgements of observed pages by URL, and what :meth:`told` says of them.
+        """Take new judgements of observed pages by URL, and what :meth:`likeness` says of them.
 
-        A page whose text is not at hand keeps what was told when it was read.
+        A page whose text is not at hand keeps what was announced when it was read.
         """
-        self._memory.revalue(relevances, told)
+        self._memory.revalue(relevances, likeness)
 
-    def told(self, pages: Sequence[Vector], model: TopicModel) -> list[Told]:
+    def likeness(self, pages: Sequence[Vector], model: TopicModel) -> list[Likeness]:
         """Return the opinion and the nearness of the model's examples, of pages by weighted terms."""
         if self._opinion is None or self._opinion[0] != model.version:
             self._opinion = model.version, Opinion.fit(model.evidence, model.fit.setting)

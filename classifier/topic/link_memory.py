@@ -39,7 +39,7 @@ OWN: Final = 3.0
 """What a page's own relevance counts for its links, in links that were followed."""
 PRIOR: Final = 1.0
 OPINION_SHARE: Final = 0.35
-"""Of a page's value, beside its nearness, where both are told."""
+"""Of a page's value, beside its nearness, where both are announced."""
 _FEW_PAGES: Final = 20
 _LOW_QUANTILE: Final = 0.3
 _HIGH_SHARE: Final = 0.1
@@ -53,9 +53,9 @@ _STEEPNESS: Final = 2.0
 _FORMAT: Final = 2
 
 
-Told = tuple[float, float]
+Likeness = tuple[float, float]
 """What the examples alone say of a page, 0 to 1, and its cosine to them; not-a-number = not told."""
-NOTHING_TOLD: Final = (math.nan, math.nan)
+NOTHING_KNOWN: Final = (math.nan, math.nan)
 _Page = tuple[int, tuple[int, ...], float, float, float, list[int]]
 """Key, its places, relevance, opinion, nearness, keys of its targets."""
 
@@ -99,17 +99,17 @@ class LinkMemory:
         targets: Iterable[str],
         *,
         parent: str = "",
-        told: Told = NOTHING_TOLD,
+        likeness: Likeness = NOTHING_KNOWN,
     ) -> None:
         """Remember a judged page and its links; *parent* is a page known to link to it.
 
-        A page that was judged before gets its new relevance and what is told, and keeps its links.
+        A page that was judged before gets its new relevance and what is announced, and keeps its links.
         """
         key = key_of(url)
         if key in self._numbers:
-            self.revalue({url: relevance}, {url: told})
+            self.revalue({url: relevance}, {url: likeness})
             return
-        number = self._enter(key, places_of(url), relevance, told)
+        number = self._enter(key, places_of(url), relevance, likeness)
         parents = set(self._parents.get(key, ()))
         if parent and key_of(parent) in self._numbers:
             parents.add(self._numbers[key_of(parent)])
@@ -119,11 +119,13 @@ class LinkMemory:
         if len(self) > MAX_PAGES or self._link_count > MAX_LINKS:
             self._forget()
 
-    def _enter(self, key: int, places: tuple[int, ...], relevance: float, told: Told) -> int:
+    def _enter(
+        self, key: int, places: tuple[int, ...], relevance: float, likeness: Likeness
+    ) -> int:
         number = self._numbers[key] = len(self._relevance)
         self._relevance.append(relevance)
-        self._opinions.append(told[0])
-        self._nearness.append(told[1])
+        self._opinions.append(likeness[0])
+        self._nearness.append(likeness[1])
         self._places.append(places)
         self._links.append(array("q"))
         self._hands = None
@@ -142,14 +144,14 @@ class LinkMemory:
         self._pairs[1].append(child)
 
     def revalue(
-        self, relevances: Mapping[str, float], told: Mapping[str, Told] | None = None
+        self, relevances: Mapping[str, float], likeness: Mapping[str, Likeness] | None = None
     ) -> None:
         """Give judged pages another relevance, or what is told of them (not-a-number changes nothing)."""
         for url, relevance in relevances.items():
             number = self._numbers.get(key_of(url))
             if number is not None:
                 self._relevance[number] = relevance
-        for url, (opinion, nearness) in (told or {}).items():
+        for url, (opinion, nearness) in (likeness or {}).items():
             number = self._numbers.get(key_of(url))
             if number is not None and not math.isnan(opinion):
                 self._opinions[number] = opinion
@@ -157,7 +159,7 @@ class LinkMemory:
                 self._nearness[number] = nearness
         self._hands = None
 
-    def lift(self, url: str, shown_by: str = "", told: float | None = None) -> float:
+    def lift(self, url: str, shown_by: str = "", likeness: float | None = None) -> float:
         """Return what the known parents of *url* promise, 0 = no more than usual.
 
         *shown_by* counts as a parent too; *told* is its relevance, by the topic's judgement and on
@@ -168,8 +170,8 @@ class LinkMemory:
         lifts = [float(hands[number]) - self._usual[number] for number in parents]
         if shown_by:
             number = self._numbers.get(key_of(shown_by))
-            if number is None and told is not None:
-                lifts.append((self.scaled(told) - self._judged_mean) * OWN / (OWN + PRIOR))
+            if number is None and likeness is not None:
+                lifts.append((self.scaled(likeness) - self._judged_mean) * OWN / (OWN + PRIOR))
             elif number is not None and number not in parents:
                 lifts.append(float(hands[number]) - self._usual[number])
         return sum(lifts) / math.sqrt(len(lifts) + 1)
@@ -241,11 +243,13 @@ class LinkMemory:
         own = _scaled(raw, self._range)
         self._judged_mean = float(own.mean())
         opinions, near = np.array(self._opinions), np.array(self._nearness)
-        told = ~(np.isnan(opinions) | np.isnan(near))
-        if told.any():
+        likeness = ~(np.isnan(opinions) | np.isnan(near))
+        if likeness.any():
             # The judgement follows its feedback and would carry the crawl along; the examples stay.
-            steady = [_scaled(views[told], _range(views[told])) for views in (opinions, near)]
-            own[told] = OPINION_SHARE * steady[0] + (1 - OPINION_SHARE) * steady[1]
+            steady = [
+                _scaled(views[likeness], _range(views[likeness])) for views in (opinions, near)
+            ]
+            own[likeness] = OPINION_SHARE * steady[0] + (1 - OPINION_SHARE) * steady[1]
         self._own = own
         self._mean = float(own.mean())
         self._values = PlaceValues(self._places, own, self._mean)
@@ -276,7 +280,7 @@ class LinkMemory:
         ]
 
     def _restore(self, pages: list[_Page]) -> None:
-        self.__init__()  # type: ignore[misc]  # begins anew with what is kept
+        self.__init__()  # type: ignore[misc]  # begins again with what is kept
         for key, places, score, opinion, near, _ in pages:
             self._enter(key, places, score, (opinion, near))
         for key, *_, targets in pages:

@@ -82,7 +82,7 @@ def to_kept(order: LinkOrder) -> dict[str, Any]:
 
 
 def from_kept(data: object, name: str) -> LinkOrder:
-    """Read what :func:`to_kept` gave; an order of another name than *name* begins anew.
+    """Read what :func:`to_kept` gave; an order of another name than *name* begins again.
 
     Raises TopicModelError when it is damaged, foreign or too new: a new order may take its place.
     """

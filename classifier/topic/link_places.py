@@ -53,7 +53,7 @@ def places_of(url: str) -> tuple[int, ...]:
 
 
 class PlaceValues:
-    """What the places of judged pages are worth; made anew when a value changed."""
+    """What the places of judged pages are worth; made again when a value changed."""
 
     def __init__(
         self, places: Sequence[tuple[int, ...]], values: NDArray[np.float64], mean: float

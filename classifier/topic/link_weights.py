@@ -21,7 +21,7 @@ import numpy as np
 from classifier.topic.errors import TopicModelError, of_format, reading
 from classifier.topic.link_memory import LinkMemory
 
-Signs = tuple[float, ...]
+Features = tuple[float, ...]
 """As many as :data:`SPREADS`, in their order."""
 
 SPREADS: Final = (0.3, 0.1, 0.15, 0.15, 0.15, 0.15)
@@ -30,7 +30,7 @@ WEIGHTS: Final = (0.3, 0.1, 0.15, 0.1, 0.05, 0.2)
 """What a deviation of each sign is worth before anything was learned."""
 PRIOR_PAGES: Final = 30.0
 """What :data:`WEIGHTS` count for, in pages."""
-MAX_LESSONS: Final = 600
+MAX_TRAINING_EXAMPLES: Final = 600
 """Fetched pages that are learned from, the last ones."""
 _PRIOR_SHRINK: Final = 0.5
 _FIRST_FIT: Final = 20
@@ -44,45 +44,50 @@ class LinkWeights:
 
     def __init__(self) -> None:
         self._weights = [weight / spread for weight, spread in zip(WEIGHTS, SPREADS, strict=True)]
-        self._promised: OrderedDict[str, Signs] = OrderedDict()
+        self._promised: OrderedDict[str, Features] = OrderedDict()
         """Signs of links that were asked for, as they stood last."""
-        self._lessons: deque[tuple[Signs, int]] = deque(maxlen=MAX_LESSONS)
+        self._training_examples: deque[tuple[Features, int]] = deque(maxlen=MAX_TRAINING_EXAMPLES)
         """Signs of a page that was fetched, and its key."""
         self._pages = 0
 
-    def promise(self, url: str, signs: Signs) -> float:
+    def promise(self, url: str, features: Features) -> float:
         """Return what the signs of a link are worth; they are remembered until its page is fetched."""
-        self._promised[url] = signs
+        self._promised[url] = features
         if len(self._promised) > _MAX_PROMISED:
             self._promised.popitem(last=False)
-        return sum(weight * sign for weight, sign in zip(self._weights, signs, strict=True))
+        return sum(
+            weight * feature for weight, feature in zip(self._weights, features, strict=True)
+        )
 
     def learn(self, url: str, key: int, memory: LinkMemory) -> None:
         """Take in that the page of a link was fetched and judged."""
-        signs = self._promised.pop(url, None)
+        features = self._promised.pop(url, None)
         self._pages += 1
-        if signs is not None:
-            self._lessons.append((signs, key))
-        if len(self._lessons) >= _FIRST_FIT and self._pages % _FIT_EVERY == 0:
+        if features is not None:
+            self._training_examples.append((features, key))
+        if len(self._training_examples) >= _FIRST_FIT and self._pages % _FIT_EVERY == 0:
             self._fit(memory)
 
     def _fit(self, memory: LinkMemory) -> None:
         spreads = np.array(SPREADS)
-        signs = np.array([signs for signs, _ in self._lessons]) / spreads
-        values = np.array([memory.value_of_key(key) for _, key in self._lessons])
-        signs -= signs.mean(axis=0)
+        features = np.array([features for features, _ in self._training_examples]) / spreads
+        values = np.array([memory.value_of_key(key) for _, key in self._training_examples])
+        features -= features.mean(axis=0)
         values -= values.mean()
-        normal = signs.T @ signs + PRIOR_PAGES * np.eye(len(SPREADS))
+        normal = features.T @ features + PRIOR_PAGES * np.eye(len(SPREADS))
         # What is chosen is chosen for its signs, so they seem to matter less than they do: the
         # prior's pull is towards half of itself, which keeps the proportions right.
-        pull = signs.T @ values + PRIOR_PAGES * _PRIOR_SHRINK * np.array(WEIGHTS)
+        pull = features.T @ values + PRIOR_PAGES * _PRIOR_SHRINK * np.array(WEIGHTS)
         fitted = np.maximum(np.linalg.solve(normal, pull), 0.0) / spreads
         self._weights = [float(weight) for weight in fitted]
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""
-        lessons = [[*(round(sign, 4) for sign in signs), key] for signs, key in self._lessons]
-        return {"format": _FORMAT, "weights": self._weights, "lessons": lessons}
+        training_examples = [
+            [*(round(feature, 4) for feature in features), key]
+            for features, key in self._training_examples
+        ]
+        return {"format": _FORMAT, "weights": self._weights, "training_examples": training_examples}
 
     @classmethod
     def from_json(cls, data: object) -> Self:
@@ -90,9 +95,11 @@ class LinkWeights:
         kept, read = of_format(data, "link weights", _FORMAT), cls()
         with reading("link weights"):
             weights = [float(weight) for weight in kept["weights"]]
-            for *signs, key in kept["lessons"][-MAX_LESSONS:]:
-                read._lessons.append((tuple(map(float, signs)), int(key)))
-        if {len(weights), *(len(signs) for signs, _ in read._lessons)} != {len(SPREADS)}:
+            for *features, key in kept["training_examples"][-MAX_TRAINING_EXAMPLES:]:
+                read._training_examples.append((tuple(map(float, features)), int(key)))
+        if {len(weights), *(len(features) for features, _ in read._training_examples)} != {
+            len(SPREADS)
+        }:
             raise TopicModelError("link weights", str(len(weights)), "have another number of signs")
         read._weights = weights
         return read

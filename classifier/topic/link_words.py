@@ -84,8 +84,8 @@ class LinkWords:
         if state != self._centre_of:
             own = _own_centre(model)
             learned = unit(truncated(tf_idf(self._learned, model.background), CENTRE_TERMS))
-            told = max(len(model.evidence.positives), 1)
-            share = min(self.pages / (self.pages + told), MAX_LEARNED_SHARE)
+            examples = max(len(model.evidence.positives), 1)
+            share = min(self.pages / (self.pages + examples), MAX_LEARNED_SHARE)
             mixed = {term: (1 - share) * weight for term, weight in own.items()}
             for term, weight in learned.items():
                 mixed[term] = mixed.get(term, 0.0) + share * weight

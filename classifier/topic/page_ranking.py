@@ -92,7 +92,7 @@ def reciprocal_rank(
 
 
 class PageRanking:
-    """Pages of one topic as they are read; ranks all of them anew when asked.
+    """Pages of one topic as they are read; ranks all of them again when asked.
 
     *rejected* are texts that the user turned down: negatives that count before any other.
     """

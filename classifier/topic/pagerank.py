@@ -125,7 +125,7 @@ class LinkGraph:
         self._links += len(self._targets[source])
 
     def rank(self) -> None:
-        """Compute the ranks anew."""
+        """Compute the ranks again."""
         if not self._targets:
             return
         sources = np.fromiter(self._targets, dtype=np.int64, count=len(self._targets))
@@ -191,7 +191,7 @@ class PageRankOrder:
         relevance: Relevance | float,  # noqa: ARG002 - likewise
         model: TopicModel,  # noqa: ARG002 - likewise
     ) -> None:
-        """Take the page and its links into the graph; rank anew when that grew enough."""
+        """Take the page and its links into the graph; rank again when that grew enough."""
         self._add(page, links)
 
     def renew(

@@ -159,7 +159,7 @@ class SimilarityOrder:
         return self._links[key]
 
     def _similarity_to(self, model: TopicModel) -> Similarity:
-        """Return the similarity to the topic, made anew when it was taught."""
+        """Return the similarity to the topic, made again when it was taught."""
         made_of = model.evidence.positives, model.evidence.keywords, id(model.tree)
         if self._similarity is None or self._similarity[0] != made_of:
             self._similarity = made_of, self._make(model)

@@ -4,7 +4,7 @@
 
     PageText -> language -> terms of each position -> {term: sum of position weight * count}
 
-Of a hub page the anchors are the text, of a topic page the text without them (paper 000, section
+Of a hub page the anchors are the text, of an article the text without them (paper 000, section
 on extract_content): :func:`is_hub_text` decides by the share of anchor text.
 """
 

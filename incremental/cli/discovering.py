@@ -91,8 +91,10 @@ def status(context: typer.Context, *, of: OfTopic, as_json: Json = False) -> Non
         say(f"nothing was looked for yet; begin: hubwatch discover run --topic {of}")
         return
     columns = ["round", "operator", "reward", "", "asked", "read", "new sites", "scores", "note"]
-    told = f"{last['status']}, {last['why'] or 'under way'}; began {when(last['started_at'])}"
-    print_table(f"run {last['id']} of {of}: {told}", columns, [_round_cells(one) for one in rounds])
+    summary = f"{last['status']}, {last['why'] or 'under way'}; began {when(last['started_at'])}"
+    print_table(
+        f"run {last['id']} of {of}: {summary}", columns, [_round_cells(one) for one in rounds]
+    )
     if skipped:
         names = " and ".join(skipped)
         say(f"skipped, for there was no search provider ([discovery] provider): {names}")

@@ -37,8 +37,10 @@ def check(
     if as_json:
         print_json(answer)
         return
-    told = in_short(answer.pop("classifier"))
-    rows = [(key.replace("_", " "), _shown(value)) for key, value in {**answer, **told}.items()]
+    announced = in_short(answer.pop("classifier"))
+    rows = [
+        (key.replace("_", " "), _shown(value)) for key, value in {**answer, **announced}.items()
+    ]
     print_table("", ("", ""), rows)
 
 
@@ -132,8 +134,8 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
             for row in store.read.sites()
         ]
     if as_json:
-        whole = settings.revisit.whole_requests_per_day or None
-        print_json({"now": utc(at), "whole_requests_per_day": whole, "sites": rows})
+        whole = settings.revisit.total_requests_per_day or None
+        print_json({"now": utc(at), "total_requests_per_day": whole, "sites": rows})
         return
     if not rows:
         say("no site is watched yet; add one: hubwatch add https://example.org/")
@@ -158,9 +160,9 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
             )
     columns = ("site", "state", "hubs", "new", "today (UTC)", "in 24 h", "price", "visits in 24 h")
     print_table("Status", columns, table)
-    if settings.revisit.whole_requests_per_day:
+    if settings.revisit.total_requests_per_day:
         used = sum(row["requests_last_day"] for row in rows)
-        say(f"all sites: {used:g} of {settings.revisit.whole_requests_per_day:g} requests in 24 h")
+        say(f"all sites: {used:g} of {settings.revisit.total_requests_per_day:g} requests in 24 h")
 
 
 def _trouble(status: str) -> str:

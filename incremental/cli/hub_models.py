@@ -75,15 +75,15 @@ def use(
 ) -> None:
     """Use a version from now on; a running daemon takes it up by itself."""
     use_model(_root(context), version)
-    _tell(version, as_json=as_json)
+    _report(version, as_json=as_json)
 
 
 def rollback(context: typer.Context, *, as_json: Json = False) -> None:
     """Return to the version that was used before."""
-    _tell(ModelRegistry(_root(context)).rollback(), as_json=as_json)
+    _report(ModelRegistry(_root(context)).rollback(), as_json=as_json)
 
 
-def _tell(version: str, *, as_json: bool) -> None:
+def _report(version: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"active": version})
     else:

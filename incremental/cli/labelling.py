@@ -20,21 +20,21 @@ class Kind(StrEnum):
     """What a page is."""
 
     HUB = "hub"
-    TOPIC = "topic"
+    ARTICLE = "article"
 
 
 def label(
     context: typer.Context,
     urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Pages of watched sites.")],
     kind: Annotated[
-        Kind, typer.Argument(metavar="hub|topic", help="A page that leads to others, or not.")
+        Kind, typer.Argument(metavar="hub|article", help="A page that leads to others, or not.")
     ],
     *,
     as_json: Json = False,
 ) -> None:
     """Say what pages are: it acts at once, outranks all else, and teaches the classifier.
 
-    A hub is visited from now on and never dropped; a topic page is no hub any more.
+    A hub is visited from now on and never dropped; an article is no hub any more.
     """
     results: list[dict[str, Any]] = []
     with open_store(context) as store:

@@ -45,14 +45,14 @@ def history(
         check = store.answers.check(page["id"])
     if as_json:
         facts = {key: page[key] for key in ("id", "url", "title", "state", "site_name")}
-        told = [dated({name: getattr(row, name) for name in row.__slots__}) for row in changes]
+        announced = [dated({name: getattr(row, name) for name in row.__slots__}) for row in changes]
         answer = {
             "page": facts,
-            "changes": told[::-1],
+            "changes": announced[::-1],
             "versions": [_version(version) for version in versions],
             "sightings": sightings,
             "visits": visits,
-            "next_check": utc(check.due_at) if check else None,
+            "next_refresh": utc(check.due_at) if check else None,
         }
         print_json(answer)
         return

@@ -106,7 +106,7 @@ def _watch(  # noqa: PLR0913 - what was asked for
             fetch=fetcher.fetch,
             executor=stack.enter_context(visits),
             models=models,
-            told=reporter.told,
+            announced=reporter.announced,
             explore=explore,
         )
         jobs: dict[str, Step] = {
@@ -203,7 +203,7 @@ class Reporter:
         self._store = store
         self._as_json = as_json
         self._visits: Counter[str] = Counter()
-        self._told = 0
+        self._announced = 0
         self._new: list[dict[str, Any]] = []
         self._backfills: dict[int, dict[str, Any]] = {}
 
@@ -218,7 +218,7 @@ class Reporter:
         else:
             say(f"nothing is watched yet; add sites at {address}add; Ctrl-C ends")
 
-    def told(self, record: VisitRecord, page_ids: Sequence[int]) -> None:
+    def announced(self, record: VisitRecord, page_ids: Sequence[int]) -> None:
         """Print the pages that a visit announced, and hubs read for the first time."""
         self._visits[record.status] += 1
         for page_id in page_ids:
@@ -226,7 +226,7 @@ class Reporter:
             if page is None:
                 continue
             title = clean(page.title or page.anchor)
-            self._told += 1
+            self._announced += 1
             if self._as_json:
                 self._new.append({"url": page.url, "title": title})
             else:
@@ -266,11 +266,11 @@ class Reporter:
             say(f"hubwatch: {readable(seed.url)}: {seed.last_status or 'could not be asked yet'}")
             failed += 1
         if self._as_json:
-            told = {"new": self._new, "backfills": list(self._backfills.values())}
-            print_json({"visits": dict(self._visits), **told, "failed": failed})
+            announced = {"new": self._new, "backfills": list(self._backfills.values())}
+            print_json({"visits": dict(self._visits), **announced, "failed": failed})
         else:
             counts = ", ".join(f"{status} {count}" for status, count in self._visits.items())
-            say(f"{self._told} new pages; visits: {counts or 'none'}")
+            say(f"{self._announced} new pages; visits: {counts or 'none'}")
         if once and failed:
             raise typer.Exit(1)
 

@@ -17,7 +17,7 @@ from store import Store
 from store.answers import NewQuery
 from store.words import read_query
 
-Urls = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages that were told.")]
+Urls = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages that were announced.")]
 Words = Annotated[
     list[str], typer.Argument(metavar="WORDS...", help='All of them; "in a row", -without, begin*.')
 ]
@@ -45,7 +45,7 @@ def search(  # noqa: PLR0913 - each is an option of the command
     after: Cursor = None,
     as_json: Json = False,
 ) -> None:
-    """Find told pages by words of their titles and texts, the newest first."""
+    """Find announced pages by words of their titles and texts, the newest first."""
     with open_store(context) as store:
         filters = _filters(
             store,
@@ -121,8 +121,8 @@ def _mark(context: typer.Context, urls: list[str], *, as_json: bool, **marks: bo
             except (InputError, NotFoundError) as error:
                 results.append({"url": url, "error": str(error)})
                 continue
-            told = store.answers.mark([page["id"]], now=now(), **marks)
-            untold = {} if told else {"error": f"{url} was never told as new"}
+            announced = store.answers.mark([page["id"]], now=now(), **marks)
+            untold = {} if announced else {"error": f"{url} was never announced as new"}
             results.append({"url": page["url"], **marks, **untold})
     if as_json:
         print_json(results)

@@ -17,14 +17,14 @@ from incremental.readable_urls import readable
 from incremental.results.lookup import find_topic
 from incremental.results.schema import dated
 from incremental.topics.editing import (
-    Taught,
+    GivenExample,
     all_topic_facts,
     begin,
+    give_feedback,
     set_paused,
-    teach,
     topic_facts,
 )
-from incremental.topics.model_store import TopicShelf
+from incremental.topics.model_store import TopicModelStore
 from store import Store
 from store.topic_values import TopicRow
 
@@ -56,11 +56,11 @@ def add(  # noqa: PLR0913 - each is an option of the command
     Pages that are not in the cache are fetched by the daemon, within seconds when it runs.
     """
     with open_store(context) as store:
-        row, taught = begin(
+        row, trained = begin(
             store, name, examples=example, keywords=keyword, method=method, now=now()
         )
         row = _learn(context, store, row)
-        _tell(store, row, taught, as_json=as_json)
+        _report(store, row, trained, as_json=as_json)
 
 
 def relevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
@@ -77,23 +77,23 @@ def _correct(
     context: typer.Context, urls: list[str], of: str, *, relevant: bool, as_json: bool
 ) -> None:
     with open_store(context) as store:
-        row, taught = teach(store, of, urls, relevant=relevant, now=now())
-        if any(one.at_hand for one in taught):
+        row, trained = give_feedback(store, of, urls, relevant=relevant, now=now())
+        if any(one.at_hand for one in trained):
             row = _learn(context, store, row)
-        _tell(store, row, taught, as_json=as_json)
+        _report(store, row, trained, as_json=as_json)
 
 
 def _learn(context: typer.Context, store: Store, row: TopicRow) -> TopicRow:
     """Let a topic learn what is at hand; the rest it learns when the daemon has fetched it."""
     settings, _ = settings_of(context)
-    return TopicShelf(store, settings.topics.trees).learn(row)
+    return TopicModelStore(store, settings.topics.trees).learn(row)
 
 
-def _tell(store: Store, row: TopicRow, taught: list[Taught], *, as_json: bool) -> None:
+def _report(store: Store, row: TopicRow, trained: list[GivenExample], *, as_json: bool) -> None:
     """Say what a topic has learned, and what it waits for."""
     facts = dated(topic_facts(store, row))
-    facts["learned"] = [one.url for one in taught if one.at_hand]
-    facts["waiting"] = [one.url for one in taught if not one.at_hand]
+    facts["learned"] = [one.url for one in trained if one.at_hand]
+    facts["waiting"] = [one.url for one in trained if not one.at_hand]
     if as_json:
         print_json(facts)
         return
@@ -136,14 +136,14 @@ def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Show what a topic learns from, its weightiest terms, and what is missing."""
     settings, _ = settings_of(context)
     with open_store(context) as store:
-        shelf = TopicShelf(store, settings.topics.trees)
-        told = explain_topic(store, shelf, find_topic(store, name))
-    examples = [dated(one) for one in told["pages_learned"]]
-    told = dated(told) | {"pages_learned": examples}
+        model_store = TopicModelStore(store, settings.topics.trees)
+        announced = explain_topic(store, model_store, find_topic(store, name))
+    examples = [dated(one) for one in announced["pages_learned"]]
+    announced = dated(announced) | {"pages_learned": examples}
     if as_json:
-        print_json(told)
+        print_json(announced)
         return
-    print_table("", ("", ""), _rows(told))
+    print_table("", ("", ""), _rows(announced))
     rows = [(one["origin"], one["status"], one["title"], readable(one["url"])) for one in examples]
     print_table("Pages it learns from", ("as", "fetched", "title", "url"), rows)
 
@@ -169,16 +169,16 @@ def try_out(
         fetcher = make_fetcher(settings, SystemClock())
         read = read_page(store, settings, url, fetcher.fetch, now=now())
         fetcher.close()
-        shelf = TopicShelf(store, settings.topics.trees)
-        told = [explain_page(shelf, row, read.text) for row in rows] if read.text else []
-    answer = {"url": read.url, "source": read.source, "problem": read.problem, "topics": told}
+        model_store = TopicModelStore(store, settings.topics.trees)
+        announced = [explain_page(model_store, row, read.text) for row in rows] if read.text else []
+    answer = {"url": read.url, "source": read.source, "problem": read.problem, "topics": announced}
     if as_json:
         print_json(answer)
     elif read.text is None:
         say(f"hubwatch: {readable(read.url)}: {read.problem}")
     else:
         say(f"{readable(read.url)} ({read.source})" + (f": {read.problem}" if read.problem else ""))
-        for one in told:
+        for one in announced:
             print_table(one["topic"], ("", ""), _rows(one))
     if read.text is None:
         raise typer.Exit(1)
@@ -231,8 +231,8 @@ def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     for part in facts.get("methods", ()):
         notes = "; ".join(part["notes"])
-        told = f"{part['standing']:+.2f}  {_shown(part['terms'])}"
-        rows.append((f"by {part['method']}", f"{told}  ({notes})" if notes else told))
+        announced = f"{part['standing']:+.2f}  {_shown(part['terms'])}"
+        rows.append((f"by {part['method']}", f"{announced}  ({notes})" if notes else announced))
     return rows
 
 

@@ -160,7 +160,7 @@ def backup(
         report = back_up(
             home, file, pages=pages, progress=lambda n, of: bar.update(task, completed=n, total=of)
         )
-    _tell(report, file, as_json=as_json)
+    _report(report, file, as_json=as_json)
 
 
 def restore(
@@ -187,7 +187,7 @@ def restore(
         report = put_back(
             file, home, replace=yes, progress=lambda n, _: bar.update(task, completed=n)
         )
-    _tell(report, home, as_json=as_json)
+    _report(report, home, as_json=as_json)
 
 
 def _ask(error: StoreRemainsError) -> None:
@@ -209,7 +209,7 @@ def _no_crawler(context: typer.Context, home: Path) -> contextlib.AbstractContex
     return contextlib.nullcontext()
 
 
-def _tell(report: BackupReport, where: Path, *, as_json: bool) -> None:
+def _report(report: BackupReport, where: Path, *, as_json: bool) -> None:
     if as_json:
         print_json({"files": report.files, "bytes": report.size_bytes, "in": str(where)})
     else:

@@ -4,7 +4,7 @@
 
     frontier ── engine ── crawler          what is due, visits under way, one step after another
       │  │                   │
-      │  sites             hub_visits ── cover_watch · mirror_watch · probes
+      │  sites             hub_visits ── coverage_watch · path_alias_watch · probes
       │  a watched site    what a visit of a hub leads to
     host_gate              what robots.txt, politeness and the host allow; single fetches ask it, too
 """

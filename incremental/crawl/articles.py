@@ -28,7 +28,7 @@ class ArticleMonitor:
         self._store = store
 
     def refresh(self, site: WatchedSite, now: float) -> None:
-        """Choose anew if half a day has passed; in a site's first two weeks nothing can be told."""
+        """Choose again if half a day has passed; in a site's first two weeks nothing can be announced."""
         if site.articles_gained_at == -inf:
             since = now - AFTER_GAIN_SECONDS
             site.articles_gained_at = self._store.read.article_gained_at(site.row.id, since)
@@ -58,7 +58,7 @@ class ArticleMonitor:
 def _share(site: WatchedSite, monitored: Sequence[MonitoredArticle], more: int) -> float:
     return article_share(
         len(monitored) + more,
-        sum(one.fruitful_visits for one in monitored),
+        sum(one.productive_visits for one in monitored),
         sum(one.watched_seconds for one in monitored) / DAY,
         site.state.weight_total,
     )

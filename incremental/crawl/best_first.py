@@ -7,7 +7,7 @@
 
 Breadth first is the special case in which all promises are equal. A value in memory: no clock, no
 store; the caller says what it fetched. In the product it orders the leads out of every watched site
-(:mod:`.topic_errands`): a watched site's own pages wait in the store, in the order of a column, and its
+(:mod:`.topic_fetches`): a watched site's own pages wait in the store, in the order of a column, and its
 hosts take turns already. The benchmark's crawls run on it alone.
 """
 

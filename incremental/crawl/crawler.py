@@ -17,26 +17,26 @@ from dataclasses import replace
 from math import inf
 
 from incremental.crawl.articles import ArticleMonitor
-from incremental.crawl.cover_watch import CoverWatch
+from incremental.crawl.coverage_watch import CoverageWatch
 from incremental.crawl.engine import Engine
 from incremental.crawl.facts import FactReader
 from incremental.crawl.frontier import Frontier
 from incremental.crawl.given_feeds import GivenFeeds
-from incremental.crawl.mirror_watch import MirrorWatch
 from incremental.crawl.overflows import Overflows
-from incremental.crawl.rescheduling import Signs, reschedule
+from incremental.crawl.path_alias_watch import PathAliasWatch
+from incremental.crawl.rescheduling import ChangeHints, reschedule
 from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.decide.decision import Decision
 from incremental.decide.hub_visit import decide_hub
 from incremental.decide.hubs import HubScorer
-from incremental.decide.links import without_mirror
+from incremental.decide.links import without_path_alias
 from incremental.decide.refresh import decide_refresh
 from incremental.decide.verification import decide_verification
 from incremental.revisit import Policy, Terms
 from incremental.revisit.allocation import YOUNG_SECONDS
 from incremental.settings import Settings
-from incremental.urls import identity, normalize
+from incremental.urls import canonical_key, normalize
 from incremental.visit import Outcome, Purpose
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus, PageState
@@ -48,7 +48,7 @@ CLOCK_BACK_SECONDS = 60.0
 """By how much the clock may go back unnoticed: a machine's clock is set by seconds all the time."""
 MAX_FEEDS_AT_ONCE = 2
 
-Told = Callable[[VisitRecord, Sequence[int]], None]
+Announced = Callable[[VisitRecord, Sequence[int]], None]
 """Called after each recorded visit with the record and the ids of the pages that were announced."""
 
 
@@ -63,7 +63,7 @@ class Crawler:
         engine: Engine,
         scorer: HubScorer,
         make_policy: Callable[[Terms], Policy],
-        told: Told | None = None,
+        announced: Announced | None = None,
         explore: int = 0,
     ) -> None:
         self._store = store
@@ -71,13 +71,13 @@ class Crawler:
         self._engine = engine
         self.topics = TopicWatch(store, settings, explore=explore)
         self._facts = FactReader(store, settings, scorer, self.topics)
-        self._mirrors = MirrorWatch(store)
-        self._signs = Signs(store)
-        self._cover = CoverWatch(store)
+        self._path_aliases = PathAliasWatch(store)
+        self._change_hints = ChangeHints(store)
+        self._coverage = CoverageWatch(store)
         self._given_feeds = GivenFeeds(store)
         self._articles = ArticleMonitor(store)
-        self._told = told
-        self._overflows = Overflows(store, self._cover, settings.hubs.max_next_pages)
+        self._announced = announced
+        self._overflows = Overflows(store, self._coverage, settings.hubs.max_next_pages)
         self._stepped_at = 0.0
         self._wake_at = inf
         self.frontier = Frontier(
@@ -85,9 +85,9 @@ class Crawler:
             settings,
             make_policy,
             self._refuse,
-            errands=self.topics.errands,
+            topic_fetches=self.topics.topic_fetches,
             overflows=self._overflows,
-            replan=self._cover.replan,
+            replan=self._coverage.replan,
         )
 
     def load(self, now: float) -> None:
@@ -113,7 +113,7 @@ class Crawler:
             task = self.frontier.next_task(now)
             if task is None:
                 break
-            if task.purpose in (Purpose.LOOK, Purpose.RECHECK) and self.topics.active:
+            if task.purpose in (Purpose.VERIFY, Purpose.REFRESH) and self.topics.active:
                 task = replace(task, for_topics=True)
             self._engine.start(task, when_done)
             for outcome in self._engine.finished():
@@ -134,7 +134,7 @@ class Crawler:
         return self.topics.catch_up(now)
 
     def is_due(self, now: float, patience_seconds: float) -> bool:
-        """Tell whether something is due that politeness delays by no more than *patience_seconds*."""
+        """Return whether something is due that politeness delays by no more than *patience_seconds*."""
         return self.frontier.is_due(now, patience_seconds)
 
     @property
@@ -148,7 +148,7 @@ class Crawler:
         site = self.frontier.site(outcome.task.site_id)
         if not outcome.task.site_id:
             self._store.write.put_host(host)
-            self._settle_errand(outcome, now)
+            self._settle_topic_fetch(outcome, now)
             return
         if site is None:
             return
@@ -171,12 +171,12 @@ class Crawler:
 
     def _decide(self, outcome: Outcome, site: WatchedSite | None, now: float) -> Decision | None:
         """Gather the facts and decide; None when the page was removed meanwhile."""
-        if outcome.task.purpose is Purpose.LOOK:
+        if outcome.task.purpose is Purpose.VERIFY:
             page = self._facts.of_page(outcome, site, now)
             return None if page is None else decide_verification(outcome, page)
         if site is None:
             return None
-        if outcome.task.purpose is Purpose.RECHECK:
+        if outcome.task.purpose is Purpose.REFRESH:
             refresh = self._facts.of_refresh(outcome, site, now)
             return None if refresh is None else decide_refresh(outcome, refresh)
         hub = self._facts.of_hub(outcome, site, now)
@@ -195,11 +195,11 @@ class Crawler:
         if decision.keep_body:
             self._keep_body(decision, outcome)
         if decision.is_hub is not None:
-            self._facts.context(site, now).tell(outcome.task.url, hub=decision.is_hub)
+            self._facts.context(site, now).add(outcome.task.url, hub=decision.is_hub)
         due = reschedule(decision, outcome, site, now)
         if decision.hub is not None:
-            self._mirrors.learn(outcome, decision, site, now)
-            self._signs.from_sitemap(outcome, site, now)
+            self._path_aliases.learn(outcome, decision, site, now)
+            self._change_hints.from_sitemap(outcome, site, now)
         self._overflows.note(decision, site)
         opinion = self.topics.opinion(decision, outcome, site)
         state = SiteUpdate(
@@ -207,10 +207,10 @@ class Crawler:
         )
         announced = self._store.write.visit(record, VisitPlan(due, state, host), opinion)
         site.follow(record.site_fields)
-        if opinion is not None and opinion.leads:
-            self.topics.errands.load(record.at)
-        if self._told is not None:
-            self._told(record, announced)
+        if opinion is not None and opinion.external_candidates:
+            self.topics.topic_fetches.load(record.at)
+        if self._announced is not None:
+            self._announced(record, announced)
 
     def _keep_body(self, decision: Decision, outcome: Outcome) -> None:
         """Put a body into the cache; of a hub's the latest two stay, because they explain a change."""
@@ -230,24 +230,24 @@ class Crawler:
             self._given_feeds.rename(record.page_id, site)
         self._overflows.settle(record, site, now)
         self._verify(record, site)
-        self._cover.refresh(site, now)
-        self._cover.replan(site, now)
+        self._coverage.refresh(site, now)
+        self._coverage.replan(site, now)
         self._articles.refresh(site, now)
         self._articles.hasten(site, now)
 
-    def _settle_errand(self, outcome: Outcome, now: float) -> None:
+    def _settle_topic_fetch(self, outcome: Outcome, now: float) -> None:
         """Let topics learn from an example, or follow a lead to a new site."""
         if outcome.task.purpose is Purpose.ROBOTS:
             return  # what waited for it is due as before
         before = self.topics.active
-        found_site = self.topics.settle_errand(outcome, now)
+        found_site = self.topics.settle_topic_fetch(outcome, now)
         if found_site or self.topics.active != before:
             self.load(now)
 
     def _refuse(self, outcome: Outcome, now: float) -> None:
         """Record a fetch that robots.txt denies: a page is announced all the same, it is only not read."""
         if not outcome.task.site_id:
-            self._settle_errand(outcome, now)
+            self._settle_topic_fetch(outcome, now)
             return
         site = self.frontier.site(outcome.task.site_id)
         decision = self._decide(outcome, site, now) if site is not None else None
@@ -262,7 +262,7 @@ class Crawler:
         for page_id in self._new_feeds(record, site):
             site.urgent.push_first(page_id)
         links = (*(record.links or ()), *filter(None, [record.moved_to]))
-        pending = [link.identity for link in links if link.state == PageState.PENDING]
+        pending = [link.canonical_key for link in links if link.state == PageState.PENDING]
         known = self._store.read.known(site.row.id, pending) if pending else {}
         waiting = (page.id for page in known.values() if page.state == PageState.PENDING)
         again = (one.page_id for one in record.verify_again if one.state == PageState.MISSING)
@@ -271,7 +271,7 @@ class Crawler:
     def _new_feeds(self, record: VisitRecord, site: WatchedSite) -> list[int]:
         """Return the feeds that a page names and that were never read, once most of the site is known."""
         named = [
-            link.identity
+            link.canonical_key
             for link in record.more_pages
             if link.hub and link.hub.kind == HubKind.FEED
         ]
@@ -289,8 +289,8 @@ class Crawler:
         for address in self.frontier.gate.sitemaps(outcome.task.url):
             url = normalize(address)
             if url is not None and site.scope.verdict(url).inside:
-                url = without_mirror(url, site.mirrors)
+                url = without_path_alias(url, site.path_aliases)
                 hub = NewHub(HubKind.SITEMAP, HubRole.SITEMAP, 1.0, "named in robots.txt", now)
-                links.append(SeenLink(identity=identity(url), url=url, hub=hub))
+                links.append(SeenLink(canonical_key=canonical_key(url), url=url, hub=hub))
         if links:
             self._store.write.add_pages(site.row.id, links, now=now)

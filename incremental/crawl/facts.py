@@ -20,7 +20,7 @@ from incremental.decide.feed_home import (
     learn_site,
 )
 from incremental.decide.hub_view import HubView, Since
-from incremental.decide.hub_visit import SURE_SCORE, HubFacts, Leads, why_not_a_hub
+from incremental.decide.hub_visit import SURE_SCORE, ExternalCandidates, HubFacts, why_not_a_hub
 from incremental.decide.hubs import HubCounts, HubLimits, HubScorer, score_targets
 from incremental.decide.links import (
     Target,
@@ -45,20 +45,20 @@ from incremental.decide.sections import (
     section_of,
 )
 from incremental.decide.site_context import SiteContext
-from incremental.decide.verification import Elsewhere, LeadsOn, PageFacts
+from incremental.decide.verification import Elsewhere, ExternalCandidatesOn, PageFacts
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import FetchStatus
-from incremental.history.plan import CheckTerms
+from incremental.history.plan import RefreshTerms
 from incremental.parse import Page, PageKind, parse
 from incremental.scope import template, trap
 from incremental.settings import Settings
 from incremental.times import DAY, HOUR
-from incremental.urls import identity, normalize
+from incremental.urls import canonical_key, normalize
 from incremental.visit import Outcome
 from store import Store
-from store.answers.values import CheckRow
+from store.answers.values import RefreshRow
 from store.enums import HubKind, HubRole, PageState
-from store.values import ARTICLE, HubRow, KnownPage, LookRow, SeenLink
+from store.values import ARTICLE, HubRow, KnownPage, SeenLink, VerificationRow
 
 QUOTA_MATTERS = 0.02
 """Share of the daily limit of new pages from which a visit's unknown links are counted against it."""
@@ -79,8 +79,8 @@ class FactReader:
         self._settings = settings
         self._scorer = scorer
         self._topics = topics
-        history = settings.history
-        self._terms = CheckTerms(history.first_days * DAY, history.max_days * DAY)
+        history = settings.refresh
+        self._terms = RefreshTerms(history.first_days * DAY, history.max_days * DAY)
         self._limits = HubLimits(
             settings.hubs.threshold,
             settings.hubs.max_per_site,
@@ -89,8 +89,8 @@ class FactReader:
         )
 
     @property
-    def _announced_terms(self) -> CheckTerms | None:
-        return self._terms if self._settings.history.share else None
+    def _announced_terms(self) -> RefreshTerms | None:
+        return self._terms if self._settings.refresh.share else None
 
     # Hubs.
 
@@ -101,19 +101,23 @@ class FactReader:
             return None
         facts = HubFacts(now, hub, site.scope, threshold=self._limits.threshold)
         page = outcome.page
-        if hub.baseline_at is None or (page is not None and is_edition_front(hub.identity)):
-            row = self._store.read.look(hub.page_id)
+        if hub.baseline_at is None or (page is not None and is_edition_front(hub.canonical_key)):
+            row = self._store.read.verification(hub.page_id)
             facts = replace(facts, page=row, awaits_event=self._awaits_event(row))
         if outcome.response.status is FetchStatus.REDIRECTED:
-            return replace(facts, leads=_leads(outcome, site), room=self._room(site))
+            return replace(
+                facts,
+                external_candidates=_external_candidates(outcome, site),
+                room=self._room(site),
+            )
         if page is None or (outcome.unchanged and hub.baseline_at is not None):
             return facts
         if why_not_a_hub(page, hub):
             return facts
         return self._of_read_hub(outcome, replace(facts, hub=_as_read(hub, page)), page, site)
 
-    def _awaits_event(self, row: LookRow | None) -> bool:
-        """Tell whether a list gained this old page, and no event has announced it yet."""
+    def _awaits_event(self, row: VerificationRow | None) -> bool:
+        """Return whether a list gained this old page, and no event has announced it yet."""
         if row is None or row.state != PageState.BACKFILL:
             return False
         return self._store.backfills.event_of(row.page_id) is None
@@ -126,12 +130,14 @@ class FactReader:
         facts = replace(facts, probability=probability, terms=self._announced_terms)
         if probability is not None and probability < facts.threshold:
             is_news = facts.page is not None and facts.page.state == PageState.PENDING
-            section = self._section(page, hub.identity, site, now) if is_news else None
+            section = self._section(page, hub.canonical_key, site, now) if is_news else None
             return replace(facts, section=section)
         feed = learn_site(page, hub, site.row, now)
         scope = feed.scope if feed is not None else site.scope
-        beyond = scope.beyond(hub.identity)
-        found = targets(page.links, scope, mirrors=site.mirrors, own=hub.identity, beyond=beyond)
+        beyond = scope.beyond(hub.canonical_key)
+        found = targets(
+            page.links, scope, path_aliases=site.path_aliases, own=hub.canonical_key, beyond=beyond
+        )
         facts = replace(facts, feed=feed, scope=scope, found=found)
         if hub.baseline_at is None or links_digest(found) != hub.links_md5:
             view = self._view(facts, page, site, leading=beyond is not None)
@@ -169,31 +175,33 @@ class FactReader:
         return self._scorer.score_page(link, text).probability
 
     def _is_leaf(self, page: Page, hub: HubRow, site: WatchedSite) -> bool:
-        """Tell whether a page leads nowhere but where the seed leads: its links are the site's menu."""
+        """Return whether a page leads nowhere but where the seed leads: its links are the site's menu."""
         if hub.score >= SURE_SCORE:
             return False
-        found = targets(page.links, site.scope, mirrors=site.mirrors, own=hub.identity)
-        known = self._store.read.known(site.row.id, [t.identity for t in found])
+        found = targets(
+            page.links, site.scope, path_aliases=site.path_aliases, own=hub.canonical_key
+        )
+        known = self._store.read.known(site.row.id, [t.canonical_key for t in found])
         menu = self._store.read.shown_by_seed(site.row.id)
         menu |= {one for one, row in known.items() if row.is_hub}
-        return {t.identity for t in found} <= menu
+        return {t.canonical_key for t in found} <= menu
 
     def _view(self, facts: HubFacts, page: Page, site: WatchedSite, *, leading: bool) -> HubView:
         """Look up what bears on the links of a hub."""
         read, hub, found, now = self._store.read, facts.hub, facts.found, facts.now
-        known = read.known(site.row.id, [t.identity for t in found])
+        known = read.known(site.row.id, [t.canonical_key for t in found])
         visible = read.visible(hub.page_id)
-        unknown = [t for t in found if t.identity not in known]
+        unknown = [t for t in found if t.canonical_key not in known]
         lost = visible - {k.id for k in known.values()}
         suspicious = min(len(unknown), len(lost)) >= MIGRATION_MIN_LINKS
         headlines = [t.anchor for t in unknown if t.anchor]
-        corrected = read.corrections([t.identity for t in unknown])
+        corrected = read.corrections([t.canonical_key for t in unknown])
         said = {name: float(label == HUB) for name, label in corrected.items()}
         awaited = facts.page is not None and facts.page.state == PageState.PENDING
         view = HubView(
             hub=hub,
             since=Since(
-                now, site.row.added_at, self._settings.news.backdated_days, site.row.relaunched_at
+                now, site.row.added_at, self._settings.news.backdated_days, site.row.migrated_at
             ),
             found=found,
             known=known,
@@ -206,10 +214,12 @@ class FactReader:
             limits=self._limits,
             new_hub=hub.baseline_at is None and 0 < len(unknown) <= MAX_NEW_SECTION and awaited,
             new_folders=self._came_up(
-                dict.fromkeys(filter(None, (top_folder(t.identity) for t in unknown))), site, now
+                dict.fromkeys(filter(None, (top_folder(t.canonical_key) for t in unknown))),
+                site,
+                now,
             ),
             quota=self._quota(site.row.id, len(unknown), now),
-            looks=site.looks_now(now),
+            verifications=site.verifications_now(now),
             leading=leading_hosts(page.links, facts.scope) if leading else frozenset(),
             lost_urls=read.urls(lost) if suspicious else (),
             anchors=read.known_anchors(site.row.id, headlines) if suspicious else {},
@@ -231,7 +241,7 @@ class FactReader:
         limit = self._settings.news.max_per_day
         if unknown < QUOTA_MATTERS * limit:
             return limit
-        return limit - self._store.read.told_since(site_id, now - DAY)
+        return limit - self._store.read.announced_since(site_id, now - DAY)
 
     def _scores(
         self, unknown: Sequence[Target], hub: HubRow, site: WatchedSite, now: float
@@ -273,13 +283,13 @@ class FactReader:
     ) -> Section | None:
         """Return what came up with a new page; *found_by* is the hub that showed it."""
         read = self._store.read
-        found = targets(page.links, site.scope, mirrors=site.mirrors, own=own)
+        found = targets(page.links, site.scope, path_aliases=site.path_aliases, own=own)
         came_up = self._came_up(folders_of(own, found), site, now)
         hub = read.hub(found_by) if found_by is not None else None
         by_article = hub is not None and hub.role == ARTICLE
         if not (by_article or came_up or editions(own, found)):
             return None
-        known = read.known(site.row.id, [own, *(t.identity for t in found)])
+        known = read.known(site.row.id, [own, *(t.canonical_key for t in found)])
         chosen = sum(one.chosen for one in read.monitored_articles(site.row.id))
         facts = SectionFacts(
             now,
@@ -295,8 +305,8 @@ class FactReader:
             pages = originals(own, found, known)
             there = frozenset(read.known(site.row.id, list(pages)))
             missing = [p.id for name, p in pages.items() if name not in there and not p.is_hub]
-            rows = [read.look(page_id) for page_id in missing[:MAX_ORIGINALS]]
-            times = {row.page_id: row.looked_at or 0.0 for row in rows if row is not None}
+            rows = [read.verification(page_id) for page_id in missing[:MAX_ORIGINALS]]
+            times = {row.page_id: row.verified_at or 0.0 for row in rows if row is not None}
             facts = replace(facts, translations=there, verified_at=times)
         return section_of(facts)
 
@@ -304,34 +314,36 @@ class FactReader:
 
     def of_page(self, outcome: Outcome, site: WatchedSite | None, now: float) -> PageFacts | None:
         """Return what bears on a page that was fetched for verification; None = it was removed."""
-        row = self._store.read.look(outcome.task.page_id)
+        row = self._store.read.verification(outcome.task.page_id)
         if row is None:
             return None
         facts = PageFacts(now, row, self._announced_terms)
         if site is None:
             return facts
-        leads_on = self._leads_on(outcome, row, site)
-        if leads_on is not None:
-            return replace(facts, leads_on=leads_on)
+        external_candidates_on = self._external_candidates_on(outcome, row, site)
+        if external_candidates_on is not None:
+            return replace(facts, external_candidates_on=external_candidates_on)
         section = None
         if outcome.page is not None:
             by = row.first_hub_id
-            section = self._section(outcome.page, row.identity, site, now, found_by=by)
+            section = self._section(outcome.page, row.canonical_key, site, now, found_by=by)
         return replace(facts, elsewhere=self._elsewhere(outcome, row, site), section=section)
 
     def _elsewhere(
-        self, outcome: Outcome, row: LookRow | CheckRow, site: WatchedSite
+        self, outcome: Outcome, row: VerificationRow | RefreshRow, site: WatchedSite
     ) -> Elsewhere | None:
         """Return the address that a page has by its redirect or its canonical link, if it is another."""
         # The same body under another address is not read, and has moved all the same.
         canonical = outcome.page.canonical_url if outcome.page is not None else None
         url = normalize(canonical or outcome.response.url)
-        if url is None or identity(url) == row.identity:
+        if url is None or canonical_key(url) == row.canonical_key:
             return None
-        known = self._store.read.known(row.site_id, [identity(url)]).get(identity(url))
+        known = self._store.read.known(row.site_id, [canonical_key(url)]).get(canonical_key(url))
         return Elsewhere(url, known, in_reach=site.scope.verdict(url).inside and not trap(url))
 
-    def _leads_on(self, outcome: Outcome, row: LookRow, site: WatchedSite) -> LeadsOn | None:
+    def _external_candidates_on(
+        self, outcome: Outcome, row: VerificationRow, site: WatchedSite
+    ) -> ExternalCandidatesOn | None:
         """Return where an entry of a given feed leads on to; None for any other page.
 
         A chain of redirects between strange hosts ends after the first.
@@ -346,8 +358,12 @@ class FactReader:
         on_feed = row.page_id in self._store.read.visible(hub.page_id)
         if not on_feed and not site.scope.verdict(location).inside:
             return None
-        known = self._store.read.known(site.row.id, [identity(location)]).get(identity(location))
-        return LeadsOn(location, known, known is not None and _was_overlooked(known, row))
+        known = self._store.read.known(site.row.id, [canonical_key(location)]).get(
+            canonical_key(location)
+        )
+        return ExternalCandidatesOn(
+            location, known, known is not None and _was_overlooked(known, row)
+        )
 
     def of_refresh(self, outcome: Outcome, site: WatchedSite, now: float) -> RefreshFacts | None:
         """Return what bears on an announced page that was fetched again; None = it was removed."""
@@ -357,21 +373,21 @@ class FactReader:
         other, gone = self._elsewhere(outcome, row, site), why_gone(outcome)
         moved_to = None
         if other is not None and other.known is None and other.in_reach:
-            moved_to = SeenLink(identity(other.url), other.url)
+            moved_to = SeenLink(canonical_key(other.url), other.url)
         latest = self._store.answers.history(row.page_id, limit=1)
-        told_at = row.found_at or 0.0
+        announced_at = row.found_at or 0.0
         return RefreshFacts(
             now,
             row,
             before=self._store.answers.text(row.page_id),
-            same_since=max(told_at, latest[0].at) if latest else told_at,
+            same_since=max(announced_at, latest[0].at) if latest else announced_at,
             moved_to=moved_to,
             terms=self._terms,
             gone=gone,
             gained=() if gone or moved_to else self._gained(outcome, row, site),
         )
 
-    def _gained(self, outcome: Outcome, row: CheckRow, site: WatchedSite) -> Sequence[Target]:
+    def _gained(self, outcome: Outcome, row: RefreshRow, site: WatchedSite) -> Sequence[Target]:
         """Return the pages that an article leads to, did not lead to when it was kept, and nobody knew.
 
         It is compared with its body in the cache, as a hub is with its last visit.
@@ -385,12 +401,14 @@ class FactReader:
         before = parse(body, row.url, content_type="text/html", decode=decode_body)
 
         def led_to(one: Page) -> list[Target]:
-            return targets(one.links, site.scope, mirrors=site.mirrors, own=row.identity)
+            return targets(
+                one.links, site.scope, path_aliases=site.path_aliases, own=row.canonical_key
+            )
 
-        old = {target.identity for target in led_to(before)}
-        gained = [t for t in led_to(page) if t.identity not in old and not is_later_page(t)]
-        known = self._store.read.known(row.site_id, [t.identity for t in gained])
-        return [t for t in gained if t.identity not in known]
+        old = {target.canonical_key for target in led_to(before)}
+        gained = [t for t in led_to(page) if t.canonical_key not in old and not is_later_page(t)]
+        known = self._store.read.known(row.site_id, [t.canonical_key for t in gained])
+        return [t for t in gained if t.canonical_key not in known]
 
 
 def _as_read(hub: HubRow, page: Page) -> HubRow:
@@ -400,23 +418,25 @@ def _as_read(hub: HubRow, page: Page) -> HubRow:
     return replace(hub, kind=HubKind.HTML if page.kind is PageKind.HTML else HubKind.SITEMAP)
 
 
-def _leads(outcome: Outcome, site: WatchedSite) -> Leads | None:
+def _external_candidates(outcome: Outcome, site: WatchedSite) -> ExternalCandidates | None:
     """Return where a redirect to another host leads to."""
     url = normalize(outcome.response.location or "")
     if url is None:
         return None
-    return Leads(url, site.scope.verdict(url).inside, changed_rules(site.row.scope, home=url))
+    return ExternalCandidates(
+        url, site.scope.verdict(url).inside, changed_rules(site.row.scope, home=url)
+    )
 
 
 def _may_be_old(
     found: Sequence[Target], known: Mapping[str, KnownPage], visible: set[int], hub: HubRow
 ) -> bool:
-    """Tell whether a link that the hub did not show names a date: it may be old."""
+    """Return whether a link that the hub did not show names a date: it may be old."""
     here = {one for one, page in known.items() if page.id in visible}
-    return any(t.identity not in here and dated(t, hub) is not None for t in found)
+    return any(t.canonical_key not in here and dated(t, hub) is not None for t in found)
 
 
-def _was_overlooked(known: KnownPage, entry: LookRow) -> bool:
-    """Tell whether a known page became known only about when the feed showed its entry."""
+def _was_overlooked(known: KnownPage, entry: VerificationRow) -> bool:
+    """Return whether a known page became known only about when the feed showed its entry."""
     silent = known.state == PageState.KNOWN and known.announced_at is None and not known.is_hub
     return silent and known.first_seen_at > entry.first_seen_at - OVERLOOKED_SECONDS

@@ -8,7 +8,7 @@ For each site in turn (the one that may be asked first)::
     nothing of it is due -> an announced page again; or its share, if known hubs never leave any
     the host gate        -> busy or owed a pause? robots.txt first? denied? (recorded, no request)
 
-Errands of topics (example pages, leads to new sites) go before all sites. They pass the same gate,
+Urgent fetches of topics (example pages, leads to new sites) go before all sites. They pass the same gate,
 and cost the budget of the site in whose scope they lie, if there is one.
 
 It remembers what is under way; everything that must outlive the process is in the store.
@@ -23,9 +23,9 @@ from dataclasses import replace
 
 from incremental.crawl.host_gate import Answer, HostGate
 from incremental.crawl.overflows import Overflows
-from incremental.crawl.rescheduling import Signs
+from incremental.crawl.rescheduling import ChangeHints
 from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite, share_out, watch
-from incremental.crawl.topic_errands import TopicErrands
+from incremental.crawl.topic_fetches import TopicFetches
 from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import Response
@@ -34,7 +34,7 @@ from incremental.revisit.allocation import QUOTAS, Share
 from incremental.revisit.pacing import in_window
 from incremental.settings import Settings
 from incremental.times import DAY, HOUR, NEVER
-from incremental.visit import Outcome, Purpose, VisitTask, hub_task, look_task, refresh_task
+from incremental.visit import Outcome, Purpose, VisitTask, hub_task, refresh_task, verification_task
 from store import Store
 from store.enums import HubClass, PageState, SiteStatus
 from store.values import ARTICLE, HostRow, HubRow
@@ -44,7 +44,7 @@ SOON_SECONDS = 1.0
 REPLAN_SECONDS = HOUR
 """How long a site may have nothing due until it is looked whether the price has fallen."""
 SHARE_SECONDS = 6 * HOUR
-"""How often a budget that all sites share is divided anew."""
+"""How often a budget that all sites share is divided again."""
 CHOICE = 8
 """How many of the hubs longest overdue are compared."""
 SETTLED_SECONDS = 7 * DAY
@@ -64,14 +64,14 @@ class Frontier:
         make_policy: Callable[[Terms], Policy],
         refuse: Callable[[Outcome, float], None],
         *,
-        errands: TopicErrands,
+        topic_fetches: TopicFetches,
         overflows: Overflows,
         replan: Callable[[WatchedSite, float], None],
     ) -> None:
         self._store = store
         self._overflows = overflows
         self._replan = replan
-        self._errands = errands
+        self._topic_fetches = topic_fetches
         self.likely_first = False
         """Whether looks are taken by what topics expect of them."""
         self._settings = settings
@@ -82,7 +82,7 @@ class Frontier:
         self._waiting: dict[str, set[int]] = {}
         """Ids of sites by the busy host that they wait for."""
         self._queue: list[tuple[float, int]] = []
-        self._signs = Signs(store)
+        self._change_hints = ChangeHints(store)
         self._shared_at = 0.0
 
     # Sites.
@@ -111,7 +111,7 @@ class Frontier:
             self.refresh(site, now)
 
     def set_back(self, seconds: float, now: float) -> None:
-        """Plan anew after the clock went back by so much: what was planned lies too far off.
+        """Plan again after the clock went back by so much: what was planned lies too far off.
 
         Hosts keep what they were owed, no longer. Pages and hubs found just before and not read yet
         wait until the old time comes again.
@@ -129,7 +129,7 @@ class Frontier:
             site.resumed_at = now
 
     def share_again(self, now: float) -> None:
-        """Divide a budget that all sites share anew, by what they have been found to need."""
+        """Divide a budget that all sites share again, by what they have been found to need."""
         if now - self._shared_at < SHARE_SECONDS and now >= self._shared_at:
             return
         self._shared_at = now
@@ -142,11 +142,11 @@ class Frontier:
             self.refresh(site, now)
 
     def note(self, page_id: int, change: Callable[[HubState], HubState], now: float) -> None:
-        """Change what is known of a hub for other reasons than a visit, and plan its next one anew."""
+        """Change what is known of a hub for other reasons than a visit, and plan its next one again."""
         hub = self._store.read.hub(page_id)
         site = self._sites.get(hub.site_id) if hub is not None else None
         if hub is not None and site is not None:
-            self._signs.note(site, hub, change, now)
+            self._change_hints.note(site, hub, change, now)
             self.refresh(site, now)
 
     def site(self, site_id: int) -> WatchedSite | None:
@@ -170,9 +170,9 @@ class Frontier:
         hub_at = read.next_hub_due_at(site_id)
         bounded = (
             (read.next_article_due_at(site_id), site.reserve_at(now)),
-            (read.next_look_due_at(site_id), site.allows_at(Share.LOOK, now)),
-            (read.next_look_due_at(site_id, pending=True), now),
-            (self._store.answers.next_check_at(site_id), site.allows_at(Share.REFRESH, now)),
+            (read.next_verify_due_at(site_id), site.allows_at(Share.READ, now)),
+            (read.next_verify_due_at(site_id, pending=True), now),
+            (self._store.answers.next_refresh_at(site_id), site.allows_at(Share.REFRESH, now)),
         )
         moments = [max(due_at, open_at) for due_at, open_at in bounded if due_at is not None]
         hubs_wait = (hub_at is not None and hub_at < NEVER) or bounded[0][0] is not None
@@ -186,11 +186,11 @@ class Frontier:
         return in_window(max(min(site.urgent_at(now), planned_at), owed), site.terms)
 
     def is_due(self, now: float, patience_seconds: float) -> bool:
-        """Tell whether something is due at *now* that politeness delays by no more than *patience_seconds*.
+        """Return whether something is due at *now* that politeness delays by no more than *patience_seconds*.
 
         What will be due only later does not count: a single run would go on from one to the next.
         """
-        return self._errands.next_at() <= now + patience_seconds or any(
+        return self._topic_fetches.next_at() <= now + patience_seconds or any(
             min(site.next_due_at, site.urgent_at(now)) <= now
             and self._ready_at(site, now) <= now + patience_seconds
             for site in self._sites.values()
@@ -198,7 +198,7 @@ class Frontier:
 
     def wake_at(self, now: float) -> float:
         """Return when there may be something to do; infinite when nothing is planned."""
-        return min(self._next_site_at(now), self._errands.next_at())
+        return min(self._next_site_at(now), self._topic_fetches.next_at())
 
     def _next_site_at(self, now: float) -> float:
         """Return when the first site of the queue may be asked, stale entries being taken out."""
@@ -218,7 +218,7 @@ class Frontier:
     def next_task(self, now: float) -> VisitTask | None:
         """Return the next thing to fetch at *now* and mark its site and host as busy, or None."""
         waiting: list[WatchedSite] = []
-        task = self._errand_of_topics(now)
+        task = self._topic_fetch(now)
         while task is None and self._next_site_at(now) <= now:
             _, site_id = heapq.heappop(self._queue)
             site = self._sites[site_id]
@@ -231,12 +231,12 @@ class Frontier:
             self.gate.occupy(task.url)
         return task
 
-    def _errand_of_topics(self, now: float) -> VisitTask | None:
-        """Return the first errand whose host may be asked, or the robots.txt that it waits for."""
-        for task in self._errands.due(now):
+    def _topic_fetch(self, now: float) -> VisitTask | None:
+        """Return the first urgent fetch whose host may be asked, or the robots.txt that it waits for."""
+        for task in self._topic_fetches.due(now):
             answer = self.gate.ask(task.url, now)
             if answer.busy or answer.allowed_at > now:
-                self._errands.put_off(task, max(answer.allowed_at, now + SOON_SECONDS))
+                self._topic_fetches.put_off(task, max(answer.allowed_at, now + SOON_SECONDS))
                 continue
             admitted = self._admit(task, answer, now)
             if admitted is not None:
@@ -278,10 +278,10 @@ class Frontier:
         other hosts), or when it is denied, which is recorded.
         """
         if answer.allowed_at > now:
-            if task.purpose is Purpose.LOOK:
-                self._store.write.update_page(task.page_id, look_due_at=answer.allowed_at)
-            elif task.purpose is Purpose.RECHECK:
-                self._store.answers.postpone_check(task.page_id, answer.allowed_at)
+            if task.purpose is Purpose.VERIFY:
+                self._store.write.update_page(task.page_id, verify_due_at=answer.allowed_at)
+            elif task.purpose is Purpose.REFRESH:
+                self._store.answers.postpone_refresh(task.page_id, answer.allowed_at)
             else:
                 self._store.write.update_hub(task.page_id, due_at=answer.allowed_at)
             return None
@@ -306,13 +306,13 @@ class Frontier:
                 found[share] = hub_task(hub)
         # News that waits is not held by the bound of looks; the budget holds it.
         read, site_id, likely = self._store.read, site.row.id, self.likely_first
-        looks = read.due_looks(site_id, now, pending=True, likely_first=likely)
-        if not looks and site.allows_at(Share.LOOK, now) <= now:
-            looks = read.due_looks(site_id, now, likely_first=likely)
-        missing = bool(looks) and looks[0].state == PageState.MISSING
-        if looks:
-            waits = missing or looks[0].state == PageState.PENDING
-            found[Share.VERIFY if waits else Share.LOOK] = look_task(looks[0])
+        verifications = read.due_verifications(site_id, now, pending=True, likely_first=likely)
+        if not verifications and site.allows_at(Share.READ, now) <= now:
+            verifications = read.due_verifications(site_id, now, likely_first=likely)
+        missing = bool(verifications) and verifications[0].state == PageState.MISSING
+        if verifications:
+            waits = missing or verifications[0].state == PageState.PENDING
+            found[Share.VERIFY if waits else Share.READ] = verification_task(verifications[0])
         rest = found.keys() - {Share.ARTICLE}
         idle = not rest and (not found or site.reserve_at(now) > now)
         if idle or (rest <= {Share.REVISIT} and self._refresh_starves(site, now)):
@@ -321,14 +321,14 @@ class Frontier:
                 return again
         share = site.turn(found.keys(), now)
         site.allocation.count(share)
-        if share in (Share.VERIFY, Share.LOOK) and not missing:
+        if share in (Share.VERIFY, Share.READ) and not missing:
             # A page that was missing takes no look from new ones: on a recorded site whose sitemap
             # names pages twice, wrongly, new pages went without.
-            site.allocation.draw(Share.LOOK)
+            site.allocation.draw(Share.READ)
         return found[share]
 
     def _refresh_starves(self, site: WatchedSite, now: float) -> bool:
-        """Tell whether refreshing has saved up all it may, so that hubs must leave some of it."""
+        """Return whether refreshing has saved up all it may, so that hubs must leave some of it."""
         saved = site.allocation.saved(Share.REFRESH, site.terms.requests_per_day, now)
         settled = now - site.row.added_at >= SETTLED_SECONDS
         return settled and saved >= QUOTAS[Share.REFRESH].least
@@ -337,7 +337,7 @@ class Frontier:
         """Return the announced page of the site to fetch again, if one is due and the share allows it."""
         if site.allows_at(Share.REFRESH, now) > now:
             return None
-        for row in self._store.answers.due_checks(site.row.id, now):
+        for row in self._store.answers.due_refreshes(site.row.id, now):
             site.allocation.draw(Share.REFRESH)
             return refresh_task(row)
         return None

@@ -26,7 +26,7 @@ logger = logging.getLogger("hubwatch.feeds")
 
 
 def _may_go(hub: HubRow, site: WatchedSite, now: float) -> bool:
-    """Tell whether a hub is the seed of its site, a feed whose first entries were read at *now*."""
+    """Return whether a hub is the seed of its site, a feed whose first entries were read at *now*."""
     own_terms = site.row.requests_per_day is not None or site.scope.include or site.scope.exclude
     if own_terms or hub.baseline_at != now or not hub.shown_links:
         return False
@@ -53,7 +53,9 @@ class GivenFeeds:
         if other is None or self._store.read.has_history(site.row.id):
             return False
         new = NewHub(HubKind.FEED, HubRole.USER, 1.0, "given by you", now)
-        self._store.write.add_pages(other.id, [SeenLink(hub.identity, hub.url, hub=new)], now=now)
+        self._store.write.add_pages(
+            other.id, [SeenLink(hub.canonical_key, hub.url, hub=new)], now=now
+        )
         # First the hub: killed in between, the feed is read twice and not lost.
         if not self._store.write.withdraw_site(site.row.id):
             return False

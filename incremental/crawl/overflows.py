@@ -16,16 +16,16 @@ import logging
 from collections.abc import Iterable
 from dataclasses import replace
 
-from incremental.crawl.cover_watch import CoverWatch
+from incremental.crawl.coverage_watch import CoverageWatch
 from incremental.crawl.sites import WatchedSite
 from incremental.decide.decision import Decision
 from incremental.decide.hub_visit import OVERFLOW
-from incremental.decide.links import without_mirror
+from incremental.decide.links import without_path_alias
 from incremental.fetch.status import HAS_PAGE
 from incremental.revisit.allocation import Share
 from incremental.times import MINUTE, NEVER
-from incremental.urls import identity, normalize
-from incremental.visit import VisitTask, hub_task, look_task
+from incremental.urls import canonical_key, normalize
+from incremental.visit import VisitTask, hub_task, verification_task
 from store import Store
 from store.enums import HubClass, HubKind, HubRole, HubStatus
 from store.record import to_json
@@ -41,28 +41,31 @@ READ_SECONDS = 15 * MINUTE
 class Overflows:
     """Notes lists that overflowed and has what they may have lost read. The crawler's thread owns it."""
 
-    def __init__(self, store: Store, cover: CoverWatch, max_next_pages: int) -> None:
+    def __init__(self, store: Store, coverage: CoverageWatch, max_next_pages: int) -> None:
         self._store = store
-        self._cover = cover
+        self._coverage = coverage
         self._max_next_pages = max_next_pages
 
     def task(self, site: WatchedSite, now: float) -> VisitTask | None:
         """Return the first urgent task that still makes sense; it stays queued until it is carried out."""
         self._prepare(site, now)
         while (page_id := site.first_urgent(now)) is not None:
-            hub, look = self._store.read.hub(page_id), self._store.read.look(page_id)
+            hub, verification = (
+                self._store.read.hub(page_id),
+                self._store.read.verification(page_id),
+            )
             if hub is not None and hub.state != HubStatus.DEAD:
                 return hub_task(hub)
-            if look is not None and look.look_due_at is not None:
-                return look_task(look)
+            if verification is not None and verification.verify_due_at is not None:
+                return verification_task(verification)
             site.urgent.take(page_id)
         return None
 
     def _prepare(self, site: WatchedSite, now: float) -> None:
         """Before a site is first asked: work its cover out, and find what an earlier run still owed."""
-        if site.cover_at:
+        if site.coverage_at:
             return
-        self._cover.refresh(site, now)
+        self._coverage.refresh(site, now)
         self._follow_all(site, now)
         for share in (Share.REVISIT, Share.COVERED):
             due = self._store.read.due_hubs(site.row.id, now, HubClass(share), limit=None)
@@ -71,7 +74,7 @@ class Overflows:
     def note(self, decision: Decision, site: WatchedSite) -> None:
         """Let the site's state, which is written with the record, say that a list overflowed."""
         record, hub = decision.record, decision.hub
-        if not record.gap or hub is None:
+        if not record.overflow or hub is None:
             return
         state = site.state
         chained = state.overflow_at > (hub.visited_at or 0.0)
@@ -94,14 +97,14 @@ class Overflows:
         number = site.next_pages.pop(record.page_id, 0)
         first = site.first_pages.pop(record.page_id, None)
         if number and first is not None and record.status not in HAS_PAGE:
-            self._owe(site.cover.behind(first), site, now)
+            self._owe(site.coverage.covered_by(first), site, now)
 
     def _follow_all(self, site: WatchedSite, now: float) -> None:
         if not site.state.overflowed:
             return
         hubs = [self._store.read.hub(page_id) for page_id in site.state.overflowed]
         if any(hub is not None and hub.role != HubRole.PAGE for hub in hubs):
-            self._cover.refresh(site, now, at_once=True)
+            self._coverage.refresh(site, now, at_once=True)
         for hub in hubs:
             if hub is not None:
                 self._follow(hub, site, now)
@@ -115,7 +118,7 @@ class Overflows:
         first = site.first_pages.pop(hub.page_id, hub.page_id)
         page_id = None if number >= self._max_next_pages else self._next_page(hub, site, now)
         if page_id is None:
-            self._owe(site.cover.behind(first), site, now)
+            self._owe(site.coverage.covered_by(first), site, now)
             return
         site.next_pages[page_id], site.first_pages[page_id] = number + 1, first
         self._owe([page_id], site, now)
@@ -127,9 +130,9 @@ class Overflows:
         url = normalize(hub.next_url or "")
         if url is None or not site.scope.verdict(url).inside:
             return None
-        url = without_mirror(url, site.mirrors)
+        url = without_path_alias(url, site.path_aliases)
         new = NewHub(HubKind.HTML, HubRole.LIST, 0.9, f"next page of {hub.url}", now)
-        link = SeenLink(identity=identity(url), url=url, hub=new)
+        link = SeenLink(canonical_key=canonical_key(url), url=url, hub=new)
         (page_id,) = self._store.write.add_pages(site.row.id, [link], now=now).values()
         self._store.write.begin_baseline(page_id, site.row.added_at)
         return page_id

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from incremental.parse import Page, PageKind
 from incremental.times import MINUTE
-from incremental.urls import identity, normalize
+from incremental.urls import canonical_key, normalize
 from store.enums import HubKind, HubRole
 from store.values import NewHub, SeenLink
 
@@ -31,5 +31,5 @@ def probes(page: Page, url: str, now: float) -> tuple[SeenLink, ...]:
     for number, (kind, place) in enumerate(places):
         url = normalize(place) or place
         hub = NewHub(kind, HubRole.PROBE, 0.5, "a usual place", now + MINUTE * number)
-        links.append(SeenLink(identity=identity(url), url=url, hub=hub))
+        links.append(SeenLink(canonical_key=canonical_key(url), url=url, hub=hub))
     return tuple(links)

@@ -21,7 +21,7 @@ from store.record import to_json
 from store.updates import HubUpdate
 from store.values import ARTICLE, HubRow
 
-MAX_SIGNS = 20
+MAX_HINTED_HUBS = 20
 """Hubs of which one sitemap may be a sign at a time: more moved with a deployment."""
 MAX_ARTICLE_HINTS = 20
 """Monitored articles that one sitemap may bring forward at a time, those that changed last."""
@@ -59,7 +59,7 @@ def reschedule(decision: Decision, outcome: Outcome, site: WatchedSite, now: flo
 
 
 def _offered(state: HubState, page: Page) -> HubState:
-    """Keep which hub the page offers and under which name; another one is asked anew."""
+    """Keep which hub the page offers and under which name; another one is asked again."""
     hub, topic = page.websub_hub_url or "", page.websub_self_url or ""
     if (hub, topic) == (state.push_hub, state.push_topic):
         return state
@@ -77,7 +77,7 @@ def _again_tomorrow(hub: HubRow, site: WatchedSite, now: float, *, failed: bool)
     )
 
 
-class Signs:
+class ChangeHints:
     """Takes in what tells of a hub between its visits. The crawler's thread owns it."""
 
     def __init__(self, store: Store) -> None:
@@ -86,7 +86,7 @@ class Signs:
     def note(
         self, site: WatchedSite, hub: HubRow, change: Callable[[HubState], HubState], now: float
     ) -> None:
-        """Change what is known of a hub, and plan its next visit anew."""
+        """Change what is known of a hub, and plan its next visit again."""
         state = change(site.hub_state(hub))
         if state == site.hub_state(hub):
             return
@@ -122,7 +122,7 @@ class Signs:
             else:
                 moved.append(hub)
         edited.sort(key=lambda one: one[0], reverse=True)
-        hinting = [*(moved if len(moved) <= MAX_SIGNS else ())]
+        hinting = [*(moved if len(moved) <= MAX_HINTED_HUBS else ())]
         hinting += [hub for _, hub in edited[:MAX_ARTICLE_HINTS]]
         for hub in hinting:
             self.note(site, hub, lambda state: hinted(state, now), now)

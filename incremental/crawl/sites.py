@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from incremental.decide.mirrors import rules
+from incremental.decide.path_aliases import rules
 from incremental.decide.site_context import SiteContext
 from incremental.revisit import (
     BudgetState,
@@ -27,11 +27,11 @@ from incremental.revisit.allocation import (
     QUOTAS,
     YOUNG_SECONDS,
     Allocation,
+    Demand,
     Share,
-    Want,
     shares,
 )
-from incremental.revisit.cover import Cover
+from incremental.revisit.coverage import Coverage
 from incremental.revisit.pacing import in_window
 from incremental.scope import Scope, read_scope
 from incremental.settings import RevisitSettings, Settings, windows
@@ -44,8 +44,8 @@ from store.values import ARTICLE, HubRow, SiteRow
 
 PAUSE_SECONDS = HOUR
 """So long without anybody to look after a site is a pause: lists may have been turned over."""
-REST_SECONDS = 7 * DAY
-DAILY_REST_SECONDS = DAY
+COVERED_SECONDS = 7 * DAY
+DAILY_COVERED_SECONDS = DAY
 ARTICLE_SECONDS = DAY
 """How soon a monitored article may be read again."""
 SOON_ARTICLE_SECONDS = 3 * HOUR
@@ -59,8 +59,8 @@ _CARRIED = (
         "busy",
         "urgent",
         "resumed_at",
-        "cover",
-        "cover_at",
+        "coverage",
+        "coverage_at",
         "next_pages",
         "first_pages",
     ),
@@ -119,7 +119,7 @@ class WatchedSite:
     row: SiteRow
     scope: Scope
     terms: Terms
-    mirrors: tuple[str, ...]
+    path_aliases: tuple[str, ...]
     """Path prefixes that are stripped."""
     policy: Policy
     state: SiteState
@@ -136,7 +136,7 @@ class WatchedSite:
     """The earliest due time of its hubs and looks."""
     busy: bool = False
     """A visit is under way."""
-    cover: Cover = field(default_factory=Cover)
+    coverage: Coverage = field(default_factory=Coverage)
     resumed_at: float = 0.0
     """When it was first looked after again after a pause: the daemon was down, or suspended; 0 = never."""
     next_pages: dict[int, int] = field(default_factory=dict)
@@ -148,7 +148,7 @@ class WatchedSite:
     """When the due times of all its hubs were last asked for again."""
     planned_price: float = 0.0
     """The price at that time."""
-    cover_at: float = 0.0
+    coverage_at: float = 0.0
     """When the cover was last worked out."""
     context: SiteContext | None = None
     """What the site's known URLs say of a new one."""
@@ -164,7 +164,7 @@ class WatchedSite:
         """Go on from the same site as it was in memory before its row was read again.
 
         Left out is what the row says, what is read from the store when it is asked for, and the next
-        due times. Other terms are planned anew, for all hubs.
+        due times. Other terms are planned again, for all hubs.
         """
         for name in _CARRIED:
             setattr(self, name, getattr(before, name))
@@ -193,9 +193,9 @@ class WatchedSite:
         return in_window(reserve_at(self.budget, self.terms.requests_per_day, now), self.terms)
 
     def due_at(self, page_id: int, role: str, state: HubState, now: float) -> float:
-        """Return when the policy wants the hub; later while it rests behind hubs that show more.
+        """Return when the policy wants the hub; later while it is covered by hubs that show more.
 
-        Later pages of a list are read once, and again only after a gap on the first.
+        Later pages of a list are read once, and again only after an overflow on the first.
         """
         if state.owed_at and not state.failures:
             return in_window(max(now, state.wait_until), self.terms)
@@ -204,17 +204,17 @@ class WatchedSite:
         if role == ARTICLE:
             return article_due_at(state, self.articles_gained_at, now)
         due_at = self.policy.due_at(state, self.state, self.budget, now)
-        told = state.pinged_at > state.visited_at
-        if not self.rests(page_id, role) or not state.visits or state.failures or told:
+        pinged = state.pinged_at > state.visited_at
+        if not self.is_covered(page_id, role) or not state.visits or state.failures or pinged:
             return due_at
         share = QUOTAS[Share.COVERED].turn * max(self.terms.requests_per_day, 1.0)
-        interval = max(REST_SECONDS, len(self.cover.resting) / share * DAY)
+        interval = max(COVERED_SECONDS, len(self.coverage.covered) / share * DAY)
         if state.kind in (ListKind.SITEMAP, ListKind.HOME):
             # Few and cheap, and now and then the only place where a page is shown.
-            interval = min(interval, DAILY_REST_SECONDS)
+            interval = min(interval, DAILY_COVERED_SECONDS)
         elif state.kind == ListKind.FEED:
             # A home page may link to a page wrongly, or leave it out; tags may have hundreds of feeds.
-            interval = max(DAILY_REST_SECONDS, len(self.cover.resting) / share * DAY)
+            interval = max(DAILY_COVERED_SECONDS, len(self.coverage.covered) / share * DAY)
         return max(due_at, state.visited_at + interval)
 
     def follow(self, changes: SiteUpdate) -> None:
@@ -227,17 +227,17 @@ class WatchedSite:
         """Return how urgent a visit of the hub is, in the policy's own measure."""
         return self.policy.index(self.hub_state(hub), self.state, self.budget, now)
 
-    def rests(self, page_id: int, role: str) -> bool:
-        """Tell whether a hub rests behind others. What a user called a hub never does."""
-        return page_id in self.cover.resting and role != HubRole.USER
+    def is_covered(self, page_id: int, role: str) -> bool:
+        """Return whether a hub is covered by others. What a user called a hub never does."""
+        return page_id in self.coverage.covered and role != HubRole.USER
 
     def allows_at(self, share: Share, now: float) -> float:
         """Return from when on a bounded class of work may make a request; infinite = never."""
         return self.allocation.open_at(share, self.terms.requests_per_day, now)
 
-    def looks_now(self, now: float) -> int:
+    def verifications_now(self, now: float) -> int:
         """Return how many verification fetches may go before all else now."""
-        saved = self.allocation.saved(Share.LOOK, self.terms.requests_per_day, now)
+        saved = self.allocation.saved(Share.READ, self.terms.requests_per_day, now)
         return max(min(int(saved), self.urgent.room), 0)
 
     def urgent_at(self, now: float) -> float:
@@ -255,9 +255,9 @@ class WatchedSite:
     def take_urgent(self, task: VisitTask, *, put_off: bool) -> None:
         """Take what is fetched now, or put off, out of the urgent queue, and count it."""
         self.urgent.take(task.page_id)
-        if task.purpose is Purpose.LOOK:
+        if task.purpose is Purpose.VERIFY:
             # Looks that go first are looks all the same: fewer of the others are left.
-            self.allocation.draw(Share.LOOK)
+            self.allocation.draw(Share.READ)
         elif not put_off:
             self.allocation.draw(Share.URGENT)
 
@@ -297,16 +297,16 @@ def share_out(
 
     *needs* are newer than what the rows say.
     """
-    if not defaults.whole_requests_per_day:
+    if not defaults.total_requests_per_day:
         return {}
-    wants = {}
+    demands = {}
     for row in rows:
         if row.state == SiteStatus.ACTIVE:
             need = (needs or {}).get(row.id)
             if need is None:
                 need = SiteState.from_text(row.revisit).weight_total
-            wants[row.id] = Want(_asked(row, defaults), need)
-    return shares(defaults.whole_requests_per_day, wants, defaults.floor_share)
+            demands[row.id] = Demand(_asked(row, defaults), need)
+    return shares(defaults.total_requests_per_day, demands, defaults.floor_share)
 
 
 def _asked(row: SiteRow, defaults: RevisitSettings) -> float:
@@ -323,7 +323,7 @@ def watch(
     """Read a site's row. *per_day* is its part of a shared budget; None = as when it was last asked."""
     defaults = settings.revisit
     asked, budget = _asked(row, defaults), BudgetState.from_text(row.budget)
-    if per_day is None and defaults.whole_requests_per_day and budget.updated_at:
+    if per_day is None and defaults.total_requests_per_day and budget.updated_at:
         per_day = budget.per_day
     terms = Terms(
         requests_per_day=asked if per_day is None else per_day,
@@ -336,10 +336,10 @@ def watch(
         scope=read_scope(row),
         terms=terms,
         policy=make_policy(terms),
-        mirrors=rules(json.loads(row.mirrors)),
+        path_aliases=rules(json.loads(row.path_aliases)),
         state=SiteState.from_json(json.loads(row.revisit)),
         budget=budget,
         allocation=Allocation(
-            {Share.LOOK: settings.news.look_share, Share.REFRESH: settings.history.share}
+            {Share.READ: settings.news.verify_share, Share.REFRESH: settings.refresh.share}
         ),
     )

@@ -4,6 +4,6 @@
 
     links    parsed links  -> canonical targets in scope
     hubs     unknown links -> which of them become hubs
-    news     known, new, backdated; gaps, relaunches, soft 404s
+    news     known, new, backdated; overflows, URL migrations, soft 404s
     outcome  all of it     -> the one record that the store writes
 """

@@ -5,7 +5,7 @@ a list that we had read gains is an *arrival*, whatever its date; what a rotatin
 random) shows is none. The evidence is at hand: the links at the same place in the markup, which of them
 stood there at the last visit, which have gone since, and how they are ordered by date::
 
-    hub not read before, monitored article, first read after a relaunch    nothing arrived
+    hub not read before, monitored article, first read after a URL migration    nothing arrived
     headline of a page that went at the same time               it moved
     fewer than three links at the place stayed (feeds: one)     another list, or a widget
     below all that stayed, on a list that is cut off            it moved up when another went
@@ -56,13 +56,13 @@ def dated(target: Target, hub: HubRow) -> float | None:
 
 
 def is_old(target: Target, hub: HubRow, since: Since) -> bool:
-    """Tell whether a link names a date long before its site was added."""
+    """Return whether a link names a date long before its site was added."""
     date = dated(target, hub)
     return date is not None and date < since.oldest_news
 
 
 def is_old_hub(target: Target, rule: Rule, hub: HubRow, since: Since) -> bool:
-    """Tell whether a link looks like a hub, and is dated as an old article is."""
+    """Return whether a link looks like a hub, and is dated as an old article is."""
     return rule is Rule.HUB and is_old(target, hub, since) and not is_later_page(target)
 
 
@@ -70,7 +70,9 @@ def gained_old(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
     """Return the old pages that the hub gained, those that look like hubs and those behind among them."""
     hub, since = view.hub, view.since
     old = {one for one, rule in rules.items() if rule is Rule.BACKDATED}
-    old |= {t.identity for t in view.found if is_old_hub(t, rules[t.identity], hub, since)}
+    old |= {
+        t.canonical_key for t in view.found if is_old_hub(t, rules[t.canonical_key], hub, since)
+    }
     found = {one for one, rule in rules.items() if rule is Rule.BACKFILL}
     return arrivals(view, old - _newborn(view)) | found
 
@@ -83,11 +85,11 @@ def gained_behind(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
 
 def _newborn(view: HubView) -> frozenset[str]:
     """Return the links into sections that came up as a whole: their pages are news."""
-    return frozenset(t.identity for t in view.found if view.came_up(t))
+    return frozenset(t.canonical_key for t in view.found if view.came_up(t))
 
 
 def behind(view: HubView, fresh: Collection[str]) -> frozenset[str]:
-    """Return those of *fresh* (identities) that are dated long before what the hub showed already.
+    """Return those of *fresh* (canonical keys) that are dated long before what the hub showed already.
 
     A site may take in what it published since we began to watch. What stands above all that was there is
     news all the same.
@@ -102,10 +104,12 @@ def behind(view: HubView, fresh: Collection[str]) -> frozenset[str]:
         place = _place(target.tag_path)
         if _is_kept(target, view):
             kept_at.add(place)
-        elif target.identity in fresh and (place in kept_at or view.hub.kind == HubKind.SITEMAP):
+        elif target.canonical_key in fresh and (
+            place in kept_at or view.hub.kind == HubKind.SITEMAP
+        ):
             date = dated(target, view.hub)
             if date is not None and date <= limit:
-                below.add(target.identity)
+                below.add(target.canonical_key)
     return frozenset(below)
 
 
@@ -117,7 +121,7 @@ def _newest_shown(view: HubView) -> float | None:
 
 
 def arrivals(view: HubView, old: Collection[str]) -> frozenset[str]:
-    """Return those of *old* (identities of links that were not there before) that the hub gained."""
+    """Return those of *old* (canonical keys of links that were not there before) that the hub gained."""
     if not old or not _was_read(view):
         return frozenset()
     gone = _gone(view)
@@ -127,18 +131,18 @@ def arrivals(view: HubView, old: Collection[str]) -> frozenset[str]:
         places.setdefault(_place(target.tag_path), []).append(target)
     came: set[str] = set()
     for name, links in places.items():
-        asked = {t.identity for t in links if t.identity in old and t.anchor not in moved}
+        asked = {t.canonical_key for t in links if t.canonical_key in old and t.anchor not in moved}
         if asked:
             came |= _gained(_Place.of(name, links, view, gone), asked, view)
     return frozenset(came)
 
 
 def _was_read(view: HubView) -> bool:
-    """Tell whether the hub is a list whose earlier state is known and stands for what it was."""
-    hub, relaunched_at = view.hub, view.since.relaunched_at
+    """Return whether the hub is a list whose earlier state is known and stands for what it was."""
+    hub, migrated_at = view.hub, view.since.migrated_at
     if hub.role not in LISTS or hub.baseline_at is None or hub.visited_at is None:
         return False
-    return relaunched_at is None or hub.visited_at > relaunched_at
+    return migrated_at is None or hub.visited_at > migrated_at
 
 
 def _gone(view: HubView) -> list[Sight]:
@@ -195,17 +199,17 @@ def _gained(place: _Place, asked: Collection[str], view: HubView) -> set[str]:
     if kept < (1 if hub.kind == HubKind.FEED else MIN_KEPT):
         return set()
     last = place.tail() if place.cut_off else len(place.links)
-    above = {t.identity for t in place.links[:last]} & set(asked)
+    above = {t.canonical_key for t in place.links[:last]} & set(asked)
     if hub.kind == HubKind.FEED or _is_by_date(place.links, hub):
         return above
     if grows:
         return above
-    head = {t.identity for t in place.links[: place.head()]}
+    head = {t.canonical_key for t in place.links[: place.head()]}
     return above & head if place.lost <= kept else set()
 
 
 def _is_by_date(links: Sequence[Target], hub: HubRow) -> bool:
-    """Tell whether links stand in the order of their dates, the newest or the oldest first."""
+    """Return whether links stand in the order of their dates, the newest or the oldest first."""
     dates = [date for date in (dated(t, hub) for t in links) if date is not None]
     if len(dates) < MIN_DATED or dates[0] == dates[-1]:
         return False
@@ -216,7 +220,7 @@ def _is_by_date(links: Sequence[Target], hub: HubRow) -> bool:
 
 
 def _is_kept(target: Target, view: HubView) -> bool:
-    page = view.known.get(target.identity)
+    page = view.known.get(target.canonical_key)
     return page is not None and page.id in view.visible
 
 

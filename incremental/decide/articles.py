@@ -40,12 +40,12 @@ def monitoring_plan(
     *candidates* are articles that hubs have shown for weeks. What has gained a link stays; what has not
     makes room when its site shows it no longer.
     """
-    promote = tuple(one.page_id for one in monitored if one.fruitful_visits >= HUB_AFTER)
+    promote = tuple(one.page_id for one in monitored if one.productive_visits >= HUB_AFTER)
     shown = {one.page_id for one in candidates}
     end = tuple(
         one.page_id
         for one in monitored
-        if one.gone or not (one.fruitful_visits or one.chosen or one.page_id in shown)
+        if one.gone or not (one.productive_visits or one.chosen or one.page_id in shown)
     )
     kept = len(monitored) - len(promote) - len(end)
     known = {one.page_id for one in monitored}
@@ -56,7 +56,7 @@ def monitoring_plan(
 
 
 def _is_kept_up(one: ArticleCandidate) -> bool:
-    """Tell whether an article may still be worked on: posts and notices are left as they are."""
+    """Return whether an article may still be worked on: posts and notices are left as they are."""
     if one.in_feed or date_in_url(one.url) is not None or page_number(one.url) is not None:
         return False
     return one.on_seed or one.on_article or one.hubs >= MIN_HUBS

@@ -54,7 +54,7 @@ def wait_seconds(outcome: Outcome) -> float:
 
 
 def leads_home(outcome: Outcome) -> bool:
-    """Tell whether a page below the root was answered with the home page."""
+    """Return whether a page below the root was answered with the home page."""
     asked, answered = urlsplit(outcome.task.url), urlsplit(outcome.response.url)
     was_home = asked.path in ("", "/") and not asked.query
     return answered.path in ("", "/") and not answered.query and not was_home

@@ -21,43 +21,43 @@ _LANGUAGES = """
 """ISO 639-1."""
 
 
-def language_of(identity: str) -> str:
+def language_of(canonical_key: str) -> str:
     """Return the folder that names the language of a page, empty if its address names none.
 
-    ``//host/zh-cn/x`` -> ``zh-cn``. *identity* as :func:`incremental.urls.identity` makes it.
+    ``//host/zh-cn/x`` -> ``zh-cn``. *canonical key* as :func:`incremental.urls.canonical_key` makes it.
     """
-    parts = identity.split("/", 4)
+    parts = canonical_key.split("/", 4)
     if len(parts) < 5:  # noqa: PLR2004 - //host/folder/rest
         return ""
     return parts[3] if parts[3][:2].lower() in _LANGUAGES and _is_tag(parts[3]) else ""
 
 
 def _is_tag(folder: str) -> bool:
-    """Tell whether a folder is a language, or a language with a region or script."""
+    """Return whether a folder is a language, or a language with a region or script."""
     primary, _, region = folder.replace("_", "-").partition("-")
     return len(primary) == 2 and (not region or (2 <= len(region) <= 4 and region.isalnum()))  # noqa: PLR2004 - BCP 47
 
 
-def is_edition_front(identity: str) -> bool:
-    """Tell whether a page is the front of a language edition: ``//host/zh``.
+def is_edition_front(canonical_key: str) -> bool:
+    """Return whether a page is the front of a language edition: ``//host/zh``.
 
     An edition that comes up is news itself, although its front is a hub as well.
     """
-    front = identity.rstrip("/") + "/"
+    front = canonical_key.rstrip("/") + "/"
     return front.count("/") == 4 and bool(language_of(front))  # noqa: PLR2004 - //host/zh/
 
 
-def untranslated(identity: str) -> str:
-    """Return the identity without its language's folder."""
-    language = language_of(identity)
+def untranslated(canonical_key: str) -> str:
+    """Return the canonical key without its language's folder."""
+    language = language_of(canonical_key)
     if not language:
-        return identity
-    return identity.replace(f"/{language}/", "/", 1)
+        return canonical_key
+    return canonical_key.replace(f"/{language}/", "/", 1)
 
 
-def translated(identity: str, language: str) -> str:
-    """Return the identity of the page in another language."""
-    host, slash, path = untranslated(identity)[2:].partition("/")
+def translated(canonical_key: str, language: str) -> str:
+    """Return the canonical key of the page in another language."""
+    host, slash, path = untranslated(canonical_key)[2:].partition("/")
     return f"//{host}{slash}{language}/{path}"
 
 
@@ -67,5 +67,6 @@ def editions(own: str, found: Sequence[Target]) -> list[Target]:
     return [
         target
         for target in found
-        if language_of(target.identity) != language and untranslated(target.identity) == base
+        if language_of(target.canonical_key) != language
+        and untranslated(target.canonical_key) == base
     ]

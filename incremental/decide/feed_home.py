@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from incremental.parse import Link, Page, PageKind
 from incremental.scope import Reach, Scope
-from incremental.urls import host_of, identity, normalize, registered_domain
+from incremental.urls import canonical_key, host_of, normalize, registered_domain
 from store.enums import HubKind, HubRole
 from store.values import HubRow, NewHub, SeenLink, SiteRow
 
@@ -48,7 +48,7 @@ class FeedSite:
 
 
 def lies_well(links: Sequence[Link], scope: Scope) -> bool:
-    """Tell whether most entries of a feed, by any of their addresses, are inside *scope*.
+    """Return whether most entries of a feed, by any of their addresses, are inside *scope*.
 
     The address of a counting service is inside no site.
     """
@@ -134,13 +134,13 @@ class _AsHub(Protocol):
 
 
 def is_given_feed(hub: _AsHub) -> bool:
-    """Tell whether the user gave this feed; a seed counts once it was read as one."""
+    """Return whether the user gave this feed; a seed counts once it was read as one."""
     return hub.kind == HubKind.FEED and hub.role in GIVEN
 
 
 def is_planet(hub: HubRow, scope: Scope) -> bool:
-    """Tell whether a seed is a feed of many sites: what lies around it is of none of them."""
-    return hub.identity in scope.open_feeds and scope.verdict(hub.url).inside
+    """Return whether a seed is a feed of many sites: what lies around it is of none of them."""
+    return hub.canonical_key in scope.open_feeds and scope.verdict(hub.url).inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def learn_site(page: Page, hub: HubRow, row: SiteRow, now: float) -> LearnedSite
     rules, scope = row.scope, Scope.from_rules(row.seed_url, row.scope)
     given = page.kind is PageKind.FEED and hub.role in GIVEN
     # A feed of many sites stays one.
-    is_open = hub.identity in scope.open_feeds
+    is_open = hub.canonical_key in scope.open_feeds
     learned = bool(hub.shown_links) or (hub.baseline_at is not None and is_open)
     if not given or learned or not page.links:
         return None
@@ -175,7 +175,7 @@ def learn_site(page: Page, hub: HubRow, row: SiteRow, now: float) -> LearnedSite
             rules = changed_rules(rules, reach=Reach.DOMAIN)
         scope = Scope.from_rules(row.seed_url, rules)
     if not lies_well(page.links, scope):
-        feeds = dict.fromkeys((*scope.open_feeds, hub.identity))
+        feeds = dict.fromkeys((*scope.open_feeds, hub.canonical_key))
         rules = changed_rules(rules, open_feeds=list(feeds)[-MAX_OPEN_FEEDS:])
         scope = Scope.from_rules(row.seed_url, rules)
     changed = rules if rules != row.scope else None
@@ -195,4 +195,4 @@ def _own_page(home: str | None, hub: HubRow, scope: Scope, now: float) -> SeenLi
     if home is None or not scope.verdict(home).inside:
         return None
     new = NewHub(HubKind.HTML, HubRole.HOME, 1.0, f"the site of the feed {hub.url}", now)
-    return SeenLink(identity(home), home, hub=new)
+    return SeenLink(canonical_key(home), home, hub=new)

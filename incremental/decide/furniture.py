@@ -31,7 +31,7 @@ _ERROR_WORDS = re.compile(
 
 
 def may_be_furniture(url: str) -> bool:
-    """Tell whether an address looks like a part of a site's furniture: it is read before it is announced.
+    """Return whether an address looks like a part of a site's furniture: it is read before it is announced.
 
     Error pages, and the pages to which a form or a donation leads, stand in sitemaps and footers.
     """
@@ -68,7 +68,7 @@ _SHORT_TEXT = 600
 
 
 def is_soft_404(title: str, text: str) -> bool:
-    """Tell whether a page that was answered with 200 says that it is not there.
+    """Return whether a page that was answered with 200 says that it is not there.
 
     The title must say so and the page must be short: an article about error pages has more to say.
     """

@@ -19,7 +19,7 @@ class Since:
     now: float
     site_added_at: float
     backdated_days: float
-    relaunched_at: float | None = None
+    migrated_at: float | None = None
     """When the site's addresses last changed their form."""
 
     @property
@@ -37,28 +37,28 @@ class HubView:
     found: Sequence[Target]
     """The links of the page, canonical and in scope."""
     known: Mapping[str, KnownPage]
-    """Those of them that were known, by identity."""
+    """Those of them that were known, by canonical key."""
     visible: frozenset[int]
     """Page ids that the hub showed at its last visit."""
     young: frozenset[int]
     """Those of them that it showed there for the first time; none after its baseline."""
     scores: Mapping[str, float]
-    """Hub probability of the unknown ones, by identity."""
+    """Hub probability of the unknown ones, by canonical key."""
     counts: HubCounts
     limits: HubLimits
     new_hub: bool = False
     """The hub came up after its site's baseline, and leads to few unknown pages."""
     new_folders: frozenset[str] = frozenset()
-    """Top folders, as beginnings of identities, below which nothing was known until lately."""
+    """Top folders, as beginnings of canonical keys, below which nothing was known until lately."""
     quota: int = 1_000_000
     """How many new pages the site may still have today."""
-    looks: int = 0
+    verifications: int = 0
     """How many new pages may be fetched for verification before they are announced."""
     leading: frozenset[str] = frozenset()
     """Hosts whose addresses may only lead on to the page that is meant: no such page is announced before
     it was fetched."""
     corrected: Mapping[str, str] = field(default_factory=dict)
-    """What users said of the unknown ones, by identity. Their scores agree with it."""
+    """What users said of the unknown ones, by canonical key. Their scores agree with it."""
     lost_urls: Sequence[str] = ()
     """What it showed and no longer shows; given when a URL migration is possible."""
     anchors: Mapping[str, int] = field(default_factory=dict)
@@ -75,5 +75,5 @@ class HubView:
     """When the site was first looked after again after a pause; 0 = there was none."""
 
     def came_up(self, target: Target) -> bool:
-        """Tell whether a link belongs to a section that came up as a whole: its pages are news."""
-        return self.new_hub or top_folder(target.identity) in self.new_folders
+        """Return whether a link belongs to a section that came up as a whole: its pages are news."""
+        return self.new_hub or top_folder(target.canonical_key) in self.new_folders

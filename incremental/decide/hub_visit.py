@@ -26,30 +26,30 @@ from incremental.decide.hub_view import HubView
 from incremental.decide.links import Target, links_digest
 from incremental.decide.news import LinkDecisions, PageNews, decide_links, page_news
 from incremental.decide.overflow import all_new, overflowed
-from incremental.decide.refresh import first_check
-from incremental.decide.rules import Rule, Standing, is_kept_back
+from incremental.decide.refresh import first_refresh
+from incremental.decide.rules import Rule, Standing, is_withheld
 from incremental.decide.sections import Section
 from incremental.decide.topics import Guesses
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import HAS_PAGE, HOPELESS, FetchStatus
-from incremental.history.plan import CheckTerms
+from incremental.history.plan import RefreshTerms
 from incremental.history.reading import read_text
 from incremental.parse import Page, PageKind
 from incremental.revisit import Visit
 from incremental.scope import Scope
 from incremental.times import DAY, HOUR, NEVER
-from incremental.urls import identity, normalize
+from incremental.urls import canonical_key, normalize
 from incremental.visit import Outcome
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, PageState
 from store.naming import folder_of
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
 from store.values import (
     HubRow,
-    LookRow,
     NewHub,
     PageChange,
     SeenLink,
     SiteChange,
+    VerificationRow,
     VerifyAgain,
     VisitRecord,
 )
@@ -73,7 +73,7 @@ _HUB_KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Leads:
+class ExternalCandidates:
     """Where a redirect out of the site leads to."""
 
     url: str
@@ -91,7 +91,7 @@ class HubFacts:
     """Its kind is what the body turned out to be."""
     scope: Scope
     """The site's, as the entries of a given feed have just taught it."""
-    page: LookRow | None = None
+    page: VerificationRow | None = None
     """The page itself; given when it may be news: at the first reading, and for an edition's front."""
     awaits_event: bool = False
     """A list gained it, it is old, and no event has announced it yet."""
@@ -99,7 +99,7 @@ class HubFacts:
     """That a page which only its address made a hub is one, by its content; None = nobody asked."""
     threshold: float = 0.5
     feed: LearnedSite | None = None
-    leads: Leads | None = None
+    external_candidates: ExternalCandidates | None = None
     found: Sequence[Target] = ()
     """The links of the page, canonical and in scope."""
     view: HubView | None = None
@@ -112,7 +112,7 @@ class HubFacts:
     """The usual places of feeds and sitemaps, when it is time to look there."""
     later_pages: int = 0
     """How many later pages of this list were read at once, because all on them was new."""
-    terms: CheckTerms | None = None
+    terms: RefreshTerms | None = None
     """When announced pages are refreshed; None = never."""
 
 
@@ -150,7 +150,7 @@ def _redirected(outcome: Outcome, facts: HubFacts) -> Decision:
 
     A feed that the user gave may lie anywhere, and move there.
     """
-    hub, to, now = facts.hub, facts.leads, facts.now
+    hub, to, now = facts.hub, facts.external_candidates, facts.now
     if to is None:
         return _failed(outcome, facts, FetchStatus.REDIRECTED)
     feed = is_given_feed(hub)
@@ -160,7 +160,7 @@ def _redirected(outcome: Outcome, facts: HubFacts) -> Decision:
     new = NewHub(
         HubKind.FEED if feed else HubKind.HTML, hub.role, 1.0, f"{hub.url} leads to it", now
     )
-    link = SeenLink(identity(to.url), to.url, hub=new)
+    link = SeenLink(canonical_key(to.url), to.url, hub=new)
     fields = HubUpdate(failures=hub.failures + 1, last_status=outcome.response.status.value)
     fields |= {"state": HubStatus.DEAD, "due_at": NEVER}
     record = replace(
@@ -189,8 +189,8 @@ def _failed(
         and hub.role not in (HubRole.SEED, HubRole.USER)
     ):
         return _never_there(record, visit, facts, status, fields)
-    told = hub.failures >= FAILURES_UNTIL_GONE and hub.last_status == FetchStatus.GONE.value
-    if status is FetchStatus.GONE and failures >= FAILURES_UNTIL_GONE and not told:
+    announced = hub.failures >= FAILURES_UNTIL_GONE and hub.last_status == FetchStatus.GONE.value
+    if status is FetchStatus.GONE and failures >= FAILURES_UNTIL_GONE and not announced:
         fields["state"] = HubStatus.RESTING
         record = replace(
             record, page_fields={"state": PageState.GONE}, page_change=PageChange(ChangeKind.GONE)
@@ -212,8 +212,8 @@ def _never_there(
             # It may be yet to come, so it is looked for again like any new page.
             page = PageUpdate(
                 state=PageState.MISSING,
-                look_due_at=now + HOUR,
-                looked_at=now,
+                verify_due_at=now + HOUR,
+                verified_at=now,
                 rule=Rule.NOT_THERE_YET,
             )
             return Decision(
@@ -247,7 +247,7 @@ def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
     fields = HubUpdate(
         visited_at=now,
         visits=hub.visits + 1,
-        barren_visits=hub.barren_visits + 1,
+        unproductive_visits=hub.unproductive_visits + 1,
         failures=0,
         last_status=outcome.response.status.value,
     )
@@ -273,7 +273,7 @@ def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
 
 
 def _is_back(hub: HubRow) -> bool:
-    """Tell whether a hub that answers now was given up for gone."""
+    """Return whether a hub that answers now was given up for gone."""
     return hub.state == HubStatus.RESTING and hub.failures >= FAILURES_UNTIL_GONE
 
 
@@ -286,7 +286,7 @@ def _article(outcome: Outcome, facts: HubFacts, page: Page) -> Decision:
     now, digest = facts.now, outcome.body_md5
     news = page_news(facts.page, Rule.NOT_A_HUB, page.title, awaits_event=facts.awaits_event)
     fields = _page_fields(page, facts.hub) | PageUpdate(
-        body_md5=digest, looked_at=now, rule=news.rule or Rule.NOT_A_HUB
+        body_md5=digest, verified_at=now, rule=news.rule or Rule.NOT_A_HUB
     )
     section = facts.section if facts.section is not None and news.announce else Section()
     html, _ = decode_body(outcome.response.body, outcome.response.headers.get("content-type", ""))
@@ -298,7 +298,7 @@ def _article(outcome: Outcome, facts: HubFacts, page: Page) -> Decision:
         more_pages=section.unknown,
         verify_again=section.read_again,
         text=text,
-        next_check=first_check(outcome, now, facts.terms) if check and facts.terms else None,
+        next_refresh=first_refresh(outcome, now, facts.terms) if check and facts.terms else None,
     )
     visit = Visit(at=now, not_modified=outcome.unchanged, wait_seconds=wait_seconds(outcome))
     return Decision(
@@ -341,21 +341,21 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
     links = decide_links(view)
     event, baseline = links.event, hub.baseline_at is None
     came = sum(link.announce for link in links.seen) + len(links.verified)
-    gap = event is None and overflowed(view, links.rules)
-    migrated = event is not None and event.kind == "relaunch"
+    overflow = event is None and overflowed(view, links.rules)
+    migrated = event is not None and event.kind == "url_migration"
     unsure = facts.probability is not None and facts.probability < SURE_SCORE
-    doubtful = unsure or is_edition_front(hub.identity)
+    doubtful = unsure or is_edition_front(hub.canonical_key)
     news = _perhaps_hub(facts, Rule.PERHAPS_A_HUB) if doubtful else PageNews()
     guesses = view.guesses or Guesses()
-    fresh = [one for one in links.seen if one.announce or one.identity in links.verified]
+    fresh = [one for one in links.seen if one.announce or one.canonical_key in links.verified]
     record = replace(
         base_record(outcome, now),
         links=links.seen,
         keep_missing=page.truncated,
-        gap=gap,
+        overflow=overflow,
         hub_fields=_hub_fields(outcome, facts, page, came),
         site_fields=_site_fields(facts, migrated=migrated),
-        site_change=_site_change(facts, links, page, gap=gap),
+        site_change=_site_change(facts, links, page, overflow=overflow),
         backfill_folder=folder_of([link.url for link in links.seen if link.backfill]),
         page_change=PageChange(ChangeKind.BACK) if _is_back(hub) else None,
         rebaseline=migrated,
@@ -370,7 +370,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
         # What a list gained of older pages is one announcement, and as much worth a visit.
         novel=came + any(link.backfill for link in links.seen),
         baseline=baseline,
-        all_new=gap and all_new(view, links.rules),
+        all_new=overflow and all_new(view, links.rules),
         not_modified=outcome.unchanged,
         wait_seconds=wait_seconds(outcome),
         published=_published(view, links),
@@ -399,7 +399,7 @@ def _come_up(view: HubView) -> tuple[VerifyAgain, ...]:
         and known.id not in view.visible
         and (
             known.state == PageState.MISSING
-            or (known.state == PageState.GONE and is_kept_back(known.rule))
+            or (known.state == PageState.GONE and is_withheld(known.rule))
         )
     )
 
@@ -411,13 +411,13 @@ def _vanished(view: HubView, page: Page) -> int:
 
 
 def _site_change(
-    facts: HubFacts, links: LinkDecisions, page: Page, *, gap: bool
+    facts: HubFacts, links: LinkDecisions, page: Page, *, overflow: bool
 ) -> SiteChange | None:
     """Return what happened to the site: an event, or an overflow that is not followed any further."""
     if links.event is not None:
         return SiteChange(links.event.kind, links.event.reason)
     most = facts.view.limits.max_next_pages if facts.view is not None else 0
-    if not gap or not page.next_url or not most or facts.later_pages < most:
+    if not overflow or not page.next_url or not most or facts.later_pages < most:
         return None
     return SiteChange(OVERFLOW, f"all new on {most} further pages; not read: {page.next_url}")
 
@@ -425,7 +425,7 @@ def _site_change(
 def _site_fields(facts: HubFacts, *, migrated: bool) -> SiteUpdate:
     fields = SiteUpdate()
     if migrated:
-        fields["relaunched_at"] = facts.now
+        fields["migrated_at"] = facts.now
     if facts.feed is not None and facts.feed.rules is not None:
         fields["scope"] = facts.feed.rules
     if facts.probes is not None:
@@ -444,7 +444,7 @@ def _hub_fields(outcome: Outcome, facts: HubFacts, page: Page, came: int) -> Hub
         visits=hub.visits + 1,
         failures=0,
         new_pages=hub.new_pages + came,
-        barren_visits=0 if came else hub.barren_visits + 1,
+        unproductive_visits=0 if came else hub.unproductive_visits + 1,
         shown_links=len(facts.found),
         links_md5=links_digest(facts.found),
         last_status=outcome.response.status.value,
@@ -476,7 +476,7 @@ def _page_fields(page: Page, hub: HubRow) -> PageUpdate:
 def _new_address(outcome: Outcome, hub: HubRow) -> PageUpdate:
     """Ask for a page by the address to which it permanently redirects: one request, not two."""
     url = normalize(outcome.response.url)
-    if not outcome.response.permanent or url is None or identity(url) != hub.identity:
+    if not outcome.response.permanent or url is None or canonical_key(url) != hub.canonical_key:
         return PageUpdate()
     return PageUpdate(url=url)
 
@@ -522,7 +522,7 @@ def _neighbours(page: Page, facts: HubFacts) -> list[SeenLink]:
         part = NewHub(HubKind.SITEMAP, HubRole.SITEMAP, 1.0, f"listed in {hub.url}", now)
         named += [(target.url, part) for target in facts.found[:MAX_SITEMAPS]]
     links = [
-        SeenLink(identity(url), url, hub=new)
+        SeenLink(canonical_key(url), url, hub=new)
         for address, new in named
         if (url := normalize(address)) is not None
     ]

@@ -59,7 +59,7 @@ def score_targets(
     *,
     depth: int | None = None,
 ) -> dict[str, float]:
-    """Return the probability of being a hub, by identity; *context* is what the site's URLs say.
+    """Return the probability of being a hub, by canonical key; *context* is what the site's URLs say.
 
     *depth* is how many steps the links are from the seed; None = unknown.
     """
@@ -70,7 +70,7 @@ def score_targets(
     if context is not None:
         pairs = zip(found, scores, strict=True)
         scores = [context.corrected(target.url, float(p)) for target, p in pairs]
-    return {target.identity: float(p) for target, p in zip(found, scores, strict=True)}
+    return {target.canonical_key: float(p) for target, p in zip(found, scores, strict=True)}
 
 
 def choose_hubs(
@@ -83,11 +83,11 @@ def choose_hubs(
     chosen: set[str] = set()
     by_template = dict(counts.by_template)
     likely = [t for t in found if (page_number(t.url) or 0) <= limits.max_next_pages]
-    for target in sorted(likely, key=lambda t: -scores[t.identity]):
+    for target in sorted(likely, key=lambda t: -scores[t.canonical_key]):
         form = template(target.url)
         if counts.total + len(chosen) >= limits.max_per_site:
             break
         if by_template.get(form, 0) < limits.max_per_template:
             by_template[form] = by_template.get(form, 0) + 1
-            chosen.add(target.identity)
+            chosen.add(target.canonical_key)
     return chosen

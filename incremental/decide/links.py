@@ -9,17 +9,17 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from incremental.decide.mirrors import stripped
+from incremental.decide.path_aliases import stripped
 from incremental.parse import Link
 from incremental.scope import Scope, page_number, trap
-from incremental.urls import identity, normalize
+from incremental.urls import canonical_key, normalize
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """A page that a visited page leads to."""
 
-    identity: str
+    canonical_key: str
     url: str
     """In fetch form."""
     anchor: str = ""
@@ -32,38 +32,38 @@ def targets(
     links: Iterable[Link],
     scope: Scope,
     *,
-    mirrors: Sequence[str] = (),
+    path_aliases: Sequence[str] = (),
     own: str = "",
     beyond: Scope | None = None,
 ) -> list[Target]:
     """Return what *links* lead to inside *scope*, in page order, each page once.
 
-    *mirrors* are path prefixes that show the same pages as the path without them; *own* is the
-    identity of the page itself, which is left out. A link of several addresses means the first that
+    *path aliases* are path prefixes that show the same pages as the path without them; *own* is the
+    canonical key of the page itself, which is left out. A link of several addresses means the first that
     is inside; with none of them inside it counts when it lies *beyond*.
     """
     found: dict[str, Target] = {}
     for link in links:
-        target = _target(link, scope, mirrors)
+        target = _target(link, scope, path_aliases)
         if target is None and beyond is not None:
-            target = _target(link, beyond, mirrors)
-        if target is None or target.identity == own:
+            target = _target(link, beyond, path_aliases)
+        if target is None or target.canonical_key == own:
             continue
-        before = found.setdefault(target.identity, target)
+        before = found.setdefault(target.canonical_key, target)
         if before is not target:
-            found[target.identity] = _merged(before, target)
+            found[target.canonical_key] = _merged(before, target)
     return list(found.values())
 
 
-def _target(link: Link, scope: Scope, mirrors: Sequence[str]) -> Target | None:
+def _target(link: Link, scope: Scope, path_aliases: Sequence[str]) -> Target | None:
     usable = filter(None, map(normalize, (link.url, *link.others)))
     inside = (url for url in usable if scope.verdict(url).inside and not trap(url))
     url = next(inside, None)
     if url is None:
         return None
-    url = without_mirror(url, mirrors)
+    url = without_path_alias(url, path_aliases)
     return Target(
-        identity=identity(url),
+        canonical_key=canonical_key(url),
         url=url,
         anchor=link.anchor,
         tag_path=link.tag_path,
@@ -78,28 +78,28 @@ def _merged(first: Target, again: Target) -> Target:
     return replace(first, anchor=anchor, published_at=first.published_at or again.published_at)
 
 
-def without_mirror(url: str, mirrors: Sequence[str]) -> str:
-    """Return *url* without the path prefix that only mirrors the site, if it has one."""
-    for prefix in mirrors:
+def without_path_alias(url: str, path_aliases: Sequence[str]) -> str:
+    """Return *url* without the path prefix that only repeats the site, if it has one."""
+    for prefix in path_aliases:
         url = stripped(url, prefix)
     return url
 
 
 def links_digest(found: Iterable[Target]) -> str:
     """Return an MD5 of which pages a page leads to, whatever their order and anchors."""
-    names = "\n".join(sorted(target.identity for target in found))
+    names = "\n".join(sorted(target.canonical_key for target in found))
     return hashlib.md5(names.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def top_folder(identity: str) -> str:
-    """Return the beginning that the identities in a page's first folder share; empty at the root.
+def top_folder(canonical_key: str) -> str:
+    """Return the beginning that the canonical keys in a page's first folder share; empty at the root.
 
     ``//host/news/2024/x`` -> ``//host/news/``; ``//host/x`` -> an empty text.
     """
-    parts = identity.split("/", 4)
+    parts = canonical_key.split("/", 4)
     return "/".join(parts[:4]) + "/" if len(parts) == 5 else ""  # noqa: PLR2004 - //host/folder/rest
 
 
 def is_later_page(target: Target) -> bool:
-    """Tell whether an address names a later page of a list."""
+    """Return whether an address names a later page of a list."""
     return page_number(target.url) is not None

@@ -22,9 +22,9 @@ class Migration:
 
     reason: str
     moved: Mapping[str, int]
-    """Identities of the new addresses with the ids of the pages that they were, by headline."""
-    kind: str = "relaunch"
-    """``relaunch``, or ``flood``: something makes addresses without end."""
+    """Canonical keys of the new addresses with the ids of the pages that they were, by headline."""
+    kind: str = "url_migration"
+    """``url_migration``, or ``burst``: something makes addresses without end."""
 
 
 def migration(
@@ -44,7 +44,7 @@ def migration(
     if len(lost_urls) < MIGRATION_LOST_SHARE * (len(lost_urls) + kept):
         return None
     moved = {
-        t.identity: anchors[t.anchor]
+        t.canonical_key: anchors[t.anchor]
         for t in news
         if len(t.anchor) >= MIN_HEADLINE_CHARS and t.anchor in anchors
     }

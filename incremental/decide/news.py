@@ -29,13 +29,13 @@ from incremental.decide.hub_view import HubView, Since
 from incremental.decide.hubs import choose_hubs
 from incremental.decide.links import Target, is_later_page
 from incremental.decide.migration import Migration, migration
-from incremental.decide.rules import Rule, Standing, is_kept_back
+from incremental.decide.rules import Rule, Standing, is_withheld
 from incremental.decide.url_dates import date_in_url
 from incremental.scope import page_number
 from incremental.times import DAY, HOUR, believable
 from incremental.urls import host_of
 from store.enums import HubKind, HubRole, PageState
-from store.values import HubRow, KnownPage, LookRow, NewHub, SeenLink
+from store.values import HubRow, KnownPage, NewHub, SeenLink, VerificationRow
 
 _LIST_WORDS = re.compile(
     r"/(?:tags?|categor(?:y|ies)|topics?|archives?|authors?|labels?)/", re.IGNORECASE
@@ -76,15 +76,15 @@ def link_rule(  # noqa: PLR0911, PLR0913 - a table of cases; each bears on it
 
 
 def _is_baseline(hub: HubRow) -> bool:
-    """Tell whether this is the first time that the hub shows anything of ours.
+    """Return whether this is the first time that the hub shows anything of ours.
 
-    A feed that named a wrong host for weeks begins anew on the day when that is mended.
+    A feed that named a wrong host for weeks begins again on the day when that is mended.
     """
     return hub.baseline_at is None or (hub.kind == HubKind.FEED and not hub.shown_links)
 
 
 def _dated_since(target: Target, hub: HubRow, since: Since) -> bool:
-    """Tell whether a feed dates a page of its baseline after we began to watch.
+    """Return whether a feed dates a page of its baseline after we began to watch.
 
     Only a feed prints when a page was published; a sitemap's lastmod moves with every deployment.
     """
@@ -95,12 +95,12 @@ def _dated_since(target: Target, hub: HubRow, since: Since) -> bool:
 
 
 def _overlooked(known: KnownPage, hub: HubRow, since: Since, *, old: bool) -> bool:
-    """Tell whether a known page became known only after this hub, which now shows it, was last read."""
+    """Return whether a known page became known only after this hub, which now shows it, was last read."""
     if known.announced_at is not None or hub.baseline_at is None or hub.visited_at is None:
         return False
-    if is_kept_back(known.rule):
+    if is_withheld(known.rule):
         return False  # it was read, and is none to announce
-    if since.relaunched_at is not None and hub.visited_at < since.relaunched_at:
+    if since.migrated_at is not None and hub.visited_at < since.migrated_at:
         return False  # what it shows under new addresses is part of that event
     # What stands in a feed is no hub, whatever its address looks like.
     eligible = (
@@ -119,26 +119,26 @@ class LinkDecisions:
 
     seen: tuple[SeenLink, ...]
     rules: Mapping[str, Rule]
-    """By identity."""
+    """By canonical key."""
     event: Migration | None
     verified: frozenset[str]
     """Those that are fetched before they are announced."""
 
     def standing(self, target: Target) -> Standing:
         """Return what a link is to the reader of news."""
-        return self.rules[target.identity].standing
+        return self.rules[target.canonical_key].standing
 
 
 def decide_links(view: HubView) -> LinkDecisions:
     """Decide on every link of a hub page: known, new, verified first, backfill, hub, or part of an event."""
     rules = {
-        t.identity: link_rule(
+        t.canonical_key: link_rule(
             t,
-            view.known.get(t.identity),
+            view.known.get(t.canonical_key),
             view.hub,
             view.since,
             hub_like=view.hub.kind != HubKind.FEED
-            and view.scores.get(t.identity, 0.0) >= view.limits.threshold,
+            and view.scores.get(t.canonical_key, 0.0) >= view.limits.threshold,
             new_hub=view.came_up(t),
         )
         for t in view.found
@@ -150,10 +150,10 @@ def decide_links(view: HubView) -> LinkDecisions:
     arrived = gained_old(view, rules) if event is None else frozenset()
     if event is None:
         decided = [
-            _decided(t, rules[t.identity], view, hubs, verified, arrived) for t in view.found
+            _decided(t, rules[t.canonical_key], view, hubs, verified, arrived) for t in view.found
         ]
     else:
-        decided = [_of_event(t, rules[t.identity], view, hubs, event) for t in view.found]
+        decided = [_of_event(t, rules[t.canonical_key], view, hubs, event) for t in view.found]
     return LinkDecisions(tuple(decided), rules, event, verified)
 
 
@@ -161,27 +161,27 @@ def _event(view: HubView, rules: Mapping[str, Rule]) -> Migration | None:
     """Return what happened to the whole site, so that its new links are no news."""
     if view.hub.baseline_at is None:
         return None
-    news = [t for t in view.found if rules[t.identity].standing is Standing.NEW]
+    news = [t for t in view.found if rules[t.canonical_key].standing is Standing.NEW]
     kept = sum(k.id in view.visible for k in view.known.values())
     if len(news) > view.quota:
-        return Migration(f"{len(news)} new addresses at once on {view.hub.url}", {}, kind="flood")
-    came = [t for t in view.found if rules[t.identity] is Rule.BACKFILL]
+        return Migration(f"{len(news)} new addresses at once on {view.hub.url}", {}, kind="burst")
+    came = [t for t in view.found if rules[t.canonical_key] is Rule.BACKFILL]
     return migration([*news, *came], view.lost_urls, kept, view.anchors)
 
 
 def _new_hubs(view: HubView, rules: Mapping[str, Rule]) -> dict[str, NewHub]:
     """Return the links that become hubs."""
-    unknown = [t for t in view.found if rules[t.identity].standing is Standing.HUB]
+    unknown = [t for t in view.found if rules[t.canonical_key].standing is Standing.HUB]
     chosen = choose_hubs(unknown, view.scores, view.counts, view.limits)
-    chosen |= {t.identity for t in unknown if view.corrected.get(t.identity) == "hub"}
-    return {t.identity: _new_hub(view, t) for t in unknown if t.identity in chosen}
+    chosen |= {t.canonical_key for t in unknown if view.corrected.get(t.canonical_key) == "hub"}
+    return {t.canonical_key: _new_hub(view, t) for t in unknown if t.canonical_key in chosen}
 
 
 def _new_hub(view: HubView, target: Target) -> NewHub:
     """Return a hub to be visited: the likeliest first, later pages of a list after their first."""
-    score, number = view.scores[target.identity], page_number(target.url)
+    score, number = view.scores[target.canonical_key], page_number(target.url)
     now = view.since.now
-    if view.corrected.get(target.identity) == "hub":
+    if view.corrected.get(target.canonical_key) == "hub":
         return NewHub(HubKind.HTML, HubRole.USER, score, "you said that it is a hub", now)
     if number is not None:
         return NewHub(
@@ -198,20 +198,20 @@ def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
     Those of which topics expect most come first, else as they stand on the page.
     """
     fresh = [
-        t.identity
+        t.canonical_key
         for t in view.found
-        if rules[t.identity].standing is Standing.NEW and t.identity not in view.known
+        if rules[t.canonical_key].standing is Standing.NEW and t.canonical_key not in view.known
     ]
     guesses = view.guesses
     if guesses is not None:
-        fresh.sort(key=lambda identity: -(guesses.expected(identity) or 0.0))
+        fresh.sort(key=lambda canonical_key: -(guesses.expected(canonical_key) or 0.0))
     first = {
-        t.identity
+        t.canonical_key
         for t in view.found
         if host_of(t.url) in view.leading
         or (view.hub.kind != HubKind.FEED and may_be_furniture(t.url))
     }
-    return frozenset(fresh[: view.looks]) | first.intersection(fresh)
+    return frozenset(fresh[: view.verifications]) | first.intersection(fresh)
 
 
 def _of_event(
@@ -221,9 +221,14 @@ def _of_event(
     state = PageState.BACKDATED if rule is Rule.BACKDATED else PageState.KNOWN
     if rule.standing in (Standing.NEW, Standing.BACKFILL):
         # So that the next hub to show it does not announce it either.
-        state, rule = PageState.RELAUNCHED, Rule.BURST if event.kind == "flood" else Rule.MIGRATED
+        state, rule = PageState.RELAUNCHED, Rule.BURST if event.kind == "burst" else Rule.MIGRATED
     return _seen(
-        target, view, state, rule, hubs.get(target.identity), event.moved.get(target.identity)
+        target,
+        view,
+        state,
+        rule,
+        hubs.get(target.canonical_key),
+        event.moved.get(target.canonical_key),
     )
 
 
@@ -235,8 +240,8 @@ def _decided(  # noqa: PLR0913, PLR0917 - what was decided for all links togethe
     verified: frozenset[str],
     arrived: frozenset[str],
 ) -> SeenLink:
-    came_up, hub = view.came_up(target), hubs.get(target.identity)
-    is_new, is_arrived = rule.standing is Standing.NEW, target.identity in arrived
+    came_up, hub = view.came_up(target), hubs.get(target.canonical_key)
+    is_new, is_arrived = rule.standing is Standing.NEW, target.canonical_key in arrived
     # An old page that only seems to be a hub is news of its kind, if the list gained it.
     old_hub = not came_up and is_old_hub(target, rule, view.hub, view.since)
     # Found on a hub that was read before, a hub would be news if it were none: its first visit tells.
@@ -248,7 +253,7 @@ def _decided(  # noqa: PLR0913, PLR0917 - what was decided for all links togethe
     waits = (
         (hub is not None and hub.role == HubRole.LIST and news)
         or over
-        or target.identity in verified
+        or target.canonical_key in verified
     )
     state = PageState.PENDING if waits else PageState.KNOWN
     if rule is Rule.BACKDATED:
@@ -266,7 +271,7 @@ def _decided(  # noqa: PLR0913, PLR0917 - what was decided for all links togethe
         state,
         rule,
         hub,
-        announce=is_new and target.identity not in verified,
+        announce=is_new and target.canonical_key not in verified,
         backfill=backfill,
         fetched=is_new or over,
     )
@@ -286,7 +291,7 @@ def _seen(  # noqa: PLR0913, PLR0917 - what was decided of one link
 ) -> SeenLink:
     guesses = view.guesses if fetched else None
     return SeenLink(
-        identity=target.identity,
+        canonical_key=target.canonical_key,
         url=target.url,
         anchor=target.anchor,
         tag_path=target.tag_path,
@@ -296,10 +301,10 @@ def _seen(  # noqa: PLR0913, PLR0917 - what was decided of one link
         backfill=backfill,
         state=state,
         hub=hub,
-        look_due_at=view.since.now if fetched else None,
+        verify_due_at=view.since.now if fetched else None,
         moved_from=moved_from,
-        look_score=guesses.expected(target.identity) if guesses else None,
-        link_context=guesses.contexts.get(target.identity) if guesses else None,
+        verify_score=guesses.expected(target.canonical_key) if guesses else None,
+        link_context=guesses.contexts.get(target.canonical_key) if guesses else None,
         rule=rule,
     )
 
@@ -316,7 +321,7 @@ class PageNews:
 
 
 def page_news(
-    row: LookRow | None,
+    row: VerificationRow | None,
     rule: Rule | None,
     title: str,
     *,

@@ -31,12 +31,12 @@ _DIGITS = re.compile(r"\d+")
 
 
 def all_new(view: HubView, rules: Mapping[str, Rule]) -> bool:
-    """Tell whether a list on the hub is all or mostly of pages that nobody had seen."""
+    """Return whether a list on the hub is all or mostly of pages that nobody had seen."""
     return _can_overflow(view.hub) and _turned_over(view, rules, since=inf, unseen=MIN_LINKS)
 
 
 def overflowed(view: HubView, rules: Mapping[str, Rule]) -> bool:
-    """Tell whether pages may have scrolled by: a list on the hub is all or mostly new to it."""
+    """Return whether pages may have scrolled by: a list on the hub is all or mostly new to it."""
     hub = view.hub
     if not _can_overflow(hub):
         return False
@@ -64,12 +64,12 @@ def _turned_over(
     since: float,
     unseen: int,
 ) -> bool:
-    """Tell whether most of some list came after *since*, and at least *unseen* of it was unknown."""
+    """Return whether most of some list came after *since*, and at least *unseen* of it was unknown."""
     lists: dict[str, list[Target]] = {}
     for target in view.found:
         lists.setdefault(_DIGITS.sub("0", target.tag_path), []).append(target)
     for targets in lists.values():
-        new = sum(rules[t.identity].standing is Standing.NEW for t in targets)
+        new = sum(rules[t.canonical_key].standing is Standing.NEW for t in targets)
         fresh = sum(_is_fresh(view, t, rules, since) for t in targets)
         old = len(targets) - fresh
         if fresh >= MIN_LINKS and new >= unseen and old <= MAX_OLD_SHARE * len(targets):
@@ -78,14 +78,14 @@ def _turned_over(
 
 
 def _all_gone(view: HubView, rules: Mapping[str, Rule], *, since: float) -> bool:
-    """Tell whether hardly any article is left of what it showed before: the lists are short."""
+    """Return whether hardly any article is left of what it showed before: the lists are short."""
     fresh = sum(_is_fresh(view, t, rules, since) for t in view.found)
     kept = sum(page.id in view.visible and not page.is_hub for page in view.known.values())
     return fresh > 0 and kept <= MAX_OLD_SHARE * (fresh + kept)
 
 
 def _is_fresh(view: HubView, target: Target, rules: Mapping[str, Rule], since: float) -> bool:
-    if rules[target.identity].standing is Standing.NEW:
+    if rules[target.canonical_key].standing is Standing.NEW:
         return True
-    known = view.known.get(target.identity)
+    known = view.known.get(target.canonical_key)
     return known is not None and not known.is_hub and known.first_seen_at > since

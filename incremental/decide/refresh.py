@@ -21,14 +21,14 @@ from incremental.decide.furniture import is_soft_404
 from incremental.decide.links import Target
 from incremental.decide.rules import Rule
 from incremental.fetch.status import HAS_PAGE, FetchStatus
-from incremental.history.plan import CheckTerms, next_check_at
+from incremental.history.plan import RefreshTerms, next_refresh_at
 from incremental.history.reading import whole
 from incremental.history.textdiff import TextDiff, diff
 from incremental.visit import Outcome
-from store.answers.values import CheckRow, StoredText
+from store.answers.values import RefreshRow, StoredText
 from store.enums import ChangeKind, HubKind, PageState
 from store.updates import PageUpdate
-from store.values import ARTICLE, NewHub, NextCheck, PageChange, ReadText, SeenLink, VisitRecord
+from store.values import ARTICLE, NewHub, NextRefresh, PageChange, ReadText, SeenLink, VisitRecord
 
 MAX_GAINED = 20
 """An article that leads to more new pages at once was not edited but replaced."""
@@ -39,14 +39,14 @@ class RefreshFacts:
     """What was known before the refresh that bears on it."""
 
     now: float
-    row: CheckRow
+    row: RefreshRow
     before: StoredText | None
     """The text as it was read last."""
     same_since: float
     """When the page was announced or last changed."""
     moved_to: SeenLink | None
     """The address that it has now, when that is another one which nobody knew."""
-    terms: CheckTerms
+    terms: RefreshTerms
     gone: str = ""
     """Why the page is not there any more; empty = it is, or nobody knows."""
     gained: Sequence[Target] = ()
@@ -58,11 +58,11 @@ def decide_refresh(outcome: Outcome, facts: RefreshFacts) -> Decision:
     record = _compared(base_record(outcome, facts.now), outcome, facts)
     change = record.page_change.kind if record.page_change is not None else None
     changed = change in (ChangeKind.CHANGED, ChangeKind.BACK, ChangeKind.MOVED)
-    due_at = next_check_at(facts.now if changed else facts.same_since, facts.now, facts.terms)
+    due_at = next_refresh_at(facts.now if changed else facts.same_since, facts.now, facts.terms)
     stays = change not in (ChangeKind.GONE, ChangeKind.MOVED)
     record = replace(
         record,
-        next_check=_next_check(outcome, facts.row, due_at),
+        next_refresh=_next_refresh(outcome, facts.row, due_at),
         more_pages=(*record.more_pages, *(_gained(facts) if stays else ())),
     )
     # Both bodies explain a change; one that differs in noise alone is not kept.
@@ -132,16 +132,16 @@ def _gained(facts: RefreshFacts) -> Sequence[SeenLink]:
     return (
         *(
             SeenLink(
-                t.identity,
+                t.canonical_key,
                 t.url,
                 t.anchor,
                 state=PageState.PENDING,
-                look_due_at=now,
+                verify_due_at=now,
                 rule=Rule.GAINED_LINK,
             )
             for t in facts.gained
         ),
-        SeenLink(row.identity, row.url, hub=hub),
+        SeenLink(row.canonical_key, row.url, hub=hub),
     )
 
 
@@ -150,10 +150,10 @@ def difference(before: StoredText, after: ReadText) -> TextDiff:
     return diff(whole(before.title, before.text), whole(after.title, after.text))
 
 
-def _next_check(outcome: Outcome, row: CheckRow, due_at: float | None) -> NextCheck:
+def _next_refresh(outcome: Outcome, row: RefreshRow, due_at: float | None) -> NextRefresh:
     headers = outcome.response.headers
     read = outcome.body_md5 is not None
-    return NextCheck(
+    return NextRefresh(
         due_at=due_at,
         checks=row.checks + 1,
         etag=headers.get("etag") if read else row.etag,
@@ -161,11 +161,11 @@ def _next_check(outcome: Outcome, row: CheckRow, due_at: float | None) -> NextCh
     )
 
 
-def first_check(outcome: Outcome, now: float, terms: CheckTerms) -> NextCheck:
-    """Return the plan for a page that has just been told and read."""
+def first_refresh(outcome: Outcome, now: float, terms: RefreshTerms) -> NextRefresh:
+    """Return the plan for a page that has just been announced and read."""
     headers = outcome.response.headers
-    return NextCheck(
-        due_at=next_check_at(now, now, terms),
+    return NextRefresh(
+        due_at=next_refresh_at(now, now, terms),
         etag=headers.get("etag"),
         last_modified=headers.get("last-modified"),
     )

@@ -66,7 +66,7 @@ class Rule(StrEnum):
     PERHAPS_A_HUB = "perhaps_a_hub"
     """Nobody is sure that it is a hub: it is announced, and monitored as well."""
 
-    # A page that was fetched, or looked for, and is kept back.
+    # A page that was fetched, or looked for, and is withheld.
     NOT_THERE = "not_there"
     NOT_THERE_YET = "not_there_yet"
     HOME_INSTEAD = "home_instead"
@@ -111,6 +111,6 @@ _KEEPS_BACK = frozenset(
 )
 
 
-def is_kept_back(rule: str | None) -> bool:
-    """Tell whether the rule that a store holds keeps a page back."""
+def is_withheld(rule: str | None) -> bool:
+    """Return whether the rule that a store holds keeps a page back."""
     return rule is not None and Rule(rule).keeps_back

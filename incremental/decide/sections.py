@@ -41,11 +41,11 @@ class SectionFacts:
 
     now: float
     own: str
-    """Its identity."""
+    """Its canonical key."""
     found: Sequence[Target]
     """Its links."""
     known: Mapping[str, KnownPage]
-    """Itself and those of its links that are known, by identity."""
+    """Itself and those of its links that are known, by canonical key."""
     came_up: frozenset[str]
     """Those of :func:`folders_of` below which nothing was known until lately."""
     settled: bool
@@ -72,13 +72,13 @@ class Section:
 
 
 def folder_of_page(own: str) -> str:
-    """Return the beginning that the identities in a page's folder share."""
+    """Return the beginning that the canonical keys in a page's folder share."""
     return own.rsplit("/", 1)[0] + "/"
 
 
 def folders_of(own: str, found: Sequence[Target]) -> set[str]:
     """Return the folders of which it matters whether they came up, empty ones left out."""
-    folders = {top_folder(t.identity) for t in editions(own, found)}
+    folders = {top_folder(t.canonical_key) for t in editions(own, found)}
     if top_folder(own):
         folders.add(folder_of_page(own))
     if language_of(own):
@@ -89,12 +89,12 @@ def folders_of(own: str, found: Sequence[Target]) -> set[str]:
 def originals(
     own: str, found: Sequence[Target], known: Mapping[str, KnownPage]
 ) -> dict[str, KnownPage]:
-    """Return the originals that a page of an edition links to, by the identities of their translations."""
+    """Return the originals that a page of an edition links to, by the keys of their translations."""
     language = language_of(own)
     return {
-        translated(t.identity, language): known[t.identity]
+        translated(t.canonical_key, language): known[t.canonical_key]
         for t in found
-        if t.identity in known and not language_of(t.identity)
+        if t.canonical_key in known and not language_of(t.canonical_key)
     }
 
 
@@ -102,7 +102,7 @@ def section_of(facts: SectionFacts) -> Section:
     """Return what came up with a new page."""
     own, now = facts.own, facts.now
     near = _near(facts)
-    unknown = [t for t in near if t.identity not in facts.known]
+    unknown = [t for t in near if t.canonical_key not in facts.known]
     unknown = unknown if len(unknown) <= MAX_NEW_SECTION else []
     return Section(
         unknown=(
@@ -119,11 +119,11 @@ def _near(facts: SectionFacts) -> list[Target]:
     folder = folder_of_page(facts.own)
     if not top_folder(facts.own) or not (facts.by_article or folder in facts.came_up):
         return []
-    return [t for t in facts.found if t.identity.startswith(folder) and not is_later_page(t)]
+    return [t for t in facts.found if t.canonical_key.startswith(folder) and not is_later_page(t)]
 
 
 def is_new_edition(own: str, came_up: frozenset[str]) -> bool:
-    """Tell whether a page is of a language edition that came up."""
+    """Return whether a page is of a language edition that came up."""
     return bool(language_of(own)) and top_folder(own) in came_up
 
 
@@ -134,8 +134,8 @@ def _new_editions(facts: SectionFacts) -> list[Target]:
     return [
         t
         for t in editions(facts.own, facts.found)
-        if t.identity not in facts.known
-        and ((facts.settled and fresh) or top_folder(t.identity) in facts.came_up)
+        if t.canonical_key not in facts.known
+        and ((facts.settled and fresh) or top_folder(t.canonical_key) in facts.came_up)
     ]
 
 
@@ -153,10 +153,10 @@ def _read_again(facts: SectionFacts) -> tuple[VerifyAgain, ...]:
 
 def _pending(target: Target, rule: Rule, now: float) -> SeenLink:
     return SeenLink(
-        target.identity,
+        target.canonical_key,
         target.url,
         target.anchor,
         state=PageState.PENDING,
-        look_due_at=now,
+        verify_due_at=now,
         rule=rule,
     )

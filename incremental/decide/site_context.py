@@ -2,7 +2,7 @@
 
 The classifier judges by addresses it was trained on; a site of its own style (articles at
 ``/some-name/``) fools it again and again. Once some pages of one form were read and turned out to be
-topic pages, the next page of that form is one, too: a Bayes factor by template, with add-one
+articles, the next page of that form is one, too: a Bayes factor by template, with add-one
 smoothing.
 """
 
@@ -24,11 +24,11 @@ _EDGE = 1e-6
 
 @dataclass(slots=True)
 class SiteContext:
-    """Built from the store now and then; :meth:`tell` keeps it up to date in between."""
+    """Built from the store now and then; :meth:`add` keeps it up to date in between."""
 
     index: SiteIndex
     verdicts: dict[str, list[int]]
-    """Topic pages and hubs read so far, by template."""
+    """Articles and hubs read so far, by template."""
     made_at: float
 
     @classmethod
@@ -42,10 +42,10 @@ class SiteContext:
         """Build from (URL, anchor) of known pages; (URL, is a hub) and (URL, bytes) of pages read."""
         context = cls(SiteIndex.build(known, sizes), {}, now)
         for url, is_hub in judged:
-            context.tell(url, hub=is_hub)
+            context.add(url, hub=is_hub)
         return context
 
-    def tell(self, url: str, *, hub: bool) -> None:
+    def add(self, url: str, *, hub: bool) -> None:
         """Count a verdict."""
         self.verdicts.setdefault(template(url), [0, 0])[hub] += 1
 

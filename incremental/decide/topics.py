@@ -3,8 +3,8 @@
 ::
 
     examples, key words      -> readiness     may it judge, and what is it waiting for?
-    a page's links           -> leads_of      which lead out of every watched site, and are worth a look
-    links of a hub page      -> Guesses       what is expected of them, for the order of looks
+    a page's links           -> external_candidates_of  those out of all watched sites that are worth a fetch
+    links of a hub page      -> Guesses       what is expected of them, for the order of verification fetches
     a page's text            -> to_text       <-> JSON of the store
 """
 
@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass, field
 from classifier.topic.values import LinkContext, PageText
 from incremental.scope import trap
 from incremental.times import DAY, HOUR
-from incremental.urls import host_of, identity, registered_domain
+from incremental.urls import canonical_key, host_of, registered_domain
 from store.topic_values import ExampleRow
-from store.values import NewLead, SeenLink, TopicScore
+from store.values import NewExternalCandidate, SeenLink, TopicScore
 
 EXAMPLE = "example"
 RELEVANT = "relevant"
@@ -29,7 +29,7 @@ LIKELY = 0.5
 """Score of a link from which on it counts as relevant: where *relevant* begins for pages."""
 MAX_WORTH = 3.0
 """What the most promising link counts for its hub, in usual links."""
-MAX_LEADS_PER_PAGE = 5
+MAX_EXTERNAL_CANDIDATES_PER_PAGE = 5
 _MAX_TITLE, _MAX_META, _MAX_BODY = 500, 2_000, 50_000
 _MAX_HEADINGS, _MAX_ANCHORS, _MAX_LINE = 60, 600, 300
 _MAX_WHY = 600
@@ -49,15 +49,15 @@ class Guesses:
     """What topics expect of links whose pages were not fetched. Before a fetch a score only orders."""
 
     scores: Mapping[str, tuple[TopicScore, ...]] = field(default_factory=dict)
-    """By identity, one of each topic."""
+    """By canonical key, one of each topic."""
     contexts: Mapping[str, str] = field(default_factory=dict)
-    """By identity, as :func:`to_context` writes them."""
+    """By canonical key, as :func:`to_context` writes them."""
     usual: float = 1.0
     """What is expected of a link that nothing speaks for or against."""
 
-    def expected(self, identity: str) -> float | None:
+    def expected(self, canonical_key: str) -> float | None:
         """Return the best score that any topic gives a link; None = nobody guessed."""
-        return max((score.score for score in self.scores.get(identity, ())), default=None)
+        return max((score.score for score in self.scores.get(canonical_key, ())), default=None)
 
     def expected_among(self, links: Iterable[SeenLink]) -> float:
         """Return how many usual links *links* are worth, by what is expected of them.
@@ -65,13 +65,13 @@ class Guesses:
         Not how many are on topic: hubs that were never judged count as usual, and must not seem better
         than those that bring one such page in five.
         """
-        parts = ((self.expected(link.identity) or 0.0) / self.usual for link in links)
+        parts = ((self.expected(link.canonical_key) or 0.0) / self.usual for link in links)
         return sum((min(part, MAX_WORTH) for part in parts), 0.0)
 
     def of_waiting(self, links: Iterable[SeenLink]) -> tuple[TopicScore, ...]:
         """Return the guesses of those of *links* that are news, or may be: that wait for a look."""
-        waiting = (link for link in links if link.look_due_at is not None)
-        return tuple(score for link in waiting for score in self.scores.get(link.identity, ()))
+        waiting = (link for link in links if link.verify_due_at is not None)
+        return tuple(score for link in waiting for score in self.scores.get(link.canonical_key, ()))
 
 
 def readiness(examples: Sequence[ExampleRow], keywords: Sequence[str]) -> Readiness:
@@ -94,7 +94,7 @@ def readiness(examples: Sequence[ExampleRow], keywords: Sequence[str]) -> Readin
 
 
 def says_something(example: ExampleRow) -> bool:
-    """Tell whether a page was fetched and holds any text: an empty page teaches nothing."""
+    """Return whether a page was fetched and holds any text: an empty page teaches nothing."""
     return example.text is not None and not is_empty(from_text(example.text))
 
 
@@ -117,7 +117,7 @@ def retry_at(failures: int, now: float) -> float:
 
 
 def is_empty(page: PageText) -> bool:
-    """Tell whether a page holds no word at all."""
+    """Return whether a page holds no word at all."""
     texts = (page.title, page.meta, page.body, *page.headings, *page.anchors)
     return not any(any(map(str.isalnum, text)) for text in texts)
 
@@ -153,27 +153,27 @@ def from_context(text: str | None) -> LinkContext | None:
     return LinkContext(**json.loads(text)) if text else None
 
 
-def leads_of(
+def external_candidates_of(
     links: Mapping[int, Sequence[tuple[LinkContext, float]]],
     *,
     found_on: str,
     follows: Callable[[str], bool],
-) -> tuple[NewLead, ...]:
+) -> tuple[NewExternalCandidate, ...]:
     """Return the best few links out of a page's site, by topic id, one a domain.
 
     *follows* tells whether the rules of the page's site let us follow an address; a link that only
     wastes requests (a calendar, a session, a share button's endless query) is left out as well.
     """
-    found: list[NewLead] = []
+    found: list[NewExternalCandidate] = []
     for topic_id, scored in links.items():
-        by_domain: dict[str, NewLead] = {}
+        by_domain: dict[str, NewExternalCandidate] = {}
         for link, score in sorted(scored, key=lambda one: -one[1]):
             domain = registered_domain(host_of(link.url))
             if not domain or domain in by_domain:
                 continue
             if trap(link.url) is None and follows(link.url):
-                by_domain[domain] = NewLead(
-                    topic_id, link.url, identity(link.url), domain, round(score, 4), found_on
+                by_domain[domain] = NewExternalCandidate(
+                    topic_id, link.url, canonical_key(link.url), domain, round(score, 4), found_on
                 )
-        found += list(by_domain.values())[:MAX_LEADS_PER_PAGE]
+        found += list(by_domain.values())[:MAX_EXTERNAL_CANDIDATES_PER_PAGE]
     return tuple(found)

@@ -1,4 +1,4 @@
-"""Deciding on a page that was fetched for verification: announced, kept back, moved, or not there. Pure.
+"""Deciding on a page that was fetched for verification: announced, withheld, moved, or not there. Pure.
 
 ::
 
@@ -17,23 +17,23 @@ from dataclasses import dataclass, replace
 from incremental.decide.decision import Decision, base_record, leads_home
 from incremental.decide.furniture import is_soft_404
 from incremental.decide.news import page_news
-from incremental.decide.refresh import first_check
-from incremental.decide.rules import Rule, is_kept_back
+from incremental.decide.refresh import first_refresh
+from incremental.decide.rules import Rule, is_withheld
 from incremental.decide.sections import Section
 from incremental.fetch.status import UNREADABLE, FetchStatus
-from incremental.history.plan import CheckTerms
+from incremental.history.plan import RefreshTerms
 from incremental.times import DAY, HOUR, believable
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from incremental.visit import Outcome
 from store.enums import ChangeKind, HubKind, PageState
 from store.updates import PageUpdate
 from store.values import (
     ARTICLE,
     KnownPage,
-    LookRow,
     NewHub,
     PageChange,
     SeenLink,
+    VerificationRow,
     VerifyAgain,
     VisitRecord,
 )
@@ -53,7 +53,7 @@ class Elsewhere:
 
 
 @dataclass(frozen=True, slots=True)
-class LeadsOn:
+class ExternalCandidatesOn:
     """The page on another host to which an entry of a given feed leads on."""
 
     url: str
@@ -67,11 +67,11 @@ class PageFacts:
     """What was known before the fetch that bears on the page."""
 
     now: float
-    row: LookRow
-    terms: CheckTerms | None = None
+    row: VerificationRow
+    terms: RefreshTerms | None = None
     """When announced pages are refreshed; None = never."""
     elsewhere: Elsewhere | None = None
-    leads_on: LeadsOn | None = None
+    external_candidates_on: ExternalCandidatesOn | None = None
     section: Section | None = None
 
 
@@ -79,8 +79,8 @@ def decide_verification(outcome: Outcome, facts: PageFacts) -> Decision:
     """Decide on a page that was fetched for its own sake."""
     row, now, page = facts.row, facts.now, outcome.page
     base = replace(base_record(outcome, now), first_hub_id=row.first_hub_id)
-    if facts.leads_on is not None:
-        return Decision(_led_on(base, row, facts.leads_on))
+    if facts.external_candidates_on is not None:
+        return Decision(_led_on(base, row, facts.external_candidates_on))
     waited = row.state in (PageState.PENDING, PageState.MISSING)
     missing = _missing(outcome)
     if missing is not None:
@@ -91,22 +91,22 @@ def decide_verification(outcome: Outcome, facts: PageFacts) -> Decision:
         and outcome.response.status not in UNREADABLE
     ):
         # The server fails, or leads elsewhere: that says nothing of a page that was not there before.
-        fields = PageUpdate(look_due_at=_again_at(row, now) or now + MAX_WAIT_SECONDS)
-        fields |= {"looked_at": now, "rule": Rule.NOT_THERE_YET}
+        fields = PageUpdate(verify_due_at=_again_at(row, now) or now + MAX_WAIT_SECONDS)
+        fields |= {"verified_at": now, "rule": Rule.NOT_THERE_YET}
         return Decision(replace(base, page_fields=fields))
     return _there(base, outcome, facts)
 
 
-def _led_on(base: VisitRecord, row: LookRow, to: LeadsOn) -> VisitRecord:
+def _led_on(base: VisitRecord, row: VerificationRow, to: ExternalCandidatesOn) -> VisitRecord:
     """Have the page verified next to which an entry leads on; it is announced in its place."""
     link = SeenLink(
-        identity(to.url),
+        canonical_key(to.url),
         to.url,
         row.anchor,
         published_at=row.published_at,
         state=PageState.PENDING,
-        look_due_at=base.at,
-        look_score=row.look_score,
+        verify_due_at=base.at,
+        verify_score=row.verify_score,
         link_context=row.link_context,
         rule=row.rule,
     )
@@ -115,8 +115,8 @@ def _led_on(base: VisitRecord, row: LookRow, to: LeadsOn) -> VisitRecord:
         base,
         page_fields={
             "state": PageState.MOVED,
-            "look_due_at": None,
-            "looked_at": base.at,
+            "verify_due_at": None,
+            "verified_at": base.at,
             "rule": Rule.LED_ON,
         },
         page_change=PageChange(ChangeKind.MOVED, to.url),
@@ -125,7 +125,7 @@ def _led_on(base: VisitRecord, row: LookRow, to: LeadsOn) -> VisitRecord:
     )
 
 
-def _again_at(row: LookRow, now: float) -> float | None:
+def _again_at(row: VerificationRow, now: float) -> float | None:
     """Return when to look again for a page that is linked and not there; None = it never will be.
 
     A page may be linked an hour before it is there (staged publishing, a cache on the way), or weeks:
@@ -151,14 +151,14 @@ def _missing(outcome: Outcome) -> tuple[Rule, str] | None:
 
 
 def _not_there(
-    base: VisitRecord, row: LookRow, rule: Rule, detail: str, *, waited: bool
+    base: VisitRecord, row: VerificationRow, rule: Rule, detail: str, *, waited: bool
 ) -> VisitRecord:
-    fields = PageUpdate(look_due_at=None, looked_at=base.at, rule=rule)
+    fields = PageUpdate(verify_due_at=None, verified_at=base.at, rule=rule)
     again_at = _again_at(row, base.at) if waited else None
     if again_at is not None:
-        fields |= {"look_due_at": again_at, "rule": Rule.NOT_THERE_YET}
+        fields |= {"verify_due_at": again_at, "rule": Rule.NOT_THERE_YET}
         # Once may be a cache on the way; from the second time on it is missing.
-        if row.looked_at is not None:
+        if row.verified_at is not None:
             fields["state"] = PageState.MISSING
         return replace(base, detail=detail, page_fields=fields)
     fields["state"] = PageState.GONE
@@ -170,11 +170,11 @@ def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
     """Decide on a page that is there, or of which its hub alone says so: a site cannot hide it."""
     row, now, page = facts.row, facts.now, outcome.page
     rule = Rule.UNREADABLE if page is None else None
-    if row.state == PageState.MISSING or is_kept_back(row.rule):
+    if row.state == PageState.MISSING or is_withheld(row.rule):
         rule = rule or Rule.CONFIRMED
     news = page_news(row, rule, page.title if page is not None else "")
-    fields = PageUpdate(look_due_at=None, looked_at=now)
-    decided = news.rule or (rule if is_kept_back(row.rule) else None)
+    fields = PageUpdate(verify_due_at=None, verified_at=now)
+    decided = news.rule or (rule if is_withheld(row.rule) else None)
     if decided is not None:
         fields["rule"] = decided
     if news.rule is not None and news.rule.keeps_back:
@@ -200,8 +200,8 @@ def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
             page_change=PageChange(ChangeKind.MOVED, same.url),
         )
         return Decision(record, keep_body=keep)
-    told = row.announced_at is not None or news.announce
-    check = told and facts.terms is not None and outcome.read is not None
+    announced = row.announced_at is not None or news.announce
+    check = announced and facts.terms is not None and outcome.read is not None
     section = facts.section or Section()
     record = replace(
         base,
@@ -210,7 +210,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
         more_pages=(*_alias(facts), *section.unknown, *_monitored(section, row, now)),
         verify_again=section.read_again,
         text=outcome.read,
-        next_check=first_check(outcome, now, facts.terms) if check and facts.terms else None,
+        next_refresh=first_refresh(outcome, now, facts.terms) if check and facts.terms else None,
     )
     return Decision(record, keep_body=keep, judge_topics=page is not None)
 
@@ -221,7 +221,7 @@ class _Same:
     url: str
 
 
-def _same_page(elsewhere: Elsewhere | None, row: LookRow) -> _Same | None:
+def _same_page(elsewhere: Elsewhere | None, row: VerificationRow) -> _Same | None:
     """Return the known page that this one is, by its redirect or its canonical link."""
     if elsewhere is None or elsewhere.known is None:
         return None
@@ -236,12 +236,12 @@ def _alias(facts: PageFacts) -> Sequence[SeenLink]:
     other = facts.elsewhere
     if other is None or other.known is not None or not other.in_reach:
         return ()
-    name = identity(other.url)
+    name = canonical_key(other.url)
     return (SeenLink(name, other.url, facts.row.anchor, state=PageState.ALIAS, rule=Rule.ALIAS),)
 
 
-def _monitored(section: Section, row: LookRow, now: float) -> Sequence[SeenLink]:
+def _monitored(section: Section, row: VerificationRow, now: float) -> Sequence[SeenLink]:
     if not section.monitor:
         return ()
     hub = NewHub(HubKind.HTML, ARTICLE, 0.5, "leads to others of its folder", now + DAY)
-    return (SeenLink(row.identity, row.url, hub=hub),)
+    return (SeenLink(row.canonical_key, row.url, hub=hub),)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from incremental.errors import NotFoundError
 from incremental.seeds import BY_DISCOVERY, add_seed
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from store import Store
 from store.discovery import ProposalRow
 from store.enums import HubKind, HubRole, ProposalState
@@ -48,7 +48,7 @@ def accept_sites(
         store.write.update_site(site_id, origin=to_json(origin))
         links = [
             SeenLink(
-                identity(url),
+                canonical_key(url),
                 url,
                 hub=NewHub(HubKind.HTML, HubRole.LIST, score, "found by discovery", now),
             )

@@ -81,7 +81,7 @@ class Bandit:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any], operators: Sequence[str]) -> Bandit:
-        """Read what :meth:`to_json` gave; an operator that is not in it begins anew."""
+        """Read what :meth:`to_json` gave; an operator that is not in it begins again."""
         return cls({name: Arm(*stored[name]) if name in stored else Arm() for name in operators})
 
 

@@ -32,16 +32,16 @@ from incremental.discovery.bandit import Bandit
 from incremental.discovery.exploration import Exploration, ExplorationState, Round
 from incremental.discovery.operators import SEARCHING, KnownPage, OutLink, Sources, operators
 from incremental.discovery.proposing import JudgedPage, propose
-from incremental.discovery.search_provider import NoProvider, Noting, SearchProvider
+from incremental.discovery.search_provider import LoggingProvider, NoProvider, SearchProvider
 from incremental.errors import InputError
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import FetchStatus
 from incremental.parse import Page, PageKind, parse
 from incremental.scope import trap
 from incremental.settings import Settings
-from incremental.topics.model_store import TopicShelf
+from incremental.topics.model_store import TopicModelStore
 from incremental.topics.page_texts import cached_body
-from incremental.urls import host_of, identity, normalize, registered_domain
+from incremental.urls import canonical_key, host_of, normalize, registered_domain
 from incremental.visit import Fetch, topic_text
 from store import Store
 from store.discovery import NewProposal, ReadPage, RoundRecord, RoundRow, RunRow
@@ -61,7 +61,7 @@ Progress = Callable[[RunRow, Round, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Dependencies:
     """What a run works with."""
 
     fetch: Fetch
@@ -84,9 +84,14 @@ class Discoverer:
     """Carries out runs of one topic. Reads through the one egress, writes the store."""
 
     def __init__(
-        self, store: Store, settings: Settings, topic: TopicRow, shelf: TopicShelf, parts: Parts
+        self,
+        store: Store,
+        settings: Settings,
+        topic: TopicRow,
+        model_store: TopicModelStore,
+        dependencies: Dependencies,
     ) -> None:
-        model = shelf.model(topic)
+        model = model_store.model(topic)
         examples = [
             from_text(one.text)
             for one in store.topics.examples(topic.id)
@@ -100,8 +105,8 @@ class Discoverer:
         self._settings = settings
         self._topic = topic
         self._model: TopicModel = model
-        self._shelf = shelf
-        self._parts = parts
+        self._model_store = model_store
+        self._dependencies = dependencies
         self._pages: dict[str, _Read] = {}
         self._fresh: dict[str, _Read] = {}
         self._per_site = Counter[str]()
@@ -119,7 +124,7 @@ class Discoverer:
             if _site_of(row.url) in rejected and row.text != "{}"
         ]
         return PageRanking(
-            self._shelf.background,
+            self._model_store.background,
             {page.url: weighted_terms(page) for page in examples},
             rejected=turned_down,
             alpha=self._settings.discovery.alpha,
@@ -139,7 +144,7 @@ class Discoverer:
 
         *stop* is asked between rounds; what it stops the next call takes up.
         """
-        now = self._parts.now
+        now = self._dependencies.now
         row = self._store.discovery.unfinished(self._topic.id)
         if row is None:
             self._store.discovery.forget(self._topic.id)
@@ -164,7 +169,7 @@ class Discoverer:
 
     def _state(self, row: RunRow | None) -> ExplorationState:
         names = ["forward", "backward"]
-        if not isinstance(self._parts.provider, NoProvider):
+        if not isinstance(self._dependencies.provider, NoProvider):
             names += SEARCHING
         if row is None or row.exploration == "{}":
             return ExplorationState(Bandit.over(names))
@@ -190,9 +195,9 @@ class Discoverer:
         self._seeds = [self._pages[seed.url].known for seed in self._seeds]
 
     def _exploration(self, state: ExplorationState) -> Exploration:
-        provider = self._parts.provider
+        provider = self._dependencies.provider
         if not isinstance(provider, NoProvider):
-            provider = Noting(provider, self._notes.append)
+            provider = LoggingProvider(provider, self._notes.append)
         sources = Sources(linkers=self._who_links, read=self._read, provider=provider)
         words = list(dict.fromkeys(term for page in self._seeds for term in page.terms[:4]))
         keywords: list[str] = json.loads(self._topic.keywords)
@@ -237,7 +242,7 @@ class Discoverer:
         pages = [
             ReadPage(
                 url=url,
-                identity=identity(url),
+                canonical_key=canonical_key(url),
                 host=_site_of(url),
                 operator=SEED if url in seeds else done.operator,
                 via=via[url].via if url in via else "",
@@ -258,7 +263,7 @@ class Discoverer:
             sites=len({_site_of(one.url) for one in done.found} - before),
             reward=round(done.reward, 6),
             note="; ".join(dict.fromkeys(self._notes)),
-            at=self._parts.now(),
+            at=self._dependencies.now(),
         )
         stored = json.dumps(exploration.state.to_json(), ensure_ascii=False)
         self._store.discovery.record(RoundRecord(run_id, self._topic.id, row, stored, pages))
@@ -284,11 +289,13 @@ class Discoverer:
             judged, watched=self._watched, site_of=_site_of, hub_scores=self._hub_scores
         )
         offers = [NewProposal(**asdict(one)) for one in found]
-        self._store.discovery.propose(self._topic.id, offers, now=self._parts.now())
+        self._store.discovery.propose(self._topic.id, offers, now=self._dependencies.now())
 
     def _hub_scores(self, anchors: Mapping[str, str]) -> dict[str, float]:
         evidence = [LinkEvidence(url=url, anchor=anchor or None) for url, anchor in anchors.items()]
-        return dict(zip(anchors, map(float, self._parts.scorer.score(evidence)), strict=True))
+        return dict(
+            zip(anchors, map(float, self._dependencies.scorer.score(evidence)), strict=True)
+        )
 
     # Pages.
 
@@ -325,8 +332,8 @@ class Discoverer:
 
     def _asked(self, url: str) -> tuple[Page | None, bytes, str]:
         """Fetch a page; return it with its body and the kind that was promised."""
-        now = self._parts.now()
-        response = fetch_once(self._store, self._settings, url, self._parts.fetch, now=now)
+        now = self._dependencies.now()
+        response = fetch_once(self._store, self._settings, url, self._dependencies.fetch, now=now)
         if response.status is not FetchStatus.FETCHED:
             return None, b"", ""
         kind, body = response.headers.get("content-type", ""), response.body
@@ -336,15 +343,15 @@ class Discoverer:
     def _waited(self, url: str) -> bool:
         """Wait for the pause that the host is owed; False when that is too long."""
         gate = HostGate(self._store, self._settings)
-        wait = gate.allowed_at(url) - self._parts.now()
+        wait = gate.allowed_at(url) - self._dependencies.now()
         if wait > LONGEST_WAIT_SECONDS:
             return False
         if wait > 0:
-            self._parts.pause(wait)
+            self._dependencies.pause(wait)
         return True
 
     def _cached(self, url: str) -> _Read | None:
-        for row in self._store.read.find_page(url, identity(url)):
+        for row in self._store.read.find_page(url, canonical_key(url)):
             body = cached_body(self._store, row)
             if body is not None:
                 page = parse(body, str(row["url"]), decode=decode_body, want_text=True)
@@ -363,7 +370,7 @@ class Discoverer:
         return self._pages[url]
 
     def _keep(self, url: str, text: PageText, links: tuple[OutLink, ...]) -> KnownPage:
-        terms = self._shelf.background.vector(weighted_terms(text))
+        terms = self._model_store.background.vector(weighted_terms(text))
         words = tokens(text.meta, language_of_page(text))
         known = KnownPage(
             url,

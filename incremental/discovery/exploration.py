@@ -27,7 +27,7 @@ CALLS_PER_ROUND = 3
 """Times that an operator is called to fill one round: rewards of rounds as long can be compared."""
 MAX_BACKLOG = 1_000
 """Candidates of one operator that wait to be read; the weakest are dropped."""
-FIRST_REST = 2
+FIRST_COOLDOWN = 2
 """Rounds that an operator rests after its first round without a candidate."""
 EMPTY_ROUNDS = 10
 """Rounds without a candidate, in a row, after which an operator is over until others found more."""
@@ -65,7 +65,7 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class Cooldown:
     """For how many rounds an operator is passed over: each time twice as long as the time before."""
 
     until: int
@@ -88,7 +88,7 @@ class ExplorationState:
     rounds: int = 0
     empty: dict[str, int] = field(default_factory=dict)
     """By operator, rounds without a candidate since any operator found one."""
-    rests: dict[str, Rest] = field(default_factory=dict)
+    cooldowns: dict[str, Cooldown] = field(default_factory=dict)
     """Operators that found nothing when they were chosen last. Not stored, like *empty*."""
 
     def to_json(self) -> dict[str, Any]:
@@ -165,8 +165,8 @@ class Exploration:
             if candidates:
                 break
             state.empty[name] = state.empty.get(name, 0) + 1
-            length = 2 * state.rests[name].rounds if name in state.rests else FIRST_REST
-            state.rests[name] = Rest(state.rounds + length, length)
+            length = 2 * state.cooldowns[name].rounds if name in state.cooldowns else FIRST_COOLDOWN
+            state.cooldowns[name] = Cooldown(state.rounds + length, length)
             state.bandit = state.bandit.rewarded(name, reward=0.0, pages=0)
         return self._settle(name, scores, candidates)
 
@@ -174,8 +174,10 @@ class Exploration:
         """Return the operators that may be chosen; those that rest only when there are no others."""
         state = self.state
         names = [name for name in self._operators if state.empty.get(name, 0) < EMPTY_ROUNDS]
-        rests = state.rests
-        awake = [name for name in names if name not in rests or rests[name].until <= state.rounds]
+        cooldowns = state.cooldowns
+        awake = [
+            name for name in names if name not in cooldowns or cooldowns[name].until <= state.rounds
+        ]
         return awake or names
 
     def ranked(self) -> list[str]:
@@ -230,7 +232,7 @@ class Exploration:
         state.finds += finds
         self._via |= {one.url: one.via for one in finds}
         if finds:
-            state.rests.pop(name, None)
+            state.cooldowns.pop(name, None)
         returned = {page.url for page in pages}
         reward = self._reward(returned, seen)
         state.bandit = state.bandit.rewarded(name, reward=reward, pages=len(candidates))

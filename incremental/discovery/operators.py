@@ -113,11 +113,11 @@ class Asked:
     queries: dict[str, None] = field(default_factory=dict)
 
     def knows(self, query: str, page: int = 1) -> bool:
-        """Tell whether that page of the results of *query* was asked for; words have no order."""
+        """Return whether that page of the results of *query* was asked for; words have no order."""
         return _key(query, page) in self.queries
 
     def first_time(self, query: str, page: int = 1) -> bool:
-        """Tell whether *query* was not asked before, and remember it."""
+        """Return whether *query* was not asked before, and remember it."""
         if self.knows(query, page):
             return False
         self.queries[_key(query, page)] = None

@@ -102,7 +102,7 @@ class Wrapped(SearchProvider, ABC):
         return self.around(lambda: self._provider.linkers(url, count))
 
 
-class Noting(Wrapped):
+class LoggingProvider(Wrapped):
     """A provider whose troubles are written down, each with its detail, for people."""
 
     def __init__(self, provider: SearchProvider, note: Callable[[str], object]) -> None:

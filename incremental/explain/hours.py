@@ -10,7 +10,7 @@ from incremental.errors import NotFoundError
 from incremental.revisit.profile import utc_offset_hours
 from incremental.revisit.rates import hub_shape, rate_of
 from incremental.settings import Settings
-from incremental.urls import identity, normalize
+from incremental.urls import canonical_key, normalize
 from store import Store
 
 _DAY, _WEEK = 24, 168
@@ -26,10 +26,10 @@ def hours_of(store: Store, settings: Settings, url: str) -> dict[str, Any]:
         NotFoundError: no watched site has a hub at *url*.
     """
     address = normalize(url)
-    wanted = identity(address) if address else ""
+    wanted = canonical_key(address) if address else ""
     for row in store.read.sites():
         for hub in store.read.hubs(row.id):
-            if hub.identity == wanted:
+            if hub.canonical_key == wanted:
                 site = watch(row, settings, policy_maker(settings))
                 state = site.hub_state(hub)
                 shape, rate = hub_shape(state, site.state), rate_of(state, site.state)

@@ -13,7 +13,7 @@ from incremental.crawl.site_evidence import fetched_evidence, read_context
 from incremental.fetch.decoding import decode_body
 from incremental.topics.page_texts import cached_body
 from incremental.training.corrections import pages_at, places
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from store import Store
 
 SHOWN = 5
@@ -35,23 +35,25 @@ def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
     # When the context was read bears on nothing here: it is used once.
     context = read_context(store, row.id, 0.0) if row is not None else None
     evidence = context.add_to(link) if context is not None else link
-    told = classifier.explain(evidence)
-    probability = told.probability
+    explained = classifier.explain(evidence)
+    probability = explained.probability
     if context is not None:
         probability = context.corrected(address, probability)
     cascade = _cascade(store, classifier, address, page)
-    said = store.read.corrections([identity(address)]).get(identity(address))
+    said = store.read.corrections([canonical_key(address)]).get(canonical_key(address))
     if said is not None:
         probability, cascade["decided_by"] = float(said == HUB), "you"
     return {
-        "version": told.version,
+        "version": explained.version,
         "problem": active.problem if active is not None else "",
-        "probability": round(told.probability, 4),
+        "probability": round(explained.probability, 4),
         "site_probability": round(probability, 4),
-        "decision": round(told.decision, 4),
-        "contributions": [_rounded(asdict(one)) for one in told.contributions],
-        "grams": [_rounded({"table": t, "text": g, "weight": w}) for t, g, w in told.grams],
-        "context": [_rounded({"field": f, "value": v, "log_odds": x}) for f, v, x in told.context],
+        "decision": round(explained.decision, 4),
+        "contributions": [_rounded(asdict(one)) for one in explained.contributions],
+        "grams": [_rounded({"table": t, "text": g, "weight": w}) for t, g, w in explained.grams],
+        "context": [
+            _rounded({"field": f, "value": v, "log_odds": x}) for f, v, x in explained.context
+        ],
         "page_bytes": evidence.page_bytes,
         "crawl_depth": evidence.crawl_depth,
         "cascade": cascade,
@@ -90,18 +92,19 @@ def _rounded(row: dict[str, Any]) -> dict[str, Any]:
     return {key: round(v, 4) if isinstance(v, float) else v for key, v in row.items()}
 
 
-def in_short(told: dict[str, Any]) -> dict[str, str]:
+def in_short(explained: dict[str, Any]) -> dict[str, str]:
     """Return :func:`explain_hub`'s answer in a few lines for a table, by their names."""
-    features = [f"{c['feature']} {c['log_odds']:+.1f}" for c in told["contributions"][:SHOWN]]
-    weights = {g["text"]: g["weight"] for g in told["grams"] if g["text"].strip("^$")}
+    features = [f"{c['feature']} {c['log_odds']:+.1f}" for c in explained["contributions"][:SHOWN]]
+    weights = {g["text"]: g["weight"] for g in explained["grams"] if g["text"].strip("^$")}
     grams = [f"{text!r} {weight:+.1f}" for text, weight in list(weights.items())[:SHOWN]]
-    context = [f"{c['field']} {c['value']:g} ({c['log_odds']:+.1f})" for c in told["context"]]
-    sizes = {"bytes": told["page_bytes"], "steps from the seed": told["crawl_depth"]}
-    cascade = told["cascade"]
+    context = [f"{c['field']} {c['value']:g} ({c['log_odds']:+.1f})" for c in explained["context"]]
+    sizes = {"bytes": explained["page_bytes"], "steps from the seed": explained["crawl_depth"]}
+    cascade = explained["cascade"]
     after = "" if cascade["probability"] is None else f" ({cascade['probability']:.2f})"
     lines = {
-        "hub model": told["version"] + (f" ({told['problem']})" if told["problem"] else ""),
-        "hub score by URL": f"{told['probability']:.2f}",
+        "hub model": explained["version"]
+        + (f" ({explained['problem']})" if explained["problem"] else ""),
+        "hub score by URL": f"{explained['probability']:.2f}",
         "features": ", ".join(features),
         "characters": ", ".join(grams),
         "site context": ", ".join(context),

@@ -10,8 +10,8 @@ from typing import Any
 from incremental.assembly import policy_maker
 from incremental.crawl.host_gate import HostGate
 from incremental.crawl.sites import watch
-from incremental.decide.links import without_mirror
-from incremental.decide.rules import Rule, is_kept_back
+from incremental.decide.links import without_path_alias
+from incremental.decide.rules import Rule, is_withheld
 from incremental.errors import InputError
 from incremental.explain.backfill import backfill_of
 from incremental.explain.hub import explain_hub
@@ -22,7 +22,7 @@ from incremental.revisit import advance, price_minutes
 from incremental.scope import trap
 from incremental.settings import Settings
 from incremental.times import NEVER
-from incremental.urls import identity, normalize
+from incremental.urls import canonical_key, normalize
 from store import Store
 from store.enums import HubStatus
 from store.values import ARTICLE, HubRow, SiteRow
@@ -40,14 +40,14 @@ def explain(
     if address is None:
         raise InputError("url", url, "not a web address (http or https, at most 2,000 characters)")
     rows = store.read.sites()
-    told = explain_hub(store, models, address)
+    explained = explain_hub(store, models, address)
     answer: dict[str, Any] = {
         "url": address,
-        "identity": identity(address),
+        "canonical_key": canonical_key(address),
         "trap": trap(address),
-        "hub_score": told["site_probability"],
+        "hub_score": explained["site_probability"],
         "hub_threshold": settings.hubs.threshold,
-        "classifier": told,
+        "classifier": explained,
         "labels": _labels(store, address),
         "topics": stored_verdicts(store, address),
         "robots": HostGate(store, settings).ask(address, now).says,
@@ -58,7 +58,7 @@ def explain(
 
 
 def _labels(store: Store, url: str) -> list[dict[str, Any]]:
-    said = store.read.labels_of(identity(url))
+    said = store.read.labels_of(canonical_key(url))
     return [{"label": one.label, "origin": one.origin, "at": one.at} for one in said]
 
 
@@ -66,7 +66,7 @@ def _in_site(
     store: Store, settings: Settings, row: SiteRow, url: str, now: float
 ) -> dict[str, Any]:
     site = watch(row, settings, policy_maker(settings))
-    address = without_mirror(url, site.mirrors)
+    address = without_path_alias(url, site.path_aliases)
     verdict = site.scope.verdict(address)
     answer: dict[str, Any] = {
         "site": row.name,
@@ -74,7 +74,9 @@ def _in_site(
         "in_scope": verdict.inside,
         "rule": verdict.rule,
     }
-    pages = [p for p in store.read.find_page(address, identity(address)) if p["site"] == row.id]
+    pages = [
+        p for p in store.read.find_page(address, canonical_key(address)) if p["site"] == row.id
+    ]
     if not pages:
         return answer | {"seen": False}
     page = pages[0]
@@ -123,7 +125,7 @@ def _decided(site: dict[str, Any]) -> tuple[int, str]:
     rule, gained = site["decided_by"], site["backfill"]
     if site["announced_at"]:
         return 0, f"announced as new: {in_words(rule)}"
-    if is_kept_back(rule):
+    if is_withheld(rule):
         return 1, in_words(rule)
     if gained:
         return 2, f"{in_words(Rule.BACKFILL)}: {gained['says']}"
@@ -150,7 +152,7 @@ def _number(value: float, digits: int = 2) -> float | None:
 
 
 def _reason(hub: HubRow, reason: str) -> str:
-    if hub.state == "dead":
+    if hub.state == "dropped":
         return f"given up: {hub.last_status}"
     if hub.role == ARTICLE:
         return "an article, read now and then for links that no list shows"

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from classifier.topic.values import PageText
 from incremental.decide.topics import is_empty, says_something
 from incremental.topics.editing import topic_facts
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from store import Store
 from store.topic_values import ExampleRow, TopicRow
 
 if TYPE_CHECKING:
     from classifier.topic.model import TopicModel
-    from incremental.topics.model_store import TopicShelf
+    from incremental.topics.model_store import TopicModelStore
 
 SHOWN_TERMS = 20
 
@@ -24,7 +24,7 @@ def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
     names = {row.id: row.name for row in store.topics.topics()}
     if not names:
         return []
-    ids = [page["id"] for page in store.read.find_page(url, identity(url))]
+    ids = [page["id"] for page in store.read.find_page(url, canonical_key(url))]
     rows = sorted(store.topics.scores(ids), key=lambda row: -row.score)
     return [
         {
@@ -41,9 +41,9 @@ def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
     ]
 
 
-def explain_topic(store: Store, shelf: TopicShelf, row: TopicRow) -> dict[str, Any]:
+def explain_topic(store: Store, model_store: TopicModelStore, row: TopicRow) -> dict[str, Any]:
     """Return what a topic learned, from what, and what it still misses, ready for JSON."""
-    model = shelf.model(row) if row.version else None
+    model = model_store.model(row) if row.version else None
     return {
         **topic_facts(store, row),
         "terms": _profile(model) if model is not None else [],
@@ -77,31 +77,31 @@ def _example(one: ExampleRow) -> dict[str, Any]:
     }
 
 
-def explain_page(shelf: TopicShelf, row: TopicRow, page: PageText) -> dict[str, Any]:
+def explain_page(model_store: TopicModelStore, row: TopicRow, page: PageText) -> dict[str, Any]:
     """Return what one topic makes of a page, by method, and what it would have needed to pass.
 
     ``standing`` and ``needed`` are in standard deviations of the pages that are fetched anyway.
     """
     facts = {"topic": row.name, "state": row.state}
-    model = shelf.model(row) if row.version else None
+    model = model_store.model(row) if row.version else None
     if model is None:
         return {**facts, "verdict": None, "why": row.why}
     if is_empty(page):
         return {**facts, "verdict": None, "why": "the page holds no text"}
-    told = model.explain(page)
+    explained = model.explain(page)
     return {
         **facts,
-        "score": round(told.score, 4),
-        "verdict": told.verdict.value,
-        "method": told.method,
-        "version": told.version,
-        "standing": round(told.standing, 3),
-        "threshold": round(told.threshold, 3),
-        "threshold_from": told.threshold_source,
-        "needed": _needed(told.needed, told.missing),
-        "terms": _terms(told.terms),
-        "missing_terms": _terms(told.missing),
-        "views": {name: round(part, 3) for name, part in told.views},
+        "score": round(explained.score, 4),
+        "verdict": explained.verdict.value,
+        "method": explained.method,
+        "version": explained.version,
+        "standing": round(explained.standing, 3),
+        "threshold": round(explained.threshold, 3),
+        "threshold_from": explained.threshold_source,
+        "needed": _needed(explained.needed, explained.missing),
+        "terms": _terms(explained.terms),
+        "missing_terms": _terms(explained.missing),
+        "views": {name: round(part, 3) for name, part in explained.views},
         "methods": [
             {
                 "method": part.method,
@@ -109,7 +109,7 @@ def explain_page(shelf: TopicShelf, row: TopicRow, page: PageText) -> dict[str, 
                 "terms": _terms(part.terms[:5]),
                 "notes": list(part.notes),
             }
-            for part in told.methods
+            for part in explained.methods
         ],
     }
 

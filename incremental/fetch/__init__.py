@@ -14,7 +14,7 @@ Every outbound request, of whatever purpose, goes through one
     decoding.decode_body(body, header)     -> text                              <---------+
 
 Only ``transport`` opens sockets. ``robots``, ``politeness`` and ``decoding`` are pure: they are
-handed answers and times. Import from these modules: this door stays light, because settings pass
+handed answers and times. Import from these modules: this interface stays light, because settings pass
 through it on every command. A site can make a fetch fail, never raise: whatever happens is a
 :class:`~incremental.fetch.status.Response` with a :class:`~incremental.fetch.status.FetchStatus`.
 """

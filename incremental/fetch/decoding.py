@@ -106,8 +106,8 @@ def _strict(body: bytes, charset: str) -> str | None:
 
 def _declared(body: bytes, content_type: str) -> list[str]:
     """Return the charsets that the body may be in, the most credible first."""
-    told = _HEADER_LABEL.search(content_type)
-    header = _known(told[1]) if told else None
+    declared = _HEADER_LABEL.search(content_type)
+    header = _known(declared[1]) if declared else None
     head = body[:_HEAD_BYTES]
     find_label = EncodingDetector.find_declared_encoding
     meta = _known(find_label(head, is_html=True, search_entire_document=True))

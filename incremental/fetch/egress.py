@@ -52,7 +52,7 @@ class Watch:
     """How many connections of its own it tried to open."""
 
     def covers(self, thread: int) -> bool:
-        """Tell whether what *thread* does may be the library's."""
+        """Return whether what *thread* does may be the library's."""
         return thread == self.thread or thread not in self.earlier
 
 

@@ -21,7 +21,7 @@ _FRAMING_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "co
 
 @dataclass(frozen=True, slots=True)
 class FetchSettings:
-    """Limits and identity of every fetch; times are in seconds, sizes in bytes."""
+    """Limits and names of every fetch; times are in seconds, sizes in bytes."""
 
     user_agent: str = "hubwatch/0.1"
     """Product and version; its product token is the name that robots.txt is asked about."""

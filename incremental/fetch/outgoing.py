@@ -74,7 +74,7 @@ def is_robots_url(url: str) -> bool:
 
 
 def without_userinfo(url: str) -> str:
-    """Return *url* without user name and password: what is told on must hold no secret."""
+    """Return *url* without user name and password: what is announced on must hold no secret."""
     return _USERINFO.sub("//", url, count=1)
 
 

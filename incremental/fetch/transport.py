@@ -53,7 +53,7 @@ class Allowance(threading.local):
     """What the fetch that runs in the current thread may still use: time and bytes on the wire.
 
     The bytes are counted here because not all that arrives becomes body: an endless row of empty
-    gzip members, or a chunk whose length is told as -1, would pass a limit on the body alone.
+    gzip members, or a chunk whose length is announced as -1, would pass a limit on the body alone.
     """
 
     def __init__(self, clock: Clock) -> None:

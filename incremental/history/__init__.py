@@ -4,7 +4,7 @@
 
     main text ── noise      lines that differ at every look and say nothing
                    │
-                 textdiff   two texts -> rows of pieces, for any face to draw
+                 textdiff   two texts -> rows of pieces, for any interface to draw
                  fingerprint  a text -> MinHash signature and its bands, for the store to compare
     plan                    when a page is refreshed
 """

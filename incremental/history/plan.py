@@ -1,4 +1,4 @@
-"""When a told page is looked at again. Arithmetic on times; unix seconds."""
+"""When an announced page is refreshed. Arithmetic on times; unix seconds."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ PATIENCE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class CheckTerms:
-    """How often and how long told pages are looked at again."""
+class RefreshTerms:
+    """How often and how long announced pages are refreshed."""
 
     first_seconds: float
     max_seconds: float
 
 
-def next_check_at(same_since: float, now: float, terms: CheckTerms) -> float | None:
+def next_refresh_at(same_since: float, now: float, terms: RefreshTerms) -> float | None:
     """Return when to refresh a page that is as it was *same_since*; None = never again.
 
     Most corrections come within a day, and a page that stayed the same for a month mostly stays so for

@@ -1,4 +1,4 @@
-"""Two texts of a page -> what changed, by lines and by words, as values that any face can draw.
+"""Two texts of a page -> what changed, by lines and by words, as values that any interface can draw.
 
 Lines are compared by their keys (:mod:`incremental.history.noise`), so noise changes nothing; what
 differs in noise alone is shown as ignored, with the reason. Within a changed line words are

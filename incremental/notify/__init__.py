@@ -2,6 +2,6 @@
 
 ::
 
-    told pages -> channel's filter -> outbox -> rhythm (at once, digest, quiet hours, cap)
+    announced pages -> channel's filter -> outbox -> rhythm (at once, digest, quiet hours, cap)
                                                   -> message (template) -> Apprise, guarded
 """

@@ -3,7 +3,7 @@
 ::
 
     step(now), for each channel
-      queue    told pages of its topic and search that were never queued     store.outbox
+      queue    announced pages of its topic and search that were never queued     store.outbox
       plan     rhythm, quiet hours, cap                                      notify.plan
       begin    mark the entries with the message's key, then hand it over in a thread of its own
       settle   mark them as sent, or when to try again
@@ -40,7 +40,7 @@ logger = logging.getLogger("hubwatch.notify")
 POLL_SECONDS = 30.0
 BUSY_SECONDS = 1.0
 LOOK_BACK_SECONDS = 3 * DAY
-"""How long after it was told a page may still come to a channel: its topic may judge it late."""
+"""How long after it was announced a page may still come to a channel: its topic may judge it late."""
 JUDGED_WITHIN_SECONDS = 6 * HOUR
 """How long a page that a topic has only guessed at waits for its judgement."""
 KEEP_SECONDS = 90 * DAY
@@ -98,9 +98,9 @@ class Notifier:
         if now - self._forgotten_at > DAY:
             self._store.outbox.forget(before=now - KEEP_SECONDS)
             self._forgotten_at = now
-        look_at = [self._channel(channel, now) for channel in self._channels]
+        check_at = [self._channel(channel, now) for channel in self._channels]
         pause = BUSY_SECONDS if self._underway else POLL_SECONDS
-        return min([now + pause, *look_at]) if look_at else math.inf
+        return min([now + pause, *check_at]) if check_at else math.inf
 
     def listen(self, now: float) -> None:
         """Let each channel hear of what is told from now on, one that did so before apart."""
@@ -143,7 +143,7 @@ class Notifier:
             chosen = set(planned.batches[0])
             self._send(channel, [one for one in entries if one.id in chosen], now)
             return now + BUSY_SECONDS
-        return max(planned.look_at, now + BUSY_SECONDS)
+        return max(planned.check_at, now + BUSY_SECONDS)
 
     def _settled(self, channel: ChannelSettings, now: float) -> bool:
         """Record how the last message of a channel ended; False while it is under way."""
@@ -164,7 +164,7 @@ class Notifier:
         return True
 
     def _queue(self, channel: ChannelSettings, now: float) -> None:
-        """Queue the told pages that a channel wants and never had."""
+        """Queue the announced pages that a channel wants and never had."""
         since = self._store.outbox.since(channel.name, now=now)
         query = self._query(channel, max(since, now - LOOK_BACK_SECONDS))
         while query is not None:
@@ -206,7 +206,7 @@ class Notifier:
         return _narrowed(query, topic.id if topic else None, channel.min_score, since)
 
     def _is_ripe(self, row: AnnouncedPage, channel: ChannelSettings, now: float) -> bool:
-        """Tell whether a page may go out: a guess waits for a judgement, and is judged by itself then."""
+        """Return whether a page may go out: a guess waits for a judgement, and is judged by itself then."""
         mark = next((one for one in row.topics if one.topic == channel.topic), None)
         if mark is None or mark.fetched:
             return True

@@ -1,4 +1,4 @@
-"""The channels as every face shows them: what each tells and when, how it stands, whether it works.
+"""The channels as every interface shows them: what each tells and when, how it stands, whether it works.
 
 The address of a channel holds the key of its service, so nothing that leaves this module has it.
 """

@@ -67,7 +67,7 @@ class Plan:
 
     batches: tuple[tuple[int, ...], ...]
     """Ids of the entries of each message."""
-    look_at: float
+    check_at: float
     """Unix seconds; infinite when nothing waits."""
 
 

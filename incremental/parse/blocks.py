@@ -23,7 +23,7 @@ BLOCK_TAGS = frozenset(_BLOCK_NAMES.split())
 _WORD = re.compile(r"\w")
 MAX_CONTEXT_CHARS = 300
 # How much text before the link a window into a long block begins with.
-_LEAD_CHARS = 100
+_EXTERNAL_CANDIDATE_CHARS = 100
 # Picture, title, "more" and an author: what a card of a list has.
 _MAX_CARD_LINKS = 4
 
@@ -100,7 +100,7 @@ class Block:
 
 
 def _window(text: str, offset: int) -> str:
-    begin = max(0, offset - _LEAD_CHARS)
+    begin = max(0, offset - _EXTERNAL_CANDIDATE_CHARS)
     if begin:
         # Not in the midst of a word; scripts without spaces have none to find.
         space = text.find(" ", begin, offset)

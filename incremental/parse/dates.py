@@ -121,7 +121,7 @@ def is_day_first(texts: Iterable[str]) -> bool | None:
 
 
 def agrees(moment: float, text: str) -> bool:
-    """Tell whether a *moment* that feedparser made of *text* may stand where we can read none.
+    """Return whether a *moment* that feedparser made of *text* may stand where we can read none.
 
     The text must name its year and its day, give or take a day for the zone, and no unknown zone:
     feedparser makes 20 November 2022 of ``22-11-2026``, and UTC of every zone.

@@ -86,8 +86,8 @@ def _targets(entry: dict[str, Any], resolver: Resolver) -> tuple[str, ...]:
     FeedBurner puts its own counting address into ``link`` and keeps the page's in ``origLink``; other
     services leave the page's address in the id at best.
     """
-    identity = string(entry, "id")
-    permalink = identity if identity.lower().startswith("http") else ""
+    canonical_key = string(entry, "id")
+    permalink = canonical_key if canonical_key.lower().startswith("http") else ""
     references = [string(entry, "feedburner_origlink"), string(entry, "link"), permalink]
     found = tuple(dict.fromkeys(_resolved(references, resolver)))
     enclosures = [string(link, "href") for link in dict.get(entry, "links") or ()]

@@ -48,7 +48,7 @@ def _finder() -> Callable[[str, str], datetime | None]:
     latest = datetime.fromtimestamp(LATEST, UTC).replace(tzinfo=None)
 
     def find(html: str, url: str) -> datetime | None:
-        told = find_date(html, url=url, original_date=True, max_date=latest)
-        return None if told is None else datetime.fromisoformat(told)
+        declared = find_date(html, url=url, original_date=True, max_date=latest)
+        return None if declared is None else datetime.fromisoformat(declared)
 
     return find

@@ -62,7 +62,7 @@ class Head:
     """By lower-case name, property, itemprop or http-equiv."""
     feeds: list[str] = field(default_factory=list)
     times: list[TimeElement] = field(default_factory=list)
-    """Those whose moment is told in an attribute, in order."""
+    """Those whose moment is announced in an attribute, in order."""
     open_title: list[str] | None = None
     """The text of a title that has not ended yet."""
 

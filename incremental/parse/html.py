@@ -112,15 +112,15 @@ def _links(collector: Collector, resolver: Resolver) -> tuple[Link, ...]:
 
 
 def _language(head: Head) -> str | None:
-    told = (head.meta.get(name, "") for name in ("content-language", "language", "og:locale"))
-    codes = map(language_code, chain([head.language], told))
+    declared = (head.meta.get(name, "") for name in ("content-language", "language", "og:locale"))
+    codes = map(language_code, chain([head.language], declared))
     return next((code for code in codes if code is not None), None)
 
 
 def _description(head: Head) -> str:
-    told = map(head.meta.get, ("description", "og:description", "keywords"))
+    declared = map(head.meta.get, ("description", "og:description", "keywords"))
     # Most pages give the same sentence twice.
-    return " ".join(dict.fromkeys(fold(text) for text in told if text))
+    return " ".join(dict.fromkeys(fold(text) for text in declared if text))
 
 
 def _other(url: str, target: str | None) -> str | None:

@@ -48,16 +48,16 @@ def _links(items: list[Any], resolver: Resolver) -> tuple[Link, ...]:
     for item in items:
         if not isinstance(item, dict):
             continue
-        identity = string(item, "id")
+        canonical_key = string(item, "id")
         # Many feeds give only an id, and it is the URL.
-        permalink = identity if identity.lower().startswith("http") else ""
+        permalink = canonical_key if canonical_key.lower().startswith("http") else ""
         references = (string(item, "url"), string(item, "external_url"), permalink)
         target = next(filter(None, map(resolver.resolve, references)), None)
         if target is None:
             continue
         summary = next(filter(None, (string(item, key) for key in _SUMMARIES)), "")
-        told = (string(item, key) for key in ("date_published", "date_modified"))
-        dates = (parse_date(text, needs_day=True) for text in told)
+        declared = (string(item, key) for key in ("date_published", "date_modified"))
+        dates = (parse_date(text, needs_day=True) for text in declared)
         links.append(
             Link(
                 url=target,

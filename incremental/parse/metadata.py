@@ -39,12 +39,12 @@ def publication_date(head: Head, prose: Prose, url: str, html: str) -> float | N
     """Return unix seconds, or None.
 
     In the order of trust: meta elements and JSON-LD, unless the URL names an earlier day (who dates
-    an old post anew keeps its address); the URL; a date that the page shows alone; what htmldate makes of
+    an old post again keeps its address); the URL; a date that the page shows alone; what htmldate makes of
     *html*; the first that the page shows.
     """
-    told = [head.meta[name] for name in _META_NAMES.split() if name in head.meta]
-    told += _json_ld_dates(prose.structured_data)
-    dates = (parse_date(value, needs_day=True) for value in told)
+    declared = [head.meta[name] for name in _META_NAMES.split() if name in head.meta]
+    declared += _json_ld_dates(prose.structured_data)
+    dates = (parse_date(value, needs_day=True) for value in declared)
     best = next((date for date in dates if date is not None), None)
     named = day_in_url(url)
     shown = _shown_dates(head, prose) if best is None else []

@@ -117,7 +117,7 @@ def _with_sound_host(url: str) -> str | None:
 
 @lru_cache(maxsize=4_096)
 def _is_sound(authority: str) -> bool:
-    """Tell whether urllib, and so every later room, can take it."""
+    """Return whether urllib, and so every later room, can take it."""
     if _PLAIN_HOST.fullmatch(authority):
         return True
     try:

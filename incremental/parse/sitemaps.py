@@ -101,16 +101,16 @@ class _Target:
         source = "news" if "news" in entry.fields else "lastmod"
         published_at = parse_date(entry.fields.get(source, ""))
         context = source if published_at is not None else ""
-        told = Link(url="", context=context, published_at=published_at)
+        declared = Link(url="", context=context, published_at=published_at)
         title = storable(fold(entry.fields.get("title", ""), _MAX_TITLE_CHARS))
         if url is not None:
             self._admit()
-            self.links.setdefault(url, replace(told, url=url, anchor=title))
+            self.links.setdefault(url, replace(declared, url=url, anchor=title))
         for reference in entry.alternates:
             alternate = self._resolver.resolve(reference)
             if alternate is not None and alternate not in self.alternates:
                 self._admit()
-                self.alternates[alternate] = replace(told, url=alternate, rel=("alternate",))
+                self.alternates[alternate] = replace(declared, url=alternate, rel=("alternate",))
 
     def _admit(self) -> None:
         if len(self.links) + len(self.alternates) >= self._max_urls:

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from incremental.errors import InputError, NotFoundError
-from incremental.urls import host_of, identity, normalize
+from incremental.urls import canonical_key, host_of, normalize
 from store import Store
 from store.topic_values import TopicRow
 from store.values import SiteRow
@@ -34,7 +34,7 @@ def _find_site(rows: Sequence[SiteRow], name: str) -> SiteRow:
     rules: tuple[Callable[[SiteRow], bool], ...] = (
         lambda row: str(row.id) == name,
         lambda row: name in (row.name, row.seed_url),
-        lambda row: identity(row.seed_url) == identity(url),
+        lambda row: canonical_key(row.seed_url) == canonical_key(url),
         lambda row: is_host and host_of(row.seed_url).removeprefix("www.") == host,
     )
     same = next(filter(None, ([row for row in rows if rule(row)] for rule in rules)), [])
@@ -69,7 +69,7 @@ def find_page(store: Store, url: str) -> dict[str, Any]:
     address = normalize(url)
     if address is None:
         raise InputError("url", url[:200], "not a web address")
-    found = store.read.find_page(address, identity(address))
+    found = store.read.find_page(address, canonical_key(address))
     if not found:
         raise NotFoundError(f"{url[:200]} was never seen; `hubwatch check` says why that may be")
     return found[0]

@@ -19,7 +19,7 @@ from incremental.revisit.budget import (
     spend,
 )
 from incremental.revisit.fixed import FixedPolicy
-from incremental.revisit.price import PricePolicy, hinted, pinged, woken
+from incremental.revisit.price import PricePolicy, hinted, pinged, reactivated
 from incremental.revisit.protocol import Policy, Terms, VisitExplanation
 from incremental.revisit.state import HubState, ListKind, SiteState, Visit
 
@@ -39,7 +39,7 @@ __all__ = [
     "open_at",
     "pinged",
     "price_minutes",
+    "reactivated",
     "reserve_at",
     "spend",
-    "woken",
 ]

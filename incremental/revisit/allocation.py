@@ -44,7 +44,7 @@ class Share(StrEnum):
     COVERED = "covered"
     EXPLORE = "explore"
     VERIFY = "verify"
-    LOOK = "look"
+    READ = "read"
     ARTICLE = "article"
     REFRESH = "refresh"
     URGENT = "urgent"
@@ -68,8 +68,8 @@ class Quota:
     """Whether all that may be saved is there at a start."""
 
 
-LOOK_SHARE, REFRESH_SHARE, FLOOR_SHARE = 0.25, 0.02, 0.2
-"""Defaults of the shares that users set: `[news] look_share`, `[history] share`, `[revisit] floor_share`.
+VERIFICATION_SHARE, REFRESH_SHARE, FLOOR_SHARE = 0.25, 0.02, 0.2
+"""Defaults of the shares that users set: `[news] verify_share`, `[history] share`, `[revisit] floor_share`.
 
 A quarter of the budget for looks; one request in fifty for refreshing, which did not show, where one in
 twenty doubled the mean delay of news on ten recorded days of a busy news site; a fifth of a budget that
@@ -85,7 +85,9 @@ QUOTAS = {
     # the bound of looks without being held by it.
     Share.VERIFY: Quota(turn=0.5, young=0.2),
     # A quarter of a day's looks at once: a batch of news is read when it comes.
-    Share.LOOK: Quota(turn=0.1, young=0.1, bound=LOOK_SHARE, saved_days=0.25, least=1.0, full=True),
+    Share.READ: Quota(
+        turn=0.1, young=0.1, bound=VERIFICATION_SHARE, saved_days=0.25, least=1.0, full=True
+    ),
     Share.ARTICLE: Quota(turn=0.1, young=0.1),
     # A start has none saved: a restart is no reason to fetch what was announced again.
     Share.REFRESH: Quota(bound=REFRESH_SHARE, least=2.0),
@@ -132,7 +134,7 @@ _LEAST_NEED = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Want:
+class Demand:
     """What one site would use."""
 
     requests_per_day: float
@@ -141,29 +143,34 @@ class Want:
     """In proportion to which more is given; >= 0."""
 
 
-def shares(whole: float, wants: Mapping[int, Want], floor: float) -> dict[int, float]:
+def shares(whole: float, demands: Mapping[int, Demand], floor: float) -> dict[int, float]:
     """Return the requests a day of each site; together at most *whole*.
 
     *floor*, from 0 to 1, is the part that is dealt out evenly. What one site does not want goes to the
     others. With more sites than requests a site gets less than one a day: it is asked every few days.
     """
-    if sum(want.requests_per_day for want in wants.values()) <= whole:
-        return {site: want.requests_per_day for site, want in wants.items()}
-    given = _dealt(max(whole, 0.0) * floor, wants, dict.fromkeys(wants, 1.0), {})
-    needs = {site: max(want.need, _LEAST_NEED) for site, want in wants.items()}
-    return _dealt(max(whole, 0.0) * (1 - floor), wants, needs, given)
+    if sum(demand.requests_per_day for demand in demands.values()) <= whole:
+        return {site: demand.requests_per_day for site, demand in demands.items()}
+    given = _dealt(max(whole, 0.0) * floor, demands, dict.fromkeys(demands, 1.0), {})
+    needs = {site: max(demand.need, _LEAST_NEED) for site, demand in demands.items()}
+    return _dealt(max(whole, 0.0) * (1 - floor), demands, needs, given)
 
 
 def _dealt(
-    amount: float, wants: Mapping[int, Want], by: Mapping[int, float], given: Mapping[int, float]
+    amount: float,
+    demands: Mapping[int, Demand],
+    by: Mapping[int, float],
+    given: Mapping[int, float],
 ) -> dict[int, float]:
     """Deal *amount* out in proportion to *by*, on top of what is given, to nobody more than it wants."""
-    result = {site: given.get(site, 0.0) for site in wants}
-    open_sites = {site for site in wants if result[site] < wants[site].requests_per_day}
+    result = {site: given.get(site, 0.0) for site in demands}
+    open_sites = {site for site in demands if result[site] < demands[site].requests_per_day}
     # Each turn fills at least one site up, or is the last.
     while open_sites and amount > 1e-9:  # noqa: PLR2004 - what rounding leaves over
         total = sum(by[site] for site in open_sites)
-        room = min((wants[site].requests_per_day - result[site]) / by[site] for site in open_sites)
+        room = min(
+            (demands[site].requests_per_day - result[site]) / by[site] for site in open_sites
+        )
         rate = min(amount / total, room)
         for site in open_sites:
             result[site] += rate * by[site]
@@ -171,7 +178,7 @@ def _dealt(
         open_sites = {
             site
             for site in open_sites
-            if wants[site].requests_per_day - result[site] > 1e-9  # noqa: PLR2004
+            if demands[site].requests_per_day - result[site] > 1e-9  # noqa: PLR2004
         }
     return result
 

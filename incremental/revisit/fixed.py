@@ -16,7 +16,7 @@ from incremental.revisit.rates import count_visit
 from incremental.revisit.state import HubState, ListKind, SiteState, Visit
 
 _KIND_WEIGHT = {ListKind.HOME: 4.0, ListKind.FEED: 4.0, ListKind.SITEMAP: 1.0, ListKind.PAGE: 1.0}
-_BARREN_VISITS = 6
+_UNPRODUCTIVE_VISITS = 6
 
 
 class FixedPolicy:
@@ -103,4 +103,4 @@ def _weight(hub: HubState) -> float:
     weight = _KIND_WEIGHT[ListKind(hub.kind)]
     if hub.novel > 0:
         return weight + 3.0 * min(1.0, hub.novel)
-    return weight / 2 if hub.visits > _BARREN_VISITS else weight
+    return weight / 2 if hub.visits > _UNPRODUCTIVE_VISITS else weight

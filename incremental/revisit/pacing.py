@@ -10,7 +10,7 @@ from incremental.revisit.state import HubState, ListKind, SiteState
 _MINUTE = 60.0
 _HOUR = 3600.0
 _DAY = 86400.0
-_QUICK_LOOKS = (15 * _MINUTE, _HOUR, 4 * _HOUR)
+_EARLY_VISITS = (15 * _MINUTE, _HOUR, 4 * _HOUR)
 _FIRST_RETRY = 10 * _MINUTE
 _LONGEST_RETRY = 30 * _DAY
 _QUIET_AFTER = 30 * _DAY
@@ -51,16 +51,16 @@ def longest_interval(
     return max(longest, _QUIET_INTERVAL) if quiet > _QUIET_AFTER else longest
 
 
-def quick_look(hub: HubState, site: SiteState, budget: BudgetState, terms: Terms) -> float:
-    """Return when a new hub is looked at again to learn its rate; infinite when it is new no more.
+def early_visit_at(hub: HubState, site: SiteState, budget: BudgetState, terms: Terms) -> float:
+    """Return when a new hub is refreshed to learn its rate; infinite when it is new no more.
 
     After 15 minutes, an hour and four hours, but never more often than the site's hubs can be
     visited on average.
     """
-    if not 1 <= hub.visits <= len(_QUICK_LOOKS):
+    if not 1 <= hub.visits <= len(_EARLY_VISITS):
         return float("inf")
     mean = max(site.hubs, 1) / left_for_visits(budget, terms.requests_per_day) * _DAY
-    return hub.visited_at + max(_QUICK_LOOKS[hub.visits - 1], mean)
+    return hub.visited_at + max(_EARLY_VISITS[hub.visits - 1], mean)
 
 
 def retry_at(hub: HubState, now: float) -> float:
@@ -79,7 +79,9 @@ def retry_at(hub: HubState, now: float) -> float:
 
 def ping_of(hub: HubState) -> float:
     """Return since when a WebSub message waits for a visit; infinite when none does, or they mislead."""
-    if hub.pinged_at <= hub.visited_at or hub.hints_kept + 1 < _BELIEVED_SHARE * (hub.hints + 1):
+    if hub.pinged_at <= hub.visited_at or hub.hints_confirmed + 1 < _BELIEVED_SHARE * (
+        hub.hints + 1
+    ):
         return float("inf")
     return hub.pinged_at
 

@@ -22,7 +22,13 @@ from dataclasses import replace
 
 from incremental.revisit.budget import BudgetState, price_minutes
 from incremental.revisit.overlap import Backlog, backlog, learn_overlap
-from incremental.revisit.pacing import in_window, longest_interval, ping_of, quick_look, retry_at
+from incremental.revisit.pacing import (
+    early_visit_at,
+    in_window,
+    longest_interval,
+    ping_of,
+    retry_at,
+)
 from incremental.revisit.profile import HOUR, WEEK, Shape
 from incremental.revisit.protocol import Terms, VisitExplanation
 from incremental.revisit.rates import (
@@ -73,7 +79,7 @@ class PricePolicy:
             hub = replace(hub, weight=weight_of(hub, _worth(hub)))
         if not visit.failed:
             site = seen(site, hub, visit.at)
-        site = _signs_counted(before, site, visit)
+        site = _hints_counted(before, site, visit)
         return hub, reshaped(pooled(site, before, hub), visit.at)
 
     def retire(self, hub: HubState, site: SiteState) -> SiteState:
@@ -91,7 +97,9 @@ class PricePolicy:
             return in_window(now, terms)
         visited_at = min(hub.visited_at, now)
         latest = visited_at + longest_interval(hub, site, budget, terms, now)
-        at = min(self._crossing(hub, site, budget), quick_look(hub, site, budget, terms), latest)
+        at = min(
+            self._crossing(hub, site, budget), early_visit_at(hub, site, budget, terms), latest
+        )
         at = min(at, ping_of(hub))
         at = max(at, visited_at + terms.min_interval_seconds, hub.wait_until)
         return in_window(at, terms)
@@ -141,7 +149,7 @@ class PricePolicy:
             (lambda: due_at > in_window(due_at - 1, self.terms) + 1, "outside the hours you allow"),
             (lambda: ping_of(hub) <= due_at, "its WebSub hub says that it has changed"),
             (
-                lambda: due_at == quick_look(hub, site, budget, self.terms),
+                lambda: due_at == early_visit_at(hub, site, budget, self.terms),
                 "new: a quick look to learn how often it changes",
             ),
             (
@@ -198,7 +206,7 @@ class PricePolicy:
         """Return the hub's shape, made only when what it is made from has changed."""
         key = (id(hub.hours), id(site.shape))
         kept = self._shapes.get(key)
-        # Identity is sound because the states kept here keep their lists alive.
+        # Canonical key is sound because the states kept here keep their lists alive.
         if kept is not None and kept[0].hours is hub.hours and kept[1].shape is site.shape:
             return kept[2]
         shape = hub_shape(hub, site)
@@ -223,7 +231,7 @@ def hinted(hub: HubState, at: float) -> HubState:
     return hub if hub.hinted_at else replace(hub, hinted_at=at)
 
 
-def woken(hub: HubState, at: float) -> HubState:
+def reactivated(hub: HubState, at: float) -> HubState:
     """Return the hub as alive at *at*: other evidence (a link to it) says so."""
     return replace(hub, last_novel_at=max(hub.last_novel_at, at), hinted_at=hub.hinted_at or at)
 
@@ -233,7 +241,7 @@ def pinged(hub: HubState, at: float) -> HubState:
 
     It is believed as long as one visit in five after such signs has brought something.
     """
-    return replace(woken(hub, at), pinged_at=at)
+    return replace(reactivated(hub, at), pinged_at=at)
 
 
 def _worth(hub: HubState) -> float:
@@ -247,18 +255,18 @@ def _hint_links(hub: HubState, site: SiteState) -> float:
 
     A sitemap that moves with each deployment loses its say on all hubs of its site.
     """
-    usual = (site.hints_kept + 1.0) / (site.hints + 2.0)
-    return (hub.hints_kept + _HINT_PRIOR * usual) / (hub.hints + _HINT_PRIOR)
+    usual = (site.hints_confirmed + 1.0) / (site.hints + 2.0)
+    return (hub.hints_confirmed + _HINT_PRIOR * usual) / (hub.hints + _HINT_PRIOR)
 
 
-def _signs_counted(hub: HubState, site: SiteState, visit: Visit) -> SiteState:
+def _hints_counted(hub: HubState, site: SiteState, visit: Visit) -> SiteState:
     """Return the site with the sign that led to a visit counted, and whether it kept its word."""
     if not hub.hinted_at or visit.failed or visit.baseline:
         return site
     return replace(
         site,
         hints=site.hints * _HINT_FADE + 1,
-        hints_kept=site.hints_kept * _HINT_FADE + (visit.novel > 0),
+        hints_confirmed=site.hints_confirmed * _HINT_FADE + (visit.novel > 0),
     )
 
 

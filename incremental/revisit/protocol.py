@@ -24,7 +24,7 @@ class Terms:
     """What the user asked of one site. A policy is made for one set of terms."""
 
     requests_per_day: float = 48.0
-    """Of any kind: robots.txt, hub visits, looks at new pages. 0 = leave the site alone."""
+    """Of any kind: robots.txt, hub visits, verification fetches of new pages. 0 = leave the site alone."""
     min_interval_seconds: float = 15 * MINUTE
     max_interval_seconds: float = DAY
     """Kept as far as the budget allows: many hubs and few requests make it longer."""

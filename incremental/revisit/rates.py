@@ -32,7 +32,7 @@ PRIOR_LINKS = 0.5
 PRIOR_HOURS = 2.0
 """The rate of a hub of which nothing is known, as if it had been watched for two hours."""
 LARGEST_BATCH = 100.0
-"""More links at once, and more than twenty times what was expected, count as that many: a relaunch
+"""More links at once, and more than twenty times what was expected, count as that many: a URL migration
 is one event."""
 CENSORED_FACTOR = 1.5
 """A whole page of new links may have hidden more."""
@@ -81,7 +81,7 @@ def count_visit(hub: HubState, visit: Visit, open_hours: float | None = None) ->
         unmodified=hub.unmodified + (visit.not_modified - hub.unmodified) / min(hub.visits + 1, 20),
         hinted_at=0.0,
         hints=hub.hints + (hub.hinted_at > 0),
-        hints_kept=hub.hints_kept + (hub.hinted_at > 0 and novel > 0),
+        hints_confirmed=hub.hints_confirmed + (hub.hinted_at > 0 and novel > 0),
         owed_at=0.0,
     )
 
@@ -242,7 +242,7 @@ def _added(
 
 
 def reshaped(site: SiteState, now: float) -> SiteState:
-    """Return the site with its shape made anew, if that is six hours old."""
+    """Return the site with its shape made again, if that is six hours old."""
     if not site.hours or abs(now - site.shaped_at) < _RESHAPE_SECONDS:
         return site
     return replace(

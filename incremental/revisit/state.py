@@ -148,7 +148,7 @@ class HubState(JsonState):
     """Last time that the page's own WebSub hub said that it has changed; 0 = never."""
     hints: float = 0.0
     """Signs followed by a visit."""
-    hints_kept: float = 0.0
+    hints_confirmed: float = 0.0
     """Of these: visits that brought something new."""
     owed_at: float = 0.0
     """When a list that covers this hub overflowed, or the page of a list before this one: what scrolled
@@ -176,7 +176,7 @@ class SiteState(JsonState):
     shaped_at: float = 0.0
     hints: float = 0.0
     """Signs of a change on any hub that were followed by a visit; they fade."""
-    hints_kept: float = 0.0
+    hints_confirmed: float = 0.0
     seen_at: Mapping[str, float] = field(default_factory=dict)
     """Last visits of the hubs visited most lately, by key."""
     overflow_at: float = 0.0

@@ -17,11 +17,11 @@ from incremental.settings.checks import windows
 from incremental.settings.loading import build_settings, load_settings, settings_path
 from incremental.settings.sections import (
     DaemonSettings,
-    HistorySettings,
     HubSettings,
     LinkOrderName,
     NewsSettings,
     PolicyName,
+    RefreshSettings,
     RevisitSettings,
     Settings,
     SiteSettings,
@@ -33,11 +33,11 @@ from incremental.settings.sections import (
 
 __all__ = [
     "DaemonSettings",
-    "HistorySettings",
     "HubSettings",
     "LinkOrderName",
     "NewsSettings",
     "PolicyName",
+    "RefreshSettings",
     "RevisitSettings",
     "Settings",
     "SiteSettings",

@@ -9,7 +9,7 @@ import msgspec
 
 from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.politeness import PolitenessSettings
-from incremental.revisit.allocation import FLOOR_SHARE, LOOK_SHARE, REFRESH_SHARE
+from incremental.revisit.allocation import FLOOR_SHARE, REFRESH_SHARE, VERIFICATION_SHARE
 from incremental.scope import Reach
 from incremental.settings.channels import ChannelSettings
 from incremental.settings.discovery import DiscoverySettings
@@ -46,12 +46,12 @@ class RevisitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     policy: PolicyName = PolicyName.PRICE
     requests_per_day: _NotNegative = 48
-    """Of each site, of every kind: robots.txt, hubs, looks at new pages."""
+    """Of each site, of every kind: robots.txt, hubs, verification fetches of new pages."""
     min_interval_minutes: _Positive = 15
     max_interval_hours: _Positive = 24
     hours: tuple[str, ...] = ()
     """Hours of the day (UTC) in which sites may be asked, like ``22:00-06:30``; none = always."""
-    whole_requests_per_day: _NotNegative = 0
+    total_requests_per_day: _NotNegative = 0
     """Of all sites together; 0 = as many as the sites' budgets add up to."""
     floor_share: _Share = FLOOR_SHARE
     """Part of the whole that is dealt out evenly over the sites; the rest goes where it pays most."""
@@ -72,27 +72,27 @@ class HubSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class NewsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is told as new."""
+    """What is announced as new."""
 
     backdated_days: _Positive = 30
     """A page dated more than this before the site was added, or before the latest article of its list,
     is old: part of a backfill when a list gained it, else no news."""
     max_per_day: _Count = 2_000
-    """New pages of one site in a day; beyond it something makes addresses, and they are not told."""
-    look_share: _Share = LOOK_SHARE
+    """New pages of one site in a day; beyond it something makes addresses, and they are not announced."""
+    verify_share: _Share = VERIFICATION_SHARE
     """Share of the site's requests for looking at new pages themselves (title, date, text)."""
 
 
-class HistorySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Looking again at pages that were told, for what changed on them since."""
+class RefreshSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Refreshing pages that were announced, for what changed on them since."""
 
     share: _Share = REFRESH_SHARE
     """Share of the site's requests for it, behind all that is new; 0 = never look again."""
     first_days: _Positive = 1
-    """How long after it was told, or has changed, a page is looked at again. Later looks are further
+    """How long after it was announced, or has changed, a page is refreshed. Later refreshes are further
     apart: each waits half as long as the page has stayed the same."""
     max_days: _Positive = 90
-    """A page that stayed the same for so long is not looked at again."""
+    """A page that stayed the same for so long is not refreshed."""
 
 
 class DaemonSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -191,7 +191,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     revisit: RevisitSettings = msgspec.field(default_factory=RevisitSettings)
     hubs: HubSettings = msgspec.field(default_factory=HubSettings)
     news: NewsSettings = msgspec.field(default_factory=NewsSettings)
-    history: HistorySettings = msgspec.field(default_factory=HistorySettings)
+    refresh: RefreshSettings = msgspec.field(default_factory=RefreshSettings)
     daemon: DaemonSettings = msgspec.field(default_factory=DaemonSettings)
     web: WebSettings = msgspec.field(default_factory=WebSettings)
     topics: TopicSettings = msgspec.field(default_factory=TopicSettings)

@@ -14,14 +14,14 @@ from store.values import TopicScore
 
 
 @dataclass
-class TopicVoice:
+class ActiveTopic:
     """A ready topic: its model, and what it learned of links. Only the crawler's thread touches it."""
 
     row: TopicRow
     model: TopicModel
     links: LinkOrder
     caught_up: bool = False
-    """Whether the pages that were told before it was ready have been judged."""
+    """Whether the pages that were announced before it was ready have been judged."""
     unreadable: int = 0
     """Pages among them whose bodies are lost or hold no text."""
     hubs_read: set[str] = field(default_factory=set)
@@ -67,7 +67,7 @@ class TopicVoice:
         """Return what it expects of a link, as the store keeps it. A guess never rejects."""
         verdict = Verdict.RELEVANT if score >= LIKELY else Verdict.GREY
         return TopicScore(
-            identity=key,
+            canonical_key=key,
             topic_id=self.row.id,
             score=round(score, 4),
             verdict=verdict.value,

@@ -20,7 +20,7 @@ from incremental.decide.topics import EXAMPLE, IRRELEVANT, RELEVANT, readiness, 
 from incremental.errors import InputError
 from incremental.results.lookup import find_topic
 from incremental.topics.page_texts import cached_text
-from incremental.urls import identity, normalize
+from incremental.urls import canonical_key, normalize
 from store import Store
 from store.enums import ExampleOrigin, TopicState
 from store.topic_values import ExampleRow, NewExample, TopicRow
@@ -46,7 +46,7 @@ MAX_KEYWORD = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Taught:
+class GivenExample:
     """What came of one page that a topic is to learn from."""
 
     url: str
@@ -62,7 +62,7 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     keywords: Sequence[str],
     method: str = METHODS[0],
     now: float,
-) -> tuple[TopicRow, list[Taught]]:
+) -> tuple[TopicRow, list[GivenExample]]:
     """Add a topic, or change the key words and method of the one with that name and add examples.
 
     Raises:
@@ -81,19 +81,19 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     if before is not None and not words:
         words = tuple(json.loads(before.keywords))
     known = store.topics.examples(before.id) if before is not None else []
-    given = {one.identity for one in known if one.origin == ExampleOrigin.EXAMPLE} | set(
-        map(identity, urls)
+    given = {one.canonical_key for one in known if one.origin == ExampleOrigin.EXAMPLE} | set(
+        map(canonical_key, urls)
     )
     if len(given) > MAX_EXAMPLES:
         raise InputError("examples", len(given), f"at most {MAX_EXAMPLES} pages are learned from")
     topic_id = store.topics.add(name, words, method, now=now)
-    taught = _put(store, topic_id, urls, ExampleOrigin.EXAMPLE, now)
-    return find_topic(store, name), taught
+    trained = _put(store, topic_id, urls, ExampleOrigin.EXAMPLE, now)
+    return find_topic(store, name), trained
 
 
-def teach(
+def give_feedback(
     store: Store, name: str, urls: Sequence[str], *, relevant: bool, now: float
-) -> tuple[TopicRow, list[Taught]]:
+) -> tuple[TopicRow, list[GivenExample]]:
     """Say that pages are, or are not, what a topic wants. The last word on a page counts.
 
     Raises:
@@ -102,18 +102,18 @@ def teach(
     row = find_topic(store, name)
     origin = ExampleOrigin.RELEVANT if relevant else ExampleOrigin.IRRELEVANT
     addresses = _addresses(urls)
-    taught = _put(store, row.id, addresses, origin, now)
+    trained = _put(store, row.id, addresses, origin, now)
     for url in addresses:
         _mark(store, row, url, relevant=relevant, now=now)
-    return find_topic(store, name), taught
+    return find_topic(store, name), trained
 
 
 def _mark(store: Store, row: TopicRow, url: str, *, relevant: bool, now: float) -> None:
     """Put the user's word beside the page at once; no model outranks it."""
     verdict = Verdict.RELEVANT if relevant else Verdict.IRRELEVANT
-    for page in store.read.find_page(url, identity(url)):
+    for page in store.read.find_page(url, canonical_key(url)):
         score = TopicScore(
-            identity=page["identity"],
+            canonical_key=page["canonical_key"],
             topic_id=row.id,
             score=float(relevant),
             verdict=verdict.value,
@@ -137,32 +137,32 @@ def set_paused(store: Store, name: str, *, paused: bool, now: float) -> TopicRow
 
 def _put(
     store: Store, topic_id: int, urls: Sequence[str], origin: ExampleOrigin, now: float
-) -> list[Taught]:
-    known = {one.identity: one for one in store.topics.examples(topic_id)}
-    fresh = [_example(store, url, origin, known.get(identity(url)), now) for url in urls]
-    new = {one.identity for one in fresh}
+) -> list[GivenExample]:
+    known = {one.canonical_key: one for one in store.topics.examples(topic_id)}
+    fresh = [_example(store, url, origin, known.get(canonical_key(url)), now) for url in urls]
+    new = {one.canonical_key for one in fresh}
     said = [
         one
         for one in known.values()
-        if one.origin != ExampleOrigin.EXAMPLE and one.identity not in new
+        if one.origin != ExampleOrigin.EXAMPLE and one.canonical_key not in new
     ]
     if origin != ExampleOrigin.EXAMPLE:
         said.sort(key=lambda one: one.added_at)
         for one in said[: max(len(said) + len(fresh) - MAX_CORRECTIONS, 0)]:
             store.topics.forget_example(one.id)
     store.topics.put_examples(topic_id, fresh, now=now)
-    return [Taught(one.url, one.text is not None or one.due_at is None) for one in fresh]
+    return [GivenExample(one.url, one.text is not None or one.due_at is None) for one in fresh]
 
 
 def _example(
     store: Store, url: str, origin: ExampleOrigin, known: ExampleRow | None, now: float
 ) -> NewExample:
     if known is not None and known.text is not None:
-        return NewExample(url, identity(url), origin)
+        return NewExample(url, canonical_key(url), origin)
     text = cached_text(store, url)
     if text is None:
-        return NewExample(url, identity(url), origin, due_at=now)
-    return NewExample(url, identity(url), origin, text.title, to_text(text))
+        return NewExample(url, canonical_key(url), origin, due_at=now)
+    return NewExample(url, canonical_key(url), origin, text.title, to_text(text))
 
 
 def _checked_words(keywords: Sequence[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@
     background, tree       ─┘                                    │               method does (paper 000)
                                                                  └ expect, learn_links ── topic.links (JSON)
 
-A lesson takes all that was ever said, so that nothing counts twice and what is taken back is
+A training run takes all that was ever said, so that nothing counts twice and what is taken back is
 forgotten. Whoever changes what a topic learns from (a command, the daemon) lets it learn at once; the
 others notice by the version.
 """
@@ -38,7 +38,7 @@ from incremental.decide.topics import (
     says_something,
 )
 from incremental.results.lookup import find_topic
-from incremental.topics.active_topic import TopicVoice
+from incremental.topics.active_topic import ActiveTopic
 from store import Store
 from store.enums import ExampleOrigin, TopicState, TopicVerdict
 from store.topic_values import ExampleRow, KeptPage, TopicFields, TopicRow
@@ -54,7 +54,7 @@ BACKGROUND = "pages"
 """Name under which the document frequencies of fetched pages are kept."""
 
 
-class TopicShelf:
+class TopicModelStore:
     """Learns models and reads them back. One instance for a process."""
 
     def __init__(
@@ -66,10 +66,10 @@ class TopicShelf:
         self._tree: SemanticTree | None = None
         self._tree_problems: list[str] | None = None
         self._background: Background | None = None
-        self._lesson_pages = 0
-        self._voices: dict[int, TopicVoice] = {}
+        self._trained_pages = 0
+        self._active_topics: dict[int, ActiveTopic] = {}
 
-    # Lessons.
+    # Training.
 
     def learn(self, row: TopicRow) -> TopicRow:
         """Train a topic on all that was said of it; its row says what it waits for (state, why, warnings)."""
@@ -79,7 +79,7 @@ class TopicShelf:
         fields: TopicFields = {"model": "", "version": "", "warnings": "[]"}
         if standing.ready:
             try:
-                model = self._taught(row, examples, keywords)
+                model = self._trained(row, examples, keywords)
             except TopicError as error:
                 standing = Readiness(ready=False, why=f"nothing can be learned from it: {error}")
             else:
@@ -92,13 +92,13 @@ class TopicShelf:
         state = TopicState.READY if standing.ready else TopicState.WAITING
         paused = row.state == TopicState.PAUSED
         fields |= {"state": TopicState.PAUSED if paused else state, "why": standing.why}
-        # Not the time of the clock: what is said during the lesson must lead to another one.
+        # Not the time of the clock: what is said during the training run must lead to another one.
         fields["learned_at"] = row.changed_at
         self._store.topics.update(row.id, **fields)
         logger.info("topic %s is %s %s", row.name, fields["state"], fields["version"])
         return find_topic(self._store, row.name)
 
-    def _taught(
+    def _trained(
         self, row: TopicRow, examples: Sequence[ExampleRow], keywords: Sequence[str]
     ) -> TopicModel:
         texts: dict[str, list[PageText]] = {}
@@ -121,17 +121,19 @@ class TopicShelf:
     def _negatives(self, row: TopicRow, examples: Sequence[ExampleRow]) -> list[PageText]:
         """Return ordinary pages: looked at lately, and neither taught nor taken for relevant."""
         pages = self._store.topics.kept_pages(limit=2 * NEGATIVES)
-        taught = {one.identity for one in examples}
+        trained = {one.canonical_key for one in examples}
         judged = self._store.topics.scores([page.page_id for page in pages], row.id)
         liked = {one.page_id for one in judged if one.verdict != TopicVerdict.IRRELEVANT}
-        plain = (p for p in pages if p.identity not in taught and p.page_id not in liked)
+        plain = (p for p in pages if p.canonical_key not in trained and p.page_id not in liked)
         return list(islice(self._texts(plain), NEGATIVES))
 
     def _judged(self, row: TopicRow, examples: Sequence[ExampleRow]) -> list[PageText]:
         """Return what the topic judged relevant, the oldest first, but for pages a user spoke of."""
-        taught = {one.identity for one in examples}
+        trained = {one.canonical_key for one in examples}
         pages = self._store.topics.judged_relevant(row.id, limit=MAX_JUDGED)
-        return list(self._texts(page for page in reversed(pages) if page.identity not in taught))
+        return list(
+            self._texts(page for page in reversed(pages) if page.canonical_key not in trained)
+        )
 
     def _texts(self, pages: Iterable[KeptPage]) -> Iterator[PageText]:
         """Yield texts as they were kept beside the pages' history: nothing is parsed again."""
@@ -152,9 +154,9 @@ class TopicShelf:
             try:
                 self._background = Background.from_json(json.loads(kept)) if kept else Background()
             except (TopicModelError, ValueError) as error:
-                logger.warning("the background of topics is begun anew: %s", error)
+                logger.warning("the background of topics is begun again: %s", error)
                 self._background = Background()
-            self._lesson_pages = self._background.pages
+            self._trained_pages = self._background.pages
         return self._background
 
     def observe(self, text: PageText) -> None:
@@ -162,15 +164,15 @@ class TopicShelf:
         self.background.observe(weighted_terms(text))
 
     def outgrown(self) -> bool:
-        """Tell whether the pages seen have doubled since the last training: then all topics are trained anew.
+        """Return whether the pages seen have doubled since the last training: then all are trained again.
 
         A topic of the first day knew nothing to compare with. Which words go together is learned then too,
         which takes seconds at thousands of pages.
         """
         pages = self.background.pages
-        if pages < 2 * max(self._lesson_pages, FEW_PAGES):
+        if pages < 2 * max(self._trained_pages, FEW_PAGES):
             return False
-        self._lesson_pages = pages
+        self._trained_pages = pages
         self.background.learn_concepts()
         return True
 
@@ -189,28 +191,28 @@ class TopicShelf:
 
     # At work.
 
-    def voices(self, rows: Iterable[TopicRow]) -> dict[int, TopicVoice]:
-        """Return the topics of *rows* at work, by id; one whose model is damaged learns anew."""
-        before, self._voices = self._voices, {}
+    def active_topics(self, rows: Iterable[TopicRow]) -> dict[int, ActiveTopic]:
+        """Return the topics of *rows* at work, by id; one whose model is damaged learns again."""
+        before, self._active_topics = self._active_topics, {}
         for row in rows:
-            voice = before.get(row.id)
-            if voice is None or voice.row.version != row.version:
+            active_topic = before.get(row.id)
+            if active_topic is None or active_topic.row.version != row.version:
                 model = self.model(row)
                 if model is None:
                     continue
-                links = voice.links if voice is not None else self._links(row)
-                done = voice is not None and voice.caught_up
-                voice = TopicVoice(row, model, links, caught_up=done)
-            voice.row = row
-            self._voices[row.id] = voice
-        return self._voices
+                links = active_topic.links if active_topic is not None else self._links(row)
+                done = active_topic is not None and active_topic.caught_up
+                active_topic = ActiveTopic(row, model, links, caught_up=done)
+            active_topic.row = row
+            self._active_topics[row.id] = active_topic
+        return self._active_topics
 
     def model(self, row: TopicRow) -> TopicModel | None:
-        """Return a topic's model, trained anew if it is damaged; None when it waits for something."""
+        """Return a topic's model, trained again if it is damaged; None when it waits for something."""
         try:
             return self._read(row)
         except (TopicError, ValueError) as error:
-            logger.warning("the model of topic %s is learned anew: %s", row.name, error)
+            logger.warning("the model of topic %s is learned again: %s", row.name, error)
             row = self.learn(row)
             return self._read(row) if row.version else None
 
@@ -228,17 +230,17 @@ class TopicShelf:
             logger.warning("what topic %s learned of links is lost: %s", row.name, error)
             return new_order(name)
 
-    def keep(self, voices: Iterable[TopicVoice], now: float) -> None:
+    def keep(self, active_topics: Iterable[ActiveTopic], now: float) -> None:
         """Write what was learned of links and of words, and models that the pages moved."""
         self._store.topics.put_background(BACKGROUND, _json(self.background.to_json()), now=now)
-        for voice in voices:
-            self._store.topics.update(voice.row.id, links=_json(to_kept(voice.links)))
-            model, before = voice.model, voice.row.version
+        for active_topic in active_topics:
+            self._store.topics.update(active_topic.row.id, links=_json(to_kept(active_topic.links)))
+            model, before = active_topic.model, active_topic.row.version
             # What another process taught meanwhile outranks a model that moved.
             if model.version != before and self._store.topics.put_model(
-                voice.row.id, _json(model.to_json()), model.version, before=before
+                active_topic.row.id, _json(model.to_json()), model.version, before=before
             ):
-                voice.row = replace(voice.row, version=model.version)
+                active_topic.row = replace(active_topic.row, version=model.version)
 
 
 def _json(value: object) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from classifier.topic.values import PageText
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from store import Store
 
 
@@ -20,7 +20,7 @@ def cached_body(store: Store, page: Mapping[str, Any]) -> bytes | None:
 
 def cached_text(store: Store, url: str) -> PageText | None:
     """Return the text of a page whose body was kept, None when there is none."""
-    for page in store.read.find_page(url, identity(url)):
+    for page in store.read.find_page(url, canonical_key(url)):
         body = cached_body(store, page)
         if body is not None:
             return text_of(body, str(page["url"]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from classifier.hub.labels import HUB, TOPIC, Behaviour, BehaviourRule
+from classifier.hub.labels import ARTICLE, HUB, Behaviour, BehaviourRule
 from store import Store
 from store.enums import HubKind, HubRole, LabelOrigin, PageLabel
 from store.values import HubNews, HubRow, LabelEntry
@@ -11,7 +11,7 @@ RULE = BehaviourRule()
 FRAME_HUBS = 8
 """A new page that stands on more hubs than this, and on more than half of its site's, says nothing of any."""
 SILENT_PROBABILITY = 1 / 3
-"""Probability of a hub from which on a silent page is called a topic page."""
+"""Probability of a hub from which on a silent page is called an article."""
 _OBSERVED_ROLES = (HubRole.SEED, HubRole.HOME, HubRole.LIST, HubRole.USER)
 """Feeds and sitemaps are found by other means than their addresses; later pages of a list are read once."""
 
@@ -22,12 +22,18 @@ def observe(store: Store, now: float) -> int:
     for row in store.read.sites():
         hubs = store.read.hubs(row.id)
         labels = _judge(_behaviours(store, row.id, hubs))
-        said = {one.identity: one for one in store.read.site_labels(row.id, LabelOrigin.BEHAVIOUR)}
+        said = {
+            one.canonical_key: one for one in store.read.site_labels(row.id, LabelOrigin.BEHAVIOUR)
+        }
         entries = [_entry(store, hub, label, now) for hub, label in labels if label is not None]
-        silent = [hub.identity for hub, label in labels if label is None and hub.identity in said]
+        silent = [
+            hub.canonical_key
+            for hub, label in labels
+            if label is None and hub.canonical_key in said
+        ]
         changed += store.write.put_labels(entries)
         store.write.forget_labels(
-            [one for one in silent if said[one].label == TOPIC], LabelOrigin.BEHAVIOUR
+            [one for one in silent if said[one].label == ARTICLE], LabelOrigin.BEHAVIOUR
         )
     return changed
 
@@ -74,15 +80,15 @@ def _judge(
     what somebody wants watched.
     """
     lists = [RULE.judge(own) for hub, _, own in behaviours if hub.role == HubRole.LIST]
-    silent, brought = lists.count(TOPIC), lists.count(HUB)
+    silent, brought = lists.count(ARTICLE), lists.count(HUB)
     odds = (silent + 1) / (silent + brought + 2)
     labels: list[tuple[HubRow, str | None]] = []
     for hub, behaviour, own in behaviours:
         label = HUB if RULE.judge(own) == HUB else None
-        if hub.role == HubRole.LIST and RULE.judge(behaviour) == TOPIC:
+        if hub.role == HubRole.LIST and RULE.judge(behaviour) == ARTICLE:
             prior = min(max(hub.score, 0.01), 0.99)
             hub_like = prior * odds
-            label = TOPIC if hub_like / (hub_like + 1 - prior) < SILENT_PROBABILITY else None
+            label = ARTICLE if hub_like / (hub_like + 1 - prior) < SILENT_PROBABILITY else None
         labels.append((hub, label))
     return labels
 
@@ -91,7 +97,7 @@ def _entry(store: Store, hub: HubRow, label: str, now: float) -> LabelEntry:
     page = store.read.page(hub.page_id)
     return LabelEntry(
         url=hub.url,
-        identity=hub.identity,
+        canonical_key=hub.canonical_key,
         label=PageLabel(label),
         origin=LabelOrigin.BEHAVIOUR,
         at=now,

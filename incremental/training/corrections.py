@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from classifier.hub.labels import HUB, TOPIC
-from incremental.decide.links import without_mirror
-from incremental.decide.mirrors import rules
+from classifier.hub.labels import ARTICLE, HUB
+from incremental.decide.links import without_path_alias
+from incremental.decide.path_aliases import rules
 from incremental.errors import InputError
 from incremental.scope import read_scope
-from incremental.urls import identity, normalize
+from incremental.urls import canonical_key, normalize
 from store import Store
 from store.enums import HubKind, HubRole, LabelOrigin, PageLabel
 from store.values import LabelEntry, NewHub, SeenLink, SiteRow
@@ -40,7 +40,7 @@ def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
         raise InputError("url", text[:200], "not a web address")
     where = places(store, url)
     known = [(row, page) for row, address in where for page in pages_at(store, row, address)]
-    for row, page in known if label == TOPIC else ():
+    for row, page in known if label == ARTICLE else ():
         hub = store.read.hub(page["id"])
         if hub is not None and hub.role == HubRole.SEED:
             raise InputError("url", url, f"{row.name} begins there; `hubwatch remove` ends that")
@@ -48,7 +48,7 @@ def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
     anchor = next((str(page["anchor"]) for _, page in known if page["anchor"]), "")
     entry = LabelEntry(
         url=url,
-        identity=identity(url),
+        canonical_key=canonical_key(url),
         label=PageLabel(label),
         origin=LabelOrigin.USER,
         at=now,
@@ -60,7 +60,7 @@ def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
         if label == HUB
         else None
     )
-    links = [(row.id, SeenLink(identity(at), at, anchor, hub=new)) for row, at in where]
+    links = [(row.id, SeenLink(canonical_key(at), at, anchor, hub=new)) for row, at in where]
     store.write.correct(entry, links)
     return Correction(url, label, tuple(row.name for row, _ in where))
 
@@ -69,7 +69,7 @@ def places(store: Store, url: str) -> list[tuple[SiteRow, str]]:
     """Return the sites in whose scope a URL lies, each with the address by which it knows the page."""
     found = []
     for row in store.read.sites():
-        address = without_mirror(url, rules(json.loads(row.mirrors)))
+        address = without_path_alias(url, rules(json.loads(row.path_aliases)))
         if read_scope(row).verdict(address).inside:
             found.append((row, address))
     return found
@@ -77,4 +77,6 @@ def places(store: Store, url: str) -> list[tuple[SiteRow, str]]:
 
 def pages_at(store: Store, row: SiteRow, url: str) -> list[dict[str, Any]]:
     """Return the columns of a site's page with that address, if it was seen."""
-    return [page for page in store.read.find_page(url, identity(url)) if page["site"] == row.id]
+    return [
+        page for page in store.read.find_page(url, canonical_key(url)) if page["site"] == row.id
+    ]

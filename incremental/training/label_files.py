@@ -2,7 +2,7 @@
 
 ::
 
-    hubwatch label URL hub|topic ── corrections ──┐
+    hubwatch label URL hub|article ── corrections ──┐
     nightly: hub_news ── behaviour ───────────────┼── store ── merged ── training, export
     hubwatch labels import FILE ── import_labels ─┘  for training alone
 """
@@ -22,7 +22,7 @@ from classifier.hub.labels import (
     read_labels,
     write_labels,
 )
-from incremental.urls import host_of, identity, normalize, registered_domain
+from incremental.urls import canonical_key, host_of, normalize, registered_domain
 from store import Store
 from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry
@@ -32,8 +32,8 @@ def merged(entries: Iterable[LabelEntry]) -> list[LabelEntry]:
     """Return one label a page, that of the highest origin, the oldest first."""
     entries, best = list(entries), dict[str, LabelEntry]()
     for origin in LabelOrigin:  # later members outrank earlier ones
-        best |= {entry.identity: entry for entry in entries if entry.origin == origin}
-    return sorted(best.values(), key=lambda entry: (entry.at, entry.identity))
+        best |= {entry.canonical_key: entry for entry in entries if entry.origin == origin}
+    return sorted(best.values(), key=lambda entry: (entry.at, entry.canonical_key))
 
 
 def label_rows(entries: Iterable[LabelEntry]) -> list[LabelRow]:
@@ -62,7 +62,7 @@ def _with_crawl(store: Store, entry: LabelEntry, row: LabelRow) -> LabelRow:
     if entry.site_id is None:
         return row
     read = store.read
-    page = read.known(entry.site_id, [entry.identity]).get(entry.identity)
+    page = read.known(entry.site_id, [entry.canonical_key]).get(entry.canonical_key)
     if page is None:
         return row
     return replace(row, page_bytes=read.page_size(page.id), crawl_depth=read.crawl_depth(page.id))
@@ -84,7 +84,7 @@ def import_labels(store: Store, path: Path, *, now: float) -> tuple[int, int]:
             raise LabelFileError(path, _line_of(path, place), problem)
         entries.append(
             LabelEntry(
-                url, identity(url), PageLabel(row.label), LabelOrigin.IMPORTED, now, row.anchor
+                url, canonical_key(url), PageLabel(row.label), LabelOrigin.IMPORTED, now, row.anchor
             )
         )
     return len(rows), store.write.put_labels(entries)

@@ -103,7 +103,7 @@ def adopt_shipped(root: Path) -> HubModel:
 
 
 def base_model(root: Path) -> HubModel:
-    """Return the active model as it was before it learned labels: all are trained anew each time."""
+    """Return the active model as it was before it learned labels: all are trained again each time."""
     model = ActiveClassifier(root).current().model
     seen = set[str]()
     while "update" in model.metrics and model.version not in seen:

@@ -6,7 +6,7 @@
         └ later, when that thread is through: log the outcome
 
 The support vectors of the model that was trained in full stand for its training set; all labels are
-added to it anew (:mod:`classifier.hub.updating`), which takes a minute or two of one core.
+added to it again (:mod:`classifier.hub.updating`), which takes a minute or two of one core.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Learned:
     """Whether it is used from now on; a worse one is kept aside (:meth:`ModelRegistry.add`)."""
 
 
-def teach(root: Path, entries: list[LabelEntry]) -> Learned:
+def train(root: Path, entries: list[LabelEntry]) -> Learned:
     """Train the base model below *root* on labels; register the new version.
 
     Raises:
@@ -81,12 +81,12 @@ def teach(root: Path, entries: list[LabelEntry]) -> Learned:
 def learn_now(store: Store, root: Path, now: float) -> Learned | None:
     """Do at once what the nightly step does, however few labels are new; None = none are."""
     observe(store, now)
-    entries = lesson(store.read.labels())
-    until = taught_until(root)
-    return teach(root, entries) if any(entry.at > until for entry in entries) else None
+    entries = training_labels(store.read.labels())
+    until = trained_until(root)
+    return train(root, entries) if any(entry.at > until for entry in entries) else None
 
 
-def lesson(entries: list[LabelEntry]) -> list[LabelEntry]:
+def training_labels(entries: list[LabelEntry]) -> list[LabelEntry]:
     """Return the labels to learn: one a page, few of a site, not more than a run can take."""
     chosen, counts = [], Counter[tuple[str, str]]()
     for entry in merged(entries):
@@ -98,7 +98,7 @@ def lesson(entries: list[LabelEntry]) -> list[LabelEntry]:
     return chosen[-MAX_LABELS:]
 
 
-def taught_until(root: Path) -> float:
+def trained_until(root: Path) -> float:
     """Return when the last label was said that any version learned, used or not; 0 = none yet."""
     return max((float(m.training.get(UNTIL, 0.0)) for m in ModelRegistry(root).models()), default=0)
 
@@ -129,19 +129,19 @@ class Learner:
         changed = observe(self._store, now)
         if changed:
             logger.info("behaviour labelled %d pages", changed)
-        entries = lesson(self._store.read.labels())
+        entries = training_labels(self._store.read.labels())
         try:
-            until = taught_until(self._root)
+            until = trained_until(self._root)
         except ModelError as error:
             logger.warning("nothing can be learned: %s", error)
             return
         if not self._enough or sum(entry.at > until for entry in entries) < self._enough:
             return
         self._running = True
-        self._start(lambda: self._teach(entries))
+        self._start(lambda: self._train(entries))
 
-    def _teach(self, entries: list[LabelEntry]) -> None:
-        self._done = InlineExecutor().submit(teach, self._root, entries)
+    def _train(self, entries: list[LabelEntry]) -> None:
+        self._done = InlineExecutor().submit(train, self._root, entries)
 
     def _finish(self) -> None:
         """Log the outcome; what is neither a bad model nor bad labels is a bug, and raised."""

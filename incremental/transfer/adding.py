@@ -15,7 +15,7 @@ from incremental.errors import InputError
 from incremental.scope import read_scope
 from incremental.seeds import add_seed, check_address
 from incremental.transfer.lists import Wanted
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from store import Store
 from store.enums import HubKind, HubRole
 from store.values import NewHub, SeenLink, SiteRow
@@ -147,4 +147,4 @@ class _Adding:
 
 def _feed(url: str, now: float) -> SeenLink:
     hub = NewHub(HubKind.FEED, HubRole.USER, 1.0, "imported as a feed", now)
-    return SeenLink(identity=identity(url), url=url, hub=hub)
+    return SeenLink(canonical_key=canonical_key(url), url=url, hub=hub)

@@ -33,7 +33,7 @@ Progress = Callable[[int], None]
 def write_pages(
     store: Store, query: NewQuery, form: str, out: IO[bytes], progress: Progress | None = None
 ) -> int:
-    """Write the told pages that *query* finds, oldest first; return how many. *form* is not opml."""
+    """Write the announced pages that *query* finds, oldest first; return how many. *form* is not opml."""
     rows = _all(store, query)
     if form == "warc":
         return _write_warc(store, rows, out, progress)

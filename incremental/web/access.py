@@ -50,7 +50,7 @@ class Caller:
         return self.by != "token"
 
     def may(self, scope: str) -> bool:
-        """Tell whether the caller holds *scope*."""
+        """Return whether the caller holds *scope*."""
         return self.scope == WRITE or scope == READ
 
 
@@ -73,7 +73,7 @@ class Gate:
         self._throttle = throttle
 
     def is_open(self, store: Store) -> bool:
-        """Tell whether no credential is set at all."""
+        """Return whether no credential is set at all."""
         return not self._password and not store.access.has_tokens()
 
     def identify(self, store: Store, given: Presented, *, now: float) -> Caller | None:

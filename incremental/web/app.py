@@ -126,8 +126,8 @@ def _invalid(request: Request, error: Exception) -> Response:
         return JSONResponse({"detail": faults}, HTTPStatus.UNPROCESSABLE_ENTITY)
     if any(fault["loc"][0] == "path" for fault in faults):
         return _answer(request, HTTPStatus.NOT_FOUND, "there is no such page")
-    told = "; ".join(f"{fault['loc'][-1]}: {fault['msg']}" for fault in faults)
-    return _answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, told)
+    detail = "; ".join(f"{fault['loc'][-1]}: {fault['msg']}" for fault in faults)
+    return _answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, detail)
 
 
 def _answer(request: Request, status: HTTPStatus, detail: str) -> Response:

@@ -96,7 +96,7 @@ def _sides(row: Row) -> Iterator[tuple[str, str]]:
             yield "same", old.pop(0).text
             new.pop(0)
         else:
-            # Noise within the line differs: it is told as it is now.
+            # Noise within the line differs: it is announced as it is now.
             if old:
                 old.pop(0)
             if new:

@@ -113,12 +113,12 @@ def _strip(root: Any) -> None:  # noqa: ANN401 - lxml has no types
 
 def _name(element: Any) -> None:  # noqa: ANN401 - lxml has no types
     """Let a mark say what it stands for when it is pointed at, in place of pygal's script."""
-    told = {d.get("class"): d.text or "" for d in element.findall(_SVG + "desc")}
+    values = {d.get("class"): d.text or "" for d in element.findall(_SVG + "desc")}
     for child in element.findall(_SVG + "desc"):
         element.remove(child)
-    if "value" in told:
+    if "value" in values:
         title = etree.Element(_SVG + "title")
-        title.text = f"{told.get('x_label', '')}: {told['value']}"
+        title.text = f"{values.get('x_label', '')}: {values['value']}"
         element.insert(0, title)
 
 

@@ -83,7 +83,7 @@ def status_facts(web: Web, store: Store) -> dict[str, Any]:
         "now": now,
         "crawling": web.crawling,
         "hubs_due": queue.hubs,
-        "looks_due": queue.looks,
+        "verifications_due": queue.verifications,
         "sites": sites,
     }
 
@@ -93,14 +93,14 @@ def site_health(
 ) -> dict[int, Health]:
     """Return how each of *rows* fares; *counts* are the visits of the last day by site and status."""
     now = web.now()
-    last_told, due = store.monitor.last_told(), store.monitor.next_due()
+    last_announced, due = store.monitor.last_announced(), store.monitor.next_due()
     unread = store.monitor.unread_seeds()
     found = {}
     for row in rows:
         values = {
             **budget_of(web.settings, row, now=now),
             "next_due": due.get(row.id),
-            "last_new_at": last_told.get(row.id),
+            "last_new_at": last_announced.get(row.id),
         }
         trouble = unread.get(row.id)
         if trouble and row.state != enums.SiteStatus.PAUSED:

@@ -1,7 +1,7 @@
 """Feeds of what was found: Atom (RFC 4287), JSON Feed 1.1, and a list of all feeds as OPML 2.0. Pure.
 
 An entry's id is made from the page's address alone, so that it is the same in every feed, after a
-restart, and after the page was found anew.
+restart, and after the page was found again.
 """
 
 from __future__ import annotations
@@ -106,14 +106,14 @@ def json_feed(feed: Feed) -> bytes:
         if entry.tags:
             item["tags"] = [_line(tag, _TITLE) for tag in entry.tags]
         items.append(item)
-    told = {
+    fields = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": feed.title,
         "home_page_url": feed.home,
         "feed_url": feed.address,
         "items": items,
     }
-    return json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
+    return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def opml(title: str, outlines: Sequence[Outline], *, at: float) -> bytes:
@@ -166,5 +166,5 @@ def _iso(at: float) -> str:
 
 
 def _date(at: float) -> datetime:
-    # A site may claim any date: what lies outside what feeds can say is told as the nearest they can.
+    # A site may claim any date: what lies outside what feeds can say is announced as the nearest they can.
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=min(max(at, 0.0), 2.5e11))

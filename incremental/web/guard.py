@@ -43,7 +43,7 @@ HUBS = "/websub/"
 """Where WebSub hubs call: each address holds a secret, and what is posted is signed."""
 PUBLIC_FOLDERS = ("/static/", HUBS)
 MACHINES = ("/api/", "/feeds/", "/metrics")
-"""Where a program asks: it is told 401, and not shown a form."""
+"""Where a program asks: it is announced 401, and not shown a form."""
 FORM_COOKIE = "hubwatch_form"
 MOST_BODY_BYTES = 2_000_000
 BODY_SECONDS = 30.0
@@ -125,7 +125,7 @@ class Guard:
         return caller
 
     def _is_our_name(self, host: str) -> bool:
-        """Tell whether a Host header may mean us.
+        """Return whether a Host header may mean us.
 
         A site that rebinds its name to our address is refused, because its name is none of ours. An
         address is no name that could be rebound.
@@ -160,7 +160,7 @@ def _refused_change(request: Request, caller: Caller | None, body: bytes) -> Res
 
 
 def is_public(path: str) -> bool:
-    """Tell whether anybody may use *path*."""
+    """Return whether anybody may use *path*."""
     return path in PUBLIC or (path.startswith(PUBLIC_FOLDERS) and ".." not in path)
 
 
@@ -216,7 +216,7 @@ def _is_address(name: str) -> bool:
 
 
 def _is_from_us(request: Request, body: bytes) -> bool:
-    """Tell whether a change comes from one of our pages, or from a program and not from a browser.
+    """Return whether a change comes from one of our pages, or from a program and not from a browser.
 
     A browser names the origin of each change. Forms must carry the token of the page besides; JSON
     cannot be sent by another site without asking first, which is never granted.
@@ -236,7 +236,7 @@ def _is_from_us(request: Request, body: bytes) -> bool:
 
 
 def _is_simple(kind: str) -> bool:
-    """Tell whether any site's form may send this type."""
+    """Return whether any site's form may send this type."""
     return kind in ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
 
 

@@ -45,7 +45,7 @@ class MetricsPage:
         self._registry = CollectorRegistry()
         make = partial(Counter, registry=self._registry)
         self._visits = make("hubwatch_visits", "Fetches recorded, by status.", ["status"])
-        self._news = make("hubwatch_new_pages", "Pages told as new.")
+        self._news = make("hubwatch_new_pages", "Pages announced as new.")
         self._delay = Histogram(
             "hubwatch_discovery_delay_seconds",
             "Time from publication to finding, of pages that say when they were published.",
@@ -70,7 +70,7 @@ class MetricsPage:
             self._visits.labels(status).inc(count)
         delays = store.monitor.delays_after(self._change)
         self._change = delays.cursor
-        self._news.inc(delays.told)
+        self._news.inc(delays.announced)
         for seconds in delays.seconds:
             self._delay.observe(seconds)
 
@@ -93,7 +93,7 @@ class _Gauges(Collector):
         models = GaugeMetricFamily(
             "hubwatch_model", "A model in use: always 1.", labels=["model", "version"]
         )
-        # A damaged model is told on the page of models; the other figures are wanted all the more.
+        # A damaged model is announced on the page of models; the other figures are wanted all the more.
         with contextlib.suppress(HubClassifierError):
             models.add_metric(["hub", self._web.hub_models.current().version], 1)
         for topic in store.topics.topics():
@@ -128,7 +128,7 @@ def _queue(store: Store, now: float) -> Iterator[Metric]:
     due = store.monitor.queue(now)
     queue = GaugeMetricFamily("hubwatch_queue", "What is due and not fetched yet.", labels=["kind"])
     queue.add_metric(["hub"], due.hubs)
-    queue.add_metric(["look"], due.looks)
+    queue.add_metric(["verify"], due.verifications)
     yield queue
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from incremental.saved_searches import Filters
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from store import Store
 from store.answers import AnnouncedPage, TopicMark
 from store.backfills import BackfillEvent, BackfillQuery
@@ -18,7 +18,7 @@ _MOST_EVENTS = 200
 
 
 @dataclass(frozen=True)
-class Teaching:
+class Feedback:
     """Which topic a click on "relevant" teaches, and what was said of the pages of a list before."""
 
     topics: Mapping[int, str]
@@ -37,15 +37,15 @@ class Teaching:
     def said_of(self, row: AnnouncedPage) -> str:
         """Return relevant, irrelevant or nothing."""
         topic = self.topic_of(row)
-        return "" if topic is None else self.said.get((topic, identity(row.url)), "")
+        return "" if topic is None else self.said.get((topic, canonical_key(row.url)), "")
 
 
-def teaching(store: Store, rows: Iterable[AnnouncedPage], chosen: int | None) -> Teaching:
+def feedback(store: Store, rows: Iterable[AnnouncedPage], chosen: int | None) -> Feedback:
     """Look up what the rows of a list need for their buttons."""
     topics = {topic.id: topic.name for topic in store.topics.topics()}
     if not topics:
-        return Teaching({}, None, {})
-    return Teaching(topics, chosen, store.topics.said_of([identity(row.url) for row in rows]))
+        return Feedback({}, None, {})
+    return Feedback(topics, chosen, store.topics.said_of([canonical_key(row.url) for row in rows]))
 
 
 def terms_of(mark: TopicMark) -> str:

@@ -1,6 +1,6 @@
 """Slowing down who guesses passwords: each wrong guess makes the next wait longer.
 
-Kept in memory and bounded: a flood of addresses pushes out the oldest entries, but the guesses of all
+Kept in memory and bounded: a burst of addresses pushes out the oldest entries, but the guesses of all
 addresses together are counted as well, so that it does not help to have many. Whoever has given the
 password before, from the same address, waits for nobody else's guesses: otherwise strangers could lock
 the owner out. Tokens and sessions are not throttled at all: nobody guesses 256 bits.

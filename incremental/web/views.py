@@ -159,7 +159,7 @@ def _way_back(request: Request) -> str:
 
 
 def may_write(request: Request) -> bool:
-    """Tell whether who asks may change things."""
+    """Return whether who asks may change things."""
     caller = getattr(request.state, "caller", None)
     return caller is not None and caller.may("write")
 

@@ -132,7 +132,7 @@ def _message(request: CallbackRequest, page_id: int, keys: Keys) -> CallbackAnsw
 
 
 def _is_signed(request: CallbackRequest, secret: str) -> bool:
-    """Tell whether the body was signed with *secret* (section 8, ``X-Hub-Signature: method=hex``)."""
+    """Return whether the body was signed with *secret* (section 8, ``X-Hub-Signature: method=hex``)."""
     method, _, given = request.headers.get("x-hub-signature", "").strip().partition("=")
     if method not in _METHODS or not given.isascii():
         return False

@@ -47,7 +47,7 @@ _KEY_FILE = "websub.key"
 _KEY_BYTES = 32
 
 Note = Callable[[int, Callable[[HubState], HubState], float], None]
-"""Changes what is known of a hub page and plans its next visit anew: :meth:`Frontier.note`."""
+"""Changes what is known of a hub page and plans its next visit again: :meth:`Frontier.note`."""
 
 
 class Pushes:

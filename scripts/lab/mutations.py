@@ -150,7 +150,7 @@ def _is_text(node: ast.BinOp) -> bool:
 
 
 def _spliced(rows: list[bytes], old: ast.expr | ast.stmt, new: ast.AST) -> str:
-    """Return the module with one node written anew; the lines of the rest stay where they are."""
+    """Return the module with one node written again; the lines of the rest stay where they are."""
     text = ast.unparse(new)
     if isinstance(old, ast.expr):
         text = f"({text})"

@@ -70,7 +70,7 @@ class World:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew: no visit was made."""
+        """Begin again: no visit was made."""
         self._timelines = {hub: _Timeline(stays) for hub, stays in self.stays.items()}
         self.sighted: dict[str, float] = {}
         self._sighted_on: dict[str, str] = {}

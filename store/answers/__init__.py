@@ -1,4 +1,4 @@
-"""What people ask of the told pages, and the marks they put on them: one door, ``store.answers``.
+"""What people ask of the announced pages, and the marks they put on them: one door, ``store.answers``.
 
 ::
 
@@ -8,8 +8,8 @@
     mark               read, unread, starred
     searches           questions with a name
 
-A cursor is the id of a row, and ids grow with every page that is told. So paging from the newest goes
-on below the last row that was read, following from the oldest goes on above it, and what is told
+A cursor is the id of a row, and ids grow with every page that is announced. So paging from the newest goes
+on below the last row that was read, following from the oldest goes on above it, and what is announced
 meanwhile makes neither skip nor repeat a row.
 """
 
@@ -25,33 +25,33 @@ from store.announced import AnnouncedPage, TopicMark
 from store.answers import one_page
 from store.answers.news import new_pages, news_rows, topics_of
 from store.answers.values import (
-    CheckRow,
     Copy,
     Counts,
     HistoryEntry,
     NewQuery,
     NewsAnswer,
     PageDetail,
+    RefreshRow,
     SavedSearchRow,
     StoredText,
     Version,
 )
 from store.database import storage_errors, writing
-from store.models import Change, Hub, News, Page, Recheck, SavedSearch, Site
-from store.news import adopt_told
+from store.models import Change, Hub, News, Page, Refresh, SavedSearch, Site
+from store.news import adopt_announced
 from store.repository import Prepared, Repository
 from store.texts import MAX_TEXT, storable
 
 __all__ = [
     "AnnouncedPage",
     "Answers",
-    "CheckRow",
     "Copy",
     "Counts",
     "HistoryEntry",
     "NewQuery",
     "NewsAnswer",
     "PageDetail",
+    "RefreshRow",
     "SavedSearchRow",
     "StoredText",
     "TopicMark",
@@ -62,10 +62,10 @@ MAX_HISTORY = 500
 
 
 @cache
-def _next_check() -> Prepared:
-    """Return the query of :meth:`Answers.next_check_at`, which the crawler asks all the time."""
+def _next_refresh() -> Prepared:
+    """Return the query of :meth:`Answers.next_refresh_at`, which the crawler asks all the time."""
     return Prepared(
-        lambda site: Recheck.select(fn.MIN(Recheck.due_at)).where(Recheck.site_id == site)
+        lambda site: Refresh.select(fn.MIN(Refresh.due_at)).where(Refresh.site_id == site)
     )
 
 
@@ -75,17 +75,17 @@ class Answers(Repository):
     # Told one_page.
 
     def new(self, query: NewQuery) -> NewsAnswer:
-        """Return told pages; see :class:`NewQuery`. Nothing in a query is an error."""
+        """Return announced pages; see :class:`NewQuery`. Nothing in a query is an error."""
         with storage_errors(self._where):
             return new_pages(self._db, query)
 
     def latest_cursor(self) -> int:
-        """Return the cursor behind which all is yet to come; 0 when nothing was told."""
+        """Return the cursor behind which all is yet to come; 0 when nothing was announced."""
         with storage_errors(self._where):
             return int(News.select(fn.MAX(News.id)).scalar(self._db) or 0)
 
     def totals(self) -> Counts:
-        """Return how many pages were told on all sites; quicker than :meth:`counts`."""
+        """Return how many pages were announced on all sites; quicker than :meth:`counts`."""
         of = (None, News.read_at.is_null(), News.starred_at.is_null(is_null=False))
         with storage_errors(self._where):
             return Counts(*(self._count(condition) for condition in of))
@@ -97,7 +97,7 @@ class Answers(Repository):
 
     def counts(self) -> dict[int, Counts]:
         """Return how many pages were told by site id; the sum over all sites under 0."""
-        told, unread, starred = (
+        announced, unread, starred = (
             self._count_by_site(*condition)
             for condition in (
                 (),
@@ -107,9 +107,9 @@ class Answers(Repository):
         )
         counts = {
             site: Counts(number, unread.get(site, 0), starred.get(site, 0))
-            for site, number in told.items()
+            for site, number in announced.items()
         }
-        total = (sum(part.values()) for part in (told, unread, starred))
+        total = (sum(part.values()) for part in (announced, unread, starred))
         return counts | {0: Counts(*total)}
 
     def _count_by_site(self, *conditions: Any) -> dict[int, int]:  # noqa: ANN401 - peewee conditions
@@ -128,7 +128,7 @@ class Answers(Repository):
             if facts is None:
                 return None
             news = News.select(News.id).where(News.page == page_id).scalar(self._db)
-            check = Recheck.select(Recheck.due_at).where(Recheck.page == page_id).scalar(self._db)
+            check = Refresh.select(Refresh.due_at).where(Refresh.page == page_id).scalar(self._db)
             return PageDetail(
                 **facts,
                 news=news_rows(self._db, [news]).get(news) if news is not None else None,
@@ -136,7 +136,7 @@ class Answers(Repository):
                 copies=tuple(one_page.copies(self._db, page_id)),
                 topics=tuple(topics_of(self._db, [page_id]).get(page_id, ())),
                 history=tuple(one_page.history(self._db, page_id, most)),
-                next_check_at=check,
+                next_refresh_at=check,
             )
 
     def _facts(self, page_id: int) -> dict[str, Any] | None:
@@ -145,7 +145,7 @@ class Answers(Repository):
             Page.select(
                 Page.id.alias("page_id"),
                 Page.url,
-                Page.identity,
+                Page.canonical_key,
                 Page.title,
                 Page.anchor,
                 Site.name.alias("site"),
@@ -154,7 +154,7 @@ class Answers(Repository):
                 Page.language,
                 Page.published_at,
                 Page.first_seen_at,
-                Page.looked_at,
+                Page.verified_at,
                 Page.rule,
                 Page.body_md5,
                 Page.moved_to,
@@ -208,46 +208,46 @@ class Answers(Repository):
 
     # Looking again.
 
-    def due_checks(self, site_id: int, now: float, *, limit: int = 1) -> list[CheckRow]:
-        """Return told pages of a site that are to be looked at again, those that became due last first.
+    def due_refreshes(self, site_id: int, now: float, *, limit: int = 1) -> list[RefreshRow]:
+        """Return announced pages of a site that are to be refreshed, those that became due last first.
 
         Where there is more to do than is granted, the young pages are those that still change.
         """
-        due = (Recheck.site_id == site_id) & (Recheck.due_at <= now)
-        query = one_page.check_columns().where(due).order_by(Recheck.due_at.desc(), Recheck.page)
+        due = (Refresh.site_id == site_id) & (Refresh.due_at <= now)
+        query = one_page.refresh_columns().where(due).order_by(Refresh.due_at.desc(), Refresh.page)
         with storage_errors(self._where):
             return one_page.checks(self._db, query.limit(limit))
 
-    def check(self, page_id: int) -> CheckRow | None:
-        """Return the planned look at a page."""
+    def check(self, page_id: int) -> RefreshRow | None:
+        """Return the planned verification fetch at a page."""
         with storage_errors(self._where):
             rows = one_page.checks(
-                self._db, one_page.check_columns().where(Recheck.page == page_id)
+                self._db, one_page.refresh_columns().where(Refresh.page == page_id)
             )
         return rows[0] if rows else None
 
-    def next_check_at(self, site_id: int) -> float | None:
-        """Return when the next page of a site is to be looked at again; it may have passed."""
-        moment = self._asked(_next_check(), site=site_id)[0][0]
+    def next_refresh_at(self, site_id: int) -> float | None:
+        """Return when the next page of a site is to be refreshed; it may have passed."""
+        moment = self._asked(_next_refresh(), site=site_id)[0][0]
         return None if moment is None else float(moment)
 
-    def postpone_check(self, page_id: int, until: float) -> None:
-        """Put off the next look at a told page."""
+    def postpone_refresh(self, page_id: int, until: float) -> None:
+        """Put off the next look at an announced page."""
         with writing(self._db, self._where):
-            Recheck.update(due_at=until).where(Recheck.page == page_id).execute(self._db)
+            Refresh.update(due_at=until).where(Refresh.page == page_id).execute(self._db)
 
-    def adopt_told(self, now: float, *, limit: int = 500) -> int:
-        """Let pages be found that were told before there was an index, and plan to read them.
+    def adopt_announced(self, now: float, *, limit: int = 500) -> int:
+        """Let pages be found that were announced before there was an index, and plan to read them.
 
         Returns how many there were, at most *limit*.
         """
         with writing(self._db, self._where):
-            return adopt_told(self._db, now, limit=limit)
+            return adopt_announced(self._db, now, limit=limit)
 
-    def forget_checks(self, *, before: float) -> int:
+    def forget_refreshes(self, *, before: float) -> int:
         """Give up looks that were due before *before* (unix seconds); return how many."""
         with writing(self._db, self._where):
-            return int(Recheck.delete().where(Recheck.due_at < before).execute(self._db))
+            return int(Refresh.delete().where(Refresh.due_at < before).execute(self._db))
 
     # Marks and saved searches.
 
@@ -259,12 +259,12 @@ class Answers(Repository):
         read: bool | None = None,
         starred: bool | None = None,
     ) -> list[int]:
-        """Mark told pages; None leaves a mark as it is. Return the pages that are told, in that order.
+        """Mark announced pages; None leaves a mark as it is. Return those that are announced, in order.
 
         A page that was marked so before keeps the time of that.
         """
         marks = ((News.read_at, read), (News.starred_at, starred))
-        told: set[int] = set()
+        announced: set[int] = set()
         with writing(self._db, self._where):
             for batch in chunked(page_ids, 500):
                 for column, wanted in marks:
@@ -273,8 +273,8 @@ class Answers(Repository):
                         update = News.update({column: now if wanted else None})
                         update.where(changed).execute(self._db)
                 query = News.select(News.page).where(News.page.in_(batch))
-                told |= {page for (page,) in query.tuples().execute(self._db)}
-        return [page for page in dict.fromkeys(page_ids) if page in told]
+                announced |= {page for (page,) in query.tuples().execute(self._db)}
+        return [page for page in dict.fromkeys(page_ids) if page in announced]
 
     def searches(self) -> list[SavedSearchRow]:
         """Return the saved searches by name."""
@@ -293,7 +293,7 @@ class Answers(Repository):
         return next((row for row in self.searches() if row.name == storable(name, MAX_TEXT)), None)
 
     def save_search(self, name: str, query: str, *, now: float) -> None:
-        """Save a search, in place of one of that name. *query* is JSON whose meaning is the faces'."""
+        """Save a search, in place of one of that name. *query* is JSON whose meaning is the interfaces'."""
         row = {"query": storable(query, None), "changed_at": now}
         kept = {"name": storable(name, MAX_TEXT), "created_at": now, **row}
         with writing(self._db, self._where):

@@ -7,9 +7,9 @@ from typing import Any
 from peewee import JOIN, Database
 
 from store.answers.excerpts import unpacked
-from store.answers.values import CheckRow, Copy, HistoryEntry, StoredText, Version
+from store.answers.values import Copy, HistoryEntry, RefreshRow, StoredText, Version
 from store.clusters import agreement
-from store.models import Change, News, Page, PageText, Recheck, Site
+from store.models import Change, News, Page, PageText, Refresh, Site
 
 MAX_COPIES = 200
 _TEXT = (
@@ -57,13 +57,15 @@ def versions(database: Database, page_id: int) -> list[Version]:
     changed = (Change.page == page_id) & Change.body_after.is_null(is_null=False)
     query = Change.select(Change.at, Change.body_before, Change.body_after).where(changed)
     rows = list(query.order_by(Change.id).tuples().execute(database))
-    facts = Page.select(Page.looked_at, Page.first_seen_at, Page.body_md5).where(Page.id == page_id)
+    facts = Page.select(Page.verified_at, Page.first_seen_at, Page.body_md5).where(
+        Page.id == page_id
+    )
     page = next(iter(facts.tuples().execute(database)), None)
     if page is None:
         return []
-    looked_at, first_seen_at, body = page
+    verified_at, first_seen_at, body = page
     if not rows:
-        return [] if body is None else [Version(looked_at or first_seen_at, body)]
+        return [] if body is None else [Version(verified_at or first_seen_at, body)]
     first = [] if rows[0][1] is None else [Version(first_seen_at, rows[0][1])]
     return [*first, *(Version(at, after) for at, _, after in rows)]
 
@@ -109,27 +111,27 @@ def copies(database: Database, page_id: int) -> list[Copy]:
     return sorted(found, key=lambda copy: (copy.first_seen_at, copy.page_id))
 
 
-def check_columns() -> Any:  # noqa: ANN401 - a peewee query
-    """Begin a query of planned looks at told pages."""
+def refresh_columns() -> Any:  # noqa: ANN401 - a peewee query
+    """Begin a query of planned refreshes of announced pages."""
     return (
-        Recheck.select(
-            Recheck.page,
-            Recheck.site_id,
+        Refresh.select(
+            Refresh.page,
+            Refresh.site_id,
             Page.url,
-            Page.identity,
-            Recheck.due_at,
-            Recheck.checks,
-            Recheck.etag,
-            Recheck.last_modified,
+            Page.canonical_key,
+            Refresh.due_at,
+            Refresh.checks,
+            Refresh.etag,
+            Refresh.last_modified,
             Page.body_md5,
             Page.state,
             News.found_at,
         )
-        .join(Page, on=Page.id == Recheck.page)
-        .join(News, JOIN.LEFT_OUTER, on=News.page == Recheck.page)
+        .join(Page, on=Page.id == Refresh.page)
+        .join(News, JOIN.LEFT_OUTER, on=News.page == Refresh.page)
     )
 
 
-def checks(database: Database, query: Any) -> list[CheckRow]:  # noqa: ANN401 - likewise
+def checks(database: Database, query: Any) -> list[RefreshRow]:  # noqa: ANN401 - likewise
     """Run a query of planned looks."""
-    return [CheckRow(*row) for row in query.tuples().execute(database)]
+    return [RefreshRow(*row) for row in query.tuples().execute(database)]

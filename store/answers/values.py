@@ -1,4 +1,4 @@
-"""What is asked of the told pages, and the answers: plain values."""
+"""What is asked of the announced pages, and the answers: plain values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from store.announced import AnnouncedPage, TopicMark
 
 @dataclass(frozen=True, slots=True)
 class NewQuery:
-    """Which told pages to list. What is None, or empty, narrows nothing; all the rest must hold."""
+    """Which announced pages to list. What is None, or empty, narrows nothing; all the rest must hold."""
 
     since: float | None = None
     """Found at this time or later; unix seconds, UTC."""
@@ -55,9 +55,9 @@ class NewsAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many pages were told, of one site or of all."""
+    """How many pages were announced, of one site or of all."""
 
-    told: int = 0
+    announced: int = 0
     unread: int = 0
     starred: int = 0
 
@@ -99,7 +99,7 @@ class Copy:
     first_seen_at: float
     published_at: float | None
     found_at: float | None
-    """When it was told; None = it was not."""
+    """When it was announced; None = it was not."""
     alike: float
     """Share of its signature that agrees with that of the page that was asked for."""
 
@@ -120,13 +120,13 @@ class StoredText:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckRow:
-    """When a told page is looked at again, and what spares us its body then."""
+class RefreshRow:
+    """When an announced page is refreshed, and what spares us its body then."""
 
     page_id: int
     site_id: int
     url: str
-    identity: str
+    canonical_key: str
     due_at: float
     checks: int
     etag: str | None
@@ -134,7 +134,7 @@ class CheckRow:
     body_md5: str | None
     state: str
     found_at: float | None
-    """When it was told."""
+    """When it was announced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class PageDetail:
 
     page_id: int
     url: str
-    identity: str
+    canonical_key: str
     title: str
     anchor: str
     site: str
@@ -152,7 +152,7 @@ class PageDetail:
     language: str | None
     published_at: float | None
     first_seen_at: float
-    looked_at: float | None
+    verified_at: float | None
     rule: str | None
     """The rule by which it is not announced."""
     body_md5: str | None
@@ -160,12 +160,12 @@ class PageDetail:
     moved_to: str | None
     """URL of the page that it is now."""
     news: AnnouncedPage | None
-    """None = it was not told as new, so it cannot be marked."""
+    """None = it was not announced as new, so it cannot be marked."""
     text: StoredText | None
     copies: tuple[Copy, ...]
     topics: tuple[TopicMark, ...]
     history: tuple[HistoryEntry, ...]
-    next_check_at: float | None
+    next_refresh_at: float | None
 
 
 @dataclass(frozen=True, slots=True)

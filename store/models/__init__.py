@@ -11,9 +11,9 @@ shows them escapes them. Ids are never given out twice.
                    └ n sighting n ┘ (page seen on hub)
     change: what happened to a page (or to a whole site), in the order it was recorded
     label: what a URL was said to be; a URL needs no page for it
-    news: a told page, in a narrow row for lists; page_text: what a page says
+    news: an announced page, in a narrow row for lists; page_text: what a page says
     backfill 1 ─── n backfill_page: older pages that a list gained, one event
-    topic 1 ─── n topic_example · n topic_lead · n page_topic (what it makes of a page)
+    topic 1 ─── n topic_example · n external_candidate · n page_topic (what it makes of a page)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from store.models.reader_tables import (
     OutboxEntry,
     PageBand,
     PageText,
-    Recheck,
+    Refresh,
     SavedSearch,
 )
 from store.models.topic_tables import (
@@ -36,13 +36,13 @@ from store.models.topic_tables import (
     DiscoveryPage,
     DiscoveryRound,
     DiscoveryRun,
+    ExternalCandidate,
     PageTopic,
     Proposal,
     SearchMeter,
     Topic,
     TopicBackground,
     TopicExample,
-    TopicLead,
 )
 
 ALL = tuple(Table.__subclasses__())
@@ -58,6 +58,7 @@ __all__ = [
     "DiscoveryPage",
     "DiscoveryRound",
     "DiscoveryRun",
+    "ExternalCandidate",
     "Host",
     "Hub",
     "Label",
@@ -68,7 +69,7 @@ __all__ = [
     "PageText",
     "PageTopic",
     "Proposal",
-    "Recheck",
+    "Refresh",
     "SavedSearch",
     "SearchMeter",
     "Sighting",
@@ -76,6 +77,5 @@ __all__ = [
     "Topic",
     "TopicBackground",
     "TopicExample",
-    "TopicLead",
     "Visit",
 ]

@@ -40,8 +40,8 @@ class Site(Table):
     added_at = DoubleField()
     probed_at = DoubleField(null=True)
     """When the usual places of feeds and sitemaps were last looked at."""
-    relaunched_at = DoubleField(null=True)
-    mirrors = TextField(default="{}")
+    migrated_at = DoubleField(null=True)
+    path_aliases = TextField(default="{}")
     """JSON: path prefixes that seem to show the same pages as the path without them, with the paths
     for which that was seen."""
     budget = TextField(default="{}")
@@ -70,7 +70,7 @@ class Page(Table):
 
     id = BigAutoField()
     site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
-    identity = TextField()
+    canonical_key = TextField()
     """What makes it the same page; unique within the site."""
     url = TextField()
     """What to fetch: the form in which it was first seen."""
@@ -83,27 +83,27 @@ class Page(Table):
     first_hub_id = BigIntegerField(null=True)
     """Page id of the hub that showed it first; NULL for seeds."""
     announced_at = DoubleField(null=True)
-    """When it was told as new; NULL = known from a baseline, or a hub."""
+    """When it was announced as new; NULL = known from a baseline, or a hub."""
     state = TextField(default="known")
     """:class:`~store.enums.PageState`."""
     moved_to = BigIntegerField(null=True)
-    look_due_at = DoubleField(null=True)
+    verify_due_at = DoubleField(null=True)
     """When the page itself is to be fetched; NULL = not planned."""
-    looked_at = DoubleField(null=True)
+    verified_at = DoubleField(null=True)
     rule = TextField(null=True)
     """The rule that decided last whether it is announced; NULL = it was decided before rules were kept."""
     body_md5 = TextField(null=True)
     """MD5 of the last body in the cache."""
-    look_score = DoubleField(null=True)
-    """What topics expect of it before it is fetched, 0 to 1: the order of looks. NULL = nobody guessed."""
+    verify_score = DoubleField(null=True)
+    """What topics expect of it before it is fetched, 0 to 1: the order of verification. NULL = none."""
     link_context = TextField(null=True)
-    """JSON of the link that led to it, while it waits for its look and there are topics."""
+    """JSON of the link that led to it, while it waits for its verification fetch and there are topics."""
 
     class Meta:
         indexes = (
-            (("site", "identity"), True),
+            (("site", "canonical_key"), True),
             (("announced_at",), False),
-            (("site", "look_due_at"), False),
+            (("site", "verify_due_at"), False),
             (("url",), False),
         )
 
@@ -132,7 +132,7 @@ class Hub(Table):
     """In a row."""
     new_pages = IntegerField(default=0)
     """Pages that it was the first to show, after its baseline."""
-    barren_visits = IntegerField(default=0)
+    unproductive_visits = IntegerField(default=0)
     """Visits since it last was the first to show a page."""
     shown_links = IntegerField(default=0)
     """In-scope links on it at the last visit."""
@@ -179,7 +179,7 @@ class Visit(Table):
     elapsed_seconds = DoubleField(default=0.0)
     links = IntegerField(default=0)
     new_pages = IntegerField(default=0)
-    gap = BooleanField(default=False)
+    overflow = BooleanField(default=False)
     """Every link was new: some may have scrolled by unseen."""
     detail = TextField(default="")
 
@@ -214,7 +214,7 @@ class Label(Table):
     site = ForeignKeyField(Site, null=True, on_delete="SET NULL", lazy_load=False, index=False)
     """The watched site in whose scope it lies; NULL = none."""
     url = TextField()
-    identity = TextField()
+    canonical_key = TextField()
     label = TextField()
     """:class:`~store.enums.PageLabel`."""
     origin = TextField()
@@ -225,4 +225,4 @@ class Label(Table):
 
     class Meta:
         primary_key = False
-        indexes = ((("identity", "origin"), True), (("site", "origin"), False))
+        indexes = ((("canonical_key", "origin"), True), (("site", "origin"), False))

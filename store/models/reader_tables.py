@@ -18,9 +18,9 @@ from store.models.crawl_tables import Page, Site, Table
 
 
 class News(Table):
-    """A told page, in a narrow row of its own: what lists of new pages are filtered and marked by.
+    """An announced page, in a narrow row of its own: what lists of new pages are filtered and marked by.
 
-    Its id is that of the change that told it, so it is the same cursor, and it grows with time.
+    Its id is that of the change that announced it, so it is the same cursor, and it grows with time.
     """
 
     id = BigAutoField()
@@ -42,7 +42,7 @@ class News(Table):
 class Backfill(Table):
     """Older pages that a list gained at one visit: one event, whatever their number.
 
-    Its id is that of the site's change that records it, so it has its place among the told pages.
+    Its id is that of the site's change that records it, so it has its place among the announced pages.
     """
 
     id = BigIntegerField(primary_key=True)
@@ -80,7 +80,7 @@ class PageText(Table):
     text = BlobField(null=True)
     """Deflated UTF-8; NULL = the page was not read yet, or has no text."""
     words = BlobField(null=True)
-    """Deflated: exactly what the index of words holds of the told page, so that it can be taken out."""
+    """Deflated: exactly what the index of words holds of the announced page, so that it can be taken out."""
     md5 = TextField(null=True)
     language = TextField(null=True)
     signature = BlobField(null=True)
@@ -104,14 +104,14 @@ class PageBand(Table):
         primary_key = CompositeKey("band", "page")
 
 
-class Recheck(Table):
-    """When a told page is looked at again, and what spares us its body then."""
+class Refresh(Table):
+    """When an announced page is refreshed, and what spares us its body then."""
 
     page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
     site_id = IntegerField()
     due_at = DoubleField()
     checks = IntegerField(default=0)
-    """Looks again so far."""
+    """Refreshes so far."""
     etag = TextField(null=True)
     last_modified = TextField(null=True)
 
@@ -120,7 +120,7 @@ class Recheck(Table):
 
 
 class SavedSearch(Table):
-    """A question with a name. What the JSON means is the faces' affair."""
+    """A question with a name. What the JSON means is the interfaces' affair."""
 
     name = TextField(primary_key=True)
     query = TextField()
@@ -133,11 +133,11 @@ class Channel(Table):
 
     name = TextField(primary_key=True)
     since = DoubleField()
-    """When it was first seen in the settings: what was told before is not sent."""
+    """When it was first seen in the settings: what was announced before is not sent."""
 
 
 class OutboxEntry(Table):
-    """A page that is to be told on a channel, or was."""
+    """A page that is to be announced on a channel, or was."""
 
     id = BigAutoField()
     channel = TextField()

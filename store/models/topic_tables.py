@@ -55,7 +55,7 @@ class TopicExample(Table):
     id = AutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
     url = TextField()
-    identity = TextField()
+    canonical_key = TextField()
     origin = TextField()
     """:class:`~store.enums.ExampleOrigin`."""
     title = TextField(default="")
@@ -70,7 +70,7 @@ class TopicExample(Table):
     """When it is to be fetched; NULL = not planned."""
 
     class Meta:
-        indexes = ((("topic", "identity"), True),)
+        indexes = ((("topic", "canonical_key"), True),)
 
 
 class PageTopic(Table):
@@ -100,13 +100,13 @@ class PageTopic(Table):
         )
 
 
-class TopicLead(Table):
+class ExternalCandidate(Table):
     """A link that leads out of every watched site, towards what a topic wants."""
 
     id = BigAutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
     url = TextField()
-    identity = TextField()
+    canonical_key = TextField()
     domain = TextField()
     """Registered domain: what is a new site is counted by it."""
     score = DoubleField()
@@ -114,11 +114,11 @@ class TopicLead(Table):
     """URL of the page that shows it."""
     found_at = DoubleField()
     state = TextField(default="waiting")
-    """:class:`~store.enums.LeadState`, or the status that its fetch ended with."""
+    """:class:`~store.enums.ExternalCandidateState`, or the status that its fetch ended with."""
 
     class Meta:
         indexes = (
-            (("topic", "identity"), True),
+            (("topic", "canonical_key"), True),
             (("state", "score"), False),
             (("domain", "state"), False),
         )
@@ -184,7 +184,7 @@ class DiscoveryPage(Table):
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
     run = ForeignKeyField(DiscoveryRun, on_delete="CASCADE", lazy_load=False, index=True)
     url = TextField()
-    identity = TextField()
+    canonical_key = TextField()
     host = TextField()
     operator = TextField()
     via = TextField(default="")
@@ -197,7 +197,7 @@ class DiscoveryPage(Table):
     at = DoubleField()
 
     class Meta:
-        indexes = ((("topic", "identity"), True), (("topic", "host"), False))
+        indexes = ((("topic", "canonical_key"), True), (("topic", "host"), False))
 
 
 class DiscoveryLink(Table):

@@ -17,12 +17,14 @@ from store.texts import storable
 
 
 class PeopleQueries(Repository):
-    """Questions of faces."""
+    """Questions of interfaces."""
 
-    def find_page(self, url: str, identity: str) -> list[dict[str, Any]]:
-        """Return all columns of the pages with this URL or identity, with their hub's if they are hubs."""
-        # The sites are named because the index of identities begins with them.
-        same = Page.site.in_(Site.select(Site.id)) & (Page.identity == storable(identity, None))
+    def find_page(self, url: str, canonical_key: str) -> list[dict[str, Any]]:
+        """Return all columns of the pages with this URL or canonical key, and of their hubs."""
+        # The sites are named because the index of canonical keys begins with them.
+        same = Page.site.in_(Site.select(Site.id)) & (
+            Page.canonical_key == storable(canonical_key, None)
+        )
         query = (
             Page.select(Page, Site.name.alias("site_name"))
             .join(Site)

@@ -11,13 +11,13 @@ from store.database import data_version, is_sqlite, storage_errors
 from store.enums import HubClass, HubKind, HubRole, HubStatus, PageState, SiteStatus
 from store.models import Host, Hub, Label, Page, Sighting, Site, Topic
 from store.repository import Prepared, Repository, Shape, batches
-from store.values import HostRow, HubRow, KnownPage, LookRow, PageRow, Sight, SiteRow
+from store.values import HostRow, HubRow, KnownPage, PageRow, Sight, SiteRow, VerificationRow
 
 _SITE = Shape(SiteRow, Site)
 _HOST = Shape(HostRow, Host)
-_HUB = Shape(HubRow, Hub, page_id=Hub.page, url=Page.url, identity=Page.identity)
+_HUB = Shape(HubRow, Hub, page_id=Hub.page, url=Page.url, canonical_key=Page.canonical_key)
 _PAGE = Shape(PageRow, Page)
-_LOOK = Shape(LookRow, Page, page_id=Page.id)
+_VERIFICATION = Shape(VerificationRow, Page, page_id=Page.id)
 _SIGHT = Shape(Sight, Sighting)
 _IS_ARTICLE = Hub.role == HubRole.ARTICLE
 _IS_LIST = Hub.role != HubRole.ARTICLE
@@ -52,24 +52,24 @@ def _due_hubs(of_class: Any) -> Prepared:  # noqa: ANN401 - a peewee expression
     )
 
 
-def _due_looks(*, likely_first: bool, pending: bool) -> Prepared:
-    order: list[Any] = [Page.look_due_at, Page.id]
+def _due_verifications(*, likely_first: bool, pending: bool) -> Prepared:
+    order: list[Any] = [Page.verify_due_at, Page.id]
     if likely_first:
-        order.insert(0, Page.look_score.desc(nulls="LAST"))
+        order.insert(0, Page.verify_score.desc(nulls="LAST"))
 
     def query(site: int, now: float, limit: int) -> Any:  # noqa: ANN401 - a peewee query
-        due = (Page.site == site) & (Page.look_due_at <= now)
+        due = (Page.site == site) & (Page.verify_due_at <= now)
         due = due & _AWAITED if pending else due
-        return _LOOK.select().where(due).order_by(*order).limit(limit)
+        return _VERIFICATION.select().where(due).order_by(*order).limit(limit)
 
     return Prepared(query)
 
 
-def _next_look(*, pending: bool) -> Prepared:
+def _next_verification(*, pending: bool) -> Prepared:
     def query(site: int) -> Any:  # noqa: ANN401 - a peewee query
-        planned = (Page.site == site) & Page.look_due_at.is_null(is_null=False)
+        planned = (Page.site == site) & Page.verify_due_at.is_null(is_null=False)
         planned = planned & _AWAITED if pending else planned
-        return Page.select(fn.MIN(Page.look_due_at)).where(planned)
+        return Page.select(fn.MIN(Page.verify_due_at)).where(planned)
 
     return Prepared(query)
 
@@ -82,20 +82,22 @@ def _next_hub(of_class: Any) -> Prepared:  # noqa: ANN401 - a peewee expression
 
 _BOTH = (True, False)
 _DUE_HUBS = {name: _due_hubs(of_class) for name, of_class in _CLASSES.items()}
-_DUE_LOOKS = {
-    (likely, pending): _due_looks(likely_first=likely, pending=pending)
+_DUE_VERIFICATIONS = {
+    (likely, pending): _due_verifications(likely_first=likely, pending=pending)
     for likely in _BOTH
     for pending in _BOTH
 }
-_NEXT_LOOK = {pending: _next_look(pending=pending) for pending in _BOTH}
+_NEXT_VERIFICATION = {pending: _next_verification(pending=pending) for pending in _BOTH}
 _NEXT_HUB = _next_hub(_IS_LIST)
 _NEXT_ARTICLE = _next_hub(_IS_ARTICLE)
 _ONE_HUB = Prepared(lambda page: _hubs().where(Hub.page == page))
 _ONE_PAGE = Prepared(lambda page: _PAGE.select().where(Page.id == page))
-_ONE_LOOK = Prepared(lambda page: _LOOK.select().where(Page.id == page))
+_ONE_VERIFICATION = Prepared(lambda page: _VERIFICATION.select().where(Page.id == page))
 _ONE_HOST = Prepared(lambda name: _HOST.select().where(Host.name == name))
-_FRUITFUL_FIRST = (Hub.new_pages.desc(), Hub.visits.desc(), Hub.page)
-_HUBS_OF_SITE = Prepared(lambda site: _hubs().where(Hub.site_id == site).order_by(*_FRUITFUL_FIRST))
+_PRODUCTIVE_FIRST = (Hub.new_pages.desc(), Hub.visits.desc(), Hub.page)
+_HUBS_OF_SITE = Prepared(
+    lambda site: _hubs().where(Hub.site_id == site).order_by(*_PRODUCTIVE_FIRST)
+)
 _VISIBLE = Prepared(
     lambda hub: Sighting.select(Sighting.page).where(
         (Sighting.hub == hub) & Sighting.gone_at.is_null()
@@ -141,7 +143,7 @@ class RoundQueries(Repository):
             _HUB(row) for row in self._asked(_DUE_HUBS[share], site=site_id, now=now, limit=most)
         ]
 
-    def due_looks(
+    def due_verifications(
         self,
         site_id: int,
         now: float,
@@ -149,20 +151,22 @@ class RoundQueries(Repository):
         limit: int = 1,
         likely_first: bool = False,
         pending: bool = False,
-    ) -> list[LookRow]:
+    ) -> list[VerificationRow]:
         """Return pages of a site that are to be fetched themselves, the longest due first.
 
         *pending*: only those that are announced when they have been verified.
         *likely_first*: those of which topics expect most come before, those nobody guessed about last.
         """
-        query = _DUE_LOOKS[likely_first, pending]
-        return [_LOOK(row) for row in self._asked(query, site=site_id, now=now, limit=limit)]
+        query = _DUE_VERIFICATIONS[likely_first, pending]
+        return [
+            _VERIFICATION(row) for row in self._asked(query, site=site_id, now=now, limit=limit)
+        ]
 
     # When the next of its kind is due; it may have passed. None = never.
 
     def next_due_at(self, site_id: int) -> float | None:
         """Return when the next hub or page of a site is due."""
-        moments = (self.next_hub_due_at(site_id), self.next_look_due_at(site_id))
+        moments = (self.next_hub_due_at(site_id), self.next_verify_due_at(site_id))
         return min((moment for moment in moments if moment is not None), default=None)
 
     def next_hub_due_at(self, site_id: int) -> float | None:
@@ -173,24 +177,24 @@ class RoundQueries(Repository):
         """Return when the next monitored article of a site may be read."""
         return self._moment(_NEXT_ARTICLE, site_id)
 
-    def next_look_due_at(self, site_id: int, *, pending: bool = False) -> float | None:
-        """Return when the next page of a site is to be fetched itself; *pending* as in due_looks."""
-        return self._moment(_NEXT_LOOK[pending], site_id)
+    def next_verify_due_at(self, site_id: int, *, pending: bool = False) -> float | None:
+        """Return when the next page of a site is to be fetched itself; *pending* as in due_verifications."""
+        return self._moment(_NEXT_VERIFICATION[pending], site_id)
 
     def _moment(self, query: Prepared, site_id: int) -> float | None:
         moment = self._asked(query, site=site_id)[0][0]
         return None if moment is None else float(moment)
 
-    def known(self, site_id: int, identities: Sequence[str]) -> dict[str, KnownPage]:
-        """Return those of *identities* that the site knows, by identity."""
+    def known(self, site_id: int, canonical_keys: Sequence[str]) -> dict[str, KnownPage]:
+        """Return those of *canonical keys* that the site knows, by canonical key."""
         found: dict[str, KnownPage] = {}
-        for batch in batches(identities):
+        for batch in batches(canonical_keys):
             query = (
                 _KNOWN.select()
                 .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
-                .where((Page.site == site_id) & Page.identity.in_(batch))
+                .where((Page.site == site_id) & Page.canonical_key.in_(batch))
             )
-            found |= {page.identity: page for page in self._all(_KNOWN, query)}
+            found |= {page.canonical_key: page for page in self._all(_KNOWN, query)}
         return found
 
     def visible(self, hub_id: int) -> set[int]:
@@ -206,15 +210,15 @@ class RoundQueries(Repository):
         return self._all(_SIGHT, _SIGHT.select().where(Sighting.hub == hub_id))
 
     def shown_by(self, hub_id: int) -> set[str]:
-        """Return the identities of the pages that the hub showed at its last visit."""
-        query = Page.select(Page.identity).join(Sighting, on=Sighting.page == Page.id)
+        """Return the canonical keys of the pages that the hub showed at its last visit."""
+        query = Page.select(Page.canonical_key).join(Sighting, on=Sighting.page == Page.id)
         return set(self._column(query.where((Sighting.hub == hub_id) & Sighting.gone_at.is_null())))
 
     def hubs(self, site_id: int | None = None) -> list[HubRow]:
         """Return the hubs, of one site or of all: those that brought most new pages first."""
         if site_id is not None:
             return [_HUB(row) for row in self._asked(_HUBS_OF_SITE, site=site_id)]
-        return self._all(_HUB, _hubs().order_by(*_FRUITFUL_FIRST))
+        return self._all(_HUB, _hubs().order_by(*_PRODUCTIVE_FIRST))
 
     def hub(self, page_id: int) -> HubRow | None:
         """Return one hub."""
@@ -226,10 +230,10 @@ class RoundQueries(Repository):
         rows = self._asked(_ONE_PAGE, page=page_id)
         return _PAGE(rows[0]) if rows else None
 
-    def look(self, page_id: int) -> LookRow | None:
+    def verification(self, page_id: int) -> VerificationRow | None:
         """Return what fetching one page for its own sake needs."""
-        rows = self._asked(_ONE_LOOK, page=page_id)
-        return _LOOK(rows[0]) if rows else None
+        rows = self._asked(_ONE_VERIFICATION, page=page_id)
+        return _VERIFICATION(rows[0]) if rows else None
 
     def urls(self, page_ids: Iterable[int]) -> list[str]:
         """Return the URLs of pages."""

@@ -1,4 +1,4 @@
-"""What judges and lessons ask of a site as a whole: its addresses, its lists, what they showed."""
+"""What judges and training examples ask of a site as a whole: its addresses, its lists, what they showed."""
 
 from __future__ import annotations
 
@@ -32,19 +32,21 @@ _IS_ARTICLE = Hub.role == HubRole.ARTICLE
 def refused() -> Any:  # noqa: ANN401 - a peewee expression
     """Return the condition that a user said of a page that it is no hub."""
     said = (Label.origin == LabelOrigin.USER) & (Label.label == PageLabel.ARTICLE)
-    return fn.EXISTS(Label.select(Label.identity).where((Label.identity == Page.identity) & said))
+    return fn.EXISTS(
+        Label.select(Label.canonical_key).where((Label.canonical_key == Page.canonical_key) & said)
+    )
 
 
 def has_history(database: Database, site_id: int) -> bool:
-    """Tell whether a site has announced anything, or a person has judged a page of it.
+    """Return whether a site has announced anything, or a person has judged a page of it.
 
     What people read and star they find among what was announced.
     """
     kinds = (ChangeKind.ADDED, SiteEventKind.BACKFILL)
-    told = Change.select(Change.id).where((Change.site == site_id) & Change.kind.in_(kinds))
+    announced = Change.select(Change.id).where((Change.site == site_id) & Change.kind.in_(kinds))
     said = (Label.site == site_id) & (Label.origin != LabelOrigin.BEHAVIOUR)
-    labels = Label.select(Label.identity).where(said)
-    return bool(told.exists(database) or labels.exists(database))
+    labels = Label.select(Label.canonical_key).where(said)
+    return bool(announced.exists(database) or labels.exists(database))
 
 
 class SiteQueries(Repository):
@@ -86,7 +88,9 @@ class SiteQueries(Repository):
         )
         return self._shown(last, last.c.found_at)
 
-    def told_shown(self, site_id: int, *, limit: int = 200) -> list[tuple[int, int, float, float]]:
+    def announced_shown(
+        self, site_id: int, *, limit: int = 200
+    ) -> list[tuple[int, int, float, float]]:
         """Return (hub, page, seen on it, told) for the pages of a site told last, on every hub."""
         last = (
             Change.select(Change.page, Change.at)
@@ -101,12 +105,12 @@ class SiteQueries(Repository):
         """Return every sighting of the pages of a subquery."""
         columns = (Sighting.hub, Sighting.page, Sighting.first_seen_at, at)
         query = Sighting.select(*columns).join(last, on=last.c.page_id == Sighting.page)
-        return [(hub, page, seen, told) for hub, page, seen, told in self._rows(query)]
+        return [(hub, page, seen, announced) for hub, page, seen, announced in self._rows(query)]
 
-    def told_since(self, site_id: int, since: float) -> int:
-        """Count the pages of a site that were told as new since *since* (unix seconds)."""
-        told = (Change.site == site_id) & (Change.at >= since) & _ADDED
-        return int(self._scalar(Change.select(fn.COUNT(Change.id)).where(told)))
+    def announced_since(self, site_id: int, since: float) -> int:
+        """Count the pages of a site that were announced as new since *since* (unix seconds)."""
+        announced = (Change.site == site_id) & (Change.at >= since) & _ADDED
+        return int(self._scalar(Change.select(fn.COUNT(Change.id)).where(announced)))
 
     def other_hubs(self, site_id: int) -> int:
         """Count the feeds and sitemaps of a site, dead ones included."""
@@ -153,21 +157,21 @@ class SiteQueries(Repository):
     def monitored_articles(self, site_id: int) -> list[MonitoredArticle]:
         """Return the monitored articles of a site and what came of watching them."""
         added = (Change.hub_id == Hub.page) & _ADDED
-        fruitful = Change.select(fn.COUNT(Change.at.distinct())).where(added)
+        productive = Change.select(fn.COUNT(Change.at.distinct())).where(added)
         watched = fn.COALESCE(Hub.visited_at - Hub.baseline_at, 0.0)
         columns = (Hub.score, Hub.state, Hub.failures, Hub.last_status)
-        query = Hub.select(Hub.page, watched, Hub.new_pages, fruitful, *columns)
+        query = Hub.select(Hub.page, watched, Hub.new_pages, productive, *columns)
         query = query.where((Hub.site_id == site_id) & _IS_ARTICLE)
         return [
             MonitoredArticle(
                 page_id=page,
                 watched_seconds=watched,
                 new_pages=new,
-                fruitful_visits=fruitful,
+                productive_visits=productive,
                 chosen=score > 0,
                 gone=state == HubStatus.DEAD or (failures >= _GONE_AFTER and status == "gone"),
             )
-            for page, watched, new, fruitful, score, state, failures, status in self._rows(query)
+            for page, watched, new, productive, score, state, failures, status in self._rows(query)
         ]
 
     def article_gained_at(self, site_id: int, since: float) -> float:
@@ -177,8 +181,8 @@ class SiteQueries(Repository):
         return float(self._scalar(query.where(lately & _IS_ARTICLE)) or 0.0)
 
     def known_below(self, site_id: int, prefix: str, *, before: float) -> bool:
-        """Tell whether a page whose identity begins with *prefix* was known before *before*."""
-        below = Page.identity.startswith(prefix) & (Page.first_seen_at < before)
+        """Return whether a page whose canonical key begins with *prefix* was known before *before*."""
+        below = Page.canonical_key.startswith(prefix) & (Page.first_seen_at < before)
         return bool(self._rows(Page.select(Page.id).where((Page.site == site_id) & below).limit(1)))
 
     def known_urls(self, site_id: int, *, limit: int = 5_000) -> list[tuple[str, str]]:
@@ -194,7 +198,7 @@ class SiteQueries(Repository):
             .where(
                 (Page.site == site_id)
                 & (
-                    Page.looked_at.is_null(is_null=False) & Hub.page.is_null()
+                    Page.verified_at.is_null(is_null=False) & Hub.page.is_null()
                     | Hub.role.in_((HubRole.LIST, HubRole.USER))
                     & Hub.baseline_at.is_null(is_null=False)
                 )
@@ -205,9 +209,9 @@ class SiteQueries(Repository):
         return [(url, bool(is_hub)) for url, is_hub in self._rows(query)]
 
     def shown_by_seed(self, site_id: int) -> set[str]:
-        """Return the identities of the pages that the site's seeds and home showed at their last visits."""
+        """Return the canonical keys of what the site's seeds and home showed at their last visits."""
         query = (
-            Page.select(Page.identity)
+            Page.select(Page.canonical_key)
             .join(Sighting, on=Sighting.page == Page.id)
             .join(Hub, on=Hub.page == Sighting.hub)
             .where(
@@ -242,10 +246,10 @@ class SiteQueries(Repository):
     def pages_below(
         self, site_id: int, prefix: str, *, hubs_only: bool = False, limit: int | None = None
     ) -> list[tuple[int, str, str]]:
-        """Return id, URL and identity of the site's pages whose identity begins with *prefix*."""
-        query = Page.select(Page.id, Page.url, Page.identity).where(
+        """Return id, URL and canonical key of the site's pages whose canonical key begins with *prefix*."""
+        query = Page.select(Page.id, Page.url, Page.canonical_key).where(
             (Page.site == site_id)
-            & Page.identity.startswith(prefix)
+            & Page.canonical_key.startswith(prefix)
             & (Page.state != PageState.MOVED)
         )
         if hubs_only:

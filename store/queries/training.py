@@ -25,12 +25,12 @@ class TrainingQueries(Repository):
 
     def labels(self, origin: LabelOrigin | None = None) -> list[LabelEntry]:
         """Return all labels, or those of one origin, in the order in which they were first said."""
-        query = _LABEL.select().order_by(Label.at, Label.identity)
+        query = _LABEL.select().order_by(Label.at, Label.canonical_key)
         return self._all(_LABEL, query if origin is None else query.where(Label.origin == origin))
 
-    def labels_of(self, identity: str) -> list[LabelEntry]:
+    def labels_of(self, canonical_key: str) -> list[LabelEntry]:
         """Return what was said of one page."""
-        query = _LABEL.select().where(Label.identity == storable(identity, None))
+        query = _LABEL.select().where(Label.canonical_key == storable(canonical_key, None))
         return self._all(_LABEL, query.order_by(Label.at))
 
     def site_labels(self, site_id: int, origin: LabelOrigin) -> list[LabelEntry]:
@@ -38,12 +38,12 @@ class TrainingQueries(Repository):
         said = (Label.site == site_id) & (Label.origin == origin)
         return self._all(_LABEL, _LABEL.select().where(said).order_by(Label.at))
 
-    def corrections(self, identities: Sequence[str]) -> dict[str, str]:
-        """Return what users said of these pages, a :class:`~store.enums.PageLabel`, by identity."""
+    def corrections(self, canonical_keys: Sequence[str]) -> dict[str, str]:
+        """Return what users said of these pages, a :class:`~store.enums.PageLabel`, by canonical key."""
         found: dict[str, str] = {}
-        for batch in batches(identities):
-            said = Label.identity.in_(batch) & (Label.origin == LabelOrigin.USER)
-            found.update(self._rows(Label.select(Label.identity, Label.label).where(said)))
+        for batch in batches(canonical_keys):
+            said = Label.canonical_key.in_(batch) & (Label.origin == LabelOrigin.USER)
+            found.update(self._rows(Label.select(Label.canonical_key, Label.label).where(said)))
         return found
 
     def crawl_depth(self, page_id: int) -> int | None:

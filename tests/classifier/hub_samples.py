@@ -37,7 +37,7 @@ def sample_rows(domains: int = 24) -> list[LabelRow]:
             rows.append(LabelRow("hub", list_url, section.title(), domain, "en", "made"))
             headline = f"New {word} opens after {number} years of work"
             rows.append(
-                LabelRow("topic", story, headline if place % 2 else "", domain, "en", "made")
+                LabelRow("article", story, headline if place % 2 else "", domain, "en", "made")
             )
     return rows
 
@@ -68,7 +68,7 @@ def sample_captures(domains: int = 24) -> list[Capture]:
     for number in range(domains):
         domain = f"site{number}.example"
         hub = LabelRow("hub", f"https://www.{domain}/", "", domain, "en", "made")
-        topic = LabelRow("topic", f"https://www.{domain}/a/{number}", "", domain, "en", "made")
+        topic = LabelRow("article", f"https://www.{domain}/a/{number}", "", domain, "en", "made")
         captures.append(Capture(hub, list_page(10 + number).encode()))
         captures.append(Capture(topic, article_page(4 + number % 9).encode()))
     return captures

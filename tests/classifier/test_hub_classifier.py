@@ -84,14 +84,14 @@ def test_a_url_of_100_kilobytes_is_scored(shipped: HubClassifier) -> None:
 
 
 def test_an_explanation_names_features_grams_and_version(shipped: HubClassifier) -> None:
-    told = shipped.explain(STORY)
-    assert told.version == shipped.version
-    assert told.probability == pytest.approx(shipped.score([STORY])[0], rel=1e-3)
-    assert {c.feature for c in told.contributions} <= set(ALL_FEATURE_NAMES)
-    strengths = [abs(c.log_odds) for c in told.contributions]
+    announced = shipped.explain(STORY)
+    assert announced.version == shipped.version
+    assert announced.probability == pytest.approx(shipped.score([STORY])[0], rel=1e-3)
+    assert {c.feature for c in announced.contributions} <= set(ALL_FEATURE_NAMES)
+    strengths = [abs(c.log_odds) for c in announced.contributions]
     assert strengths == sorted(strengths, reverse=True)
-    assert sum(c.log_odds for c in told.contributions) < 0
-    assert any(weight < 0 for _, _, weight in told.grams)
+    assert sum(c.log_odds for c in announced.contributions) < 0
+    assert any(weight < 0 for _, _, weight in announced.grams)
 
 
 def test_templates_join_urls_of_one_form() -> None:
@@ -121,9 +121,9 @@ def test_context_moves_a_score_and_is_explained(shipped: HubClassifier) -> None:
     among = LinkEvidence(bare.url, urls_below=0, template_siblings=300)
     low, middle, high = shipped.score([among, bare, above])
     assert low < middle < high
-    told = shipped.explain(above)
-    assert told.context[0][0] == "urls_below"
-    assert told.probability == pytest.approx(high, rel=1e-3)
+    announced = shipped.explain(above)
+    assert announced.context[0][0] == "urls_below"
+    assert announced.probability == pytest.approx(high, rel=1e-3)
 
 
 def test_importing_the_package_does_not_load_heavy_libraries() -> None:

@@ -134,7 +134,7 @@ def test_bad_input_is_an_error_message_and_exit_code_2(files: Path, evaluate: Ev
     (files / "bad.tsv").write_text("label\turl\nhup\thttp://a.example/\n")
     assert evaluate("--urls", str(files / "bad.tsv")) == (
         2,
-        f"error: {files / 'bad.tsv'}, line 2: label is 'hup', not hub or topic\n",
+        f"error: {files / 'bad.tsv'}, line 2: label is 'hup', not hub or article\n",
     )
     (files / "pages.tar").write_bytes(b"no tar")
     code, shown = evaluate(
@@ -146,7 +146,7 @@ def test_bad_input_is_an_error_message_and_exit_code_2(files: Path, evaluate: Ev
 def test_a_page_that_the_archive_lacks_counts_as_empty(files: Path, evaluate: Evaluate) -> None:
     row = LabelRow("hub", "http://lost.example/", "", "lost.example")
     (files / "pages.tsv").write_text(
-        write_labels([row, LabelRow("topic", "http://b.example/1")], PAGE_COLUMNS)
+        write_labels([row, LabelRow("article", "http://b.example/1")], PAGE_COLUMNS)
     )
     code, shown = evaluate(
         "--pages", str(files / "pages.tsv"), "--archive", str(files / "pages.tar")
@@ -157,7 +157,7 @@ def test_a_page_that_the_archive_lacks_counts_as_empty(files: Path, evaluate: Ev
 
 def test_the_first_ten_rows_of_a_domain_and_label_are_scored() -> None:
     rows = [LabelRow("hub", f"http://a.example/{i}", "", "a.example") for i in range(12)]
-    rows.insert(3, LabelRow("topic", "http://a.example/t", "", "a.example"))
+    rows.insert(3, LabelRow("article", "http://a.example/t", "", "a.example"))
     assert scored_rows(rows) == list(range(11))
     assert scored_rows(rows, 0) == list(range(13))
     assert first_rows(["a", "b", "a", "a"], 2) == [0, 1, 2]
@@ -246,7 +246,7 @@ def test_labelling_asks_the_uncertain_first_and_resumes(
     assert len(read_labels(files / "out.tsv")) == 1
     assert "\x1b" not in capsys.readouterr().out
     assert label.main(arguments, lambda _: "t") == 0
-    assert sorted(row.label for row in read_labels(files / "out.tsv")) == ["hub", "topic"]
+    assert sorted(row.label for row in read_labels(files / "out.tsv")) == ["hub", "article"]
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/hub (labelled URLs)")

@@ -75,7 +75,7 @@ def test_a_score_is_the_mean_of_the_folds_and_carries_their_deviation() -> None:
 def test_more_processes_change_nothing_but_the_time() -> None:
     rows, domains = _rings(80)
     heard: list[tuple[str, int, int]] = []
-    how = Search(processes=2, progress=lambda *told: heard.append(told))
+    how = Search(processes=2, progress=lambda *announced: heard.append(announced))
     plan = GridPlan(costs=(0,), gammas=(-3, 0), fine=0, measure=Measure.ACCURACY)
     assert search("rings", rows, domains, plan, how) == search(
         "rings", rows, domains, plan, Search()

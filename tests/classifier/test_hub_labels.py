@@ -80,7 +80,9 @@ def test_one_class_is_not_enough(tmp_path: Path) -> None:
 _TEXT = st.text(st.characters(exclude_categories=["C", "Z"]), max_size=20)
 
 
-@given(st.lists(st.tuples(st.sampled_from(["hub", "topic"]), _TEXT, _TEXT), min_size=1, max_size=5))
+@given(
+    st.lists(st.tuples(st.sampled_from(["hub", "article"]), _TEXT, _TEXT), min_size=1, max_size=5)
+)
 def test_what_is_written_is_read_again(
     tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[str, str, str]]
 ) -> None:
@@ -103,7 +105,7 @@ def test_tabs_in_hostile_anchors_do_not_break_the_file(tmp_path: Path) -> None:
         (Behaviour(3, 2, 5, DAY), "hub"),
         (Behaviour(3, 1, 500, DAY), None),
         (Behaviour(9, 2, 2, 30 * DAY), None),
-        (Behaviour(8, 0, 0, 14 * DAY), "topic"),
+        (Behaviour(8, 0, 0, 14 * DAY), "article"),
         (Behaviour(8, 0, 0, 13 * DAY), None),
         (Behaviour(7, 0, 0, 60 * DAY), None),
         (Behaviour(0, 0, 0, 0.0), None),
@@ -118,9 +120,9 @@ def test_the_most_uncertain_come_first() -> None:
 
 
 def test_a_training_sets_hash_ignores_order_and_sees_labels() -> None:
-    one, two = LabelRow("hub", "http://a.example/"), LabelRow("topic", "http://b.example/")
+    one, two = LabelRow("hub", "http://a.example/"), LabelRow("article", "http://b.example/")
     assert labels_hash([one, two]) == labels_hash([two, one])
-    assert labels_hash([one]) != labels_hash([LabelRow("topic", "http://a.example/")])
+    assert labels_hash([one]) != labels_hash([LabelRow("article", "http://a.example/")])
 
 
 def test_size_and_depth_are_read_where_a_file_has_them(tmp_path: Path) -> None:
@@ -153,7 +155,7 @@ def test_a_url_labelled_both_ways_names_file_line_and_url(tmp_path: Path) -> Non
     with pytest.raises(LabelFileError) as caught:
         read_labels(path, {})
     assert caught.value.line == 4
-    for named in (str(path), "line 4", "http://a.example/", "line 2", "labelled topic"):
+    for named in (str(path), "line 4", "http://a.example/", "line 2", "labelled article"):
         assert named in str(caught.value)
     said: dict[str, Said] = {}
     read_labels(_file(tmp_path, "label\turl\nhub\thttp://a.example/\n"), said)

@@ -85,14 +85,14 @@ def test_the_papers_svm_learns_and_survives_its_file() -> None:
 
 def test_the_size_study_searches_trains_and_tests_on_other_sites() -> None:
     rows = sample_rows(9)
-    told: list[str] = []
+    announced: list[str] = []
     train, test = rows[:60], rows[60:]
-    how = Search(progress=lambda name, *_: told.append(name))
+    how = Search(progress=lambda name, *_: announced.append(name))
     [found] = size_study(train, test, sizes=[20], how=how)
     assert found.size == 20
     assert found.test.n == len(test)
     assert found.accuracy > 0.8
-    assert {"20 rows, coarse grid", "20 rows, fine grid, step 1"} <= set(told)
+    assert {"20 rows, coarse grid", "20 rows, fine grid, step 1"} <= set(announced)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_an_update_that_forgets_what_its_base_knew_is_not_used(
     """Labels that say the contrary of the training set are learned, at its cost."""
     registry = ModelRegistry(tmp_path)
     registry.add(small_model)
-    contrary = [replace(row, label="topic" if row.is_hub else "hub") for row in sample_rows(60)]
+    contrary = [replace(row, label="article" if row.is_hub else "hub") for row in sample_rows(60)]
     updated = update_model(small_model, contrary, "0002-update00")
     note = updated.metrics["update"]
     assert note["base_kept"] == 1.0

@@ -80,9 +80,9 @@ def test_what_nobody_judged_cannot_be_narrowed_by_it(
 
 
 def test_check_says_with_which_event_a_page_came(hubwatch: Run, gained: list[str]) -> None:
-    told = hubwatch("check", gained[4], "--json").json
-    assert "12 older articles were added under /blog/2007/03/" in told["verdict"]
-    (site,) = told["sites"]
+    answer = hubwatch("check", gained[4], "--json").json
+    assert "12 older articles were added under /blog/2007/03/" in answer["verdict"]
+    (site,) = answer["sites"]
     assert (site["page_state"], site["backfill"]["pages"]) == ("backfill", 12)
 
 
@@ -101,7 +101,7 @@ def test_a_run_says_it_as_it_happens(tmp_path: Path, capsys: pytest.CaptureFixtu
     with Watch(tmp_path, web, HOME) as crawl:
         for as_json in (False, True):
             reporter = Reporter(crawl.store, as_json=as_json)
-            crawl.crawler._told = reporter.told
+            crawl.crawler._announced = reporter.announced
             crawl.run(DAY if as_json else 1.5 * DAY)
             reporter.finish(once=False)
     printed = capsys.readouterr().out
@@ -119,7 +119,7 @@ def test_a_run_says_that_a_page_joined_an_event_or_began_one(
         def visit(record: VisitRecord) -> None:
             news = store.write.visit(record)
             for reporter in printed:
-                reporter.told(record, news)
+                reporter.announced(record, news)
 
         site, home = news_site(store)
         older = [seen(HOME + one[1:], state="backfill", backfill=True) for one in PAST]
@@ -136,5 +136,5 @@ def test_a_run_says_that_a_page_joined_an_event_or_began_one(
     joined = "13 older articles were added under /blog/"
     alone = "1 older article was added under /blog/2008/x/: Tale"
     assert lines[1] == f"older news.example: {alone if len(counts) > 1 else joined}"
-    told = json.loads(out[out.index("{") :])
-    assert [event["pages"] for event in told["backfills"]] == counts
+    answer = json.loads(out[out.index("{") :])
+    assert [event["pages"] for event in answer["backfills"]] == counts

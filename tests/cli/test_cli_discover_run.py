@@ -36,8 +36,8 @@ def begun(hubwatch: Run, tmp_path: Path) -> Iterator[Run]:
 
 
 def test_a_run_reads_pages_and_counts_its_questions(begun: Run, tmp_path: Path) -> None:
-    told = begun("discover", "run", *OF, "--rounds", "3", "--pages", "5", "--json").json
-    assert told["run"]["status"] == "done"
+    answer = begun("discover", "run", *OF, "--rounds", "3", "--pages", "5", "--json").json
+    assert answer["run"]["status"] == "done"
     with open_configured_store(Settings(), tmp_path) as store:
         (topic,) = store.topics.topics()
         assert [one.url[-5:] for one in store.discovery.pages(topic.id)] == ["ridge", "/span"]

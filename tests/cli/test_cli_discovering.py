@@ -36,29 +36,29 @@ def sites(hubwatch: Run, *options: str) -> list[str]:
     return [one["site"] for one in hubwatch("discover", "proposals", *OF, *options, "--json").json]
 
 
-def test_the_last_search_is_told_round_by_round(searched: Run) -> None:
-    told = searched("discover", "status", *OF, "--json").json
-    assert (told["run"]["status"], told["proposals"]) == ("done", {"proposed": 2})
-    assert told["run"]["ended_at"].startswith("20")
-    (only,) = told["rounds"]
+def test_the_last_search_is_shown_round_by_round(searched: Run) -> None:
+    answer = searched("discover", "status", *OF, "--json").json
+    assert (answer["run"]["status"], answer["proposals"]) == ("done", {"proposed": 2})
+    assert answer["run"]["ended_at"].startswith("20")
+    (only,) = answer["rounds"]
     assert (only["operator"], only["reward"], only["new_sites"]) == ("forward", 0.5, 2)
     table = searched("discover", "status", *OF).out
     assert "all rounds done" in table
     assert "untried" in table
 
 
-def test_operators_that_search_are_told_to_be_skipped_without_a_provider(searched: Run) -> None:
+def test_operators_that_search_are_reported_as_skipped_without_a_provider(searched: Run) -> None:
     assert searched("discover", "status", *OF, "--json").json["skipped"] == ["keyword", "related"]
-    told = searched("discover", "status", *OF).err
-    assert "no search provider ([discovery] provider): keyword and related" in told
+    answer = searched("discover", "status", *OF).err
+    assert "no search provider ([discovery] provider): keyword and related" in answer
 
 
 def test_one_site_is_no_sites(searched: Run) -> None:
     assert "2 sites proposed" in searched("discover", "status", *OF).err
     assert "1 site watched" in searched("discover", "accept", "b.example", *OF).out
-    told = searched("discover", "status", *OF).err
-    assert "1 site proposed" in told
-    assert "1 site accepted" in told
+    answer = searched("discover", "status", *OF).err
+    assert "1 site proposed" in answer
+    assert "1 site accepted" in answer
     assert "1 site for bridges" in searched("discover", "proposals", *OF).out
 
 

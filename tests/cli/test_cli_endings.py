@@ -178,9 +178,9 @@ def test_no_secret_of_the_settings_is_in_any_error(
         ["add", "https://b.example"],
     ):
         done = hubwatch(*command)
-        told = done.out + done.err
-        assert not any(part in told for part in ("SECRET", "SEC/RET")), told
-        assert "Traceback" not in told
+        answer = done.out + done.err
+        assert not any(part in answer for part in ("SECRET", "SEC/RET")), answer
+        assert "Traceback" not in answer
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_nothing_to_watch_is_said(hubwatch: Run) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_damaged_store_is_told_and_left_as_it_is(
+def test_a_damaged_store_is_reported_and_left_as_it_is(
     hubwatch: Run, tmp_path: Path, command: str
 ) -> None:
     hubwatch("add", SITE)
@@ -224,7 +224,7 @@ def test_a_file_of_another_program_is_left_as_it_is(hubwatch: Run, tmp_path: Pat
     assert path.read_bytes() == before
 
 
-def test_a_locked_store_is_told(
+def test_a_locked_store_is_reported(
     hubwatch: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hubwatch("add", SITE)

@@ -36,7 +36,7 @@ def test_a_label_acts_at_once(watched: Run) -> None:
     assert [row["sites"] for row in done.json] == [["news.example"]] * 2
     roles = {hub["url"]: hub["role"] for hub in watched("hubs", "--json").json}
     assert roles == {HOME: "seed", HOME + "list.html": "user", HOME + "other.html": "user"}
-    assert "is a topic page of news.example" in watched("label", HOME + "list.html", "topic").err
+    assert "is labelled article news.example" in watched("label", HOME + "list.html", "article").err
     assert HOME + "list.html" not in [hub["url"] for hub in watched("hubs", "--json").json]
 
 
@@ -50,12 +50,12 @@ def test_a_label_outside_every_site_only_trains(watched: Run) -> None:
     [
         (["https://news.example/a", "nonsense", "hub"], 1),
         (["nonsense", "hub"], 2),
-        ([HOME, "topic"], 2),
+        ([HOME, "article"], 2),
         (["https://news.example/a", "list"], 2),
         (["hub"], 2),
     ],
 )
-def test_what_cannot_be_labelled_is_told(watched: Run, arguments: list[str], code: int) -> None:
+def test_what_cannot_be_labelled_is_reported(watched: Run, arguments: list[str], code: int) -> None:
     done = watched("label", *arguments)
     assert done.code == code
     assert done.err
@@ -63,11 +63,11 @@ def test_what_cannot_be_labelled_is_told(watched: Run, arguments: list[str], cod
 
 def test_labels_go_from_one_machine_to_another(watched: Run, tmp_path: Path) -> None:
     watched("label", HOME + "list.html", "hub")
-    watched("label", HOME + "story/", "topic")
+    watched("label", HOME + "story/", "article")
     assert watched("labels", "export", "mine.tsv", "--json").json["labels"] == 2
     exported = read_labels(tmp_path / "mine.tsv")
     rows = {row.url: row.label for row in exported}
-    assert rows == {HOME + "list.html": "hub", HOME + "story/": "topic"}
+    assert rows == {HOME + "list.html": "hub", HOME + "story/": "article"}
     # A page that was labelled before it was found has none.
     assert {row.crawl_depth for row in exported} <= {None, 0, 1, 2}
     assert any(row.crawl_depth is not None for row in exported)
@@ -171,10 +171,10 @@ def test_versions_that_are_not_there(hubwatch: Run) -> None:
 
 def test_check_shows_what_spoke_for_and_against(watched: Run) -> None:
     url = HOME + "2024/05/17/a-story-with-a-long-name.html"
-    told = watched("check", url, "--json").json
-    classifier = told["classifier"]
+    answer = watched("check", url, "--json").json
+    classifier = answer["classifier"]
     assert classifier["version"] == SHIPPED
-    assert told["hub_score"] < 0.5
+    assert answer["hub_score"] < 0.5
     assert {"feature", "value", "log_odds"} == set(classifier["contributions"][0])
     assert classifier["cascade"]["decided_by"] == "url"
     table = watched("check", url).out
@@ -198,8 +198,8 @@ def test_a_damaged_registry_stops_neither_check_nor_list(
     root = tmp_path / "hubwatch-data" / "models"
     root.mkdir(parents=True)
     (root / "active.json").write_text(pointer)
-    told = watched("check", HOME + "a.html", "--json").json["classifier"]
-    assert (told["version"], bool(told["problem"])) == (SHIPPED, True)
+    answer = watched("check", HOME + "a.html", "--json").json["classifier"]
+    assert (answer["version"], bool(answer["problem"])) == (SHIPPED, True)
     done = watched("models", "rollback")
     assert (done.code, done.err.startswith("hubwatch: model ")) == (2, True)
     listed = watched("models", "list", "--json")
@@ -221,9 +221,9 @@ def test_a_version_with_a_foreign_note_is_listed(hubwatch: Run, tmp_path: Path) 
 
 def test_check_says_that_your_word_decides(watched: Run) -> None:
     watched("label", HOME + "a-story-with-a-long-name.html", "hub")
-    told = watched("check", HOME + "a-story-with-a-long-name.html", "--json").json
-    assert (told["hub_score"], told["classifier"]["cascade"]["decided_by"]) == (1.0, "you")
-    assert [(one["label"], one["origin"]) for one in told["labels"]] == [("hub", "user")]
+    answer = watched("check", HOME + "a-story-with-a-long-name.html", "--json").json
+    assert (answer["hub_score"], answer["classifier"]["cascade"]["decided_by"]) == (1.0, "you")
+    assert [(one["label"], one["origin"]) for one in answer["labels"]] == [("hub", "user")]
 
 
 def test_check_lets_content_decide_when_it_is_at_hand(hubwatch: Run, found: list[str]) -> None:

@@ -125,7 +125,7 @@ def test_status_sums_up_a_budget_that_all_sites_share(
 ) -> None:
     assert found
     (tmp_path / "hubwatch.toml").write_text("[revisit]\nwhole_requests_per_day = 30\n")
-    assert hubwatch("status", "--json").json["whole_requests_per_day"] == 30
+    assert hubwatch("status", "--json").json["total_requests_per_day"] == 30
     assert "of 30 requests in 24 h" in hubwatch("status").err
 
 
@@ -175,7 +175,7 @@ HOSTILE = [
 
 @pytest.fixture
 def hostile(tmp_path: Path) -> list[str]:
-    """Have pages with hostile titles told as new."""
+    """Have pages with hostile titles announced as new."""
     start = SystemClock().now() - DAY
     # Written as character references, so that all but NUL comes through the parser.
     titles = ["".join(f"&#{ord(c)};" if len(t) < 999 else c for c in t) for t in HOSTILE]
@@ -196,7 +196,7 @@ def hostile(tmp_path: Path) -> list[str]:
 
 
 def is_harmless(text: str) -> bool:
-    """Tell whether nothing in *text* steers a terminal or turns its writing."""
+    """Return whether nothing in *text* steers a terminal or turns its writing."""
     return clean(text) == " ".join(text.split())
 
 

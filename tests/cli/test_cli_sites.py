@@ -189,9 +189,9 @@ def test_what_is_not_known_by_that_name(hubwatch: Run, command: tuple[str, ...])
 
 
 def test_check_says_what_becomes_of_a_url(hubwatch: Run, found: list[str]) -> None:
-    told = hubwatch("check", found[0], "--json").json
-    assert told["verdict"] == "announced as new"
-    assert told["sites"][0]["announced_at"].startswith("20")
+    answer = hubwatch("check", found[0], "--json").json
+    assert answer["verdict"] == "announced as new"
+    assert answer["sites"][0]["announced_at"].startswith("20")
     hub = hubwatch("check", SITE, "--json").json
     assert hub["verdict"].startswith("a hub")
     assert hub["sites"][0]["next_visit_at"]

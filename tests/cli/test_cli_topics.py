@@ -37,10 +37,10 @@ def bridges(hubwatch: Run, *more: str) -> Result:
 
 
 def test_a_topic_learns_at_once_from_pages_that_are_in_the_cache(read: Run) -> None:
-    told = bridges(read, "--keyword", "viaduct", "--json").json
-    assert (told["state"], told["examples"], told["keywords"]) == ("ready", 2, ["viaduct"])
-    assert (told["learned"], told["waiting"]) == (BRIDGES[:2], [])
-    assert told["version"]
+    answer = bridges(read, "--keyword", "viaduct", "--json").json
+    assert (answer["state"], answer["examples"], answer["keywords"]) == ("ready", 2, ["viaduct"])
+    assert (answer["learned"], answer["waiting"]) == (BRIDGES[:2], [])
+    assert answer["version"]
     (row,) = read("topic", "list", "--json").json
     assert row["name"] == "bridges"
     table = read("topic", "list").out
@@ -50,13 +50,13 @@ def test_a_topic_learns_at_once_from_pages_that_are_in_the_cache(read: Run) -> N
 
 def test_a_topic_shows_what_it_learned_from(read: Run) -> None:
     bridges(read)
-    told = read("topic", "show", "bridges", "--json").json
-    assert [one["url"] for one in told["pages_learned"]] == BRIDGES[:2]
-    assert {one["status"] for one in told["pages_learned"]} == {"from the cache"}
-    assert told["terms"]
+    answer = read("topic", "show", "bridges", "--json").json
+    assert [one["url"] for one in answer["pages_learned"]] == BRIDGES[:2]
+    assert {one["status"] for one in answer["pages_learned"]} == {"from the cache"}
+    assert answer["terms"]
     table = read("topic", "show", "bridges").out
     assert "ready" in table
-    assert told["terms"][0]["term"] in table
+    assert answer["terms"][0]["term"] in table
 
 
 def test_a_page_is_tried_and_what_it_would_have_needed_is_said(read: Run) -> None:
@@ -144,7 +144,7 @@ def test_a_removed_topic_is_gone_and_its_pages_stay(read: Run) -> None:
         (["new", "--topic", "x", "--min-score", "7"], 2, "min-score"),
     ],
 )
-def test_what_cannot_be_done_is_told(
+def test_what_cannot_be_done_is_reported(
     hubwatch: Run, arguments: list[str], code: int, says: str
 ) -> None:
     done = hubwatch(*arguments)
@@ -181,9 +181,11 @@ def test_a_broken_semantic_tree_is_named_and_left_out(
     if content is not None:
         (tmp_path / "words.tree").write_text(content)
     words = ["--keyword", "suspension bridge", "--keyword", "viaduct"]
-    told = hubwatch("topic", "add", "bridges", *words, "--method", "semantic", "--json").json
-    assert told["state"] == "ready"
-    assert any("words.tree" in one and says in one for one in told["warnings"]), told["warnings"]
+    answer = hubwatch("topic", "add", "bridges", *words, "--method", "semantic", "--json").json
+    assert answer["state"] == "ready"
+    assert any("words.tree" in one and says in one for one in answer["warnings"]), answer[
+        "warnings"
+    ]
 
 
 # --- over HTTP --------------------------------------------------------------------------------
@@ -209,8 +211,8 @@ def test_examples_are_fetched_by_a_run_without_any_site(hubwatch: Run, site: Loc
     done = hubwatch("topic", "add", "bridges", "--example", f"{site.url}/bridge")
     assert "is waiting" in done.err
     assert hubwatch("run", "--once").code == 0
-    told = hubwatch("topic", "show", "bridges", "--json").json
-    assert (told["state"], told["pages_learned"][0]["status"]) == ("ready", "fetched")
+    answer = hubwatch("topic", "show", "bridges", "--json").json
+    assert (answer["state"], answer["pages_learned"][0]["status"]) == ("ready", "fetched")
     assert hubwatch("list", "--json").json == []
 
 
@@ -219,8 +221,8 @@ def test_a_page_that_is_not_in_the_cache_is_fetched_to_be_tried(
 ) -> None:
     words = [part for word in prose("bridge", 1).split()[1:6] for part in ("--keyword", word)]
     hubwatch("topic", "add", "bridges", *words)
-    told = hubwatch("topic", "test", f"{site.url}/span", "--json").json
-    assert (told["source"], len(told["topics"])) == ("fetched", 1)
+    answer = hubwatch("topic", "test", f"{site.url}/span", "--json").json
+    assert (answer["source"], len(answer["topics"])) == ("fetched", 1)
     assert site.paths.count("/robots.txt") == 1
     hubwatch("topic", "test", f"{site.url}/soup")
     assert site.paths.count("/robots.txt") == 1
@@ -239,8 +241,8 @@ def test_a_page_that_cannot_be_had_is_not_judged(
 
 def test_an_empty_page_is_judged_as_such(hubwatch: Run, site: LocalSite) -> None:
     hubwatch("topic", "add", "bridges", "--keyword", "viaduct")
-    told = hubwatch("topic", "test", f"{site.url}/empty", "--json").json
-    assert "no text" in told["topics"][0]["why"]
+    answer = hubwatch("topic", "test", f"{site.url}/empty", "--json").json
+    assert "no text" in answer["topics"][0]["why"]
 
 
 def test_exploring_finds_the_site_of_an_example(hubwatch: Run, site: LocalSite) -> None:

@@ -13,22 +13,22 @@ import pytest
 from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Reply, Watch, feed, page, watch
 
 from incremental.clock import SimulatedClock
-from incremental.crawl.rescheduling import Signs
+from incremental.crawl.rescheduling import ChangeHints
 from incremental.crawl.sites import WatchedSite
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import parse
 from incremental.revisit import HubState
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from incremental.visit import Outcome, Purpose, VisitTask
 from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry
 
 HOME = "https://news.example/"
 MENU = ("/guide.html", "/faq.html")
-LEAD = "Long enough to be read as an article of its own. " * 30
+EXTERNAL_CANDIDATE = "Long enough to be read as an article of its own. " * 30
 
 
-def article(*links: str, text: str = LEAD) -> str:
+def article(*links: str, text: str = EXTERNAL_CANDIDATE) -> str:
     return page(*MENU, *links, title="Guide", text=text)
 
 
@@ -78,12 +78,15 @@ def test_an_announced_article_that_is_refreshed_tells_of_the_links_it_gained(
             ],
             "news/story.html": [
                 (0, article()),
-                (START + 2.5 * DAY, article("/news/part-two.html", text=LEAD + "Continued. " * 9)),
+                (
+                    START + 2.5 * DAY,
+                    article("/news/part-two.html", text=EXTERNAL_CANDIDATE + "Continued. " * 9),
+                ),
             ],
         }
     )
     settings = msgspec.structs.replace(
-        SPARING, history=msgspec.structs.replace(SPARING.history, share=0.2)
+        SPARING, refresh=msgspec.structs.replace(SPARING.refresh, share=0.2)
     )
     with watch(tmp_path, pages, settings=settings) as crawl:
         assert crawl.run(6 * DAY).new() == [story, "/news/part-two.html"]
@@ -113,7 +116,10 @@ def test_a_page_that_looks_like_a_list_and_is_not_there_yet_is_looked_for_again(
     pages = site(
         **{
             "": [(0, page(*MENU)), (START + DAY, page(*MENU, "/material/"))],
-            "material/": [(0, Reply(code=404)), (there, page(title="Material", text=LEAD))],
+            "material/": [
+                (0, Reply(code=404)),
+                (there, page(title="Material", text=EXTERNAL_CANDIDATE)),
+            ],
         }
     )
     with watch(tmp_path, pages) as crawl:
@@ -153,7 +159,7 @@ def test_a_missing_page_is_read_at_once_when_a_feed_begins_to_show_it(tmp_path: 
         assert crawl.run(DAY).new() == ["/soon.html"]
 
 
-def test_what_was_kept_back_stays_so_when_another_list_shows_it(tmp_path: Path) -> None:
+def test_what_was_withheld_stays_so_when_another_list_shows_it(tmp_path: Path) -> None:
     old = [f"/news/n{n}.html" for n in range(9)]
     pages = site(
         **{
@@ -165,7 +171,7 @@ def test_what_was_kept_back_stays_so_when_another_list_shows_it(tmp_path: Path) 
                 (0, page(*MENU, *old)),
                 (START + 1.01 * DAY, page(*MENU, "/thanks.html", *old)),
             ],
-            "donate/": page(title="Donate", text=LEAD),
+            "donate/": page(title="Donate", text=EXTERNAL_CANDIDATE),
         }
     )
     with watch(tmp_path, pages) as crawl:
@@ -180,14 +186,14 @@ def test_numbers_of_articles_are_no_error_codes(tmp_path: Path) -> None:
         assert set(crawl.run(3 * DAY).new()) == set(new)
 
 
-def test_error_pages_and_pages_of_thanks_are_kept_back_with_their_rule(tmp_path: Path) -> None:
+def test_error_pages_and_pages_of_thanks_are_withheld_with_their_rule(tmp_path: Path) -> None:
     pages = site(
         **{
             "": [
                 (0, page(*MENU)),
                 (START + DAY, page(*MENU, "/404.html", "/thanks.html", "/report.html")),
             ],
-            "404.html": page(title="Page not found", text=LEAD),
+            "404.html": page(title="Page not found", text=EXTERNAL_CANDIDATE),
         }
     )
     with watch(tmp_path, pages) as crawl:
@@ -261,7 +267,7 @@ def _read_sitemap(crawl: Watch, now: float, *moved: tuple[str, float]) -> None:
     task = VisitTask(Purpose.HUB, HOME + "sitemap.xml", watched.row.id, 0)
     response = Response(task.url, FetchStatus.FETCHED, body=body)
     read = parse(body, task.url, content_type="application/xml")
-    Signs(crawl.store).from_sitemap(Outcome(task, response, page=read), watched, now)
+    ChangeHints(crawl.store).from_sitemap(Outcome(task, response, page=read), watched, now)
 
 
 def test_monitored_articles_that_move_together_leave_a_hub_its_change_hint(tmp_path: Path) -> None:
@@ -309,7 +315,7 @@ def test_articles_and_hubs_do_not_wait_out_a_clock_that_went_back(tmp_path: Path
 
 def test_what_is_in_memory_alone_outlives_a_change_by_another_process(tmp_path: Path) -> None:
     """Whatever is added to a watched site has to say here where it is kept."""
-    rows = {"row", "scope", "terms", "mirrors", "policy", "state", "budget", "hub_states"}
+    rows = {"row", "scope", "terms", "path_aliases", "policy", "state", "budget", "hub_states"}
     with watch(tmp_path, site()) as crawl:
         crawl.run(16 * DAY)
         frontier = crawl.crawler.frontier
@@ -349,7 +355,7 @@ def test_pages_that_a_user_called_articles_take_no_places_of_monitored_ones(
         url = HOME + "guide.html"
         before = [one.url for one in crawl.store.read.article_candidates(row.id, before=inf)]
         said = LabelEntry(
-            url, identity(url), PageLabel.ARTICLE, LabelOrigin.USER, START, site_id=row.id
+            url, canonical_key(url), PageLabel.ARTICLE, LabelOrigin.USER, START, site_id=row.id
         )
         crawl.store.write.put_labels([said])
         after = [one.url for one in crawl.store.read.article_candidates(row.id, before=inf)]

@@ -46,13 +46,13 @@ def test_they_are_read_when_nothing_else_is_to_do_and_once(tmp_path: Path) -> No
         row = crawl.store.backfills.pages(BackfillQuery(limit=1))[0]
         text = crawl.store.answers.text(row.page_id)
         assert text is not None
-        assert text.text.startswith("It is told at length")
+        assert text.text.startswith("It is announced at length")
         assert crawl.store.answers.check(row.page_id) is None
         asked = [url for url in crawl.web.urls() if "/2007/" in url]
         assert len(asked) == len(set(asked)) == 3
 
 
-def test_a_sitemap_that_lists_them_as_well_tells_them_no_second_time(tmp_path: Path) -> None:
+def test_a_sitemap_that_lists_them_as_well_announces_them_no_second_time(tmp_path: Path) -> None:
     old = [ROOT + one.partition("|")[0] for one in PAST]
     pages = gaining(*PAST)
     pages[HOME + "sitemap.xml"] = [
@@ -128,8 +128,8 @@ def test_recorded_again_after_a_kill_no_page_comes_twice(tmp_path: Path) -> None
 
         object.__setattr__(crawl.store.write, "visit", kept)
         crawl.run(2 * DAY)
-        (told,) = [one for one in records if any(link.backfill for link in one.links or ())]
-        write(told)
+        (announced,) = [one for one in records if any(link.backfill for link in one.links or ())]
+        write(announced)
         assert len(crawl.store.backfills.events(BackfillQuery())) == 1
         assert len(paths(crawl)) == 30
 

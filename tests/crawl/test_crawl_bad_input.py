@@ -186,7 +186,7 @@ def test_a_feed_that_is_html_and_html_that_is_a_feed(tmp_path: Path) -> None:
         hub = crawl.hub(HOME + "list/")
         assert hub is not None
         assert hub.kind == "feed"
-        assert HOME + "feed" in crawl.hubs("dead")
+        assert HOME + "feed" in crawl.hubs("dropped")
 
 
 def test_a_robots_txt_of_fifty_megabytes(tmp_path: Path) -> None:

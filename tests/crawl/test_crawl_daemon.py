@@ -82,7 +82,7 @@ def make_due(folder: Path) -> None:
     """Let every hub be due now, as after a long pause."""
     with stored(folder) as store:
         for hub in store.read.hubs():
-            if hub.state != "dead":
+            if hub.state != "dropped":
                 store.write.update_hub(hub.page_id, due_at=0, revisit="{}")
 
 
@@ -163,7 +163,7 @@ def test_the_second_signal_ends_it_at_once_and_loses_nothing(
         assert (hub.visits, hub.state) == (0, "candidate")
 
 
-def test_killed_and_started_again_it_tells_nothing_twice(
+def test_killed_and_started_again_it_announces_nothing_twice(
     tmp_path: Path, site: LocalSite, start: Start
 ) -> None:
     start("--once", site.url).communicate()
@@ -178,8 +178,8 @@ def test_killed_and_started_again_it_tells_nothing_twice(
     make_due(tmp_path)
     start("--once").communicate()
     with stored(tmp_path) as store:
-        told = [news.url for news in announced_pages(store)]
-    assert sorted(told) == [site.url + story for story in stories]
+        announced = [news.url for news in announced_pages(store)]
+    assert sorted(announced) == [site.url + story for story in stories]
 
 
 def test_a_site_added_by_another_command_is_taken_up(

@@ -1,4 +1,4 @@
-"""What the classifier is told beside an address: steps from the seed, and the size of pages like it."""
+"""What the classifier is announced beside an address: steps from the seed, and the size of pages like it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from incremental.training.corrections import correct
 
 HOME = "https://news.example/"
 SECTION = HOME + "sport/"
-STORY = "A story that is told at some length. " * 30
+STORY = "A story that is announced at some length. " * 30
 
 
 class Listener(FolderScorer):
@@ -113,10 +113,13 @@ def test_all_ten_of_the_papers_features_are_known_of_such_a_link(tmp_path: Path)
 def test_an_explanation_tells_size_and_depth(tmp_path: Path) -> None:
     with watch(tmp_path, site()) as crawl:
         crawl.run(2 * DAY)
-        told = explain_hub(crawl.store, None, HOME + "sport/story-one.html")
-    assert told["crawl_depth"] == 2
-    assert told["page_bytes"] > 1_000
-    assert in_short(told)["size and depth"] == f"{told['page_bytes']} bytes, 2 steps from the seed"
+        announced = explain_hub(crawl.store, None, HOME + "sport/story-one.html")
+    assert announced["crawl_depth"] == 2
+    assert announced["page_bytes"] > 1_000
+    assert (
+        in_short(announced)["size and depth"]
+        == f"{announced['page_bytes']} bytes, 2 steps from the seed"
+    )
 
 
 @pytest.mark.parametrize("said", [None, "hub", "topic"])
@@ -135,7 +138,7 @@ def test_the_crawler_and_the_explanation_give_the_same_probability(
         [row] = store.read.sites()
         context = read_context(store, row.id, crawl.clock.now())
         [decided] = score_targets([unseen], classifier, context).values()
-        told = explain_hub(store, None, unseen.url)
-    assert told["site_probability"] == pytest.approx(decided, abs=1e-4)
+        announced = explain_hub(store, None, unseen.url)
+    assert announced["site_probability"] == pytest.approx(decided, abs=1e-4)
     if said is not None:
-        assert (told["site_probability"] > told["probability"]) == (said == "hub")
+        assert (announced["site_probability"] > announced["probability"]) == (said == "hub")

@@ -49,7 +49,7 @@ def exploring(folder: Path, pages: dict[str, Any], number: int, **more: Any) -> 
     return watch_topic(folder, pages, explore=number, examples=EXAMPLES, **more)
 
 
-def test_a_relevant_link_leads_to_a_new_site_which_is_told_and_watched(tmp_path: Path) -> None:
+def test_a_relevant_link_leads_to_a_new_site_which_is_announced_and_watched(tmp_path: Path) -> None:
     with exploring(tmp_path, outward(*LINKS[:1]), 5) as crawl:
         crawl.run(12 * HOUR)
         origin = found_sites(crawl)[MUSEUM]
@@ -80,15 +80,15 @@ def test_the_number_of_new_sites_holds_across_restarts(tmp_path: Path) -> None:
         assert len(found_sites(crawl)) == 1
 
 
-def test_without_being_told_to_nothing_out_of_the_sites_is_fetched(tmp_path: Path) -> None:
+def test_without_being_asked_to_nothing_out_of_the_sites_is_fetched(tmp_path: Path) -> None:
     with watch_topic(tmp_path, outward(*LINKS)) as crawl:
         crawl.run(12 * HOUR)
         assert found_sites(crawl) == {}
         assert not [url for url in crawl.web.urls() if url.startswith((MUSEUM, KITCHEN, WORKS))]
-        assert crawl.store.topics.leads_after(0, limit=9)
+        assert crawl.store.topics.external_candidates_after(0, limit=9)
 
 
-def test_the_site_of_an_example_is_the_first_lead(tmp_path: Path) -> None:
+def test_the_site_of_an_example_is_the_first_external_candidate(tmp_path: Path) -> None:
     with exploring(tmp_path, two_subjects(), 1) as crawl:
         crawl.run(HOUR)
         (origin,) = found_sites(crawl).values()
@@ -106,7 +106,7 @@ def test_what_a_sites_rules_exclude_is_not_followed(tmp_path: Path) -> None:
     "answer",
     [Reply(code=404), Reply(code=500), page(title="", text=""), Reply(b"\x00", headers={})],
 )
-def test_a_lead_that_fails_is_tried_once(tmp_path: Path, answer: object) -> None:
+def test_an_external_candidate_that_fails_is_tried_once(tmp_path: Path, answer: object) -> None:
     pages = outward(*LINKS[:1], **{MUSEUM + "exhibit": answer})
     with exploring(tmp_path, pages, 5) as crawl:
         crawl.run(12 * HOUR)
@@ -114,7 +114,7 @@ def test_a_lead_that_fails_is_tried_once(tmp_path: Path, answer: object) -> None
         assert crawl.web.urls().count(MUSEUM + "exhibit") == 1
 
 
-def test_robots_and_private_addresses_hold_for_leads(tmp_path: Path) -> None:
+def test_robots_and_private_addresses_hold_for_external_candidates(tmp_path: Path) -> None:
     links = (LINKS[0], "http://10.0.0.1/x|bridge arch girder span")
     pages = outward(*links, **{MUSEUM + "robots.txt": "User-agent: *\nDisallow: /"})
     with exploring(tmp_path, pages, 5) as crawl:

@@ -14,7 +14,7 @@ from incremental.scope import Reach, Scope, read_scope
 from incremental.seeds import SeedTerms, add_seed
 from incremental.transfer.adding import add_all
 from incremental.transfer.lists import Wanted
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry, SiteRow
 
@@ -39,7 +39,7 @@ def growing(*old: str, new: str, link: str = "") -> list[tuple[float, Reply]]:
     return [(0.0, rss(*old, link=link)), (LATER, rss(new, *old, link=link))]
 
 
-def told(crawl: Watch) -> list[str]:
+def announced(crawl: Watch) -> list[str]:
     pages = announced_pages(crawl.store, limit=100, order="oldest")
     return [one.url for one in pages]
 
@@ -62,7 +62,7 @@ def test_a_feed_given_alone_is_watched_for_the_site_of_its_entries(tmp_path: Pat
     }
     with watch(tmp_path, pages, FEED) as crawl:
         crawl.run(3 * DAY)
-        assert told(crawl) == [new, HOME + "new-more.html"]
+        assert announced(crawl) == [new, HOME + "new-more.html"]
         assert crawl.hubs() == {FEED, HOME}
         assert announced_pages(crawl.store)[-1].hub_url == FEED
         assert read_scope(site(crawl)).verdict(new).inside
@@ -79,8 +79,8 @@ def test_a_feed_without_a_link_of_its_own_is_of_its_entries_host(tmp_path: Path)
         HOME: page("/old-1.html"),
     }
     with watch(tmp_path, pages, FEED) as crawl:
-        assert told(crawl.run(3 * DAY)) == [new]
-        assert HOME in crawl.hubs() | crawl.hubs("resting")
+        assert announced(crawl.run(3 * DAY)) == [new]
+        assert HOME in crawl.hubs() | crawl.hubs("dormant")
 
 
 def test_articles_on_several_hosts_of_a_domain_widen_the_scope_to_it(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_articles_on_several_hosts_of_a_domain_widen_the_scope_to_it(tmp_path: P
     entries = (sport + "1.html", home + "2.html", "https://life.paper.example/3.html")
     pages: dict[str, Any] = {FEED: growing(*entries, new=new, link=home), home: page(), new: page()}
     with watch(tmp_path, pages, FEED) as crawl:
-        assert told(crawl.run(3 * DAY)) == [new]
+        assert announced(crawl.run(3 * DAY)) == [new]
         assert read_scope(site(crawl)).reach is Reach.DOMAIN
 
 
@@ -105,7 +105,7 @@ def test_a_planet_is_watched_alone_and_its_entries_count_wherever_they_lie(tmp_p
         new: page("/other.html", title="A post"),
     }
     with watch(tmp_path, pages, FEED) as crawl:
-        assert told(crawl.run(4 * DAY)) == [new]
+        assert announced(crawl.run(4 * DAY)) == [new]
         assert announced_pages(crawl.store)[0].title == "A post"
         assert {hub.url for hub in crawl.store.read.hubs()} == {FEED}
         assert set(crawl.web.urls()) == {FEED, new}
@@ -126,13 +126,13 @@ def test_a_link_that_a_counting_service_redirects_names_the_article(tmp_path: Pa
     with watch(tmp_path, pages, burner) as crawl:
         crawl.run(3 * DAY)
         (news,) = announced_pages(crawl.store)
-        assert (identity(news.url), news.title) == (identity(new), "It is new")
+        assert (canonical_key(news.url), news.title) == (canonical_key(new), "It is new")
         assert news.hub_url == burner
         said = explain(crawl.store, SPARING, counted("new"), now=crawl.clock.now())
         assert said["verdict"] == "leads on to another address, under which the page is known"
         # Once more on the site's own list it is the same page.
         crawl.web.pages[HOME] = page("/2024/06/new.html", "/a.html", "/b.html")
-        assert len(told(crawl.run(2 * DAY))) == 1
+        assert len(announced(crawl.run(2 * DAY))) == 1
 
 
 def test_a_page_that_the_site_showed_first_is_not_announced_again(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_page_that_the_site_showed_first_is_not_announced_again(tmp_path: Path
         HOME: [(0, page("/a.html")), (LATER, page("/new.html", "/a.html"))],
     }
     with watch(tmp_path, pages, burner) as crawl:
-        assert told(crawl.run(5 * DAY)) == [new]
+        assert announced(crawl.run(5 * DAY)) == [new]
 
 
 def test_what_an_entry_keeps_of_its_page_is_taken_before_the_services_link(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_what_an_entry_keeps_of_its_page_is_taken_before_the_services_link(tmp_p
         HOME: page("/old-1.html"),
     }
     with watch(tmp_path, pages, FEED) as crawl:
-        assert told(crawl.run(3 * DAY)) == [new]
+        assert announced(crawl.run(3 * DAY)) == [new]
         assert not crawl.web.times("click.test")
 
 
@@ -174,7 +174,7 @@ def test_a_feed_of_a_list_is_watched_for_the_site_that_the_list_names(tmp_path: 
     with watch(tmp_path, pages) as crawl:
         add_all(crawl.store, [Wanted(FEED, feed=True, home=HOME)], now=START)
         crawl.crawler.load(START)
-        assert told(crawl.run(3 * DAY)) == [new]
+        assert announced(crawl.run(3 * DAY)) == [new]
         assert site(crawl).seed_url == HOME
         assert "https://feeds.other.test/robots.txt" in {one.url for one in crawl.web.asked}
 
@@ -189,7 +189,7 @@ def test_a_feed_of_a_list_whose_entries_lie_elsewhere_is_announced_all_the_same(
         add_all(crawl.store, [Wanted(FEED, feed=True, home=HOME)], now=START)
         crawl.crawler.load(START)
         crawl.web.pages[wire("new")] = page(title="Profit")
-        assert told(crawl.run(3 * DAY)) == [wire("new")]
+        assert announced(crawl.run(3 * DAY)) == [wire("new")]
 
 
 def test_a_given_feed_that_moves_to_another_host_is_followed(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_a_given_feed_that_moves_to_another_host_is_followed(tmp_path: Path) -> 
         HOME: page("/old-1.html"),
     }
     with watch(tmp_path, pages, FEED) as crawl:
-        assert told(crawl.run(4 * DAY)) == [new]
+        assert announced(crawl.run(4 * DAY)) == [new]
         assert moved in crawl.hubs()
 
 
@@ -230,7 +230,7 @@ def test_a_strange_host_leads_on_once_and_no_further(tmp_path: Path) -> None:
     with watch(tmp_path, pages) as crawl:
         add_all(crawl.store, [Wanted(FEED, feed=True, home=HOME)], now=START)
         crawl.crawler.load(START)
-        assert told(crawl.run(3 * DAY)) == [second]
+        assert announced(crawl.run(3 * DAY)) == [second]
         assert not crawl.web.times("c.test")
 
 
@@ -245,7 +245,7 @@ def test_a_feed_of_a_site_that_is_watched_becomes_its_hub(tmp_path: Path) -> Non
         crawl.run(HOUR)
         add_seed(crawl.store, FEED, now=crawl.clock.now())
         crawl.crawler.load(crawl.clock.now())
-        assert told(crawl.run(3 * DAY)) == [new]
+        assert announced(crawl.run(3 * DAY)) == [new]
         assert site(crawl).seed_url == HOME
         hub = crawl.hub(FEED)
         assert hub is not None
@@ -264,12 +264,12 @@ def test_a_feed_on_terms_of_its_own_stays_a_site(tmp_path: Path) -> None:
 
 
 def test_a_scope_knows_where_the_entries_of_an_open_feed_may_lie() -> None:
-    scope = Scope(HOME, exclude=("*/advert/*",), open_feeds=(identity(FEED),))
-    beyond = scope.beyond(identity(FEED))
+    scope = Scope(HOME, exclude=("*/advert/*",), open_feeds=(canonical_key(FEED),))
+    beyond = scope.beyond(canonical_key(FEED))
     assert beyond is not None
     assert beyond.verdict("https://wire.test/x.html").inside
     assert not beyond.verdict("https://wire.test/advert/x.html").inside
-    assert scope.beyond(identity(HOME)) is None
+    assert scope.beyond(canonical_key(HOME)) is None
 
 
 def _posts(*numbers: int) -> Reply:
@@ -319,7 +319,7 @@ def test_a_feed_site_that_a_user_has_judged_is_not_handed_over(tmp_path: Path) -
     with watch(tmp_path, pages, HOME) as crawl:
         own = add_seed(crawl.store, FEED, now=START)
         said = LabelEntry(
-            old(1), identity(old(1)), PageLabel.ARTICLE, LabelOrigin.USER, START, site_id=own
+            old(1), canonical_key(old(1)), PageLabel.ARTICLE, LabelOrigin.USER, START, site_id=own
         )
         crawl.store.write.put_labels([said])
         crawl.crawler.load(START)

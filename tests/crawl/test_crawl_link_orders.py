@@ -18,10 +18,10 @@ BRIDGES = {address(*one) for one in NEW if one[0] == "bridge"}
 ALL_NEW = {address(*one) for one in NEW}
 
 
-def settings(order: LinkOrderName, look_share: float) -> Settings:
+def settings(order: LinkOrderName, verify_share: float) -> Settings:
     return msgspec.structs.replace(
         SPARING,
-        news=msgspec.structs.replace(SPARING.news, look_share=look_share),
+        news=msgspec.structs.replace(SPARING.news, verify_share=verify_share),
         topics=msgspec.structs.replace(SPARING.topics, link_order=order),
     )
 
@@ -49,18 +49,18 @@ def test_the_chosen_order_guesses_of_links_and_outlives_the_process(
         crawl.run(8 * HOUR)
         guesses = {url: judged(crawl, url) for url in ALL_NEW}
         assert all(guess is not None and 0 <= guess.score <= 1 for guess in guesses.values())
-        looked = [url for url in crawl.web.urls() if url in ALL_NEW]
-        assert 0 < len(looked) < len(ALL_NEW)
+        verified = [url for url in crawl.web.urls() if url in ALL_NEW]
+        assert 0 < len(verified) < len(ALL_NEW)
         if order in {LinkOrderName.LEARNED, LinkOrderName.SEMANTIC}:
-            assert looked[0] in BRIDGES
+            assert verified[0] in BRIDGES
         kept, web = kept_links(crawl), crawl.web
         assert kept["order"] == order
     with Watch(tmp_path, FakeWeb(web.clock, two_subjects()), settings=chosen) as crawl:
-        (voice,) = crawl.crawler.topics._voices.values()
-        assert voice.links.name == order
-        # Not the very same: terms may be numbered anew.
-        assert sizes(voice.links.to_json()) == sizes(kept["learned"])
-        assert sizes(voice.links.to_json()) != sizes(new_order(order).to_json())
+        (active_topic,) = crawl.crawler.topics._active_topics.values()
+        assert active_topic.links.name == order
+        # Not the very same: terms may be numbered again.
+        assert sizes(active_topic.links.to_json()) == sizes(kept["learned"])
+        assert sizes(active_topic.links.to_json()) != sizes(new_order(order).to_json())
 
 
 @pytest.mark.parametrize("method", ["adaptive", "adaptive_guarded"])
@@ -76,7 +76,7 @@ def test_the_centre_adapts_as_pages_come_and_a_rejected_page_moves_it_no_more(
         assert moved["updates"] > 0
         assert len(moved["seeds"]) == len(EXAMPLES)
         rejected = max(relevant, key=lambda url: getattr(judged(crawl, url), "score", 0.0))
-        before = crawl.crawler.topics._voices[topic_of(crawl).id].model.version
+        before = crawl.crawler.topics._active_topics[topic_of(crawl).id].model.version
         assert before == topic_of(crawl).version
         correct(crawl, rejected, relevant=False)
         assert centre(crawl)["updates"] < moved["updates"]

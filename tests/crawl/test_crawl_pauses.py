@@ -1,6 +1,6 @@
 """After a pause nothing that is still on a watched list is lost: the daemon was down, or suspended.
 
-A feed and a home page of forty, four sections of thirty that rest behind them. Seventy articles come
+A feed and a home page of forty, four sections of thirty that are covered by them. Seventy articles come
 while nobody looks: thirty of them are on the sections alone.
 """
 
@@ -101,10 +101,10 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
     web = FakeWeb(SimulatedClock(START), before_the_pause().pages())
     with Watch(folder, web, HOME, settings=Settings()) as crawl:
         crawl.run(WATCHED_DAYS * DAY)
-        resting = crawl.crawler.frontier.sites()[0].cover.resting
-        rests = {h.url: h.page_id in resting for h in crawl.store.read.hubs()}
-        assert all(rests[HOME + name + "/"] for name in SECTIONS)
-        assert not (rests[HOME] and rests[HOME + "feed.xml"])
+        covered = crawl.crawler.frontier.sites()[0].coverage.covered
+        is_covered = {h.url: h.page_id in covered for h in crawl.store.read.hubs()}
+        assert all(is_covered[HOME + name + "/"] for name in SECTIONS)
+        assert not (is_covered[HOME] and is_covered[HOME + "feed.xml"])
     return folder, web.clock.now()
 
 
@@ -163,7 +163,7 @@ def test_killed_before_what_an_overflow_asks_for_was_queued_nothing_is_lost(
         pass
 
     def die(_: Overflows, record: VisitRecord, *__: object) -> None:
-        if record.gap:
+        if record.overflow:
             raise KilledError
 
     with monkeypatch.context() as patch:

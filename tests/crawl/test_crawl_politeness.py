@@ -73,7 +73,9 @@ def test_robots_txt_is_asked_first_and_once_a_day(tmp_path: Path) -> None:
         assert min(gaps(asked)) >= DAY
 
 
-def test_what_robots_txt_denies_is_never_asked_for_and_told_all_the_same(tmp_path: Path) -> None:
+def test_what_robots_txt_denies_is_never_asked_for_and_announced_all_the_same(
+    tmp_path: Path,
+) -> None:
     pages = {
         HOME: [
             (0, page("/a.html", "/private/")),
@@ -207,7 +209,7 @@ def test_the_hosts_of_one_site_do_not_stop_each_other(tmp_path: Path) -> None:
     with watch(tmp_path, pages, terms=SeedTerms(reach=Reach.DOMAIN)) as crawl:
         crawl.run(4 * DAY)
         assert crawl.web.urls(since=START + 3 * DAY).count(HOME) > 5
-        assert {HOME, slow} <= crawl.hubs() | crawl.hubs("resting")
+        assert {HOME, slow} <= crawl.hubs() | crawl.hubs("dormant")
         assert min(gaps(a.at for a in crawl.web.asked if a.url == slow)) >= 40_000
 
 
@@ -274,7 +276,7 @@ def test_no_day_has_more_requests_than_the_budget(tmp_path: Path) -> None:
         crawl.run(6 * DAY)
         times = [a.at for a in crawl.web.asked]
         busiest = max(sum(at <= other < at + DAY for other in times) for at in times)
-        # An errand (the next page after a gap) may overdraw the budget by a few.
+        # An urgent fetch (the next page after an overflow) may overdraw the budget by a few.
         assert busiest <= 28
         assert len(times) <= 6 * 20 + 8
         assert crawl.new()

@@ -57,9 +57,9 @@ def test_replay_finds_what_there_is(
     assert len(fetches) == result["fetches"]
     assert sum(row["detail"] == "not_modified" for row in fetches) == result["not_modified"]
     assert all(START <= float(row["time"]) <= END for row in rows)
-    told = [row for row in rows if row["event"] == "announce" and float(row["time"]) >= T0]
-    assert len(told) == result["announced"]
-    assert {row["detail"] for row in told} == {HOST + "/"}
+    announced = [row for row in rows if row["event"] == "announce" and float(row["time"]) >= T0]
+    assert len(announced) == result["announced"]
+    assert {row["detail"] for row in announced} == {HOST + "/"}
 
 
 def test_with_a_topic_as_much_is_found(
@@ -87,7 +87,7 @@ def test_the_budget_of_a_replay_is_held(
     "wrong",
     [["nowhere.sqlite"], ["{small}", "--truth", "no.tsv"], ["{small}", "--policy", "magic"]],
 )
-def test_wrong_usage_of_replay_is_told(
+def test_wrong_usage_of_replay_is_reported(
     small: tuple[Path, Path],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -210,9 +210,9 @@ def test_the_first_ten_days_of_a_real_site(tmp_path: Path) -> None:
         for row in rows
         if row["scored"] == "1" and t0 <= float(row["linked"]) < site.last_ts - DAY
     }
-    told = {replay.page_key(url) for at, url in tally.announced if at >= t0}
+    announced = {replay.page_key(url) for at, url in tally.announced if at >= t0}
     new = {replay.page_key(row["url"]) for row in rows}
     assert len(wanted) > 5
-    assert len(wanted & told) >= 0.8 * len(wanted)
-    assert len(told - new) <= 0.1 * len(told) + 1
+    assert len(wanted & announced) >= 0.8 * len(wanted)
+    assert len(announced - new) <= 0.1 * len(announced) + 1
     assert tally.fetches <= 100 * 10

@@ -15,7 +15,7 @@ from incremental.clock import SimulatedClock
 from incremental.crawl.sites import share_out
 from incremental.revisit import HubState
 from incremental.revisit.allocation import YOUNG_SECONDS
-from incremental.revisit.cover import Cover
+from incremental.revisit.coverage import Coverage
 from incremental.settings import RevisitSettings, Settings, SiteSettings
 
 HOME = "https://news.example/"
@@ -33,7 +33,7 @@ def _sitemap(lastmod: str) -> Reply:
     return Reply(text.encode(), headers={"Content-Type": "application/xml"})
 
 
-def test_a_newer_lastmod_in_a_sitemap_is_a_sign_for_the_hub_it_names(tmp_path: Path) -> None:
+def test_a_newer_lastmod_in_a_sitemap_is_a_change_hint_for_the_hub_it_names(tmp_path: Path) -> None:
     """The sitemap moves with every minute: its say is counted, and what came of it."""
 
     def minute_ago(at: float) -> Reply:
@@ -52,7 +52,7 @@ def test_a_newer_lastmod_in_a_sitemap_is_a_sign_for_the_hub_it_names(tmp_path: P
         assert section is not None
         state = HubState.from_text(section.revisit)
         assert state.hints >= 2
-        assert state.hints_kept == 0
+        assert state.hints_confirmed == 0
 
 
 def _two_hubs(crawl: Watch) -> tuple[Any, Any, Any]:
@@ -75,10 +75,12 @@ def quiet(tmp_path: Path) -> Any:
         yield crawl.run(2 * DAY)
 
 
-def test_what_a_user_calls_a_hub_never_rests_and_a_home_page_a_day_at_most(quiet: Watch) -> None:
+def test_what_a_user_calls_a_hub_is_never_covered_and_a_home_page_a_day_at_most(
+    quiet: Watch,
+) -> None:
     site, home, section = _two_hubs(quiet)
-    site.cover = Cover({section.page_id: home.page_id, home.page_id: section.page_id})
-    assert not site.rests(section.page_id, "user")
+    site.coverage = Coverage({section.page_id: home.page_id, home.page_id: section.page_id})
+    assert not site.is_covered(section.page_id, "user")
     state = site.hub_state(home)
     calm = replace(state, novel=0.0, first_at=START, visits=50)
     rest = site.due_at(home.page_id, home.role, calm, quiet.clock.now()) - state.visited_at
@@ -99,7 +101,7 @@ def test_a_site_is_asked_for_nothing_outside_its_hours(tmp_path: Path) -> None:
 
 
 def test_after_the_clock_went_back_hubs_are_visited_as_if_it_had_not(quiet: Watch) -> None:
-    """By two days: without planning anew nothing would be due before these have passed again."""
+    """By two days: without planning again nothing would be due before these have passed again."""
     back = quiet.clock.now() - 2 * DAY
     wake_at = quiet.crawler.step(back)
     assert wake_at < back + HOUR + MINUTE
@@ -111,7 +113,7 @@ def test_after_the_clock_went_back_hubs_are_visited_as_if_it_had_not(quiet: Watc
 def test_sites_share_a_whole_budget_and_none_is_forgotten(tmp_path: Path) -> None:
     other = "https://other.example/"
     pages = {HOME: page("/a.html"), other: page("/b.html")}
-    settings = _settings(requests_per_day=48, whole_requests_per_day=20)
+    settings = _settings(requests_per_day=48, total_requests_per_day=20)
     with watch(tmp_path, pages, HOME, other, settings=settings) as crawl:
         crawl.run(4 * DAY)
         asked = [len(crawl.web.times(host)) for host in ("news.example", "other.example")]
@@ -158,7 +160,7 @@ def test_a_translation_that_only_its_original_leads_to_is_found_with_it(tmp_path
         assert crawl.new() == ["/guide.html", "/zh/guide.html"]
 
 
-def test_pages_that_are_told_when_a_look_finds_them_do_not_wait_for_the_share_of_looks(
+def test_pages_announced_when_verified_do_not_wait_for_the_share_of_verification(
     tmp_path: Path,
 ) -> None:
     later = START + 3 * DAY
@@ -169,7 +171,7 @@ def test_pages_that_are_told_when_a_look_finds_them_do_not_wait_for_the_share_of
         HOME + "a.html": page(),
     }
     settings = msgspec.structs.replace(
-        SPARING, news=msgspec.structs.replace(SPARING.news, look_share=0.001)
+        SPARING, news=msgspec.structs.replace(SPARING.news, verify_share=0.001)
     )
     crawl = Watch(tmp_path, FakeWeb(SimulatedClock(START), pages), HOME, settings=settings)
     with crawl:

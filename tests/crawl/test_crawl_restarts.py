@@ -1,4 +1,4 @@
-"""Stopping, going on, and being killed: nothing is lost, nothing is told twice."""
+"""Stopping, going on, and being killed: nothing is lost, nothing is announced twice."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def test_a_restarted_crawler_goes_on_where_it_was(tmp_path: Path) -> None:
         with Watch(tmp_path, web, HOME) as crawl:
             crawl.run(12 * HOUR)
     with Watch(tmp_path, web, HOME) as crawl:
-        told = crawl.run(0).new()
-    assert len(told) == len(set(told))
-    assert set(told) >= {f"/story-{n}.html" for n in range(11, 17)}
+        announced = crawl.run(0).new()
+    assert len(announced) == len(set(announced))
+    assert set(announced) >= {f"/story-{n}.html" for n in range(11, 17)}
     # robots.txt is remembered too.
     assert sum(a.url.endswith("/robots.txt") for a in web.asked) <= 2
 
@@ -48,7 +48,7 @@ def test_a_restart_keeps_the_host_its_pause(tmp_path: Path) -> None:
 
 
 def test_an_address_that_was_refused_is_asked_again_after_a_restart(tmp_path: Path) -> None:
-    """Who allows it in the settings starts anew, and should not wait for what stood there before."""
+    """Who allows it in the settings starts again, and should not wait for what stood there before."""
 
     def refused(_: float) -> str:
         raise ForbiddenAddressError("not public")
@@ -64,7 +64,7 @@ def test_an_address_that_was_refused_is_asked_again_after_a_restart(tmp_path: Pa
 
 
 @pytest.mark.parametrize("step", ["_put_sightings", "_announce", "_record_page", "_put_host"])
-def test_killed_in_the_middle_of_recording_nothing_is_lost_or_told_twice(
+def test_killed_in_the_middle_of_recording_nothing_is_lost_or_announced_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     web = FakeWeb(SimulatedClock(START), {HOME: growing})
@@ -84,9 +84,9 @@ def test_killed_in_the_middle_of_recording_nothing_is_lost_or_told_twice(
             crawl.run(DAY)
         assert crawl.new() == before
     with Watch(tmp_path, web, HOME) as crawl:
-        told = crawl.run(DAY).new()
-    assert told[: len(before)] == before
-    assert len(told) == len(set(told)) > len(before)
+        announced = crawl.run(DAY).new()
+    assert announced[: len(before)] == before
+    assert len(announced) == len(set(announced)) > len(before)
 
 
 def test_a_paused_site_is_left_alone_and_goes_on_when_resumed(tmp_path: Path) -> None:
@@ -99,8 +99,8 @@ def test_a_paused_site_is_left_alone_and_goes_on_when_resumed(tmp_path: Path) ->
         assert crawl.web.urls(since=START + DAY + 1) == []
         crawl.store.write.update_site(site.id, state=SiteStatus.ACTIVE)
         crawl.crawler.frontier.load(crawl.clock.now())
-        told = crawl.run(DAY).new()
-        assert "/story-20.html" in told
+        announced = crawl.run(DAY).new()
+        assert "/story-20.html" in announced
 
 
 def test_a_site_removed_while_it_is_visited_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -139,5 +139,5 @@ def test_a_clock_that_was_set_back_stops_nothing(tmp_path: Path) -> None:
     with Watch(tmp_path, web, HOME) as crawl:
         crawl.run(32 * DAY)
         assert len(crawl.web.urls(since=START + 31 * DAY)) > 0
-        told = crawl.new()
-        assert len(told) == len(set(told))
+        announced = crawl.new()
+        assert len(announced) == len(set(announced))

@@ -29,7 +29,7 @@ def at(hours: float) -> str:
 # --- news -------------------------------------------------------------------------------------
 
 
-def test_what_was_there_is_known_and_what_comes_is_told(tmp_path: Path) -> None:
+def test_what_was_there_is_known_and_what_comes_is_announced(tmp_path: Path) -> None:
     pages = {
         HOME: [(0, page("/a1.html")), (START + 2 * HOUR, page("/a2.html", "/a1.html"))],
         HOME + "a1.html": page(title="One"),
@@ -61,14 +61,14 @@ def test_a_page_that_does_not_say_its_language_is_found_by_it(tmp_path: Path) ->
             assert sorted(row.title or "" for row in news.rows) == expected
 
 
-def test_a_page_that_goes_and_comes_back_is_told_once(tmp_path: Path) -> None:
+def test_a_page_that_goes_and_comes_back_is_announced_once(tmp_path: Path) -> None:
     here, gone = page("/a1.html", "/b.html"), page("/b.html")
     versions = [(0, gone), (START + 5 * HOUR, here), (START + DAY, gone), (START + 2 * DAY, here)]
     with watch(tmp_path, {HOME: versions, HOME + "a1.html": page()}) as crawl:
         assert crawl.run(4 * DAY).new() == ["/a1.html"]
 
 
-def test_one_page_under_many_addresses_is_told_once(tmp_path: Path) -> None:
+def test_one_page_under_many_addresses_is_announced_once(tmp_path: Path) -> None:
     same = (
         "/a.html",
         "/a.html?utm_source=feed",
@@ -96,7 +96,7 @@ def test_a_new_section_is_a_hub_and_no_news_but_what_stands_in_it_is(tmp_path: P
         assert crawl.run(4 * DAY).new()[2:] == ["/s3.html"]
 
 
-def test_two_hubs_that_show_one_page_tell_it_once(tmp_path: Path) -> None:
+def test_two_hubs_that_show_one_page_announce_it_once(tmp_path: Path) -> None:
     lists = [(0, page("/a.html")), (START + DAY, page("/b.html", "/a.html"))]
     pages = {
         HOME: [(0, page("/list/", "/a.html")), (START + DAY, page("/list/", "/b.html", "/a.html"))],
@@ -127,7 +127,7 @@ def test_a_feed_named_by_a_link_element_is_found_and_watched(tmp_path: Path) -> 
         assert HOME + "feed" not in crawl.web.urls()
 
 
-def test_what_a_feed_dates_after_the_start_is_told_on_its_first_visit(tmp_path: Path) -> None:
+def test_what_a_feed_dates_after_the_start_is_announced_on_its_first_visit(tmp_path: Path) -> None:
     head = '<link rel="alternate" type="application/rss+xml" href="/news.rss">'
     items = feed((HOME + "b.html", at(1)), (HOME + "a.html", at(-5)))
     pages = {HOME: [(0, page("/a.html")), (START + DAY, page("/a.html", head=head))]}
@@ -178,7 +178,7 @@ def test_feeds_and_sitemaps_are_looked_for_at_their_usual_places(
     with watch(tmp_path, {**pages, new: page()}) as crawl:
         # A sitemap that brought nothing yet is read once a week.
         assert crawl.run((9 if make is sitemap else 3) * DAY).new() == ["/b.html"]
-        assert crawl.hubs() | crawl.hubs("resting") == {HOME, HOME + place}
+        assert crawl.hubs() | crawl.hubs("dormant") == {HOME, HOME + place}
 
 
 def test_a_site_that_answers_everything_with_its_home_page_has_no_feeds(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_a_site_that_answers_everything_with_its_home_page_has_no_feeds(tmp_path
     everywhere = dict.fromkeys((HOME, *(HOME + place for place in places)), home)
     with watch(tmp_path, everywhere) as crawl:
         crawl.run(2 * DAY)
-        assert crawl.hubs() | crawl.hubs("resting") == {HOME}
+        assert crawl.hubs() | crawl.hubs("dormant") == {HOME}
         assert crawl.new() == []
 
 
@@ -226,7 +226,7 @@ def test_a_seed_without_www_that_redirects_to_www_is_one_site(tmp_path: Path) ->
         assert crawl.run(3 * DAY).new() == ["/b.html"]
 
 
-# --- gaps, relaunches, mirrors ----------------------------------------------------------------
+# --- overflows, URL migrations, path aliases ----------------------------------------------------------------
 
 
 def test_after_a_gap_the_next_pages_are_read_at_once_until_a_known_link(tmp_path: Path) -> None:
@@ -243,25 +243,25 @@ def test_after_a_gap_the_next_pages_are_read_at_once_until_a_known_link(tmp_path
     pages |= {f"{HOME}page/{n}/": partial(listing, first=10 * n - 10) for n in range(2, 7)}
     pages |= {HOME[:-1] + path: page() for path in numbers}
     with watch(tmp_path, pages) as crawl:
-        told = set(crawl.run(2.5 * DAY).new())
-        assert told == set(numbers[20:])
+        announced = set(crawl.run(2.5 * DAY).new())
+        assert announced == set(numbers[20:])
         found = {p.found_at for p in announced_pages(crawl.store, limit=100)}
         assert max(found) - min(found) < 10 * MINUTE
 
 
-def test_a_relaunch_is_one_event_and_no_news(tmp_path: Path) -> None:
+def test_a_url_migration_is_one_event_and_no_news(tmp_path: Path) -> None:
     """Every link changed its form, the headlines stayed."""
     titles = [f"The long headline of story number {n}" for n in range(20)]
     before = page(*(f"/story-{n}.html|{t}" for n, t in enumerate(titles)))
     after = page(*(f"/stories/2024/{n}/read|{t}" for n, t in enumerate(titles)))
     with watch(tmp_path, {HOME: [(0, before), (START + DAY, after)]}) as crawl:
         assert crawl.run(3 * DAY).new() == []
-        assert crawl.events() == ["relaunch"]
+        assert crawl.events() == ["url_migration"]
         (old,) = crawl.store.read.find_page(HOME + "story-3.html", "")
         assert old["state"] == "moved"
 
 
-def test_what_comes_after_a_relaunch_is_told(tmp_path: Path) -> None:
+def test_what_comes_after_a_url_migration_is_announced(tmp_path: Path) -> None:
     before = page(*(f"/story-{n}.html|{'x' * n}" for n in range(20)))
     after = [f"/stories/2024/{n}/read|{'y' * n}" for n in range(20)]
     late = page("/stories/2024/20/read|Fresh", *after)
@@ -271,7 +271,7 @@ def test_what_comes_after_a_relaunch_is_told(tmp_path: Path) -> None:
         assert crawl.run(4 * DAY).new() == ["/stories/2024/20/read"]
 
 
-def test_a_prefix_that_only_mirrors_the_site_is_learned(tmp_path: Path) -> None:
+def test_a_prefix_that_only_repeats_the_site_is_learned(tmp_path: Path) -> None:
     """Over night all links begin with /project: the same pages under another address."""
     sections = ["/", "/city/", "/sport/", "/science/"]
     filler = "words " * 200
@@ -285,7 +285,7 @@ def test_a_prefix_that_only_mirrors_the_site_is_learned(tmp_path: Path) -> None:
     with watch(tmp_path, pages) as crawl:
         crawl.run(6 * DAY)
         (site,) = crawl.store.read.sites()
-        assert "/project" in site.mirrors
+        assert "/project" in site.path_aliases
         assert len(crawl.new()) <= 2
 
 
@@ -307,7 +307,7 @@ def test_a_new_page_that_says_it_is_not_there_is_no_news(tmp_path: Path) -> None
         assert crawl.web.urls().count(HOME + "b.html") < 60
 
 
-def test_a_hub_that_is_gone_rests_and_comes_back(tmp_path: Path) -> None:
+def test_a_hub_that_is_gone_is_dormant_and_comes_back(tmp_path: Path) -> None:
     sport = [
         (0, page("/s1.html")),
         (START + DAY, Reply(code=404)),
@@ -316,7 +316,7 @@ def test_a_hub_that_is_gone_rests_and_comes_back(tmp_path: Path) -> None:
     pages = {HOME: page("/sport/", "/a.html"), HOME + "sport/": sport, HOME + "s2.html": page()}
     with watch(tmp_path, pages) as crawl:
         crawl.run(8 * DAY)
-        assert crawl.hubs("resting") == {HOME + "sport/"}
+        assert crawl.hubs("dormant") == {HOME + "sport/"}
         late = [url for url in crawl.web.urls(since=START + 5 * DAY) if url == HOME + "sport/"]
         assert len(late) <= 4
         assert crawl.run(4 * DAY).new() == ["/s2.html"]

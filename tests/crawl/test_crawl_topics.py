@@ -42,15 +42,15 @@ def watch_clock() -> SimulatedClock:
 
 BRIDGES = [one for one in NEW if one[0] == "bridge"]
 SOUPS = [one for one in NEW if one[0] == "soup"]
-MANY_LOOKS = msgspec.structs.replace(
-    SPARING, news=msgspec.structs.replace(SPARING.news, look_share=0.9)
+MANY_VERIFICATIONS = msgspec.structs.replace(
+    SPARING, news=msgspec.structs.replace(SPARING.news, verify_share=0.9)
 )
-NO_LOOKS = msgspec.structs.replace(
-    SPARING, news=msgspec.structs.replace(SPARING.news, look_share=0.0)
+NO_VERIFICATIONS = msgspec.structs.replace(
+    SPARING, news=msgspec.structs.replace(SPARING.news, verify_share=0.0)
 )
 
 
-def told(crawl: Watch, *, rejected: bool = False) -> set[str]:
+def announced(crawl: Watch, *, rejected: bool = False) -> set[str]:
     """The addresses that ``hubwatch new --topic bridges`` shows."""
     hidden = None if rejected else "irrelevant"
     query = NewQuery(topic=topic_of(crawl).id, hidden_verdict=hidden)
@@ -78,16 +78,16 @@ def test_examples_are_fetched_politely(tmp_path: Path) -> None:
         assert all(after - before >= 5 for before, after in pairwise(times))
 
 
-def test_new_pages_on_topic_are_told_and_others_not(tmp_path: Path) -> None:
-    with watch_topic(tmp_path, two_subjects(), settings=MANY_LOOKS) as crawl:
+def test_new_pages_on_topic_are_announced_and_others_not(tmp_path: Path) -> None:
+    with watch_topic(tmp_path, two_subjects(), settings=MANY_VERIFICATIONS) as crawl:
         crawl.run(12 * HOUR)
         assert len(crawl.new()) == len(NEW)
         found = verdicts(crawl, NEW)
         assert set(found) == set(NEW)
         assert {found[one] for one in SOUPS} == {"irrelevant"}
         assert {found[one] for one in BRIDGES} == {"relevant"}
-        assert told(crawl) == {address(*one) for one in BRIDGES}
-        assert told(crawl, rejected=True) == {address(*one) for one in NEW}
+        assert announced(crawl) == {address(*one) for one in BRIDGES}
+        assert announced(crawl, rejected=True) == {address(*one) for one in NEW}
         score = judged(crawl, address(*BRIDGES[0]))
         assert score is not None
         assert score.score >= 0.5
@@ -122,7 +122,7 @@ def test_a_restart_keeps_the_topic_what_it_learned_and_what_it_judged(tmp_path: 
 
 
 def test_a_correction_changes_the_next_judgement(tmp_path: Path) -> None:
-    with watch_topic(tmp_path, two_subjects(), settings=MANY_LOOKS) as crawl:
+    with watch_topic(tmp_path, two_subjects(), settings=MANY_VERIFICATIONS) as crawl:
         crawl.run(12 * HOUR)
         before = judged(crawl, address(*SOUPS[0]))
         correct(crawl, address(*SOUPS[0]), address(*SOUPS[1]), relevant=True)
@@ -138,9 +138,11 @@ def test_a_correction_changes_the_next_judgement(tmp_path: Path) -> None:
         assert after.version == topic_of(crawl).version != before.version
 
 
-def test_pages_that_were_told_before_are_judged_when_the_topic_is_ready(tmp_path: Path) -> None:
+def test_pages_that_were_announced_before_are_judged_when_the_topic_is_ready(
+    tmp_path: Path,
+) -> None:
     web_pages = two_subjects()
-    with watch_topic(tmp_path, web_pages, settings=MANY_LOOKS) as crawl:
+    with watch_topic(tmp_path, web_pages, settings=MANY_VERIFICATIONS) as crawl:
         crawl.store.topics.remove(topic_of(crawl).id)
         crawl.crawler.load(START)
         crawl.run(12 * HOUR)
@@ -158,7 +160,7 @@ def test_pages_that_were_told_before_are_judged_when_the_topic_is_ready(tmp_path
 def test_without_a_topic_nothing_is_loaded_and_nothing_judged(tmp_path: Path) -> None:
     with Watch(tmp_path, FakeWeb(watch_clock(), two_subjects()), HOME) as crawl:
         crawl.run(12 * HOUR)
-        assert crawl.crawler.topics._shelf is None
+        assert crawl.crawler.topics._model_store is None
         assert not crawl.crawler.topics.active
         hub = crawl.hub(HOME)
         assert hub is not None
@@ -169,25 +171,25 @@ def test_without_a_topic_nothing_is_loaded_and_nothing_judged(tmp_path: Path) ->
 
 
 def test_a_page_that_was_not_fetched_shows_a_guess_which_rejects_nothing(tmp_path: Path) -> None:
-    with watch_topic(tmp_path, two_subjects(), settings=NO_LOOKS) as crawl:
+    with watch_topic(tmp_path, two_subjects(), settings=NO_VERIFICATIONS) as crawl:
         crawl.run(7 * HOUR)
         scores = {one: judged(crawl, address(*one)) for one in NEW}
         guesses = {one: score for one, score in scores.items() if score and not score.fetched}
         assert len(guesses) >= len(NEW) - 1
         assert {score.verdict for score in guesses.values()} <= {"relevant", "grey"}
         assert max(guesses, key=lambda one: guesses[one].score) in BRIDGES
-        assert told(crawl) == {address(*one) for one in NEW}
+        assert announced(crawl) == {address(*one) for one in NEW}
 
 
-def test_looks_go_to_what_is_likely_on_topic_first(tmp_path: Path) -> None:
+def test_verification_goes_to_what_is_likely_on_topic_first(tmp_path: Path) -> None:
     """Few looks are granted: the first ones are made where the headlines promise most."""
-    few = msgspec.structs.replace(SPARING.news, look_share=0.03)
+    few = msgspec.structs.replace(SPARING.news, verify_share=0.03)
     settings = msgspec.structs.replace(SPARING, news=few)
     with watch_topic(tmp_path, two_subjects(), settings=settings) as crawl:
         crawl.run(8 * HOUR)
-        looked = [url for url in crawl.web.urls() if url in {address(*one) for one in NEW}]
-        assert 0 < len(looked) < len(NEW)
-        assert looked[0] in {address(*one) for one in BRIDGES}
+        verified = [url for url in crawl.web.urls() if url in {address(*one) for one in NEW}]
+        assert 0 < len(verified) < len(NEW)
+        assert verified[0] in {address(*one) for one in BRIDGES}
 
 
 def test_a_hub_whose_links_are_on_topic_weighs_more(tmp_path: Path) -> None:
@@ -204,7 +206,7 @@ def test_two_topics_judge_alongside(tmp_path: Path) -> None:
     from incremental.topics.editing import begin
 
     words = ["soup", "onion", "broth", "recipe", "garlic", "simmer"]
-    with watch_topic(tmp_path, two_subjects(), settings=MANY_LOOKS) as crawl:
+    with watch_topic(tmp_path, two_subjects(), settings=MANY_VERIFICATIONS) as crawl:
         begin(crawl.store, "soups", examples=(), keywords=words, now=START)
         crawl.crawler.load(START)
         crawl.run(12 * HOUR)
@@ -213,7 +215,7 @@ def test_two_topics_judge_alongside(tmp_path: Path) -> None:
         liked = {row.url for row in crawl.store.answers.new(query).rows}
         assert liked
         assert liked <= {address(*one) for one in SOUPS}
-        assert told(crawl) == {address(*one) for one in BRIDGES}
+        assert announced(crawl) == {address(*one) for one in BRIDGES}
 
 
 # --- bad input --------------------------------------------------------------------------------
@@ -291,7 +293,9 @@ def test_examples_that_lead_in_circles_end(tmp_path: Path) -> None:
 def test_an_empty_page_and_a_page_of_one_word_are_no_trouble(tmp_path: Path) -> None:
     odd = {HOME + "empty.html": page(title="", text=""), HOME + "word.html": page(title="Bridge")}
     home = [(0, page()), (LATER, page(HOME + "empty.html|x", HOME + "word.html|Bridge"))]
-    with watch_topic(tmp_path, two_subjects(**odd, **{HOME: home}), settings=MANY_LOOKS) as crawl:
+    with watch_topic(
+        tmp_path, two_subjects(**odd, **{HOME: home}), settings=MANY_VERIFICATIONS
+    ) as crawl:
         crawl.run(12 * HOUR)
         empty, word = judged(crawl, HOME + "empty.html"), judged(crawl, HOME + "word.html")
         assert empty is not None
@@ -307,7 +311,9 @@ def test_a_page_of_megabytes_and_one_in_two_languages_are_judged(tmp_path: Path)
     mixed = page(title="桥梁 bridge", text="这座桥梁的桥墩正在检查。" * 20 + prose("bridge", 3))
     odd = {HOME + "huge.html": f"<title>Bridge</title>{huge}", HOME + "mixed.html": mixed}
     home = [(0, page()), (LATER, page(HOME + "huge.html", HOME + "mixed.html"))]
-    with watch_topic(tmp_path, two_subjects(**odd, **{HOME: home}), settings=MANY_LOOKS) as crawl:
+    with watch_topic(
+        tmp_path, two_subjects(**odd, **{HOME: home}), settings=MANY_VERIFICATIONS
+    ) as crawl:
         crawl.run(12 * HOUR)
         for path in ("huge.html", "mixed.html"):
             score = judged(crawl, HOME + path)
@@ -323,7 +329,7 @@ def test_a_topic_that_was_removed_while_its_example_was_fetched(tmp_path: Path) 
         assert not crawl.crawler.topics.active
 
 
-def test_a_damaged_model_is_learned_anew(tmp_path: Path) -> None:
+def test_a_damaged_model_is_learned_again(tmp_path: Path) -> None:
     with watch_topic(tmp_path, two_subjects()) as crawl:
         crawl.run(HOUR)
         row, clock = topic_of(crawl), crawl.clock
@@ -374,7 +380,7 @@ def test_topics_learn_again_when_much_more_was_seen(tmp_path: Path) -> None:
     many = [(subject, number) for number in range(100, 120) for subject in WORDS]
     pages = two_subjects(**{address(*one): story(*one) for one in many})
     pages[HOME] = [(0, page()), (LATER, shown(*many))]
-    with watch_topic(tmp_path, pages, settings=MANY_LOOKS) as crawl:
+    with watch_topic(tmp_path, pages, settings=MANY_VERIFICATIONS) as crawl:
         crawl.run(3 * HOUR)
         before = topic_of(crawl)
         crawl.run(15 * HOUR)

@@ -12,7 +12,7 @@ from stories import (
     HOUR,
     START,
     brought,
-    by_identity,
+    by_canonical_key,
     hub,
     known_page,
     outcome,
@@ -58,7 +58,7 @@ def judge(  # noqa: PLR0913 - each is what some story is about
     seen = view(
         row or hub(),
         *links,
-        known=by_identity(*pages, *known),
+        known=by_canonical_key(*pages, *known),
         sights=(*stood, *went, *sights),
         **{"visible": visible, **fields},
     )
@@ -84,10 +84,14 @@ def test_old_pages_that_a_list_gains_are_one_backfill_and_no_news() -> None:
     judged = judge(around(old("x"), old("y")), STAYED)
     assert gained(judged) == ["x", "y"]
     record = judged.record
-    assert (record.backfill_folder, brought(judged).novel, record.gap) == ("/2007/03/04/", 1, False)
+    assert (record.backfill_folder, brought(judged).novel, record.overflow) == (
+        "/2007/03/04/",
+        1,
+        False,
+    )
     links = {one.url: one for one in record.links or ()}
     new = links[HOME + "2007/03/04/x"]
-    assert (new.state, new.announce, new.look_due_at) == ("backfill", False, None)
+    assert (new.state, new.announce, new.verify_due_at) == ("backfill", False, None)
 
 
 def test_what_was_never_seen_on_a_list_that_is_read_first_is_its_baseline() -> None:
@@ -173,13 +177,13 @@ def test_a_headline_that_stood_there_has_moved() -> None:
     assert gained(judge(around(*fresh), STAYED, sights=(went,))) == ["y", "z"]
 
 
-def test_a_list_not_read_since_a_relaunch_gained_nothing() -> None:
+def test_a_list_not_read_since_a_url_migration_gained_nothing() -> None:
     base = view(hub())
-    since = replace(base.since, relaunched_at=START + 60)
+    since = replace(base.since, migrated_at=START + 60)
     assert gained(judge(around(old("x")), STAYED, since=since)) == []
 
 
-def test_a_relaunch_is_no_backfill() -> None:
+def test_a_url_migration_is_no_backfill() -> None:
     """Two hundred old posts under new addresses: one event of another kind."""
     names = [f"/2007/03/04/new-{n}" for n in range(12)]
     fresh = [link(name, anchor=f"A headline of old {n}") for n, name in enumerate(names)]
@@ -203,7 +207,7 @@ def test_what_another_hub_showed_first_a_moment_ago_is_gained_all_the_same() -> 
 
 def test_an_old_article_that_looks_like_a_hub_waits_for_its_first_reading() -> None:
     fresh = old("Index")
-    scores = {fresh.identity: 0.9}
+    scores = {fresh.canonical_key: 0.9}
     (found,) = [
         one
         for one in judge(around(fresh), STAYED, scores=scores).record.links or ()

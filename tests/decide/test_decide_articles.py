@@ -26,8 +26,8 @@ def candidate(  # noqa: PLR0913 - each bears on the choice
     return ArticleCandidate(page, url, hubs, on_seed, in_feed, on_article)
 
 
-def monitored(page: int, *, fruitful: int = 0, gone: bool = False) -> MonitoredArticle:
-    return MonitoredArticle(page, 0.0, fruitful, fruitful, chosen=False, gone=gone)
+def monitored(page: int, *, productive: int = 0, gone: bool = False) -> MonitoredArticle:
+    return MonitoredArticle(page, 0.0, productive, productive, chosen=False, gone=gone)
 
 
 def test_articles_in_the_menu_come_first_and_posts_never() -> None:
@@ -51,15 +51,15 @@ def test_there_is_room_for_as_many_as_a_day_has_requests() -> None:
 
 def test_what_gained_links_stays_and_what_is_shown_no_more_makes_room() -> None:
     plan = monitoring_plan(
-        [candidate(9)], [monitored(1), monitored(2, fruitful=1), monitored(3, gone=True)], 2
+        [candidate(9)], [monitored(1), monitored(2, productive=1), monitored(3, gone=True)], 2
     )
     assert set(plan.end) == {1, 3}
     assert plan.begin == (9,)
 
 
 def test_an_article_that_gained_links_again_and_again_is_a_hub() -> None:
-    assert monitoring_plan([], [monitored(1, fruitful=3)], 5).promote == ()
-    assert monitoring_plan([], [monitored(1, fruitful=4)], 5).promote == (1,)
+    assert monitoring_plan([], [monitored(1, productive=3)], 5).promote == ()
+    assert monitoring_plan([], [monitored(1, productive=4)], 5).promote == (1,)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_error_pages_and_pages_of_thanks_are_no_news(
 
 
 @pytest.mark.parametrize(
-    ("identity", "front"),
+    ("canonical_key", "front"),
     [
         ("//flink.example/zh", True),
         ("//flink.example/pt-BR/", True),
@@ -106,5 +106,5 @@ def test_error_pages_and_pages_of_thanks_are_no_news(
         ("//flink.example", False),
     ],
 )
-def test_the_front_of_a_language_edition_is_recognised(identity: str, front: bool) -> None:
-    assert is_edition_front(identity) == front
+def test_the_front_of_a_language_edition_is_recognised(canonical_key: str, front: bool) -> None:
+    assert is_edition_front(canonical_key) == front

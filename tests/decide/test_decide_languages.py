@@ -15,7 +15,7 @@ CHINESE = "国务院办公厅今日发布通知，要求各地区各部门认真
 
 
 @pytest.mark.parametrize(
-    ("told", "text", "expected"),
+    ("announced", "text", "expected"),
     [
         (None, ENGLISH, "en"),
         (None, GERMAN, "de"),
@@ -32,9 +32,9 @@ CHINESE = "国务院办公厅今日发布通知，要求各地区各部门认真
     ],
 )
 def test_what_a_page_says_stands_unless_its_text_is_plainly_in_another_language(
-    told: str | None, text: str, expected: str | None
+    announced: str | None, text: str, expected: str | None
 ) -> None:
-    page = Page("https://e.org/", PageKind.HTML, language=told, text=text)
+    page = Page("https://e.org/", PageKind.HTML, language=announced, text=text)
     assert language_of_page(page) == expected
 
 

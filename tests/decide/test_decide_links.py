@@ -1,4 +1,4 @@
-"""From links to pages, and prefixes that only mirror a site."""
+"""From links to pages, and prefixes that only path alias a site."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from stories import HOME, target
 
 from incremental.decide.links import links_digest, targets
-from incremental.decide.mirrors import mirror_prefix, rules, stripped
+from incremental.decide.path_aliases import path_alias_prefix, rules, stripped
 from incremental.parse import Link
 from incremental.scope import Scope
 from incremental.urls import normalize
@@ -26,14 +26,14 @@ def test_links_become_canonical_pages_in_scope_each_once() -> None:
         Link("mailto:x@news.example"),
         Link(HOME),
     ]
-    (page,) = targets(links, SCOPE, own=target("").identity)
+    (page,) = targets(links, SCOPE, own=target("").canonical_key)
     assert (page.url, page.position) == ("http://news.example/a?utm_source=x", 1)
     assert (page.anchor, page.published_at) == ("The headline", 5.0)
 
 
-def test_a_mirror_and_the_site_itself_are_one() -> None:
+def test_an_alias_and_the_site_itself_are_one() -> None:
     links = [Link(HOME + "project/a"), Link(HOME + "a"), Link(HOME + "projects/a")]
-    found = targets(links, SCOPE, mirrors=["/project"])
+    found = targets(links, SCOPE, path_aliases=["/project"])
     assert [page.url for page in found] == [HOME + "a", HOME + "projects/a"]
 
 
@@ -60,8 +60,8 @@ def test_the_digest_is_that_of_the_set_of_pages(paths: list[str], order: object)
         ("https://a.org/a", "https://a.org/b", None),
     ],
 )
-def test_the_prefix_of_a_mirror(one: str, other: str, prefix: str | None) -> None:
-    assert mirror_prefix(one, other) == mirror_prefix(other, one) == prefix
+def test_the_prefix_of_a_path_alias(one: str, other: str, prefix: str | None) -> None:
+    assert path_alias_prefix(one, other) == path_alias_prefix(other, one) == prefix
 
 
 @given(base=segments, extra=segments.filter(bool))

@@ -14,7 +14,7 @@ from stories import (
     HOUR,
     START,
     brought,
-    by_identity,
+    by_canonical_key,
     html,
     hub,
     known_page,
@@ -88,7 +88,7 @@ LATER = hub(visited_at=START + 60)
         (known_page(9, "a", first_seen_at=START + 61, announced_at=START), LATER, Standing.KNOWN),
         (known_page(9, "a", first_seen_at=START + 61, state="gone"), LATER, Standing.KNOWN),
         (known_page(9, "a", first_seen_at=START + 61, state="backdated"), LATER, Standing.KNOWN),
-        (known_page(9, "a", first_seen_at=START + 61, state="relaunched"), LATER, Standing.KNOWN),
+        (known_page(9, "a", first_seen_at=START + 61, state="migrated"), LATER, Standing.KNOWN),
         (known_page(9, "a", first_seen_at=START + 61), unread_hub(), Standing.KNOWN),
     ],
 )
@@ -99,17 +99,17 @@ def test_a_known_page_was_overlooked_or_not(
     assert stand(target("a"), row, known) is expected
 
 
-def test_a_hub_not_read_since_a_relaunch_has_overlooked_nothing() -> None:
+def test_a_hub_not_read_since_a_url_migration_has_overlooked_nothing() -> None:
     known = known_page(9, "a", first_seen_at=START + 120)
-    for relaunched_at, expected in ((START + 90, Standing.KNOWN), (START + 30, Standing.NEW)):
-        since = Since(NOW, START, 30.0, relaunched_at)
+    for migrated_at, expected in ((START + 90, Standing.KNOWN), (START + 30, Standing.NEW)):
+        since = Since(NOW, START, 30.0, migrated_at)
         rule = link_rule(target("a"), known, LATER, since, hub_like=False)
         assert rule.standing is expected
 
 
-def test_an_item_of_a_far_future_is_told_without_its_date() -> None:
+def test_an_item_of_a_far_future_is_announced_without_its_date() -> None:
     decision = judged(hub(kind="feed"), target("a", published_at=NOW + 400 * DAY))
-    assert told(decision) == [HOME + "a"]
+    assert announced(decision) == [HOME + "a"]
     assert [link.published_at for link in decision.record.links or ()] == [None]
 
 
@@ -147,31 +147,31 @@ def judged(row: HubRow, *found: Target, **fields: Any) -> Decision:
     return read_hub(outcome(page=html()), view(row, *found, **fields))
 
 
-def told(decision: Decision) -> list[str]:
+def announced(decision: Decision) -> list[str]:
     return [link.url for link in decision.record.links or () if link.announce]
 
 
 def test_the_first_visit_is_the_baseline() -> None:
     decision = judged(unread_hub(), target("a"), target("b"))
-    assert told(decision) == []
+    assert announced(decision) == []
     assert brought(decision).baseline
     assert decision.record.hub_fields["baseline_at"] == NOW
     assert len(decision.record.links or ()) == 2
 
 
-def test_the_second_visit_tells_what_is_new_and_plans_a_look_at_it() -> None:
-    known = by_identity(known_page(5, "a"))
+def test_the_second_visit_announces_what_is_new_and_plans_its_verification() -> None:
+    known = by_canonical_key(known_page(5, "a"))
     decision = judged(hub(), target("a"), target("b"), known=known, visible=frozenset({5}))
-    assert told(decision) == [HOME + "b"]
-    looks = {link.url: link.look_due_at for link in decision.record.links or ()}
-    assert looks == {HOME + "a": None, HOME + "b": NOW}
+    assert announced(decision) == [HOME + "b"]
+    verifications = {link.url: link.verify_due_at for link in decision.record.links or ()}
+    assert verifications == {HOME + "a": None, HOME + "b": NOW}
     assert (brought(decision).novel, brought(decision).shown) == (1, 2)
     assert decision.record.hub_fields["new_pages"] == 1
 
 
-def test_what_can_be_looked_at_first_waits_for_that_look() -> None:
-    """Verified before told, as far as looks are granted; the rest is told at once."""
-    decision = judged(hub(), target("a"), target("b"), looks=1)
+def test_what_can_be_verified_first_waits_for_that() -> None:
+    """Verified before told, as far as looks are granted; the rest is announced at once."""
+    decision = judged(hub(), target("a"), target("b"), verifications=1)
     states = {link.url: (link.announce, link.state) for link in decision.record.links or ()}
     assert states == {HOME + "a": (False, "pending"), HOME + "b": (True, "known")}
     assert brought(decision).novel == 2
@@ -181,7 +181,7 @@ def test_old_pages_that_turn_up_are_recorded_as_backdated() -> None:
     decision = judged(hub(), target("2019/05/01/a"), target("b"))
     states = {link.url: link.state for link in decision.record.links or ()}
     assert states == {HOME + "2019/05/01/a": "backdated", HOME + "b": "known"}
-    assert told(decision) == [HOME + "b"]
+    assert announced(decision) == [HOME + "b"]
 
 
 def test_feed_dates_are_kept_for_the_policy_and_the_page() -> None:
@@ -200,40 +200,42 @@ def new_form(count: int, *, anchors: bool) -> list[Target]:
     return [target(f"stories/{n}-a-slug/", names[n]) for n in range(count)]
 
 
-def test_a_relaunch_is_one_event_and_tells_nothing() -> None:
+def test_a_url_migration_is_one_event_and_announces_nothing() -> None:
     decision = judged(hub(), *new_form(20, anchors=False), lost_urls=OLD_URLS)
     record = decision.record
-    assert told(decision) == []
+    assert announced(decision) == []
     assert record.site_change is not None
-    assert record.site_change.kind == "relaunch"
+    assert record.site_change.kind == "url_migration"
     assert record.rebaseline
-    assert record.site_fields == {"relaunched_at": NOW}
-    assert not record.gap
-    assert {(link.state, link.look_due_at) for link in record.links or ()} == {("relaunched", None)}
+    assert record.site_fields == {"migrated_at": NOW}
+    assert not record.overflow
+    assert {(link.state, link.verify_due_at) for link in record.links or ()} == {("migrated", None)}
 
 
 def test_known_headlines_under_new_addresses_are_moved_pages() -> None:
     found = [target(f"article.php?id={50 + n}", name) for n, name in enumerate(HEADLINES)]
     decision = judged(hub(), *found, lost_urls=OLD_URLS, anchors=HEADLINES)
-    assert told(decision) == []
+    assert announced(decision) == []
     moves = [link.moved_from for link in decision.record.links or ()]
     assert moves == list(HEADLINES.values())
 
 
-def test_a_busy_day_is_no_relaunch() -> None:
-    """Everything went and everything is new, but of the form that it always had: a gap."""
+def test_a_busy_day_is_no_url_migration() -> None:
+    """Everything went and everything is new, but of the form that it always had: an overflow."""
     found = [target(f"article.php?id={50 + n}", f"Another story {n}") for n in range(20)]
     decision = judged(hub(), *found, lost_urls=OLD_URLS, anchors={})
-    assert len(told(decision)) == 20
-    assert decision.record.gap
+    assert len(announced(decision)) == 20
+    assert decision.record.overflow
     assert brought(decision).all_new
     assert decision.record.site_change is None
 
 
 @pytest.mark.parametrize(("lost", "came", "kept"), [(7, 20, 0), (20, 7, 0), (20, 20, 6)])
-def test_few_links_or_many_that_stayed_are_no_relaunch(lost: int, came: int, kept: int) -> None:
+def test_few_links_or_many_that_stayed_are_no_url_migration(
+    lost: int, came: int, kept: int
+) -> None:
     stayed = [target(f"kept/{n}") for n in range(kept)]
-    known = by_identity(*(known_page(500 + n, f"kept/{n}") for n in range(kept)))
+    known = by_canonical_key(*(known_page(500 + n, f"kept/{n}") for n in range(kept)))
     decision = judged(
         hub(),
         *stayed,
@@ -242,14 +244,14 @@ def test_few_links_or_many_that_stayed_are_no_relaunch(lost: int, came: int, kep
         visible=frozenset(page.id for page in known.values()),
         lost_urls=OLD_URLS[:lost],
     )
-    assert len(told(decision)) == came
+    assert len(announced(decision)) == came
     assert decision.record.site_change is None
 
 
-def test_short_anchors_say_nothing_of_a_relaunch() -> None:
+def test_short_anchors_say_nothing_of_a_url_migration() -> None:
     found = [target(f"article.php?id={50 + n}", "more") for n in range(20)]
     decision = judged(hub(), *found, lost_urls=OLD_URLS, anchors={"more": 7})
-    assert len(told(decision)) == 20
+    assert len(announced(decision)) == 20
 
 
 NOT_THERE = """404|404 Not Found|404 - Example|404: Page|Error 404|404 error|Page not found | Example
@@ -273,7 +275,7 @@ def test_a_title_that_only_sounds_like_it(title: str) -> None:
 
 
 def test_pages_that_another_hub_showed_first_are_shared_with_it() -> None:
-    known = by_identity(
+    known = by_canonical_key(
         known_page(5, "a", first_hub_id=7, announced_at=START),
         known_page(6, "b", first_hub_id=1, announced_at=START),
         known_page(8, "c", first_hub_id=7, announced_at=START),

@@ -29,7 +29,7 @@ from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
 from incremental.visit import Outcome, Purpose
 from store.enums import PageState
-from store.values import HubRow, LookRow, SeenLink, VisitRecord
+from store.values import HubRow, SeenLink, VerificationRow, VisitRecord
 
 NOW = START + HOUR
 ARTICLE = HOME + "article"
@@ -40,7 +40,7 @@ def change_of(record: VisitRecord) -> str | None:
     return record.page_change.kind if record.page_change is not None else None
 
 
-def verified(visit: Outcome, page: LookRow) -> VisitRecord:
+def verified(visit: Outcome, page: VerificationRow) -> VisitRecord:
     return decide_verification(visit, PageFacts(NOW, page)).record
 
 
@@ -61,10 +61,10 @@ GONE, TIMED_OUT = FetchStatus.GONE, FetchStatus.TIMED_OUT
 def test_a_hub_is_gone_after_three_failures_of_which_the_last_says_so() -> None:
     row, changes = after(hub(), GONE, GONE, GONE, GONE)
     assert changes == [None, None, "gone", None]
-    assert (row.state, row.failures, row.last_status) == ("resting", 4, "gone")
+    assert (row.state, row.failures, row.last_status) == ("dormant", 4, "gone")
 
 
-def test_a_hub_that_is_gone_after_time_outs_is_told_as_gone_too() -> None:
+def test_a_hub_that_is_gone_after_time_outs_is_reported_as_gone_too() -> None:
     _, changes = after(hub(), TIMED_OUT, TIMED_OUT, TIMED_OUT, GONE, GONE)
     assert changes == [None, None, None, "gone", None]
 
@@ -83,7 +83,7 @@ def test_what_never_was_there_is_dead_unless_it_may_come(status: FetchStatus) ->
     hopeless |= {"robots_denied", "too_many_redirects", "redirected"}
     decision = visit_hub(outcome(status), unread_hub(role="probe"))
     assert decision.gone == (status.value in hopeless)
-    assert (decision.record.hub_fields.get("state") == "dead") == decision.gone
+    assert (decision.record.hub_fields.get("state") == "dropped") == decision.gone
 
 
 @pytest.mark.parametrize("status", FetchStatus)
@@ -92,10 +92,10 @@ def test_a_seed_is_never_given_up(status: FetchStatus) -> None:
 
 
 def lost_hub() -> HubRow:
-    return hub(state="resting", failures=5, last_status="timed_out")
+    return hub(state="dormant", failures=5, last_status="timed_out")
 
 
-def test_a_hub_that_comes_back_is_told_as_back_however_it_answers() -> None:
+def test_a_hub_that_comes_back_is_reported_as_back_however_it_answers() -> None:
     answers = [
         read_hub(outcome(page=html()), view(lost_hub(), target("a"))),
         visit_hub(outcome(FetchStatus.NOT_MODIFIED), lost_hub()),
@@ -107,19 +107,19 @@ def test_a_hub_that_comes_back_is_told_as_back_however_it_answers() -> None:
         assert (record.hub_fields["state"], record.hub_fields["failures"]) == ("active", 0)
 
 
-def test_a_hub_that_rests_for_another_reason_goes_on_resting() -> None:
-    decision = visit_hub(outcome(FetchStatus.NOT_MODIFIED), hub(state="resting"))
+def test_a_hub_that_is_dormant_for_another_reason_stays_so() -> None:
+    decision = visit_hub(outcome(FetchStatus.NOT_MODIFIED), hub(state="dormant"))
     assert decision.record.page_change is None
     assert "state" not in decision.record.hub_fields
 
 
 def test_an_unchanged_hub_keeps_its_links_and_counts_the_visit() -> None:
-    decision = visit_hub(outcome(FetchStatus.NOT_MODIFIED), hub(barren_visits=2))
+    decision = visit_hub(outcome(FetchStatus.NOT_MODIFIED), hub(unproductive_visits=2))
     record = decision.record
     assert record.links is None
     assert brought(decision).shown == 5
     fields = record.hub_fields
-    assert (fields["visits"], fields["barren_visits"], fields["visited_at"]) == (2, 3, NOW)
+    assert (fields["visits"], fields["unproductive_visits"], fields["visited_at"]) == (2, 3, NOW)
     assert not {"etag", "last_modified", "body_md5"} & set(fields)
 
 
@@ -132,11 +132,11 @@ def test_validators_are_those_of_the_last_answer() -> None:
     assert (fields["etag"], fields["last_modified"], fields["body_md5"]) == (None, "x", "0" * 32)
 
 
-def test_barren_visits_are_counted_until_something_new_comes() -> None:
-    barren = read_hub(outcome(page=html()), view(hub(barren_visits=4)))
-    assert barren.record.hub_fields["barren_visits"] == 5
-    fruitful = read_hub(outcome(page=html()), view(hub(barren_visits=4), target("a")))
-    assert fruitful.record.hub_fields["barren_visits"] == 0
+def test_unproductive_visits_are_counted_until_something_new_comes() -> None:
+    unproductive = read_hub(outcome(page=html()), view(hub(unproductive_visits=4)))
+    assert unproductive.record.hub_fields["unproductive_visits"] == 5
+    productive = read_hub(outcome(page=html()), view(hub(unproductive_visits=4), target("a")))
+    assert productive.record.hub_fields["unproductive_visits"] == 0
 
 
 def test_the_kind_of_a_hub_is_what_its_body_turned_out_to_be() -> None:
@@ -162,8 +162,8 @@ def test_the_sitemaps_of_an_index_become_hubs() -> None:
 
 def test_the_likeliest_links_become_hubs_within_the_limits() -> None:
     found = [target(f"list-{letter}/") for letter in "abc"]
-    scores = {t.identity: p for t, p in zip(found, (0.6, 0.9, 0.7), strict=True)}
-    one, two = (t.identity for t in (found[1], found[2]))
+    scores = {t.canonical_key: p for t, p in zip(found, (0.6, 0.9, 0.7), strict=True)}
+    one, two = (t.canonical_key for t in (found[1], found[2]))
 
     def chosen(counts: HubCounts, **limits: int) -> set[str]:
         return choose_hubs(found, scores, counts, replace(LIMITS, **limits))
@@ -177,7 +177,7 @@ def test_the_likeliest_links_become_hubs_within_the_limits() -> None:
 def test_one_form_of_address_has_a_bounded_number_of_hubs() -> None:
     """A calendar without end makes hubs of one template only, and not many of these."""
     found = [target(f"archive/{n}/") for n in range(1_000, 1_100)]
-    scores = {t.identity: 0.9 for t in found}
+    scores = {t.canonical_key: 0.9 for t in found}
     assert len(choose_hubs(found, scores, HubCounts(0, {}), LIMITS)) == 60
     counts = HubCounts(59, {"news.example/archive/0/": 59})
     assert len(choose_hubs(found, scores, counts, LIMITS)) == 1
@@ -185,23 +185,23 @@ def test_one_form_of_address_has_a_bounded_number_of_hubs() -> None:
 
 def test_far_pages_of_a_list_are_no_hubs() -> None:
     found = [target(f"news?page={n}") for n in (2, 5, 6, 40)]
-    scores = {t.identity: 0.9 for t in found}
+    scores = {t.canonical_key: 0.9 for t in found}
     assert choose_hubs(found, scores, HubCounts(0, {}), LIMITS) == {
-        target("news?page=2").identity,
-        target("news?page=5").identity,
+        target("news?page=2").canonical_key,
+        target("news?page=5").canonical_key,
     }
 
 
 def test_what_looks_like_a_hub_but_is_over_the_limit_is_neither_hub_nor_news() -> None:
     link = target("list/")
-    full = view(hub(), link, scores={link.identity: 0.9}, counts=HubCounts(200, {}))
+    full = view(hub(), link, scores={link.canonical_key: 0.9}, counts=HubCounts(200, {}))
     (seen,) = read_hub(outcome(page=html()), full).record.links or ()
     assert (seen.hub, seen.announce) == (None, False)
 
 
 def test_new_hubs_are_visited_the_likeliest_first() -> None:
     sure, doubtful = target("sure/"), target("doubtful/")
-    scores = {sure.identity: 0.95, doubtful.identity: 0.55}
+    scores = {sure.canonical_key: 0.95, doubtful.canonical_key: 0.55}
     record = read_hub(
         outcome(page=html()), view(unread_hub(), sure, doubtful, scores=scores)
     ).record
@@ -213,14 +213,14 @@ def test_nothing_to_score_asks_no_classifier() -> None:
     assert score_targets([], None) == {}  # type: ignore[arg-type]  # it must not be touched
 
 
-def look(
+def verification(
     status: FetchStatus = FetchStatus.FETCHED, url: str = ARTICLE, **fields: object
 ) -> Outcome:
-    return outcome(status, url=url, purpose=Purpose.LOOK, **fields)  # type: ignore[arg-type]
+    return outcome(status, url=url, purpose=Purpose.VERIFY, **fields)  # type: ignore[arg-type]
 
 
-def row(state: str = "known") -> LookRow:
-    return LookRow(
+def row(state: str = "known") -> VerificationRow:
+    return VerificationRow(
         5,
         1,
         ARTICLE,
@@ -235,24 +235,24 @@ def row(state: str = "known") -> LookRow:
     )
 
 
-def test_a_look_takes_title_date_and_language() -> None:
+def test_a_verification_takes_title_date_and_language() -> None:
     page = html(ARTICLE, title="Title", language="en", published_at=START - DAY)
-    fields = verified(look(page=page, body_md5="0" * 32), row()).page_fields
+    fields = verified(verification(page=page, body_md5="0" * 32), row()).page_fields
     assert fields["title"] == "Title"
     assert fields["language"] == "en"
     assert fields["published_at"] == START - DAY
-    assert (fields["look_due_at"], fields["looked_at"]) == (None, NOW)
+    assert (fields["verify_due_at"], fields["verified_at"]) == (None, NOW)
 
 
 def test_a_page_without_title_or_date_keeps_those_of_its_link() -> None:
-    fields = verified(look(), row()).page_fields
+    fields = verified(verification(), row()).page_fields
     assert not {"title", "published_at"} & set(fields)
 
 
 def test_a_date_in_the_future_says_nothing_of_a_page() -> None:
     """Events are listed under the day when they take place."""
     page = html(ARTICLE, title="Title", published_at=NOW + 9 * DAY)
-    fields = verified(look(page=page, body_md5="0" * 32), row()).page_fields
+    fields = verified(verification(page=page, body_md5="0" * 32), row()).page_fields
     assert "published_at" not in fields
 
 
@@ -260,38 +260,38 @@ def test_a_date_in_the_future_says_nothing_of_a_page() -> None:
 @pytest.mark.parametrize(
     "visit",
     [
-        look(GONE),
-        look(page=html(ARTICLE, title="404 Not Found", text="Sorry.")),
-        look(page=html(ARTICLE, title="页面不存在", text="请返回首页")),
+        verification(GONE),
+        verification(page=html(ARTICLE, title="404 Not Found", text="Sorry.")),
+        verification(page=html(ARTICLE, title="页面不存在", text="请返回首页")),
     ],
 )
-def test_a_page_that_is_not_there_is_gone_and_not_told(visit: Outcome, state: str) -> None:
+def test_a_page_that_is_not_there_is_gone_and_not_announced(visit: Outcome, state: str) -> None:
     seen = NOW - 61 * DAY
-    record = verified(visit, replace(row(state), looked_at=NOW - HOUR, first_seen_at=seen))
+    record = verified(visit, replace(row(state), verified_at=NOW - HOUR, first_seen_at=seen))
     assert record.page_fields["state"] == "gone"
     assert record.page_fields["rule"]
     assert not record.announce_page
     assert change_of(record) == ("gone" if state == "known" else None)
 
 
-def test_a_page_that_is_linked_before_it_is_there_is_looked_at_once_more() -> None:
-    record = verified(look(GONE), row("pending"))
-    assert record.page_fields["look_due_at"] == NOW + HOUR
+def test_a_page_that_is_linked_before_it_is_there_is_verified_once_more() -> None:
+    record = verified(verification(GONE), row("pending"))
+    assert record.page_fields["verify_due_at"] == NOW + HOUR
     assert "state" not in record.page_fields
     assert not record.announce_page
 
 
 @pytest.mark.parametrize(("days", "wait"), [(0.0, HOUR), (3.0, DAY), (37.0, 2 * DAY)])
 def test_the_longer_a_page_is_missing_the_rarer_it_is_looked_for(days: float, wait: float) -> None:
-    waiting = replace(row("missing"), looked_at=NOW - HOUR, first_seen_at=NOW - days * DAY)
-    record = verified(look(GONE), waiting)
+    waiting = replace(row("missing"), verified_at=NOW - HOUR, first_seen_at=NOW - days * DAY)
+    record = verified(verification(GONE), waiting)
     assert record.page_fields["state"] == "missing"
-    assert record.page_fields["look_due_at"] == NOW + wait
-    assert verified(look(), waiting).announce_page
+    assert record.page_fields["verify_due_at"] == NOW + wait
+    assert verified(verification(), waiting).announce_page
 
 
 def redirected(asked: str, answered: str) -> Outcome:
-    visit = look(url=asked, page=html(answered))
+    visit = verification(url=asked, page=html(answered))
     response = Response(url=answered, status=FetchStatus.FETCHED, redirects=(asked,))
     return replace(visit, response=response)
 
@@ -312,20 +312,22 @@ def test_a_page_that_leads_to_the_home_page_is_gone(asked: str, answered: str, g
     assert (record.page_fields.get("state") == "gone") == gone
 
 
-def test_a_page_that_waited_is_told_at_its_look_even_if_that_fails() -> None:
+def test_a_page_that_waited_is_announced_at_its_verification_even_if_that_fails() -> None:
     """A site that does not let us look cannot hide that its hub shows the page."""
-    for visit in (look(), look(FetchStatus.BLOCKED), look(TIMED_OUT)):
+    for visit in (verification(), verification(FetchStatus.BLOCKED), verification(TIMED_OUT)):
         record = verified(visit, row("pending"))
         assert record.announce_page
         assert record.first_hub_id == 7
-    assert not verified(look(), row("known")).announce_page
+    assert not verified(verification(), row("known")).announce_page
 
 
 @pytest.mark.parametrize("news", [True, False])
-def test_a_supposed_hub_that_reads_like_an_article_is_told_if_it_was_news(*, news: bool) -> None:
+def test_a_supposed_hub_that_reads_like_an_article_is_announced_if_it_was_news(
+    *, news: bool
+) -> None:
     """The unknown pages below it came with it: they are looked at, and told if they are there."""
     visit, part = outcome(page=html(ARTICLE, title="T")), target("article/part")
-    came = SeenLink(part.identity, part.url, state="pending", rule=Rule.SECTION)
+    came = SeenLink(part.canonical_key, part.url, state="pending", rule=Rule.SECTION)
     page = row("pending" if news else "known")
     decision = visit_hub(
         visit, unread_hub(), page=page, probability=0.1, section=Section(unknown=(came,))

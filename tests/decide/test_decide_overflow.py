@@ -22,10 +22,10 @@ MENU = "html/body/nav/a"
 NOW = START + DAY
 
 
-def gap(row: HubRow, *links: tuple[str, Rule]) -> bool:
+def overflow(row: HubRow, *links: tuple[str, Rule]) -> bool:
     """Judge lists of links that nobody had seen, or that were always known."""
     shown = [target(str(n), tag_path=path) for n, (path, _) in enumerate(links)]
-    rules = {t.identity: s for t, (_, s) in zip(shown, links, strict=True)}
+    rules = {t.canonical_key: s for t, (_, s) in zip(shown, links, strict=True)}
     return overflowed(view(row, *shown), rules)
 
 
@@ -43,11 +43,11 @@ def turned(  # noqa: PLR0913 - the parts of a list, and when it is read
     shown = [target(str(n), tag_path=LIST) for n in range(new + since + old)]
     times = [seen_at] * since + [START] * old
     known = {
-        t.identity: known_page(n, str(new + n), first_seen_at=at)
+        t.canonical_key: known_page(n, str(new + n), first_seen_at=at)
         for n, (t, at) in enumerate(zip(shown[new:], times, strict=True))
     }
     kinds = [Rule.NEW_LINK] * new + [Rule.KNOWN] * (since + old)
-    rules = {t.identity: kind for t, kind in zip(shown, kinds, strict=True)}
+    rules = {t.canonical_key: kind for t, kind in zip(shown, kinds, strict=True)}
     visible = frozenset(range(since, since + old))
     return overflowed(
         view(
@@ -71,24 +71,24 @@ def watched(**fields: object) -> HubRow:
 def test_a_list_that_turned_over_is_a_gap_although_the_menu_stayed() -> None:
     new = [(LIST, Rule.NEW_LINK)] * 4
     menu = [(MENU, Rule.KNOWN)] * 3
-    assert gap(hub(), *new, *menu)
-    assert gap(hub(kind="feed"), *new)
-    assert not gap(hub(), *new[:3], *menu)
-    assert gap(hub(), *new, (LIST, Rule.KNOWN))  # dated back a little, it need not be on top
-    assert not gap(hub(), *new, *[(LIST, Rule.KNOWN)] * 3)
+    assert overflow(hub(), *new, *menu)
+    assert overflow(hub(kind="feed"), *new)
+    assert not overflow(hub(), *new[:3], *menu)
+    assert overflow(hub(), *new, (LIST, Rule.KNOWN))  # dated back a little, it need not be on top
+    assert not overflow(hub(), *new, *[(LIST, Rule.KNOWN)] * 3)
 
 
 def test_no_gap_where_nothing_can_scroll_by() -> None:
     new = [(LIST, Rule.NEW_LINK)] * 9
-    assert not gap(unread_hub(), *new)
-    assert not gap(hub(kind="sitemap"), *new)
-    assert not gap(hub(shown_links=0), *new)
+    assert not overflow(unread_hub(), *new)
+    assert not overflow(hub(kind="sitemap"), *new)
+    assert not overflow(hub(shown_links=0), *new)
 
 
 def test_list_items_that_are_numbered_in_the_markup_stand_at_one_place() -> None:
     items = [(f"html/body/ul/li.item-{n}/a", Rule.NEW_LINK) for n in range(4)]
-    assert gap(hub(), *items)
-    assert not gap(hub(), *items, *[("html/body/ul/li.item-9/a", Rule.KNOWN)] * 3)
+    assert overflow(hub(), *items)
+    assert not overflow(hub(), *items, *[("html/body/ul/li.item-9/a", Rule.KNOWN)] * 3)
 
 
 def test_what_another_hub_showed_first_fills_a_list_as_well() -> None:
@@ -147,7 +147,7 @@ def test_after_a_pause_a_short_list_without_one_old_article_may_have_lost_some()
 
 def test_only_what_nobody_had_seen_says_that_more_came_than_was_counted() -> None:
     shown = [target(str(n), tag_path=LIST) for n in range(10)]
-    known = {t.identity: known_page(n, str(n), first_seen_at=NOW) for n, t in enumerate(shown)}
+    known = {t.canonical_key: known_page(n, str(n), first_seen_at=NOW) for n, t in enumerate(shown)}
     seen = view(watched(), *shown, known=known)
     assert all_new(seen, dict.fromkeys(known, Rule.NEW_LINK))
     half = {name: Rule.NEW_LINK if n % 2 else Rule.KNOWN for n, name in enumerate(known)}
@@ -158,7 +158,7 @@ def test_only_what_nobody_had_seen_says_that_more_came_than_was_counted() -> Non
 def test_a_hub_on_the_list_is_no_article_that_came() -> None:
     shown = [target(str(n), tag_path=LIST) for n in range(8)]
     known = {
-        t.identity: known_page(n, str(n), first_seen_at=NOW - 60, is_hub=True)
+        t.canonical_key: known_page(n, str(n), first_seen_at=NOW - 60, is_hub=True)
         for n, t in enumerate(shown)
     }
     rules = dict.fromkeys(known, Rule.KNOWN)

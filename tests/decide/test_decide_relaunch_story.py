@@ -1,4 +1,4 @@
-"""A relaunch as the whole crawler lives it: one event, whichever hub is read next."""
+"""A URL migration as the whole crawler lives it: one event, whichever hub is read next."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ def site(form: str, *fresh: str) -> tuple[str, object]:
     return shown, feed(*dated, *((HOME[:-1] + u, formatdate(START + 4 * DAY)) for u in fresh))
 
 
-def test_a_feed_that_is_read_after_the_relaunch_of_its_list_tells_nothing(tmp_path: Path) -> None:
-    """The feed has too few entries to be a relaunch by itself, and it follows its list by hours."""
+def test_a_feed_that_is_read_after_the_url_migration_of_its_list_announces_nothing(
+    tmp_path: Path,
+) -> None:
+    """The feed has too few entries to be a URL migration by itself, and it follows its list by hours."""
     (old, old_feed), (new, new_feed) = site("/story-{}.html"), site("/stories/2024/{}/read")
     later, later_feed = site("/stories/2024/{}/read", "/stories/2024/99/read")
     pages = {
@@ -35,5 +37,5 @@ def test_a_feed_that_is_read_after_the_relaunch_of_its_list_tells_nothing(tmp_pa
     }
     with watch(tmp_path, pages) as crawl:
         assert crawl.run(4 * DAY - HOUR).new() == []
-        assert crawl.events() == ["relaunch"]
+        assert crawl.events() == ["url_migration"]
         assert crawl.run(5 * DAY).new() == ["/stories/2024/99/read"]

@@ -14,7 +14,7 @@ from stories import (
     HOUR,
     START,
     brought,
-    by_identity,
+    by_canonical_key,
     hub,
     known_page,
     outcome,
@@ -25,12 +25,12 @@ from stories import (
 
 from classifier.topic.values import LinkContext, PageText
 from incremental.decide.topics import (
-    MAX_LEADS_PER_PAGE,
+    MAX_EXTERNAL_CANDIDATES_PER_PAGE,
     Guesses,
+    external_candidates_of,
     from_context,
     from_text,
     is_empty,
-    leads_of,
     readiness,
     retry_at,
     to_context,
@@ -48,7 +48,7 @@ def example(number: int = 1, **fields: Any) -> ExampleRow:
         "id": number,
         "topic_id": 1,
         "url": f"{HOME}{number}",
-        "identity": f"//news.example/{number}",
+        "canonical_key": f"//news.example/{number}",
         "origin": "example",
         "title": "",
         "text": None,
@@ -133,28 +133,34 @@ def test_a_link_comes_back_as_it_was_kept(anchor: str, around: str, score: float
 # --- leads ------------------------------------------------------------------------------------
 
 
-def leads(*scored: tuple[str, float], excluded: str = "nothing") -> list[tuple[str, float]]:
+def external_candidates(
+    *scored: tuple[str, float], excluded: str = "nothing"
+) -> list[tuple[str, float]]:
     links = [(LinkContext(url), score) for url, score in scored]
-    found = leads_of({7: links}, found_on=HOME, follows=lambda url: excluded not in url)
+    found = external_candidates_of(
+        {7: links}, found_on=HOME, follows=lambda url: excluded not in url
+    )
     assert all((one.topic_id, one.found_on) == (7, HOME) for one in found)
     return [(one.url, one.score) for one in found]
 
 
-def test_the_best_link_to_a_domain_is_its_lead() -> None:
-    found = leads(
+def test_the_best_link_to_a_domain_is_its_external_candidate() -> None:
+    found = external_candidates(
         ("https://a.example/1", 0.6), ("https://www.a.example/2", 0.9), ("https://b.test/", 0.7)
     )
     assert found == [("https://www.a.example/2", 0.9), ("https://b.test/", 0.7)]
 
 
-def test_traps_and_what_the_site_excludes_are_no_leads() -> None:
-    assert leads(("https://a.example/login", 0.9), ("https://b.test/x.png", 0.9)) == []
-    assert leads(("https://a.example/ads/1", 0.9), excluded="/ads/") == []
+def test_traps_and_what_the_site_excludes_are_no_external_candidates() -> None:
+    assert (
+        external_candidates(("https://a.example/login", 0.9), ("https://b.test/x.png", 0.9)) == []
+    )
+    assert external_candidates(("https://a.example/ads/1", 0.9), excluded="/ads/") == []
 
 
-def test_a_page_has_few_leads() -> None:
+def test_a_page_has_few_external_candidates() -> None:
     many = [(f"https://site{n}.example{n}.com/", 0.9) for n in range(50)]
-    assert len(leads(*many)) == MAX_LEADS_PER_PAGE
+    assert len(external_candidates(*many)) == MAX_EXTERNAL_CANDIDATES_PER_PAGE
 
 
 # --- guesses order looks ----------------------------------------------------------------------
@@ -163,20 +169,20 @@ def test_a_page_has_few_leads() -> None:
 def guesses(**expected: float) -> Guesses:
     """By path, what topic 1 expects."""
     scores = {
-        target(path).identity: (
-            TopicScore(target(path).identity, 1, value, "grey", False, "links", "v"),
+        target(path).canonical_key: (
+            TopicScore(target(path).canonical_key, 1, value, "grey", False, "links", "v"),
         )
         for path, value in expected.items()
     }
     return Guesses(scores, dict.fromkeys(scores, '{"url": "u"}'))
 
 
-def test_what_topics_expect_most_of_is_looked_at_before_it_is_told() -> None:
+def test_what_topics_expect_most_of_is_verified_before_it_is_announced() -> None:
     found = [target(path) for path in ("a", "b", "c")]
-    seen = view(hub(), *found, looks=1, guesses=guesses(a=0.1, b=0.8, c=0.3))
+    seen = view(hub(), *found, verifications=1, guesses=guesses(a=0.1, b=0.8, c=0.3))
     record = read_hub(outcome(), seen).record
     assert [link.announce for link in record.links or ()] == [True, False, True]
-    assert [link.look_score for link in record.links or ()] == [0.1, 0.8, 0.3]
+    assert [link.verify_score for link in record.links or ()] == [0.1, 0.8, 0.3]
     assert all(link.link_context for link in record.links or ())
     assert {score.score for score in record.topic_scores} == {0.1, 0.8, 0.3}
 
@@ -203,6 +209,6 @@ def test_a_hub_of_usual_links_weighs_what_an_unjudged_one_does() -> None:
 
 def test_known_links_are_neither_guessed_nor_weighed() -> None:
     old = known_page(9, "a")
-    seen = view(hub(), target("a"), known=by_identity(old), guesses=guesses(a=0.9))
+    seen = view(hub(), target("a"), known=by_canonical_key(old), guesses=guesses(a=0.9))
     decision = read_hub(outcome(), seen)
     assert (brought(decision).relevant, decision.record.topic_scores) == (0, ())

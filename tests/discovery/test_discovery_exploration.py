@@ -132,7 +132,7 @@ def scripted(*operators: Scripted) -> Exploration:
     return Exploration(ways, state, read(["http://seed/"]), read=read, rank=list)
 
 
-def test_an_operator_that_found_nothing_rests_ever_longer() -> None:
+def test_an_operator_that_found_nothing_is_covered_ever_longer() -> None:
     """Nothing is known of it but that it is dry; UCB1 alone would choose it again and again."""
     dry, rich = Scripted("dry"), Scripted("rich", *[20] * 70)
     run = scripted(dry, rich)

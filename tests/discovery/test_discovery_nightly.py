@@ -71,7 +71,7 @@ def test_nothing_is_looked_for_right_after_a_start(sqlite_store: Store) -> None:
     assert runs.asked == []
 
 
-def test_a_daemon_that_is_begun_anew_every_morning_has_its_nights(sqlite_store: Store) -> None:
+def test_a_daemon_that_is_begun_again_every_morning_has_its_nights(sqlite_store: Store) -> None:
     ready(sqlite_store, "bridges")
     runs = Runs()
     for hours in (2, 26):

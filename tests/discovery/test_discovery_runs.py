@@ -14,7 +14,7 @@ from classifier.topic.segmentation import tokens
 from classifier.topic.values import PageText
 from incremental.decide.topics import EXAMPLE, to_text
 from incremental.discovery.accepting import accept_sites
-from incremental.discovery.discoverer import Discoverer, Parts
+from incremental.discovery.discoverer import Dependencies, Discoverer
 from incremental.discovery.search_provider import (
     NoProvider,
     SearchAnswer,
@@ -24,8 +24,8 @@ from incremental.discovery.search_provider import (
 from incremental.errors import InputError
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings, build_settings
-from incremental.topics.model_store import TopicShelf
-from incremental.urls import identity
+from incremental.topics.model_store import TopicModelStore
+from incremental.urls import canonical_key
 from store import Store
 from store.enums import ExampleOrigin, ProposalState
 from store.topic_values import NewExample
@@ -120,11 +120,11 @@ def bridges(sqlite_store: Store) -> Store:
     url = "http://known.example/bridge"
     sqlite_store.cache.put(url, PAGES[url])
     text = PageText(url, title="A bridge", body=BRIDGE * 6)
-    example = NewExample(url, identity(url), ExampleOrigin(EXAMPLE), text=to_text(text))
+    example = NewExample(url, canonical_key(url), ExampleOrigin(EXAMPLE), text=to_text(text))
     sqlite_store.topics.put_examples(topic, [example], now=START)
     row = sqlite_store.topics.topic("bridges")
     assert row is not None
-    TopicShelf(sqlite_store, ()).learn(row)
+    TopicModelStore(sqlite_store, ()).learn(row)
     return sqlite_store
 
 
@@ -133,14 +133,16 @@ def discoverer(
 ) -> Discoverer:
     topic = store.topics.topic("bridges")
     assert topic is not None
-    parts = Parts(
+    dependencies = Dependencies(
         fetch=world.fetch,
         scorer=Lists(),  # type: ignore[arg-type] # scores lists
         provider=provider or Words(),
         now=lambda: world.time,
         pause=world.pause,
     )
-    return Discoverer(store, settings or Settings(), topic, TopicShelf(store, ()), parts)
+    return Discoverer(
+        store, settings or Settings(), topic, TopicModelStore(store, ()), dependencies
+    )
 
 
 def proposed(store: Store) -> list[str]:
@@ -174,9 +176,9 @@ def test_links_alone_lead_from_site_to_site(bridges: Store) -> None:
     """What an example links to is read from the cache: its site is watched, and not asked."""
     site = bridges.read.sites()[0].id
     url = "http://known.example/bridge"
-    ids = bridges.write.add_pages(site, [SeenLink(identity(url), url)], now=START)
+    ids = bridges.write.add_pages(site, [SeenLink(canonical_key(url), url)], now=START)
     digest = bridges.cache.put(url, PAGES[url])
-    bridges.write.update_page(ids[identity(url)], body_md5=digest)
+    bridges.write.update_page(ids[canonical_key(url)], body_md5=digest)
     world = World()
     discoverer(bridges, world, NoProvider()).run(rounds=30, pages=50)
     found = proposed(bridges)
@@ -249,7 +251,7 @@ def test_a_topic_without_pages_says_what_it_needs(sqlite_store: Store) -> None:
     sqlite_store.topics.add("bridges", ["bridge"], "fused", now=START)
     row = sqlite_store.topics.topic("bridges")
     assert row is not None
-    TopicShelf(sqlite_store, ()).learn(row)
+    TopicModelStore(sqlite_store, ()).learn(row)
     with pytest.raises(InputError, match="at least one example page"):
         discoverer(sqlite_store, World())
 

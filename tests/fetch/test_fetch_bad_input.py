@@ -78,7 +78,7 @@ NOWHERE = fetcher(resolver=names())
         "http://①②③.example/",
     ],
 )
-def test_what_is_no_url_is_told_without_a_request(url: str) -> None:
+def test_what_is_no_url_is_reported_without_a_request(url: str) -> None:
     assert NOWHERE.fetch(Request(url)).status is FetchStatus.INVALID_URL
 
 

@@ -265,6 +265,6 @@ def test_a_name_that_leads_nowhere_is_an_error_of_the_resolver() -> None:
         guard.endpoints("127.0.0.1", 80)
 
 
-def test_a_network_that_is_none_is_told() -> None:
+def test_a_network_that_is_none_is_reported() -> None:
     with pytest.raises(SettingsError, match=r"10\.0\.0\.1/8"):
         AddressGuard(allowed_networks=["10.0.0.1/8"])

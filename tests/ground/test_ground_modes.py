@@ -79,9 +79,9 @@ def test_what_was_tightened_is_logged_once(
 ) -> None:
     file = loosened(tmp_path)
     keep_private(Settings(), tmp_path, file)
-    told = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
-    assert any("hubwatch.toml was open" in text for text in told)
-    assert any("hubwatch.sqlite was open" in text for text in told)
+    announced = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
+    assert any("hubwatch.toml was open" in text for text in announced)
+    assert any("hubwatch.sqlite was open" in text for text in announced)
     caplog.clear()
     keep_private(Settings(), tmp_path, file)
     assert caplog.records == []

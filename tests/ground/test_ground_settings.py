@@ -108,7 +108,7 @@ def test_without_a_file_everything_has_its_default(
     assert load_settings(environment={}) == (Settings(), tmp_path)
 
 
-def test_the_file_is_read_and_its_folder_is_told(tmp_path: Path) -> None:
+def test_the_file_is_read_and_its_folder_is_returned(tmp_path: Path) -> None:
     path = tmp_path / "my.toml"
     path.write_text("[revisit]\nrequests_per_day = 12\n[[site]]\nurl = 'https://a.org/'\n")
     settings, folder = load_settings(path, {})

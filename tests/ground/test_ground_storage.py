@@ -39,7 +39,7 @@ def test_one_search_for_sites_of_a_topic_at_a_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("identity", "folder"),
+    ("canonical_key", "folder"),
     [
         ("//a.org/news/2024/x", "//a.org/news/"),
         ("//a.org/news/x", "//a.org/news/"),
@@ -47,5 +47,5 @@ def test_one_search_for_sites_of_a_topic_at_a_time(tmp_path: Path) -> None:
         ("//a.org/", ""),
     ],
 )
-def test_the_top_folder_of_a_page(identity: str, folder: str) -> None:
-    assert top_folder(identity) == folder
+def test_the_top_folder_of_a_page(canonical_key: str, folder: str) -> None:
+    assert top_folder(canonical_key) == folder

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from incremental.readable_urls import readable
 from incremental.urls import (
     MAX_URL_LENGTH,
+    canonical_key,
     host_of,
-    identity,
     normalize,
     registered_domain,
 )
@@ -52,7 +52,7 @@ def test_any_text_has_a_stable_form_or_none(text: str) -> None:
         assert len(url) <= MAX_URL_LENGTH
         assert host_of(url)
         assert readable(url).isprintable()
-        assert identity(url) == identity(url.rstrip("/")) or urlsplit(url).query
+        assert canonical_key(url) == canonical_key(url.rstrip("/")) or urlsplit(url).query
 
 
 @settings(max_examples=200)
@@ -72,7 +72,7 @@ def test_fragment_scheme_and_default_port_do_not_count(url: str, junk: str) -> N
     ]
     parts = urlsplit(url)
     same.append(urlunsplit(parts._replace(netloc=f"{parts.netloc.upper()}:443")))
-    assert {identity(normalize(one) or "") for one in same} == {identity(url)}
+    assert {canonical_key(normalize(one) or "") for one in same} == {canonical_key(url)}
 
 
 @given(url=urls, order=st.randoms(use_true_random=False))
@@ -82,14 +82,14 @@ def test_order_tracking_and_sessions_do_not_count(url: str, order: object) -> No
     query.append("PHPSESSID=0123456789abcdef0123456789abcdef")
     order.shuffle(query)  # type: ignore[attr-defined]  # a random.Random
     same = urlunsplit(parts._replace(query="&".join(query)))
-    assert identity(normalize(same) or "") == identity(url)
+    assert canonical_key(normalize(same) or "") == canonical_key(url)
 
 
 @given(url=urls, file=st.sampled_from(["/", "/index.html", "/Index.HTM", "/default.aspx", "/."]))
 def test_the_name_of_a_folder_is_one_in_every_spelling(url: str, file: str) -> None:
     parts = urlsplit(url)
     same = urlunsplit(parts._replace(path=parts.path.rstrip("/") + file))
-    assert identity(normalize(same) or "") == identity(url)
+    assert canonical_key(normalize(same) or "") == canonical_key(url)
 
 
 @given(one=urls, other=urls)
@@ -98,7 +98,7 @@ def test_different_paths_and_parameters_are_different_pages(one: str, other: str
         parts = urlsplit(url)
         return parts.netloc, parts.path.rstrip("/"), frozenset(parts.query.split("&"))
 
-    assert (identity(one) == identity(other)) == (form(one) == form(other))
+    assert (canonical_key(one) == canonical_key(other)) == (form(one) == form(other))
 
 
 # Paper 004, section 1.4, step by step, and RFC 3986, section 6.2.
@@ -204,12 +204,12 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_one_page_under_two_urls(one: str, other: str) -> None:
-    assert identity(one) == identity(other)
+    assert canonical_key(one) == canonical_key(other)
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_two_pages_under_two_urls(one: str, other: str) -> None:
-    assert identity(one) != identity(other)
+    assert canonical_key(one) != canonical_key(other)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_what_could_mislead_stays_escaped(escape: str) -> None:
 
 @pytest.mark.skipif(not LABELLED.exists(), reason="the labelled URLs are not at ../shared/hub")
 def test_no_two_pages_of_the_labelled_urls_are_taken_for_one() -> None:
-    """27,493 real URLs: those of one identity differ in fragment, escapes or default file only.
+    """27,493 real URLs: those of one canonical key differ in fragment, escapes or default file only.
 
     What a page shows for a fragment is made by its script; a fetch brings the same body for all.
     """
@@ -276,7 +276,7 @@ def test_no_two_pages_of_the_labelled_urls_are_taken_for_one() -> None:
         assert fetched is not None, url
         assert normalize(readable(fetched)) == fetched
         assert normalize(fetched) == fetched
-        groups[identity(fetched)].add(fetched.split("://")[1].rstrip("/"))
+        groups[canonical_key(fetched)].add(fetched.split("://")[1].rstrip("/"))
     together = [group for group in groups.values() if len(group) > 1]
     files = ("/index.html", "/index.htm", "/index.shtml", "/index.php", "/main.htm")
     for group in together:

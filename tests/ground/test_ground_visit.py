@@ -45,8 +45,8 @@ def test_a_page_is_fetched_with_its_validators_and_parsed() -> None:
     assert (outcome.body_md5, outcome.unchanged, outcome.page.text) == (DIGEST, False, "")
 
 
-def test_the_text_is_read_only_when_the_page_itself_is_looked_at() -> None:
-    page = visit(task(Purpose.LOOK), Answers()).page
+def test_the_text_is_read_only_when_the_page_itself_is_verified() -> None:
+    page = visit(task(Purpose.VERIFY), Answers()).page
     assert page is not None
     assert "Some text." in page.text
 

@@ -9,7 +9,7 @@ from cli_runner import Run
 from fake_web import DAY, HOUR, FakeWeb, Watch, page
 
 from incremental.clock import SimulatedClock, SystemClock
-from incremental.settings import HistorySettings, build_settings
+from incremental.settings import RefreshSettings, build_settings
 
 HOME = "https://news.example/"
 PAGE = HOME + "a.html"
@@ -26,22 +26,22 @@ def article(body: str, views: int) -> str:
 
 @pytest.fixture
 def past(tmp_path: Path) -> float:
-    """Have a page told five days ago, on a site known for a week, and changed two days ago."""
+    """Have a page announced five days ago, on a site known for a week, and changed two days ago."""
     start = SystemClock().now() - 12 * DAY
-    told, changed = start + 7 * DAY + 2 * HOUR, start + 10 * DAY
+    announced, changed = start + 7 * DAY + 2 * HOUR, start + 10 * DAY
     pages = {
-        HOME: [(0, page("/z.html")), (told, page("/a.html", "/b.html", "/z.html"))],
+        HOME: [(0, page("/z.html")), (announced, page("/a.html", "/b.html", "/z.html"))],
         PAGE: [(0, article(OLD, 17)), (changed, article(NEW, 99))],
         HOME + "b.html": article(OLD, 5),
     }
-    settings = build_settings({"history": {"share": 0.2}})
-    assert settings.history == HistorySettings(share=0.2)
+    settings = build_settings({"refresh": {"share": 0.2}})
+    assert settings.refresh == RefreshSettings(share=0.2)
     with Watch(tmp_path, FakeWeb(SimulatedClock(start), pages), HOME, settings=settings) as crawl:
         crawl.run(12 * DAY)
     return changed
 
 
-def test_a_change_is_told_and_shown(hubwatch: Run, past: float) -> None:
+def test_a_change_is_announced_and_shown(hubwatch: Run, past: float) -> None:
     changes = hubwatch("history", PAGE, "--json").json["changes"]
     assert [change["kind"] for change in changes] == ["added", "changed"]
     shown = hubwatch("diff", PAGE)

@@ -10,7 +10,7 @@ from fake_web import DAY, START, Content, FolderScorer, Versions, Watch, feed, p
 
 from classifier.hub import LinkEvidence
 from incremental.training.behaviour import observe
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from store.enums import LabelOrigin
 
 HOME = "https://news.example/"
@@ -70,7 +70,7 @@ def busy_site(silent: Versions, days: int = 32) -> dict[str, Versions]:
     return pages | {url: growing(days, f"/old-{n}.html") for n, url in enumerate(lists)}
 
 
-@pytest.mark.parametrize(("days", "label"), [(12, None), (30, "topic")])
+@pytest.mark.parametrize(("days", "label"), [(12, None), (30, "article")])
 def test_a_page_that_is_silent_long_among_others_that_are_not_is_none(
     tmp_path: Path, days: int, label: str | None
 ) -> None:
@@ -94,7 +94,7 @@ def test_a_page_that_wakes_up_loses_its_label_and_then_gets_the_other(tmp_path: 
     with watch(tmp_path, busy_site(waking), scorer=Doubtful()) as crawl:
         seen = [said(crawl.run(DAY)).get(TAG) for _ in range(48)]
     changes = [label for label, before in zip(seen[1:], seen, strict=False) if label != before]
-    assert changes in (["topic", None, "hub"], ["topic", "hub"])
+    assert changes in (["article", None, "hub"], ["article", "hub"])
 
 
 def test_what_stands_in_the_frame_of_every_page_makes_no_hub(tmp_path: Path) -> None:
@@ -138,4 +138,4 @@ def test_saying_it_again_is_no_new_label(tmp_path: Path) -> None:
         crawl.run(6 * DAY)
         counts: Sequence[int] = [observe(crawl.store, crawl.clock.now()) for _ in range(3)]
         assert counts == [1, 0, 0]
-        assert [one.identity for one in crawl.store.read.labels()] == [identity(TAG)]
+        assert [one.canonical_key for one in crawl.store.read.labels()] == [canonical_key(TAG)]

@@ -12,7 +12,7 @@ from incremental.seeds import add_seed
 from incremental.training.behaviour import observe
 from incremental.training.corrections import correct
 from incremental.training.label_files import merged
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from store.enums import LabelOrigin
 
 HOME = "https://news.example/"
@@ -52,22 +52,22 @@ def test_a_topic_page_is_no_hub_and_stays_none(tmp_path: Path) -> None:
     with watch(tmp_path, {HOME: changing, TAG: page("/a.html", "/b.html")}) as crawl:
         crawl.run(DAY)
         assert crawl.hub(TAG) is not None
-        say(crawl, TAG, "topic")
+        say(crawl, TAG, "article")
         crawl.run(5 * DAY)
         assert crawl.hub(TAG) is None
         assert max(a.at for a in crawl.web.asked if a.url == TAG) < START + DAY
 
 
-def test_what_a_user_called_topic_is_told_when_it_turns_up(tmp_path: Path) -> None:
+def test_what_a_user_called_an_article_is_announced_when_it_turns_up(tmp_path: Path) -> None:
     pages = {HOME: [(0, page()), (START + DAY, page("/tag/"))], TAG: page(text="A story. " * 99)}
     with watch(tmp_path, pages) as crawl:
-        say(crawl, TAG, "topic")
+        say(crawl, TAG, "article")
         crawl.run(2 * DAY)
         assert crawl.new() == ["/tag/"]
 
 
 def test_a_users_hub_is_not_dropped_for_what_it_looks_like(tmp_path: Path) -> None:
-    """An empty list is a topic page to the classifier that reads it."""
+    """An empty list is an article to the classifier that reads it."""
     with watch(tmp_path, {HOME: page("/tag/"), TAG: page(text="Nothing yet.")}) as crawl:
         say(crawl, TAG, "hub")
         crawl.run(DAY)
@@ -80,14 +80,14 @@ def test_a_users_hub_is_not_given_up_when_it_is_not_there_yet(tmp_path: Path) ->
     with watch(tmp_path, {HOME: page()}) as crawl:
         say(crawl, TAG, "hub")
         crawl.run(DAY)
-        assert crawl.hubs("dead").isdisjoint({TAG})
+        assert crawl.hubs("dropped").isdisjoint({TAG})
         crawl.web.pages[TAG] = page("/a.html")
         crawl.run(5 * DAY)
         assert crawl.statuses(TAG)[-1] in ("fetched", "not_modified")
 
 
 @pytest.mark.parametrize("kept", [False, True])
-def test_a_users_hub_never_rests_behind_others(tmp_path: Path, kept: bool) -> None:
+def test_a_users_hub_is_never_covered_behind_others(tmp_path: Path, kept: bool) -> None:
     links = stories(20)
     pages = {HOME: page("/tag/", "/all/"), HOME + "all/": page(*links), TAG: page(*links[:5])}
     with watch(tmp_path, pages) as crawl:
@@ -97,7 +97,7 @@ def test_a_users_hub_never_rests_behind_others(tmp_path: Path, kept: bool) -> No
         after = crawl.run(5 * DAY).hub(TAG)
         assert before is not None
         assert after is not None
-        assert after.state == ("active" if kept else "resting")
+        assert after.state == ("active" if kept else "dormant")
         assert (after.visits - before.visits > 1) is kept
 
 
@@ -119,10 +119,10 @@ def test_topic_outranks_what_behaviour_says(tmp_path: Path) -> None:
         crawl.run(6 * DAY)
         observe(crawl.store, crawl.clock.now())
         assert labels(crawl)[TAG] == "hub"
-        say(crawl, TAG, "topic")
+        say(crawl, TAG, "article")
         crawl.run(2 * DAY)
         observe(crawl.store, crawl.clock.now())
-        assert labels(crawl)[TAG] == "topic"
+        assert labels(crawl)[TAG] == "article"
         assert crawl.hub(TAG) is None
 
 
@@ -132,7 +132,7 @@ def labels(crawl: Watch) -> dict[str, str]:
 
 def test_a_user_may_think_again(tmp_path: Path) -> None:
     with watch(tmp_path, {HOME: page("/tag/"), TAG: page("/a.html")}) as crawl:
-        for label in ("topic", "hub", "topic", "hub"):
+        for label in ("topic", "hub", "article", "hub"):
             say(crawl, TAG, label)
             crawl.run(HOUR)
             assert (crawl.hub(TAG) is not None) is (label == "hub")
@@ -153,8 +153,8 @@ def test_what_is_no_web_address_gets_no_label(tmp_path: Path, text: str) -> None
 def test_a_seed_is_no_topic_page(tmp_path: Path) -> None:
     with watch(tmp_path, {HOME: page()}) as crawl:
         with pytest.raises(InputError, match="hubwatch remove"):
-            correct(crawl.store, HOME, "topic", now=START)
-        assert crawl.store.read.corrections([identity(HOME)]) == {}
+            correct(crawl.store, HOME, "article", now=START)
+        assert crawl.store.read.corrections([canonical_key(HOME)]) == {}
 
 
 def test_a_label_is_kept_with_what_its_page_was_called(tmp_path: Path) -> None:
@@ -162,4 +162,4 @@ def test_a_label_is_kept_with_what_its_page_was_called(tmp_path: Path) -> None:
         crawl.run(MINUTE)
         say(crawl, "HTTPS://News.example/tag#top", "hub")
         (label,) = crawl.store.read.labels(LabelOrigin.USER)
-        assert (label.anchor, label.identity) == ("All on rivers", identity(TAG))
+        assert (label.anchor, label.canonical_key) == ("All on rivers", canonical_key(TAG))

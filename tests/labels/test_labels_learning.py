@@ -33,24 +33,26 @@ from incremental.training.nightly_training import (
     MAX_LABELS_PER_SITE,
     POLL_SECONDS,
     Learner,
-    lesson,
-    taught_until,
+    trained_until,
+    training_labels,
 )
-from incremental.urls import host_of, identity
+from incremental.urls import canonical_key, host_of
 from store import Store
 from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry
 
 BASE = "0001-5a5a5a5a"
 DIGEST = LinkEvidence("https://other.example/digest/2024/05/13/digest-77.html")
-"""A form of hub that the small model takes for a topic page."""
+"""A form of hub that the small model takes for an article."""
 
 
 def digests(count: int, *, first: int = 0, at: float = START) -> list[LabelEntry]:
     """A user's labels of such pages."""
     numbers = range(first, first + count)
     urls = [f"https://odd{n}.example/digest/2024/05/1{n % 10}/digest-{n}.html" for n in numbers]
-    return [LabelEntry(url, identity(url), PageLabel.HUB, LabelOrigin.USER, at) for url in urls]
+    return [
+        LabelEntry(url, canonical_key(url), PageLabel.HUB, LabelOrigin.USER, at) for url in urls
+    ]
 
 
 @pytest.fixture
@@ -125,7 +127,7 @@ def test_only_what_was_said_since_counts_the_next_night(sqlite_store: Store, roo
     sqlite_store.write.put_labels(digests(1, first=39, at=START + 2))
     nightly.step(START + 2 * DAY)
     assert len(ModelRegistry(root).models()) == 3
-    assert taught_until(root) == START + 2
+    assert trained_until(root) == START + 2
 
 
 def test_each_version_learns_all_labels_from_the_model_that_was_trained_in_full(
@@ -149,7 +151,7 @@ def test_a_version_that_judges_the_labels_worse_is_kept_aside_and_not_tried_agai
     caplog.set_level(logging.INFO)
     entries = digests(20)
     folds = folds_of([host_of(entry.url) for entry in entries], 5)
-    words = ["hub" if fold < 2 else "topic" for fold in folds]
+    words = ["hub" if fold < 2 else "article" for fold in folds]
     pairs = zip(entries, words, strict=True)
     sqlite_store.write.put_labels([replace(entry, label=PageLabel(word)) for entry, word in pairs])
     nightly = learner(sqlite_store, root)
@@ -159,14 +161,14 @@ def test_a_version_that_judges_the_labels_worse_is_kept_aside_and_not_tried_agai
     assert caplog.text.count("kept aside") == 1
 
 
-def test_the_lesson_holds_users_labels_before_the_latest_others() -> None:
+def test_the_training_set_holds_users_labels_before_the_latest_others() -> None:
     mine = digests(5)
     urls = [f"//x{n}.example/" for n in range(MAX_LABELS)]
     others = [
         LabelEntry(f"https:{url}", url, PageLabel.HUB, LabelOrigin.BEHAVIOUR, START + n)
         for n, url in enumerate(urls)
     ]
-    chosen = lesson(others + mine)
+    chosen = training_labels(others + mine)
     assert len(chosen) == MAX_LABELS
     assert set(mine) <= set(chosen)
     assert others[4] not in chosen
@@ -184,7 +186,7 @@ def test_a_site_with_many_tags_is_one_opinion_but_a_user_is_heard_in_full() -> N
         )
         for n, name in enumerate(names)
     ]
-    assert len(lesson(entries)) == 20 + MAX_LABELS_PER_SITE
+    assert len(training_labels(entries)) == 20 + MAX_LABELS_PER_SITE
 
 
 # --- what can go wrong ------------------------------------------------------------------------
@@ -213,7 +215,7 @@ def test_a_damaged_registry_teaches_nothing_and_stops_nobody(
     assert ActiveScorer(root).version
 
 
-def test_a_lesson_under_way_is_waited_for_and_not_begun_twice(
+def test_a_training_under_way_is_waited_for_and_not_begun_twice(
     sqlite_store: Store, root: Path
 ) -> None:
     begun: list[Callable[[], None]] = []
@@ -227,9 +229,7 @@ def test_a_lesson_under_way_is_waited_for_and_not_begun_twice(
     assert active(root) != BASE
 
 
-def test_it_learns_in_a_thread_of_its_own_unless_told_otherwise(
-    sqlite_store: Store, root: Path
-) -> None:
+def test_it_learns_in_a_thread_of_its_own_unless_asked(sqlite_store: Store, root: Path) -> None:
     sqlite_store.write.put_labels(digests(20))
     nightly = Learner(sqlite_store, root, 20)
     assert nightly.step(START) == START + POLL_SECONDS

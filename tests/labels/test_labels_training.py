@@ -18,8 +18,8 @@ from classifier.hub.model import read_manifest
 from classifier.hub.registry import ModelRegistry
 from incremental.settings import Settings
 from incremental.storage import open_configured_store
-from incremental.training.nightly_training import Learner, taught_until
-from incremental.urls import identity
+from incremental.training.nightly_training import Learner, trained_until
+from incremental.urls import canonical_key
 from store import Store
 from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry
@@ -36,11 +36,11 @@ def installation(tmp_path: Path) -> Path:
     """A store with some labels, and a registry with a model that was trained in full."""
     urls = [f"https://odd{n}.example/digest/2024/05/1{n}/digest-{n}.html" for n in range(9)]
     entries = [
-        LabelEntry(url, identity(url), PageLabel.HUB, LabelOrigin.USER, START + n)
+        LabelEntry(url, canonical_key(url), PageLabel.HUB, LabelOrigin.USER, START + n)
         for n, url in enumerate(urls)
     ]
     entries.append(
-        LabelEntry(urls[0], identity(urls[0]), PageLabel.ARTICLE, LabelOrigin.BEHAVIOUR, START)
+        LabelEntry(urls[0], canonical_key(urls[0]), PageLabel.ARTICLE, LabelOrigin.BEHAVIOUR, START)
     )
     with open_store(tmp_path) as store:
         store.write.put_labels(entries)
@@ -57,7 +57,7 @@ def test_the_labels_of_a_store_train_alone(installation: Path, tmp_path: Path) -
     assert train("--store", installation, "--update") == 0
     root = installation / "models"
     training = read_manifest(root / str(ModelRegistry(root).active()))["training"]
-    assert (training["update_rows"], taught_until(root)) == (9, START + 8)
+    assert (training["update_rows"], trained_until(root)) == (9, START + 8)
     with open_store(tmp_path) as store:
         Learner(store, root, 1, start=lambda work: work()).step(START + 99)
     assert len(ModelRegistry(root).models()) == 2
@@ -82,7 +82,7 @@ def test_they_are_added_to_files_and_outrank_them(
     held = [row for name in ("store", "more") for row in _held(tmp_path / "held" / f"{name}.tsv")]
     learned = int(capsys.readouterr().out.split("update rows ")[1].split()[0])
     assert learned + len({url for url, _ in held}) == 10
-    assert (theirs[0], "topic") not in held or (theirs[0], "hub") in held
+    assert (theirs[0], "article") not in held or (theirs[0], "hub") in held
 
 
 def _held(path: Path) -> list[tuple[str, str]]:
@@ -91,7 +91,7 @@ def _held(path: Path) -> list[tuple[str, str]]:
     return [(row.url, row.label) for row in read_labels(path)]
 
 
-def test_a_folder_without_store_or_labels_is_told(
+def test_a_folder_without_store_or_labels_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert train("--store", tmp_path / "nowhere", "--update") == 2
@@ -105,7 +105,7 @@ def test_a_folder_without_store_or_labels_is_told(
 
 def _contrary(folder: Path) -> list[Path]:
     files = []
-    for number, label in enumerate(("hub", "topic")):
+    for number, label in enumerate(("hub", "article")):
         files.append(folder / f"{label}.tsv")
         files[-1].write_text(f"label\turl\n{label}\thttps://odd{number}.example/x/\n")
     files[1].write_text(files[1].read_text() + "topic\thttps://odd0.example/x/\n")
@@ -129,7 +129,7 @@ def test_an_update_refuses_a_url_labelled_both_ways(
 def test_an_update_that_judges_nothing_rightly_is_kept_aside(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One page of one site: nobody can tell whether the lesson holds elsewhere."""
+    """One page of one site: nobody can tell whether the training run holds elsewhere."""
     models, file = tmp_path / "models", tmp_path / "odd.tsv"
     ModelRegistry(models).add(train_small_model())
     file.write_text("label\turl\nhub\thttps://odd.example/news/2024/05/11/new-digest-7.html\n")

@@ -21,7 +21,7 @@ class Received:
 
 
 class WebHook:
-    """Takes JSON messages; *answer* is told each one and returns the status code."""
+    """Takes JSON messages; *answer* is announced each one and returns the status code."""
 
     def __init__(self, answer: Callable[[Received], int] = lambda _: 200) -> None:
         hook = self

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from receivers import Received, WebHook
 from stories import HOME, START, news_site, seen, visit_of
-from test_notify_stories import LATER, notifier, run, tell
+from test_notify_stories import LATER, announce, notifier, run
 
 from store import Store
 
@@ -53,7 +53,7 @@ def test_in_a_digest_it_is_a_line_among_new_pages(sqlite_store: Store) -> None:
     with WebHook() as hook:
         messages = notifier(sqlite_store, hook.url, every_minutes=60)
         messages.step(START)
-        tell(sqlite_store, "bridge")
+        announce(sqlite_store, "bridge")
         gain(sqlite_store, *NAMES)
         run(messages, LATER)
     (message,) = hook.messages

@@ -55,7 +55,7 @@ def test_a_run_refuses_a_service_that_cannot_be_guarded(hubwatch: Run, tmp_path:
     assert "notify[0].url" in result.err
 
 
-def test_the_list_shows_what_is_told_and_when(hubwatch: Run, tmp_path: Path) -> None:
+def test_the_list_shows_what_is_announced_and_when(hubwatch: Run, tmp_path: Path) -> None:
     settings(tmp_path, "json://127.0.0.1:9/x", 'topic = "bridges"\nquiet_hours = "22:00-07:00"\n')
     (row,) = hubwatch("notify", "list", "--json").json
     assert (row["about"], row["when"]) == ("topic bridges", "at once, not 22:00-07:00")

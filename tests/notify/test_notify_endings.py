@@ -13,7 +13,7 @@ from cli_runner import Run
 from local_site import LocalSite
 from receivers import Received, WebHook
 from stories import START
-from test_notify_stories import LATER, LOCAL, tell
+from test_notify_stories import LATER, LOCAL, announce
 
 from incremental.clock import SystemClock
 from incremental.fetch.libraries import LibraryGate
@@ -81,7 +81,7 @@ def test_what_is_on_its_way_when_the_daemon_ends_is_not_sent_again(sqlite_store:
             sqlite_store, channels, gate=gate, executor=executor, saved_query=lambda _: None
         )
         messages.listen(START)
-        tell(sqlite_store, "bridge", "tower")
+        announce(sqlite_store, "bridge", "tower")
         messages.step(LATER)
         arrived.wait()
         answered.set()
@@ -93,22 +93,22 @@ def test_what_is_on_its_way_when_the_daemon_ends_is_not_sent_again(sqlite_store:
 def test_no_part_of_an_address_is_in_an_error(said: str) -> None:
     """Nor as the service writes it: decoded, or out of a query of several parts."""
     address = "json://user:p%40ssword@hooks.example/?order=1&token=abcdef&id=abcdef-and-more"
-    told = without_secrets(f"refused: {said} is wrong", address)
-    assert told in {"refused: ... is wrong", "refused: ... ... is wrong"}
+    announced = without_secrets(f"refused: {said} is wrong", address)
+    assert announced in {"refused: ... is wrong", "refused: ... ... is wrong"}
 
 
 @pytest.mark.parametrize("said", ["pw", "user:pw", "dXNlcjpwdw=="])
 def test_a_short_password_is_in_no_error_either(said: str) -> None:
-    told = without_secrets(f"refused: {said} is wrong", "json://user:pw@hooks.example/x")
-    assert told in {"refused: ... is wrong", "refused: ...:... is wrong"}
+    announced = without_secrets(f"refused: {said} is wrong", "json://user:pw@hooks.example/x")
+    assert announced in {"refused: ... is wrong", "refused: ...:... is wrong"}
 
 
 def test_an_address_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
     """Its path holds the key of most services."""
     caplog.set_level(logging.DEBUG)
     with WebHook() as hook:
-        told = deliver(LibraryGate(LOCAL, SystemClock()), hook.url, Message("A", "b"), "key")
-    assert told.ok
+        announced = deliver(LibraryGate(LOCAL, SystemClock()), hook.url, Message("A", "b"), "key")
+    assert announced.ok
     # Apprise's own logger is cut off from all others; pytest listens to it all the same.
     logged = [one.getMessage() for one in caplog.records if one.name != "apprise"]
     assert not [text for text in logged if "hook-secret" in text]

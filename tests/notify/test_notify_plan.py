@@ -57,20 +57,20 @@ def test_what_is_over_the_cap_goes_together() -> None:
 def test_a_spent_cap_waits_for_its_hour() -> None:
     sent = (NOON - 3000, NOON - 10)
     waiting = plan(entries(1), Rhythm(per_hour=2), sent, NOON - 10, NOON)
-    assert (waiting.batches, waiting.look_at) == ((), NOON - 3000 + HOUR)
+    assert (waiting.batches, waiting.check_at) == ((), NOON - 3000 + HOUR)
 
 
 def test_a_digest_gathers_until_its_time() -> None:
     rhythm = Rhythm(every_minutes=120)
     assert batches(entries(3), rhythm) == ((1, 2, 3),)
     early = plan(entries(3), rhythm, (), NOON - HOUR, NOON)
-    assert (early.batches, early.look_at) == ((), NOON + HOUR)
+    assert (early.batches, early.check_at) == ((), NOON + HOUR)
 
 
 def test_a_daily_digest_comes_at_its_hour() -> None:
     rhythm = Rhythm(daily_at=time(8), zone=UTC)
     early = plan(entries(2), rhythm, (), None, NOON)
-    assert (early.batches, early.look_at) == ((), NOON + 20 * HOUR)
+    assert (early.batches, early.check_at) == ((), NOON + 20 * HOUR)
     assert batches(entries(2), rhythm, now=NOON + 20 * HOUR) == ((1, 2),)
 
 
@@ -78,7 +78,7 @@ def test_quiet_hours_put_off() -> None:
     rhythm = Rhythm(quiet=NIGHT, zone=UTC)
     midnight = NOON + 12 * HOUR
     late = plan(entries(1, queued_at=midnight), rhythm, (), None, midnight)
-    assert (late.batches, late.look_at) == ((), midnight + 7 * HOUR)
+    assert (late.batches, late.check_at) == ((), midnight + 7 * HOUR)
 
 
 def test_what_was_cut_off_is_repeated_as_it_was() -> None:
@@ -88,8 +88,8 @@ def test_what_was_cut_off_is_repeated_as_it_was() -> None:
 
 def test_what_failed_waits_for_its_next_attempt() -> None:
     later = plan(entries(1, next_at=NOON + 60), Rhythm(), (), None, NOON)
-    assert (later.batches, later.look_at) == ((), NOON + 60)
-    assert plan([], Rhythm(), (), None, NOON).look_at == math.inf
+    assert (later.batches, later.check_at) == ((), NOON + 60)
+    assert plan([], Rhythm(), (), None, NOON).check_at == math.inf
 
 
 def test_eight_o_clock_is_the_users_eight_o_clock() -> None:

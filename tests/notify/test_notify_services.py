@@ -132,10 +132,10 @@ def test_a_service_that_is_allowed_and_goes_round_all_the_same_is_stopped(
 
     monkeypatch.setattr(NotifyJSON, "send", send)
     gate = LibraryGate(LOCAL, SystemClock())
-    told = deliver(gate, "json://127.0.0.1/secret-key", Message("title", "body"), "key")
-    assert not told.ok
-    assert "json" in told.error
-    assert "connection of its own" in told.error
+    announced = deliver(gate, "json://127.0.0.1/secret-key", Message("title", "body"), "key")
+    assert not announced.ok
+    assert "json" in announced.error
+    assert "connection of its own" in announced.error
 
 
 def test_a_thread_that_a_service_starts_is_stopped_too(closing_server: int) -> None:

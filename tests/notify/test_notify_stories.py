@@ -17,7 +17,7 @@ from incremental.fetch.options import FetchSettings
 from incremental.notify.notifier import Notifier
 from incremental.settings.channels import ChannelSettings
 from incremental.threads import InlineExecutor
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from store import Store
 from store.answers import NewQuery
 from store.values import TopicScore
@@ -38,7 +38,7 @@ def notifier(store: Store, url: str, fetch: FetchSettings = LOCAL, **fields: Any
     )
 
 
-def tell(store: Store, *names: str, at: float = LATER, **more: Any) -> None:
+def announce(store: Store, *names: str, at: float = LATER, **more: Any) -> None:
     """Let a visit tell pages with these names."""
     sites = store.read.sites()
     site, home = (sites[0].id, store.read.hubs()[0].page_id) if sites else news_site(store)
@@ -55,7 +55,7 @@ def test_a_new_page_arrives_once(sqlite_store: Store) -> None:
     with WebHook() as hook:
         messages = notifier(sqlite_store, hook.url)
         messages.step(START)
-        tell(sqlite_store, "bridge")
+        announce(sqlite_store, "bridge")
         run(messages, LATER)
         run(notifier(sqlite_store, hook.url), LATER + 100)
     (message,) = hook.messages
@@ -64,12 +64,12 @@ def test_a_new_page_arrives_once(sqlite_store: Store) -> None:
     assert message.key
 
 
-def test_what_was_told_before_the_channel_was_there_is_not_sent(sqlite_store: Store) -> None:
-    tell(sqlite_store, "old")
+def test_what_was_announced_before_the_channel_was_there_is_not_sent(sqlite_store: Store) -> None:
+    announce(sqlite_store, "old")
     with WebHook() as hook:
         messages = notifier(sqlite_store, hook.url)
         messages.step(LATER + 60)
-        tell(sqlite_store, "fresh", at=LATER + 120)
+        announce(sqlite_store, "fresh", at=LATER + 120)
         run(messages, LATER + 180)
     assert [one.title for one in hook.messages] == ["About fresh"]
 
@@ -78,7 +78,7 @@ def test_a_digest_is_one_message(sqlite_store: Store) -> None:
     with WebHook() as hook:
         messages = notifier(sqlite_store, hook.url, every_minutes=60)
         messages.step(START)
-        tell(sqlite_store, "one", "two", "three")
+        announce(sqlite_store, "one", "two", "three")
         run(messages, LATER)
     (message,) = hook.messages
     assert message.title == "3 new pages"
@@ -89,14 +89,14 @@ def test_a_channel_hears_of_its_topic_only(sqlite_store: Store) -> None:
     topic = sqlite_store.topics.add("bridges", ["bridge"], "fused", now=START)
     scores = [
         TopicScore(
-            identity(HOME + name), topic, score, verdict, fetched=True, method="m", version="1"
+            canonical_key(HOME + name), topic, score, verdict, fetched=True, method="m", version="1"
         )
         for name, score, verdict in (("bridge", 0.9, "relevant"), ("goal", 0.1, "irrelevant"))
     ]
     with WebHook() as hook:
         messages = notifier(sqlite_store, hook.url, topic="bridges")
         messages.step(START)
-        tell(sqlite_store, "bridge", "goal", "unjudged", topic_scores=tuple(scores))
+        announce(sqlite_store, "bridge", "goal", "unjudged", topic_scores=tuple(scores))
         run(messages, LATER)
     assert [one.title for one in hook.messages] == ["About bridge"]
 
@@ -104,12 +104,12 @@ def test_a_channel_hears_of_its_topic_only(sqlite_store: Store) -> None:
 def test_a_guess_waits_for_the_judgement(sqlite_store: Store) -> None:
     topic = sqlite_store.topics.add("bridges", ["bridge"], "fused", now=START)
     guess = TopicScore(
-        identity(HOME + "x"), topic, 0.8, "relevant", fetched=False, method="m", version="1"
+        canonical_key(HOME + "x"), topic, 0.8, "relevant", fetched=False, method="m", version="1"
     )
     with WebHook() as hook:
         messages = notifier(sqlite_store, hook.url, topic="bridges")
         messages.step(START)
-        tell(sqlite_store, "x", topic_scores=(guess,))
+        announce(sqlite_store, "x", topic_scores=(guess,))
         run(messages, LATER)
         assert hook.messages == []
         run(messages, LATER + 7 * HOUR)
@@ -120,7 +120,7 @@ def test_a_search_that_is_gone_silences_its_channel(sqlite_store: Store) -> None
     with WebHook() as hook:
         messages = notifier(sqlite_store, hook.url, search="rivers")
         messages.step(START)
-        tell(sqlite_store, "bridge")
+        announce(sqlite_store, "bridge")
         run(messages, LATER)
     assert hook.messages == []
 
@@ -130,7 +130,7 @@ def test_a_receiver_in_trouble_gets_it_later(sqlite_store: Store) -> None:
     with WebHook(lambda _: next(codes)) as hook:
         messages = notifier(sqlite_store, hook.url)
         messages.step(START)
-        tell(sqlite_store, "bridge")
+        announce(sqlite_store, "bridge")
         run(messages, LATER)
         assert len(hook.messages) == 1
         run(messages, LATER + 120)
@@ -143,7 +143,7 @@ def test_an_address_inside_is_not_reached_unless_allowed(sqlite_store: Store) ->
     with WebHook() as hook:
         messages = notifier(sqlite_store, hook.url, FetchSettings())
         messages.step(START)
-        tell(sqlite_store, "bridge")
+        announce(sqlite_store, "bridge")
         run(messages, LATER)
     assert hook.messages == []
     (entry,) = sqlite_store.outbox.recent("hook")
@@ -158,7 +158,7 @@ def test_mail_passes_the_same_guard(sqlite_store: Store) -> None:
             messages = notifier(sqlite_store, url, fetch)
             messages.step(START)
             if fetch is not LOCAL:
-                tell(sqlite_store, "bridge")
+                announce(sqlite_store, "bridge")
             run(messages, LATER if fetch is not LOCAL else LATER + 600)
             assert len(server.mails) == (fetch is LOCAL)
     assert "About bridge" in server.mails[0]
@@ -179,7 +179,7 @@ def test_a_template_that_reaches_out_is_an_error_not_a_way_out(sqlite_store: Sto
     with WebHook() as hook:
         messages = notifier(sqlite_store, hook.url, body="{{ ''.__class__.__mro__ }}")
         messages.step(START)
-        tell(sqlite_store, "bridge")
+        announce(sqlite_store, "bridge")
         run(messages, LATER)
     assert hook.messages == []
     assert "template" in sqlite_store.outbox.recent("hook")[0].error
@@ -196,7 +196,7 @@ with open_store(sys.argv[1], cache_folder=Path(sys.argv[2])) as store:
 """
 
 
-def test_killed_in_the_middle_it_tells_each_page_once(tmp_path: Path) -> None:
+def test_killed_in_the_middle_it_announces_each_page_once(tmp_path: Path) -> None:
     """The process dies after the receiver took the message and before it could note that."""
     from store import open_store
 
@@ -211,7 +211,7 @@ def test_killed_in_the_middle_it_tells_each_page_once(tmp_path: Path) -> None:
     with WebHook(kill) as hook:
         with open_store(str(path), cache_folder=cache) as store:
             notifier(store, hook.url).step(START)
-            tell(store, "one", "two", "three")
+            announce(store, "one", "two", "three")
         code = _VICTIM.format(
             root=str(ROOT), tests=str(ROOT / "tests"), here=str(Path(__file__).parent), now=LATER
         )
@@ -228,7 +228,7 @@ def test_killed_in_the_middle_it_tells_each_page_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kept", ["waiting", "sent"])
 def test_what_was_given_up_can_be_tried_again(sqlite_store: Store, kept: str) -> None:
-    tell(sqlite_store, "bridge")
+    announce(sqlite_store, "bridge")
     (page,) = sqlite_store.read.find_page(HOME + "bridge", "")
     sqlite_store.outbox.queue("hook", [page["id"]], now=LATER)
     (entry,) = sqlite_store.outbox.open("hook")

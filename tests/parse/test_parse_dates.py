@@ -163,7 +163,7 @@ def test_a_date_of_another_page_does_not_count(url: str, markup: str) -> None:
     assert page.published_at == DAY
 
 
-def test_a_page_that_was_dated_anew_keeps_the_day_of_its_address() -> None:
+def test_a_page_that_was_dated_again_keeps_the_day_of_its_address() -> None:
     markup = b"<meta property='article:published_time' content='2026-01-02T00:00:00Z'><p>x</p>"
     assert parse(markup, "https://e.org/2024/5/6/a", want_text=True).published_at == DAY
 

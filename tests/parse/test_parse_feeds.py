@@ -156,7 +156,7 @@ def test_the_date_of_an_entry(dates: str, expected: float | None) -> None:
 def test_a_date_of_any_hand_is_read_right_or_not_at_all(
     written: str, expected: datetime | None
 ) -> None:
-    """Feedparser reads 22-11-2026 as a day of 2022: the item would be old, and never told."""
+    """Feedparser reads 22-11-2026 as a day of 2022: the item would be old, and never announced."""
     link = only_link(rss(f"<item><link>/a</link><pubDate>{written}</pubDate></item>"))
     assert link.published_at == (expected and expected.timestamp())
 

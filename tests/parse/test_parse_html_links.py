@@ -97,7 +97,7 @@ def test_decoding_can_be_handed_in() -> None:
     assert len(page.links) == 2
 
 
-def test_more_links_than_the_limit_are_cut_and_told() -> None:
+def test_more_links_than_the_limit_are_cut_and_reported() -> None:
     markup = "<title>T</title>" + "".join(f"<a href=/{number}>x</a>" for number in range(9))
     page = parse(markup.encode(), URL, limits=ParseLimits(max_links=5))
     assert (len(page.links), page.truncated, page.title) == (5, True, "T")

@@ -17,7 +17,7 @@ from incremental.scope import Scope, page_number, template, trap
 from incremental.settings import load_settings
 from incremental.settings.loading import build_settings
 from incremental.transfer.lists import FORMATS, read_list
-from incremental.urls import host_of, identity, normalize, registered_domain
+from incremental.urls import canonical_key, host_of, normalize, registered_domain
 from store.backup import restore
 from store.errors import StoreError
 
@@ -77,7 +77,7 @@ def test_no_address_makes_normalising_or_judging_raise(url: str) -> None:
     if (usable := normalize(url)) is not None:
         for judge in (
             host_of,
-            identity,
+            canonical_key,
             trap,
             template,
             page_number,

@@ -35,7 +35,7 @@ _SOCKET_MODULES = {
     "aiohttp",
     "httpx",
 }
-_FACES = ("incremental.cli", "incremental.web", "incremental.notify")
+_INTERFACES = ("incremental.cli", "incremental.web", "incremental.notify")
 
 
 @dataclass
@@ -118,14 +118,14 @@ def pure_rooms(sources: Sources) -> list[str]:
     return _offending(pure, ("incremental.revisit", "incremental.discovery"), forbidden)
 
 
-def faces_are_not_imported(sources: Sources) -> list[str]:
-    """Nothing but the faces themselves imports a face."""
-    rest = {name: source for name, source in sources.items() if not _below(name, *_FACES)}
-    return _offending(rest, PACKAGES, _FACES)
+def interfaces_are_not_imported(sources: Sources) -> list[str]:
+    """Nothing but the interfaces themselves imports an interface."""
+    rest = {name: source for name, source in sources.items() if not _below(name, *_INTERFACES)}
+    return _offending(rest, PACKAGES, _INTERFACES)
 
 
 def web_is_served_by_cli(sources: Sources) -> list[str]:
-    """Of the faces only the command line knows the web page."""
+    """Of the interfaces only the command line knows the web page."""
     rest = {
         name: source
         for name, source in sources.items()
@@ -269,7 +269,7 @@ def ranges_as_escapes(sources: Sources) -> list[str]:
 RULES = (
     independent_packages,
     pure_rooms,
-    faces_are_not_imported,
+    interfaces_are_not_imported,
     web_is_served_by_cli,
     one_clock,
     one_socket,

@@ -81,7 +81,7 @@ def taken(site: Allocation, share: Share, per_day: float, now: float) -> int:
 
 @pytest.mark.parametrize(
     ("share", "at_once", "a_day"),
-    [(Share.URGENT, 12, 24), (Share.LOOK, 3, 12), (Share.REFRESH, 0, 1)],
+    [(Share.URGENT, 12, 24), (Share.READ, 3, 12), (Share.REFRESH, 0, 1)],
 )
 def test_a_bounded_class_has_its_share_day_after_day(
     share: Share, at_once: int, a_day: int
@@ -94,9 +94,9 @@ def test_a_bounded_class_has_its_share_day_after_day(
 
 
 def test_what_one_bounded_class_saves_the_others_do_not_take() -> None:
-    site = Allocation({Share.LOOK: 0.5, Share.REFRESH: 0.0})
-    assert taken(site, Share.LOOK, 48, NOW) == 6
-    assert site.open_at(Share.LOOK, 48, NOW) == pytest.approx(NOW + HOUR)
+    site = Allocation({Share.READ: 0.5, Share.REFRESH: 0.0})
+    assert taken(site, Share.READ, 48, NOW) == 6
+    assert site.open_at(Share.READ, 48, NOW) == pytest.approx(NOW + HOUR)
     assert site.open_at(Share.REFRESH, 48, NOW + 9 * DAY) == float("inf")
     assert taken(site, Share.URGENT, 48, NOW) == 12
 

@@ -71,11 +71,11 @@ def test_what_a_visit_says_besides_links_is_kept() -> None:
     assert after(2, replace(HUB, owed_at=NOW), failed=True).owed_at == NOW
 
 
-def test_signs_are_counted_with_the_visit_that_they_led_to() -> None:
-    hinted = replace(HUB, hinted_at=NOW, hints=2.0, hints_kept=1.0)
+def test_change_hints_are_counted_with_the_visit_that_they_led_to() -> None:
+    hinted = replace(HUB, hinted_at=NOW, hints=2.0, hints_confirmed=1.0)
     for novel, kept in ((1, 2.0), (0, 1.0)):
         hub = after(1, hinted, novel=novel)
-        assert (hub.hints, hub.hints_kept, hub.hinted_at) == (3.0, kept, 0.0)
+        assert (hub.hints, hub.hints_confirmed, hub.hinted_at) == (3.0, kept, 0.0)
     assert after(1, novel=1).hints == 0
 
 
@@ -193,7 +193,7 @@ def test_dates_place_links_where_half_of_them_have_one() -> None:
     assert few.hours[hour] < 1
 
 
-def test_the_shape_of_a_site_is_made_anew_every_six_hours() -> None:
+def test_the_shape_of_a_site_is_made_again_every_six_hours() -> None:
     site = SiteState(hours=(1.0,) * 168, minutes=(1.0,) * 12, shaped_at=NOW)
     assert reshaped(site, NOW + 6 * HOUR - 1) is site
     later = reshaped(site, NOW + 6 * HOUR)

@@ -7,7 +7,13 @@ from math import inf
 import pytest
 
 from incremental.revisit.budget import BudgetState, left_for_visits
-from incremental.revisit.pacing import in_window, longest_interval, ping_of, quick_look, retry_at
+from incremental.revisit.pacing import (
+    early_visit_at,
+    in_window,
+    longest_interval,
+    ping_of,
+    retry_at,
+)
 from incremental.revisit.protocol import Terms
 from incremental.revisit.state import HubState, ListKind, SiteState
 
@@ -51,23 +57,23 @@ def test_a_tenth_of_the_visits_goes_to_hubs_only_because_of_their_longest_interv
 
 
 @pytest.mark.parametrize(("visits", "seconds"), [(1, 15 * MINUTE), (2, HOUR), (3, 4 * HOUR)])
-def test_a_new_hub_is_looked_at_after_a_quarter_an_hour_and_four_hours(
+def test_a_new_hub_is_visited_after_a_quarter_an_hour_and_four_hours(
     visits: int, seconds: float
 ) -> None:
     budget = BudgetState(updated_at=NOW, started_at=NOW, used=(0.0,) * 24, visited=(0.0,) * 24)
     plenty = Terms(requests_per_day=10_000)
     hub = HubState(visits=visits, visited_at=NOW)
-    assert quick_look(hub, SiteState(hubs=1), budget, plenty) == NOW + seconds
+    assert early_visit_at(hub, SiteState(hubs=1), budget, plenty) == NOW + seconds
     sparing = Terms(requests_per_day=48)
     mean = 30 / left_for_visits(budget, 48) * DAY
-    assert quick_look(hub, SiteState(hubs=30), budget, sparing) == NOW + max(mean, seconds)
-    assert quick_look(hub, SiteState(), budget, Terms(requests_per_day=1)) == NOW + DAY
+    assert early_visit_at(hub, SiteState(hubs=30), budget, sparing) == NOW + max(mean, seconds)
+    assert early_visit_at(hub, SiteState(), budget, Terms(requests_per_day=1)) == NOW + DAY
 
 
 @pytest.mark.parametrize("visits", [0, 4])
-def test_a_hub_that_is_unread_or_well_known_gets_no_quick_look(visits: int) -> None:
+def test_a_hub_that_is_unread_or_well_known_gets_no_early_visit(visits: int) -> None:
     hub = HubState(visits=visits, visited_at=NOW)
-    assert quick_look(hub, SiteState(hubs=1), BudgetState(), TERMS) == inf
+    assert early_visit_at(hub, SiteState(hubs=1), BudgetState(), TERMS) == inf
 
 
 @pytest.mark.parametrize(
@@ -114,7 +120,7 @@ def test_a_try_in_the_future_counts_as_made_now() -> None:
 def test_pings_are_believed_while_one_in_five_has_kept_its_word(
     kept: float, hints: float, *, believed: bool
 ) -> None:
-    hub = HubState(pinged_at=NOW, visited_at=NOW - 1, hints=hints, hints_kept=kept)
+    hub = HubState(pinged_at=NOW, visited_at=NOW - 1, hints=hints, hints_confirmed=kept)
     assert ping_of(hub) == (NOW if believed else inf)
 
 

@@ -22,8 +22,8 @@ from incremental.revisit import (
     hinted,
     open_at,
     pinged,
+    reactivated,
     spend,
-    woken,
 )
 from incremental.revisit.profile import BINS, WEEK
 
@@ -153,14 +153,14 @@ def test_a_hub_that_dies_drifts_out_and_comes_back_when_something_tells_of_it() 
     buried = replace(quiet, last_novel_at=NOW - 200 * DAY)
     waits = [
         (policy.due_at(hub, SITE, CHEAP, NOW) - NOW) / DAY
-        for hub in (quiet, buried, woken(buried, NOW + 1))
+        for hub in (quiet, buried, reactivated(buried, NOW + 1))
     ]
     assert waits[0] == 7
     assert waits[1] == pytest.approx(28, abs=62)
     assert waits[2] <= 1
 
 
-def test_a_new_hub_gets_quick_looks_that_the_site_can_afford() -> None:
+def test_a_new_hub_gets_early_visits_that_the_site_can_afford() -> None:
     few, many = replace(SITE, hubs=1), replace(SITE, hubs=50)
     hub, policy = HubState(key="a"), PricePolicy(Terms(requests_per_day=48))
     assert policy.due_at(hub, few, BudgetState(), NOW) == NOW
@@ -186,11 +186,11 @@ def test_off_topic_hubs_wait_and_cheap_ones_do_not() -> None:
     assert cheap < plain < off_topic
 
 
-def test_a_sign_of_a_change_brings_the_visit_forward_as_far_as_signs_have_kept_their_word() -> None:
+def test_a_change_hint_brings_the_visit_forward_as_far_as_hints_have_kept_their_word() -> None:
     policy = PricePolicy(FREE)
     kept, broken = (
         policy.due_at(hinted(hub, NOW + MINUTE), SITE, CHEAP, NOW)
-        for hub in (_hub(0.01, hints=50, hints_kept=50), _hub(0.01, hints=50))
+        for hub in (_hub(0.01, hints=50, hints_confirmed=50), _hub(0.01, hints=50))
     )
     assert NOW < kept < broken <= policy.due_at(_hub(0.01), SITE, CHEAP, NOW)
 
@@ -200,7 +200,7 @@ def test_a_sitemap_that_moves_with_each_deployment_loses_its_say_on_every_hub() 
     before = policy.due_at(hinted(hub, NOW + MINUTE), site, CHEAP, NOW)
     for day in range(40):
         _, site = policy.observe(hinted(hub, NOW), site, Visit(at=NOW + day * DAY, shown=9))
-    site = replace(SITE, hints=site.hints, hints_kept=site.hints_kept)
+    site = replace(SITE, hints=site.hints, hints_confirmed=site.hints_confirmed)
     assert policy.due_at(hinted(hub, NOW + MINUTE), site, CHEAP, NOW) > before + HOUR
 
 
@@ -211,10 +211,10 @@ def test_a_ping_is_due_at_once_until_pings_mislead(
     terms = replace(FREE, requests_per_day=12)
     hub, liar = _hub(0.001, weight=1.0), _hub(0.001, weight=1.0, hints=40)
     site = replace(SITE, weight_total=9.0)
-    told = pinged(hub, NOW + MINUTE)
-    assert policy(terms).due_at(told, site, BudgetState(), NOW) == NOW + MINUTE
+    announced = pinged(hub, NOW + MINUTE)
+    assert policy(terms).due_at(announced, site, BudgetState(), NOW) == NOW + MINUTE
     assert policy(terms).due_at(pinged(liar, NOW + MINUTE), site, BudgetState(), NOW) > NOW + HOUR
-    assert "WebSub" in PricePolicy(terms).why(told, site, BudgetState(), NOW).reason
+    assert "WebSub" in PricePolicy(terms).why(announced, site, BudgetState(), NOW).reason
 
 
 @pytest.mark.parametrize("policy", [PricePolicy, FixedPolicy])

@@ -72,8 +72,8 @@ def test_a_clock_that_jumps_ahead_by_years_and_back_is_forgotten_within_days() -
 
 def test_a_million_links_at_once_are_one_event() -> None:
     hub = _watched(links=0, hours=1.0, visits=100)
-    flooded = count_visit(hub, Visit(at=hub.visited_at + HOUR, shown=10**6, novel=10**6))
-    assert flooded.novel <= LARGEST_BATCH
+    burst = count_visit(hub, Visit(at=hub.visited_at + HOUR, shown=10**6, novel=10**6))
+    assert burst.novel <= LARGEST_BATCH
 
 
 def test_a_page_of_new_links_may_hide_more() -> None:

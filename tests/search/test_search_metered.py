@@ -13,7 +13,7 @@ FINE = SearchAnswer(SearchStatus.ANSWERED)
 
 
 class Provider:
-    """Answers as it is told."""
+    """Answers as it is announced."""
 
     name = "fake"
 
@@ -35,7 +35,7 @@ class Time:
     now = 10 * DAY
 
 
-def test_the_daily_quota_begins_anew_at_midnight() -> None:
+def test_the_daily_quota_begins_again_at_midnight() -> None:
     time, provider = Time(), Provider()
     metered = Metered(provider, lambda: time.now, per_day=2, interval_seconds=0.0)
     said = [metered.search("x", 1).status for _ in range(3)]

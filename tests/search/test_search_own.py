@@ -1,4 +1,4 @@
-"""What was told and read is found again, page of results by page of results."""
+"""What was announced and read is found again, page of results by page of results."""
 
 from __future__ import annotations
 

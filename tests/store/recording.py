@@ -18,7 +18,7 @@ SHOWN = 30
 
 
 def record(store: Store, number: int) -> None:
-    """Record visit *number* as a crawler would that knows what was told before."""
+    """Record visit *number* as a crawler would that knows what was announced before."""
     site, home = news_site(store)
     links = [
         seen(f"{HOME}{page}", announce=True) for page in range(number * STEP, number * STEP + SHOWN)

@@ -67,9 +67,9 @@ def test_visits_and_news_are_counted_from_a_cursor_on(store: Store) -> None:
         store.write.visit(visit_of(site, hub, at, link, keep_missing=True))
     visits, delays = store.monitor.visits_after(0), store.monitor.delays_after(0)
     assert visits.counts == {"fetched": 3}
-    assert (delays.told, delays.seconds) == (3, (60.0,) * 3)
+    assert (delays.announced, delays.seconds) == (3, (60.0,) * 3)
     assert store.monitor.visits_after(visits.cursor).counts == {}
-    assert store.monitor.delays_after(delays.cursor).told == 0
+    assert store.monitor.delays_after(delays.cursor).announced == 0
     assert store.monitor.cursors() == (visits.cursor, delays.cursor)
 
 
@@ -84,7 +84,7 @@ def test_counts_by_time_fall_into_whole_steps(store: Store) -> None:
         (0, "fetched"): 1,
         (1, "fetched"): 1,
     }
-    assert store.monitor.last_told() == {site: START + 179 * 60}
+    assert store.monitor.last_announced() == {site: START + 179 * 60}
 
 
 def test_what_is_due_and_which_hosts_wait(store: Store) -> None:

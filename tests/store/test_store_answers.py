@@ -1,4 +1,4 @@
-"""The door for people: told pages by what they want to see, on every database alike."""
+"""The door for people: announced pages by what they want to see, on every database alike."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from store.models import PageTopic, Topic
 from store.values import ReadText
 
 
-def tell(store: Store, site: int, hub: int, *numbers: int, at: float | None = None) -> None:
+def announce(store: Store, site: int, hub: int, *numbers: int, at: float | None = None) -> None:
     """Tell pages ``/1``, ``/2``, ..., each a second after the one before unless *at* is given."""
     for number in numbers:
         link = seen(f"{HOME}{number}", anchor=f"Story {number}", announce=True)
@@ -27,7 +27,7 @@ def tell(store: Store, site: int, hub: int, *numbers: int, at: float | None = No
 
 
 def read_page(store: Store, site: int, number: int, text: str, **fields: Any) -> int:
-    """Record a look at a told page that found *text*; return the page's id."""
+    """Record a look at an announced page that found *text*; return the page's id."""
     page_id = int(store.read.find_page(f"{HOME}{number}", "")[0]["id"])
     title = fields.pop("title", f"Story {number}")
     page_fields = {"title": title, "language": fields.pop("language", None)}
@@ -52,42 +52,42 @@ def listed(store: Store, **query: Any) -> list[int]:
 
 
 @pytest.fixture
-def told(store: Store) -> tuple[Store, int, int]:
-    """A store in which six pages were told."""
+def announced(store: Store) -> tuple[Store, int, int]:
+    """A store in which six pages were announced."""
     site, home = news_site(store)
-    tell(store, site, home, 1, 2, 3, 4, 5, 6)
+    announce(store, site, home, 1, 2, 3, 4, 5, 6)
     return store, site, home
 
 
-Told = tuple[Store, int, int]
+Announced = tuple[Store, int, int]
 
 
-def test_told_pages_come_newest_first_or_oldest_first(told: Told) -> None:
-    store, _, _ = told
+def test_announced_pages_come_newest_first_or_oldest_first(announced: Announced) -> None:
+    store, _, _ = announced
     assert listed(store) == [6, 5, 4, 3, 2, 1]
     assert listed(store, order="oldest", limit=2) == [1, 2]
 
 
-def test_time_bounds_are_half_open(told: Told) -> None:
-    store, _, _ = told
+def test_time_bounds_are_half_open(announced: Announced) -> None:
+    store, _, _ = announced
     assert listed(store, since=START + 2, until=START + 5) == [4, 3, 2]
     assert listed(store, since=START + 9) == []
     assert listed(store, until=START) == []
 
 
 def test_a_page_that_was_found_while_the_clock_stood_wrong_is_still_within_its_bounds(
-    told: Told,
+    announced: Announced,
 ) -> None:
-    store, site, home = told
-    tell(store, site, home, 7, at=START + 3)
+    store, site, home = announced
+    announce(store, site, home, 7, at=START + 3)
     assert listed(store, since=START + 3, until=START + 4) == [7, 3]
 
 
-def test_sites_and_hubs_narrow_and_several_are_merged_in_order(told: Told) -> None:
-    store, site, home = told
+def test_sites_and_hubs_narrow_and_several_are_merged_in_order(announced: Announced) -> None:
+    store, site, home = announced
     other, other_home = news_site(store, home="https://other.example/")
-    tell(store, other, other_home, 10, 11)
-    tell(store, site, home, 12)
+    announce(store, other, other_home, 10, 11)
+    announce(store, site, home, 12)
     assert listed(store, sites=(other,)) == [11, 10]
     assert listed(store, sites=(other, site), limit=3) == [12, 11, 10]
     assert listed(store, hubs=(home,), limit=2) == [12, 6]
@@ -95,8 +95,8 @@ def test_sites_and_hubs_narrow_and_several_are_merged_in_order(told: Told) -> No
     assert listed(store, sites=()) == []
 
 
-def test_a_language_is_its_primary_subtag(told: Told) -> None:
-    store, site, _ = told
+def test_a_language_is_its_primary_subtag(announced: Announced) -> None:
+    store, site, _ = announced
     read_page(store, site, 2, "text", language="zh-Hans-CN")
     read_page(store, site, 3, "text", language="EN_us")
     assert listed(store, language="zh") == [2]
@@ -104,8 +104,8 @@ def test_a_language_is_its_primary_subtag(told: Told) -> None:
     assert listed(store, language="??") == []
 
 
-def test_marks_are_set_and_taken_back(told: Told) -> None:
-    store, _, _ = told
+def test_marks_are_set_and_taken_back(announced: Announced) -> None:
+    store, _, _ = announced
     ids = {row.url: row.page_id for row in store.answers.new(NewQuery()).rows}
     second, third = ids[f"{HOME}2"], ids[f"{HOME}3"]
     assert store.answers.mark([second, third, 999], now=START, read=True) == [second, third]
@@ -119,15 +119,15 @@ def test_marks_are_set_and_taken_back(told: Told) -> None:
     assert listed(store, read=True) == [2]
 
 
-def test_marks_are_counted_by_site(told: Told) -> None:
-    store, site, _ = told
+def test_marks_are_counted_by_site(announced: Announced) -> None:
+    store, site, _ = announced
     pages = [row.page_id for row in store.answers.new(NewQuery(order="oldest", limit=4)).rows]
     store.answers.mark(pages, now=START, read=True)
     assert store.answers.counts() == {0: Counts(6, 2, 0), site: Counts(6, 2, 0)}
 
 
-def test_topics_narrow_by_verdict_and_score(told: Told) -> None:
-    store, _, _ = told
+def test_topics_narrow_by_verdict_and_score(announced: Announced) -> None:
+    store, _, _ = announced
     pages = {row.url: row.page_id for row in store.answers.new(NewQuery()).rows}
     topic = Topic.insert(name="t", created_at=START, changed_at=START).execute(store.database)
     for number, verdict, score in ((1, "relevant", 0.9), (2, "grey", 0.5), (4, "relevant", 0.7)):
@@ -153,8 +153,10 @@ def test_topics_narrow_by_verdict_and_score(told: Told) -> None:
 
 @pytest.mark.parametrize("limit", [1, 2, 5])
 @pytest.mark.parametrize("order", ["newest", "oldest"])
-def test_pages_of_an_answer_follow_one_another(told: Told, limit: int, order: str) -> None:
-    store, _, _ = told
+def test_pages_of_an_answer_follow_one_another(
+    announced: Announced, limit: int, order: str
+) -> None:
+    store, _, _ = announced
     read: list[int] = []
     answer = store.answers.new(NewQuery(limit=limit, order=order))
     read += numbers(answer)
@@ -170,9 +172,9 @@ STEPS = ("tell", "page", "follow", "move", "mark", "back")
 
 
 def check_paging(store: Store, steps: list[str], limit: int) -> None:
-    """Browse down and follow up at once, while pages are told, moved and marked in between."""
+    """Browse down and follow up at once, while pages are announced, moved and marked in between."""
     site, home = news_site(store)
-    tell(store, site, home, 1, 2, 3)
+    announce(store, site, home, 1, 2, 3)
     down: list[int] = []
     up: list[int] = []
     below: int | None = None
@@ -181,7 +183,7 @@ def check_paging(store: Store, steps: list[str], limit: int) -> None:
     for number, step in enumerate(steps, 10):
         clock += -50 if step == "back" else 1
         if step in ("tell", "back"):
-            tell(store, site, home, number, at=clock)
+            announce(store, site, home, number, at=clock)
         elif step == "page":
             answer = store.answers.new(NewQuery(limit=limit, after=below))
             below = answer.cursor
@@ -219,8 +221,10 @@ def test_paging_never_skips_or_repeats_on_either_database(store: Store, limit: i
     check_paging(store, ["page", "tell", "back", "page", "follow", "mark", "tell", "page"], limit)
 
 
-def test_a_page_that_became_another_is_passed_over_and_the_rest_still_comes(told: Told) -> None:
-    store, site, home = told
+def test_a_page_that_became_another_is_passed_over_and_the_rest_still_comes(
+    announced: Announced,
+) -> None:
+    store, site, home = announced
     (newest, *_) = store.answers.new(NewQuery(limit=1)).rows
     store.write.update_page(newest.page_id, state=PageState.MOVED)
     assert listed(store, limit=2) == [5, 4]
@@ -229,16 +233,16 @@ def test_a_page_that_became_another_is_passed_over_and_the_rest_still_comes(told
     assert listed(store, limit=2) == [50, 4]
 
 
-def test_a_cursor_of_nonsense_finds_nothing_or_all(told: Told) -> None:
-    store, _, _ = told
+def test_a_cursor_of_nonsense_finds_nothing_or_all(announced: Announced) -> None:
+    store, _, _ = announced
     assert listed(store, after=10**30) == [6, 5, 4, 3, 2, 1]
     assert listed(store, after=-(10**30)) == []
     assert listed(store, after=10**30, order="oldest") == []
     assert len(listed(store, limit=10**30)) == 6
 
 
-def test_a_removed_site_takes_its_news_texts_and_words_along(told: Told) -> None:
-    store, site, _ = told
+def test_a_removed_site_takes_its_news_texts_and_words_along(announced: Announced) -> None:
+    store, site, _ = announced
     page_id = read_page(store, site, 1, "unmistakable words")
     store.write.remove_site(site)
     assert listed(store) == []

@@ -30,7 +30,7 @@ def names(store: Store, **query: Any) -> list[str]:
     return [row.url.removeprefix(HOME) for row in rows]
 
 
-def test_a_page_is_of_one_event_and_never_told_by_itself(store: Store) -> None:
+def test_a_page_is_of_one_event_and_never_announced_by_itself(store: Store) -> None:
     site, home = gain(store, "a", "b")
     gain(store, "b", "c", at=START + 2 * HOUR)
     gain(store, "a", "b", "c", at=START + 3 * HOUR)
@@ -39,12 +39,12 @@ def test_a_page_is_of_one_event_and_never_told_by_itself(store: Store) -> None:
     assert names(store) == ["a", "b", "c"]
     assert [row["kind"] for row in store.read.site_changes(site)] == ["backfill", "backfill"]
     assert announced_pages(store) == []
-    assert store.read.told_since(site, 0.0) == 0
+    assert store.read.announced_since(site, 0.0) == 0
     assert store.read.site_totals()[site]["new_pages"] == 0
     assert store.read.hub(home) is not None
 
 
-def test_told_pages_join_no_event(store: Store) -> None:
+def test_announced_pages_join_no_event(store: Store) -> None:
     site, home = news_site(store)
     store.write.visit(visit_of(site, home, START, seen(HOME + "a", announce=True)))
     gain(store, "a", "b")
@@ -65,7 +65,7 @@ def turns_out(store: Store, name: str, *, at: float, folder: str = "/b/") -> Non
     link = seen(HOME + name, state="backfill")
     ids = store.write.add_pages(site, [link], now=at, hub_id=home)
     for _ in range(2):
-        record = visit_of(site, ids[link.identity], at)
+        record = visit_of(site, ids[link.canonical_key], at)
         record = replace(record, links=None, backfill_page=True, backfill_folder=folder)
         assert store.write.visit(replace(record, first_hub_id=home)) == []
 
@@ -122,7 +122,7 @@ def test_a_page_that_waits_to_be_read_as_a_hub_is_of_an_event_when_a_user_says_i
     link = seen(HOME + "2007/x/", state="backfill", hub=new_hub())
     store.write.visit(visit_of(site, home, START, link))
     label = LabelEntry(
-        link.url, link.identity, PageLabel.ARTICLE, LabelOrigin.USER, START + 9, "", site
+        link.url, link.canonical_key, PageLabel.ARTICLE, LabelOrigin.USER, START + 9, "", site
     )
     for _ in range(2):
         store.write.correct(label, [(site, seen(HOME + "2007/x/"))])
@@ -140,7 +140,7 @@ def test_a_page_under_a_new_address_stays_of_its_event_once(store: Store) -> Non
         for page in store.read.find_page(HOME + n, "")
     }
     moves = [(ids[HOME + "m/a"], seen(HOME + "a")), (ids[HOME + "m/b"], seen(HOME + "b"))]
-    store.write.fold_mirror(site, moves, START + DAY)
+    store.write.fold_path_alias(site, moves, START + DAY)
     assert home
     assert set(names(store)) >= {"a", "b"}
     gain(store, "a", at=START + 2 * DAY)

@@ -58,7 +58,7 @@ def test_what_was_put_is_what_comes_back(shared: PageCache, url: str, body: byte
 
 @settings(max_examples=100)
 @given(body=st.binary(max_size=300), at=st.floats(0, 1), junk=st.binary(max_size=40))
-def test_a_damaged_file_reads_as_absent_and_is_written_anew(
+def test_a_damaged_file_reads_as_absent_and_is_written_again(
     shared: PageCache, body: bytes, at: float, junk: bytes
 ) -> None:
     """Any bytes at any place, and any cut: never another body, never an exception."""

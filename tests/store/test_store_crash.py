@@ -42,13 +42,13 @@ def kill_after(process: subprocess.Popen[str], visits: int) -> int:
 
 
 def check(store: Store, committed: int) -> int:
-    """Every visit is whole: its pages told, each once. Returns the number of the last visit."""
-    told = Counter(page.url for page in announced_pages(store, limit=99_999))
+    """Every visit is whole: its pages announced, each once. Returns the number of the last visit."""
+    announced = Counter(page.url for page in announced_pages(store, limit=99_999))
     visits = store.read.visits(store.read.hubs()[0].page_id, limit=9_999)
     last: int = round(visits[0]["at"] - START)
     assert last >= committed
-    assert set(told.values()) == {1}
-    assert set(told) == {f"{HOME}{page}" for page in range(last * STEP + SHOWN)}
+    assert set(announced.values()) == {1}
+    assert set(announced) == {f"{HOME}{page}" for page in range(last * STEP + SHOWN)}
     older = Counter(page.url for page in store.backfills.all_pages(BackfillQuery()))
     assert set(older.values()) == {1}
     assert set(older) == {f"{HOME}2007/{page}" for page in range(last * STEP + SHOWN)}
@@ -57,7 +57,7 @@ def check(store: Store, committed: int) -> int:
     return last
 
 
-def test_a_killed_process_loses_no_visit_and_tells_nothing_twice(
+def test_a_killed_process_loses_no_visit_and_announces_nothing_twice(
     where: str, tmp_path: Path
 ) -> None:
     """SIGKILL twice at random moments; each time another process goes on from there."""

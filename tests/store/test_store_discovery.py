@@ -7,7 +7,7 @@ from typing import Any
 
 from stories import START
 
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from store import Store
 from store.discovery import NewProposal, ReadPage, RoundRecord, RoundRow
 from store.enums import ProposalState
@@ -19,7 +19,7 @@ def topic(store: Store, name: str = "bridges") -> int:
 
 def page(url: str, *targets: str, **fields: Any) -> ReadPage:
     host = url.split("/")[2]
-    return ReadPage(url, identity(url), host, "forward", targets=targets, **fields)
+    return ReadPage(url, canonical_key(url), host, "forward", targets=targets, **fields)
 
 
 def a_round(number: int = 1, **fields: Any) -> RoundRow:

@@ -37,8 +37,8 @@ def test_any_text_can_be_recorded(store: Store, text: str) -> None:
         detail=text,
         hub_fields={"etag": text, "last_modified": text, "next_url": text},
         page_fields={"title": text, "language": text},
-        site_fields={"mirrors": to_json({"/a": [text]})},
-        site_change=SiteChange("relaunch", text),
+        site_fields={"path_aliases": to_json({"/a": [text]})},
+        site_change=SiteChange("url_migration", text),
         page_change=PageChange(ChangeKind.CHANGED, text),
     )
     host = HostRow("news.example", START, 0, None, to_json({"robots": text}))
@@ -72,9 +72,11 @@ def test_a_harmless_text_is_stored_as_it_came(text: str) -> None:
 
 def test_columns_that_hold_json_are_not_cut() -> None:
     long = "x" * 10_000
-    kept = columns({"mirrors": long, "title": long, "etag": long, "due_at": 1.0, "language": None})
+    kept = columns(
+        {"path_aliases": long, "title": long, "etag": long, "due_at": 1.0, "language": None}
+    )
     assert {name: len(value) for name, value in kept.items() if isinstance(value, str)} == {
-        "mirrors": 10_000,
+        "path_aliases": 10_000,
         "title": 500,
         "etag": 2_000,
     }

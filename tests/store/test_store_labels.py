@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stories import DAY, HOME, HOUR, START, new_hub, news_site, seen, visit_of
 
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from store import Store
 from store.enums import HubStatus, LabelOrigin, PageLabel
 from store.values import HubNews, LabelEntry, SeenLink
@@ -12,19 +12,19 @@ from store.values import HubNews, LabelEntry, SeenLink
 
 def said(label: str, path: str = "tag/", origin: str = "user", at: float = START) -> LabelEntry:
     url = HOME + path
-    return LabelEntry(url, identity(url), PageLabel(label), LabelOrigin(origin), at, site_id=1)
+    return LabelEntry(url, canonical_key(url), PageLabel(label), LabelOrigin(origin), at, site_id=1)
 
 
 def page_id(store: Store, url: str) -> int:
-    return int(store.read.find_page(url, identity(url))[0]["id"])
+    return int(store.read.find_page(url, canonical_key(url))[0]["id"])
 
 
 def test_each_origin_has_one_word_on_a_page(store: Store) -> None:
     news_site(store)
-    words = [said("hub"), said("topic", origin="behaviour"), said("topic", at=START + 1)]
+    words = [said("hub"), said("article", origin="behaviour"), said("article", at=START + 1)]
     assert [store.write.put_labels([word]) for word in words] == [1, 1, 1]
-    kept = {one.origin: one.label for one in store.read.labels_of(words[0].identity)}
-    assert kept == {"user": "topic", "behaviour": "topic"}
+    kept = {one.origin: one.label for one in store.read.labels_of(words[0].canonical_key)}
+    assert kept == {"user": "article", "behaviour": "article"}
 
 
 def test_saying_the_same_again_changes_nothing(store: Store) -> None:
@@ -36,7 +36,7 @@ def test_saying_the_same_again_changes_nothing(store: Store) -> None:
 
 def test_labels_come_in_the_order_in_which_they_were_said(store: Store) -> None:
     news_site(store)
-    store.write.put_labels([said("hub", "b", at=START + 2), said("topic", "a", at=START + 1)])
+    store.write.put_labels([said("hub", "b", at=START + 2), said("article", "a", at=START + 1)])
     assert [one.url for one in store.read.labels()] == [HOME + "a", HOME + "b"]
     assert store.read.labels(LabelOrigin.IMPORTED) == []
 
@@ -44,22 +44,22 @@ def test_labels_come_in_the_order_in_which_they_were_said(store: Store) -> None:
 def test_a_label_needs_no_site(store: Store) -> None:
     url = "https://elsewhere.example/x"
     store.write.put_labels(
-        [LabelEntry(url, identity(url), PageLabel.HUB, LabelOrigin.IMPORTED, START)]
+        [LabelEntry(url, canonical_key(url), PageLabel.HUB, LabelOrigin.IMPORTED, START)]
     )
     assert [one.site_id for one in store.read.labels()] == [None]
 
 
 def test_a_removed_site_takes_what_behaviour_said_and_leaves_what_people_said(store: Store) -> None:
     site, _ = news_site(store)
-    store.write.put_labels([said("hub", "a"), said("topic", "b", "behaviour")])
+    store.write.put_labels([said("hub", "a"), said("article", "b", "behaviour")])
     store.write.remove_site(site)
     assert [(one.origin, one.site_id) for one in store.read.labels()] == [("user", None)]
 
 
 def test_what_behaviour_said_can_be_taken_back(store: Store) -> None:
     news_site(store)
-    store.write.put_labels([said("topic", origin="behaviour"), said("topic")])
-    store.write.forget_labels([said("topic").identity], LabelOrigin.BEHAVIOUR)
+    store.write.put_labels([said("article", origin="behaviour"), said("article")])
+    store.write.forget_labels([said("article").canonical_key], LabelOrigin.BEHAVIOUR)
     assert [one.origin for one in store.read.labels()] == ["user"]
     assert [one.origin for one in store.read.site_labels(1, LabelOrigin.USER)] == ["user"]
 
@@ -82,31 +82,31 @@ def test_a_hub_that_was_given_up_is_tried_again(store: Store) -> None:
     assert (hub.role, hub.state, hub.failures) == ("user", "candidate", 0)
 
 
-def test_a_page_that_a_user_calls_topic_is_no_hub_and_becomes_none_again(store: Store) -> None:
+def test_a_page_that_a_user_calls_an_article_is_no_hub_and_becomes_none_again(store: Store) -> None:
     site, home = news_site(store)
     store.write.add_pages(site, [_link("tag/")], now=START)
-    store.write.correct(said("topic"), [(site, seen(HOME + "tag/"))])
+    store.write.correct(said("article"), [(site, seen(HOME + "tag/"))])
     store.write.visit(visit_of(site, home, START, _link("tag/"), _link("other/")))
     assert [hub.url for hub in store.read.hubs(site)] == [HOME, HOME + "other/"]
-    assert store.read.corrections([said("topic").identity, "//x"]) == {
-        said("topic").identity: "topic"
+    assert store.read.corrections([said("article").canonical_key, "//x"]) == {
+        said("article").canonical_key: "article"
     }
 
 
-def test_a_page_that_waited_to_be_told_is_looked_at_when_it_is_no_hub(store: Store) -> None:
+def test_a_page_that_waited_to_be_announced_is_verified_when_it_is_no_hub(store: Store) -> None:
     site, home = news_site(store)
     store.write.visit(
         visit_of(site, home, START, seen(HOME + "tag/", state="pending", hub=new_hub()))
     )
-    store.write.correct(said("topic", at=START + 9), [(site, seen(HOME + "tag/"))])
-    look = store.read.look(page_id(store, HOME + "tag/"))
-    assert look is not None
-    assert look.look_due_at == START + 9
+    store.write.correct(said("article", at=START + 9), [(site, seen(HOME + "tag/"))])
+    verification = store.read.verification(page_id(store, HOME + "tag/"))
+    assert verification is not None
+    assert verification.verify_due_at == START + 9
 
 
 def test_a_seed_stays_a_seed(store: Store) -> None:
     site, home = news_site(store)
-    for label, link in (("topic", seen(HOME)), ("hub", _link("", role="user"))):
+    for label, link in (("article", seen(HOME)), ("hub", _link("", role="user"))):
         store.write.correct(said(label, ""), [(site, link)])
         hub = store.read.hub(home)
         assert hub is not None

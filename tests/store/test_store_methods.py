@@ -1,4 +1,4 @@
-"""What holds for every public method: a locked database is told clearly, and an index is used."""
+"""What holds for every public method: a locked database is announced clearly, and an index is used."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SAMPLES: dict[str, Any] = {
 }
 FIELDS = {"update_site": "state", "update_hub": "state", "update_page": "state"}
 READ_ALL = {"hubs", "site_totals", "sites", "generation", "labels"}
-READ_ALL |= {"counts", "totals", "searches", "search", "forget_checks", "adopt_told"}
+READ_ALL |= {"counts", "totals", "searches", "search", "forget_refreshes", "adopt_announced"}
 """Overviews: they read whole tables by their nature (``hubs`` is asked for one site below)."""
 
 

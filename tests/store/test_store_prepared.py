@@ -17,7 +17,7 @@ def test_a_prepared_query_answers_for_each_value_as_the_query_itself_would(store
         lambda site, due, limit: (
             Hub.select(Page.url)
             .join(Page)
-            .where((Hub.site_id == site) & (Hub.due_at <= due) & (Hub.state != "dead"))
+            .where((Hub.site_id == site) & (Hub.due_at <= due) & (Hub.state != "dropped"))
             .order_by(Hub.due_at.desc())
             .limit(limit)
         )

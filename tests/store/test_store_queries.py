@@ -44,7 +44,7 @@ def test_following_the_cursor_neither_skips_nor_repeats(store: Store, batch: int
 
 @settings(max_examples=20)
 @given(steps=st.lists(st.sampled_from(["publish", "read", "move", "remove"]), max_size=25))
-def test_a_follower_reads_each_told_page_once(
+def test_a_follower_reads_each_announced_page_once(
     steps: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Whatever happens in between, the cursor passes each announcement once."""
@@ -76,7 +76,7 @@ def test_due_hubs_come_longest_overdue_first_and_read_ones_apart(store: Store) -
     site, _ = news_site(store)
     links = [seen(f"{HOME}{n}/", hub=new_hub(START + n)) for n in (3, 1, 2)]
     ids = store.write.add_pages(site, links, now=START)
-    read = ids[links[0].identity]
+    read = ids[links[0].canonical_key]
     store.write.update_hub(read, baseline_at=START)
     fresh = store.read.due_hubs(site, START + 9, HubClass.EXPLORE, limit=9)
     assert [hub.url for hub in fresh] == [HOME, f"{HOME}1/", f"{HOME}2/"]
@@ -84,11 +84,11 @@ def test_due_hubs_come_longest_overdue_first_and_read_ones_apart(store: Store) -
     assert store.read.due_hubs(site, START - 1, HubClass.EXPLORE) == []
 
 
-def test_a_page_is_found_by_url_or_identity_with_its_site(store: Store) -> None:
+def test_a_page_is_found_by_url_or_canonical_key_with_its_site(store: Store) -> None:
     news_site(store)
     (by_url,) = store.read.find_page(HOME, "nothing")
-    (by_identity,) = store.read.find_page("nothing", seen(HOME).identity)
-    assert by_url == by_identity
+    (by_canonical_key,) = store.read.find_page("nothing", seen(HOME).canonical_key)
+    assert by_url == by_canonical_key
     assert by_url["site_name"] == "news.example"
     assert store.read.find_page("nothing", "nothing") == []
 
@@ -99,7 +99,7 @@ def test_known_headlines_are_found_cut_or_not(store: Store) -> None:
     links = [seen(HOME + "a", anchor=long), seen(HOME + "b", anchor=short)]
     ids = store.write.add_pages(site, links, now=START)
     found = store.read.known_anchors(site, [long, short, "unknown"])
-    assert found == {long: ids[links[0].identity], short: ids[links[1].identity]}
+    assert found == {long: ids[links[0].canonical_key], short: ids[links[1].canonical_key]}
 
 
 def test_visits_are_counted_by_site_and_status(store: Store) -> None:
@@ -109,7 +109,7 @@ def test_visits_are_counted_by_site_and_status(store: Store) -> None:
     assert store.read.visit_counts(START + HOUR) == {site: {"fetched": 1, "timed_out": 1}}
 
 
-def test_totals_count_pages_hubs_and_what_was_told(store: Store) -> None:
+def test_totals_count_pages_hubs_and_what_was_announced(store: Store) -> None:
     site, home = news_site(store)
     publish(store, site, home, 1, 2)
     assert store.read.site_totals() == {site: {"pages": 3, "new_pages": 2, "hubs": 1}}

@@ -34,7 +34,7 @@ TEXTS = {
 
 @pytest.fixture
 def library(store: Store) -> Store:
-    """A store in which the pages of TEXTS were told and read."""
+    """A store in which the pages of TEXTS were announced and read."""
     site, home = news_site(store)
     links = [seen(f"{HOME}{number}", anchor="link", announce=True) for number in TEXTS]
     store.write.visit(visit_of(site, home, START, *links))
@@ -174,7 +174,7 @@ def test_pages_of_an_older_store_are_adopted(library: Store) -> None:
     _unindex(library.database, ids)
     PageText.delete().execute(library.database)
     assert found(library, "link") == []
-    assert [library.answers.adopt_told(START + 9, limit=4) for _ in range(3)] == [4, 2, 0]
+    assert [library.answers.adopt_announced(START + 9, limit=4) for _ in range(3)] == [4, 2, 0]
     assert found(library, "link") == sorted(TEXTS)
     check = library.answers.check(ids[0])
     assert check is not None

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from stories import DAY, HOME, HOUR, START, news_site, seen, visit_of
 
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from store import Store, open_store
 from store.enums import ExampleOrigin
 from store.topic_values import NewExample, PageScore
-from store.topics import MAX_LEADS
-from store.values import NewLead, TopicScore
+from store.topics import MAX_EXTERNAL_CANDIDATES
+from store.values import NewExternalCandidate, TopicScore
 
 STORY = HOME + "bridge"
 
@@ -25,15 +25,15 @@ def topic(store: Store, name: str = "bridges") -> int:
 
 
 def example(url: str = STORY, origin: str = "example", **fields: Any) -> NewExample:
-    return NewExample(url, identity(url), ExampleOrigin(origin), **fields)
+    return NewExample(url, canonical_key(url), ExampleOrigin(origin), **fields)
 
 
 def score(topic_id: int, url: str = STORY, **fields: Any) -> TopicScore:
     base = {"score": 0.8, "verdict": "relevant", "fetched": True, "method": "fused", "version": "1"}
-    return TopicScore(identity(url), topic_id, **{**base, **fields})
+    return TopicScore(canonical_key(url), topic_id, **{**base, **fields})
 
 
-def told(store: Store, *scores: TopicScore, at: float = START + HOUR) -> int:
+def announced(store: Store, *scores: TopicScore, at: float = START + HOUR) -> int:
     """Record a visit that tells the story with these scores; return the story's page id."""
     site, home = news_site(store)
     link = seen(STORY, announce=True)
@@ -54,7 +54,7 @@ def test_a_topic_begins_by_waiting(store: Store) -> None:
     assert store.topics.topic("rivers") is None
 
 
-def test_adding_a_topic_again_changes_what_it_wants_and_keeps_what_it_was_taught(
+def test_adding_a_topic_again_changes_what_it_wants_and_keeps_what_it_learned(
     store: Store,
 ) -> None:
     first = topic(store)
@@ -67,13 +67,13 @@ def test_adding_a_topic_again_changes_what_it_wants_and_keeps_what_it_was_taught
 
 def test_a_removed_topic_takes_all_that_is_its_own(store: Store) -> None:
     one = topic(store)
-    page = told(store, score(one))
+    page = announced(store, score(one))
     store.topics.put_examples(one, [example(due_at=START)], now=START)
-    store.topics.put_leads([lead(one, 1)], now=START)
+    store.topics.put_external_candidates([external_candidate(one, 1)], now=START)
     store.topics.remove(one)
     left: list[object] = [
         *store.topics.topics(),
-        *store.topics.leads_after(0, limit=9),
+        *store.topics.external_candidates_after(0, limit=9),
         *store.topics.scores([page]),
     ]
     assert left == []
@@ -114,7 +114,7 @@ def test_what_topics_learn_from_is_counted(store: Store) -> None:
 
 def test_scores_come_with_the_visit_that_found_the_page(store: Store) -> None:
     one = topic(store)
-    page = told(store, score(one, terms=(("bridge", 0.51239), ("span", 0.2))))
+    page = announced(store, score(one, terms=(("bridge", 0.51239), ("span", 0.2))))
     (row,) = store.topics.scores([page], one)
     assert (row.topic_id, row.score, row.at) == (one, 0.8, START + HOUR)
     assert json.loads(row.terms) == [["bridge", 0.5124], ["span", 0.2]]
@@ -123,7 +123,7 @@ def test_scores_come_with_the_visit_that_found_the_page(store: Store) -> None:
 def test_a_judgement_replaces_a_guess_and_never_the_other_way(store: Store) -> None:
     one = topic(store)
     guess = score(one, score=0.3, verdict="irrelevant", fetched=False)
-    page = told(store, guess)
+    page = announced(store, guess)
     assert kept(store, page) == [(0.3, "irrelevant", False)]
     site = store.read.sites()[0].id
     store.topics.put_scores(site, [score(one)], now=START + 2 * HOUR)
@@ -133,7 +133,7 @@ def test_a_judgement_replaces_a_guess_and_never_the_other_way(store: Store) -> N
 
 def test_no_judgement_replaces_what_a_user_said(store: Store) -> None:
     one = topic(store)
-    page = told(store, score(one))
+    page = announced(store, score(one))
     site = store.read.sites()[0].id
     said = score(one, score=0.0, verdict="irrelevant", method="you")
     for each in (said, score(one)):
@@ -145,13 +145,13 @@ def test_no_judgement_replaces_what_a_user_said(store: Store) -> None:
 
 def test_scores_of_pages_and_topics_that_are_gone_are_passed_over(store: Store) -> None:
     one = topic(store)
-    page = told(store, score(one), score(one + 5), score(one, HOME + "unknown"))
+    page = announced(store, score(one), score(one + 5), score(one, HOME + "unknown"))
     assert len(store.topics.scores([page])) == 1
 
 
 def test_pages_are_counted_by_verdict(store: Store) -> None:
     one = topic(store)
-    told(store, score(one))
+    announced(store, score(one))
     site = store.read.sites()[0].id
     store.write.add_pages(site, [seen(HOME + "x"), seen(HOME + "y")], now=START)
     more = [score(one, HOME + "x", verdict="grey"), score(one, HOME + "y", fetched=False)]
@@ -160,7 +160,7 @@ def test_pages_are_counted_by_verdict(store: Store) -> None:
 
 
 def test_a_removed_site_takes_the_scores_of_its_pages(store: Store) -> None:
-    page = told(store, score(topic(store)))
+    page = announced(store, score(topic(store)))
     store.write.remove_site(store.read.sites()[0].id)
     assert store.topics.scores([page]) == []
 
@@ -169,9 +169,9 @@ def test_pages_that_a_topic_never_judged_are_found_while_their_bodies_are_kept(
     store: Store,
 ) -> None:
     one, two = topic(store), topic(store, "rivers")
-    page = told(store, score(one))
+    page = announced(store, score(one))
     assert store.topics.unjudged(two, limit=9) == []
-    store.write.update_page(page, body_md5="0" * 32, looked_at=START)
+    store.write.update_page(page, body_md5="0" * 32, verified_at=START)
     site = store.read.sites()[0].id
     store.write.visit(visit_of(site, page, START + 2 * HOUR))
     (row,) = store.topics.unjudged(two, limit=9)
@@ -180,51 +180,65 @@ def test_pages_that_a_topic_never_judged_are_found_while_their_bodies_are_kept(
     assert store.topics.kept_pages(limit=9) == [row]
 
 
-def test_looks_are_taken_by_what_topics_expect_and_then_by_age(store: Store) -> None:
+def test_verifications_are_ordered_by_what_topics_expect_and_then_by_age(store: Store) -> None:
     site, home = news_site(store)
     expected = {"old": None, "low": 0.1, "high": 0.9, "lower": 0.05}
     for number, (path, value) in enumerate(expected.items()):
-        link = seen(HOME + path, look_due_at=START + number, look_score=value)
+        link = seen(HOME + path, verify_due_at=START + number, verify_score=value)
         store.write.visit(visit_of(site, home, START, link, keep_missing=True))
 
     def order(**how: bool) -> list[str]:
-        rows = store.read.due_looks(site, START + HOUR, limit=9, **how)
+        rows = store.read.due_verifications(site, START + HOUR, limit=9, **how)
         return [row.url.removeprefix(HOME) for row in rows]
 
     assert order() == ["old", "low", "high", "lower"]
     assert order(likely_first=True) == ["high", "low", "lower", "old"]
 
 
-def lead(topic_id: int, number: int, value: float = 0.5) -> NewLead:
+def external_candidate(topic_id: int, number: int, value: float = 0.5) -> NewExternalCandidate:
     url = f"https://other{number}.example/x"
-    return NewLead(topic_id, url, identity(url), f"other{number}.example", value, STORY)
+    return NewExternalCandidate(
+        topic_id, url, canonical_key(url), f"other{number}.example", value, STORY
+    )
 
 
-def test_leads_keep_their_better_score_until_they_are_closed(store: Store) -> None:
+def test_external_candidates_keep_their_better_score_until_they_are_closed(store: Store) -> None:
     one = topic(store)
-    store.topics.put_leads([lead(one, 1, 0.4), lead(one, 2, 0.6)], now=START)
-    store.topics.put_leads([lead(one, 1, 0.9), lead(one, 2, 0.1)], now=START + 1)
-    found = store.topics.leads_after(0, limit=9)
+    store.topics.put_external_candidates(
+        [external_candidate(one, 1, 0.4), external_candidate(one, 2, 0.6)], now=START
+    )
+    store.topics.put_external_candidates(
+        [external_candidate(one, 1, 0.9), external_candidate(one, 2, 0.1)], now=START + 1
+    )
+    found = store.topics.external_candidates_after(0, limit=9)
     assert [score for _, _, score in found] == [0.9, 0.6]
-    assert store.topics.leads_after(found[0][0], limit=9) == found[1:]
-    waiting = store.topics.waiting_lead("https://other1.example/x")
+    assert store.topics.external_candidates_after(found[0][0], limit=9) == found[1:]
+    waiting = store.topics.waiting_external_candidate("https://other1.example/x")
     assert waiting is not None
     assert (waiting.id, waiting.score) == (found[0][0], 0.9)
-    store.topics.close_lead(waiting.id, "followed")
-    store.topics.close_leads_to("other2.example", "known")
-    assert store.topics.leads_after(0, limit=9) == []
-    assert store.topics.waiting_lead("https://other1.example/x") is None
-    closed = store.topics.lead(waiting.id)
+    store.topics.close_external_candidate(waiting.id, "followed")
+    store.topics.close_external_candidates_to("other2.example", "known")
+    assert store.topics.external_candidates_after(0, limit=9) == []
+    assert store.topics.waiting_external_candidate("https://other1.example/x") is None
+    closed = store.topics.external_candidate(waiting.id)
     assert closed is not None
     assert closed.state == "followed"
 
 
-def test_the_least_promising_leads_give_way(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert MAX_LEADS >= 1_000
-    monkeypatch.setattr("store.topics.MAX_LEADS", 3)
+def test_the_least_promising_external_candidates_give_way(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert MAX_EXTERNAL_CANDIDATES >= 1_000
+    monkeypatch.setattr("store.topics.MAX_EXTERNAL_CANDIDATES", 3)
     one = topic(store)
-    store.topics.put_leads([lead(one, n, n / 10) for n in range(6)], now=START)
-    assert {score for _, _, score in store.topics.leads_after(0, limit=9)} == {0.5, 0.4, 0.3}
+    store.topics.put_external_candidates(
+        [external_candidate(one, n, n / 10) for n in range(6)], now=START
+    )
+    assert {score for _, _, score in store.topics.external_candidates_after(0, limit=9)} == {
+        0.5,
+        0.4,
+        0.3,
+    }
 
 
 def test_a_model_that_was_replaced_meanwhile_stays(store: Store) -> None:
@@ -252,7 +266,7 @@ def test_hostile_text_is_kept_as_the_database_takes_it(store: Store) -> None:
     )
     (row,) = store.topics.examples(one)
     assert (len(row.title), "\0" in row.title, row.text) == (500, False, '"\ufffd"')
-    page = told(store, score(one, terms=(("\0\udfff", 0.5),)))
+    page = announced(store, score(one, terms=(("\0\udfff", 0.5),)))
     assert isinstance(store.topics.scores([page])[0], PageScore)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from stories import HOME, START, new_hub, news_site, seen
 
-from incremental.urls import identity
+from incremental.urls import canonical_key
 from store import Store
 from store.enums import HubStatus, LabelOrigin, PageLabel
 from store.values import LabelEntry
@@ -14,14 +14,14 @@ TAG = HOME + "tag/"
 
 
 def said(label: str) -> LabelEntry:
-    return LabelEntry(TAG, identity(TAG), PageLabel(label), LabelOrigin.USER, START, site_id=1)
+    return LabelEntry(TAG, canonical_key(TAG), PageLabel(label), LabelOrigin.USER, START, site_id=1)
 
 
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("dead", "candidate"),
-        ("resting", "active"),
+        ("dropped", "candidate"),
+        ("dormant", "active"),
         ("active", "active"),
         ("candidate", "candidate"),
     ],
@@ -32,7 +32,7 @@ def test_a_hub_that_a_user_confirms_needs_a_new_start_only_if_it_was_given_up(
     """One that was only covered by others keeps its baseline: what it showed then is no news."""
     site, _ = news_site(store)
     store.write.add_pages(site, [seen(TAG, hub=new_hub(START))], now=START)
-    page = int(store.read.find_page(TAG, identity(TAG))[0]["id"])
+    page = int(store.read.find_page(TAG, canonical_key(TAG))[0]["id"])
     store.write.update_hub(page, state=HubStatus(before), baseline_at=START, failures=2)
     store.write.correct(said("hub"), [(site, seen(TAG, hub=new_hub(START, role="user")))])
     hub = store.read.hub(page)
@@ -46,6 +46,6 @@ def test_what_a_user_gives_after_calling_it_an_article_is_a_hub(
 ) -> None:
     """What the crawler finds by itself does not make it one."""
     site, _ = news_site(store)
-    store.write.correct(said("topic"), [(site, seen(TAG))])
+    store.write.correct(said("article"), [(site, seen(TAG))])
     store.write.add_pages(site, [seen(TAG, hub=new_hub(START, role=role))], now=START + 1)
     assert [hub.url for hub in store.read.hubs(site)] == hubs

@@ -13,8 +13,8 @@ from store.models import Change, Page
 from store.values import HostRow, LabelEntry, PageChange, SiteChange, VisitPlan
 
 
-def told(store: Store, **where: Any) -> list[str]:
-    """The URLs that were told as new, oldest first."""
+def announced_urls(store: Store, **where: Any) -> list[str]:
+    """The URLs that were announced as new, oldest first."""
     return [page.url for page in announced_pages(store, order="oldest", **where)]
 
 
@@ -23,8 +23,8 @@ def test_a_visit_makes_pages_sightings_and_announcements_at_once(store: Store) -
     a, b = seen(HOME + "a", anchor="A", announce=True), seen(HOME + "b", anchor="B")
     (announced,) = store.write.visit(visit_of(site, home, START + HOUR, a, b))
     assert store.read.urls([announced]) == [HOME + "a"]
-    assert told(store) == [HOME + "a"]
-    assert store.read.shown_by(home) == {a.identity, b.identity}
+    assert announced_urls(store) == [HOME + "a"]
+    assert store.read.shown_by(home) == {a.canonical_key, b.canonical_key}
     assert store.read.visits(home)[0]["links"] == 2
 
 
@@ -34,35 +34,37 @@ def test_what_fails_in_the_middle_leaves_nothing(store: Store) -> None:
     broken = visit_of(site, home, START, link, hub_fields={"due_at": object()})
     with pytest.raises(Exception, match=r"object|adapt|bind|supported"):
         store.write.visit(broken)
-    assert told(store) == []
-    assert store.read.known(site, [link.identity]) == {}
+    assert announced_urls(store) == []
+    assert store.read.known(site, [link.canonical_key]) == {}
     assert store.read.visits(home) == []
 
 
-def test_a_page_is_told_once_whatever_the_crawler_says(store: Store) -> None:
+def test_a_page_is_announced_once_whatever_the_crawler_says(store: Store) -> None:
     site, home = news_site(store)
     link = seen(HOME + "a", announce=True)
     first = store.write.visit(visit_of(site, home, START + 1, link, link))
     again = store.write.visit(visit_of(site, home, START + 2, link))
     assert (len(first), again) == (1, [])
-    assert told(store) == [HOME + "a"]
+    assert announced_urls(store) == [HOME + "a"]
     assert announced_pages(store)[0].found_at == START + 1
 
 
-def test_a_page_known_from_a_baseline_can_still_be_told(store: Store) -> None:
+def test_a_page_known_from_a_baseline_can_still_be_announced(store: Store) -> None:
     site, home = news_site(store)
     store.write.visit(visit_of(site, home, START, seen(HOME + "a")))
-    assert told(store) == []
+    assert announced_urls(store) == []
     store.write.visit(visit_of(site, home, START + HOUR, seen(HOME + "a", announce=True)))
-    assert told(store) == [HOME + "a"]
+    assert announced_urls(store) == [HOME + "a"]
 
 
-def test_a_look_tells_the_page_itself_once(store: Store) -> None:
+def test_a_verification_announces_the_page_once(store: Store) -> None:
     site, home = news_site(store)
     (page,) = store.write.add_pages(site, [seen(HOME + "a")], now=START).values()
-    look = visit_of(site, page, START + 1, links=None, announce_page=True, first_hub_id=home)
-    assert store.write.visit(look) == [page]
-    assert store.write.visit(look) == []
+    verification = visit_of(
+        site, page, START + 1, links=None, announce_page=True, first_hub_id=home
+    )
+    assert store.write.visit(verification) == [page]
+    assert store.write.visit(verification) == []
     assert announced_pages(store)[0].hub_url == HOME
 
 
@@ -71,7 +73,7 @@ def test_a_sighting_goes_and_comes_back(store: Store) -> None:
     a, b = seen(HOME + "a"), seen(HOME + "b")
     store.write.visit(visit_of(site, home, START, a, b))
     store.write.visit(visit_of(site, home, START + 1, b))
-    page = store.read.known(site, [a.identity])[a.identity].id
+    page = store.read.known(site, [a.canonical_key])[a.canonical_key].id
     assert store.read.sightings(page)[0]["gone_at"] == START + 1
     assert page not in store.read.visible(home)
     store.write.visit(visit_of(site, home, START + 2, a, b))
@@ -111,7 +113,7 @@ def test_named_pages_become_known_without_a_sighting(store: Store) -> None:
     site, home = news_site(store)
     feed = seen(HOME + "feed.xml", hub=new_hub(kind="feed"))
     store.write.visit(visit_of(site, home, START, more_pages=(feed,)))
-    assert store.read.known(site, [feed.identity])[feed.identity].is_hub
+    assert store.read.known(site, [feed.canonical_key])[feed.canonical_key].is_hub
     assert store.read.visible(home) == set()
 
 
@@ -122,24 +124,24 @@ def test_more_links_than_one_statement_takes(store: Store) -> None:
     store.write.visit(visit_of(site, home, START + 1))
     store.write.visit(visit_of(site, home, START + 2, *links))
     assert len(store.read.visible(home)) == 1_234
-    assert len(told(store, limit=9_999)) == 1_234
+    assert len(announced_urls(store, limit=9_999)) == 1_234
 
 
-def test_a_move_keeps_what_was_told_under_the_new_address(store: Store) -> None:
-    """A relaunch is one event: nothing is told again, and nothing that was told is lost."""
+def test_a_move_keeps_what_was_announced_under_the_new_address(store: Store) -> None:
+    """A URL migration is one event: nothing is announced again, and nothing that was announced is lost."""
     site, home = news_site(store)
     (old,) = store.write.visit(visit_of(site, home, START, seen(HOME + "old", announce=True)))
     moved = seen(HOME + "new", moved_from=old)
-    change = SiteChange("relaunch", "links changed their form")
+    change = SiteChange("url_migration", "links changed their form")
     store.write.visit(visit_of(site, home, START + DAY, moved, site_change=change))
     (page,) = announced_pages(store)
     assert (page.url, page.found_at) == (HOME + "new", START)
     assert store.read.changes(old)[-1]["kind"] == "moved"
-    assert store.read.known(site, [moved.identity])[moved.identity].announced_at == START
-    assert [row["kind"] for row in store.read.site_changes(site)] == ["relaunch"]
+    assert store.read.known(site, [moved.canonical_key])[moved.canonical_key].announced_at == START
+    assert [row["kind"] for row in store.read.site_changes(site)] == ["url_migration"]
 
 
-def test_a_relaunch_gives_the_other_html_hubs_a_new_baseline(store: Store) -> None:
+def test_a_url_migration_gives_the_other_html_hubs_a_new_baseline(store: Store) -> None:
     site, home = news_site(store)
     more = seen(HOME + "list/", hub=new_hub())
     feed = seen(HOME + "feed.xml", hub=new_hub(kind="feed"))
@@ -148,7 +150,7 @@ def test_a_relaunch_gives_the_other_html_hubs_a_new_baseline(store: Store) -> No
         store.write.update_hub(page, baseline_at=START)
     store.write.visit(visit_of(site, home, START + 1, rebaseline=True))
     baselines = {h.page_id: h.baseline_at for h in store.read.hubs(site)}
-    assert baselines == {home: START, ids[more.identity]: None, ids[feed.identity]: START}
+    assert baselines == {home: START, ids[more.canonical_key]: None, ids[feed.canonical_key]: START}
 
 
 def test_the_host_is_recorded_with_the_visit_and_its_robots_txt_stays(store: Store) -> None:
@@ -161,25 +163,25 @@ def test_the_host_is_recorded_with_the_visit_and_its_robots_txt_stays(store: Sto
     assert store.read.host("other.example") is None
 
 
-def test_what_is_put_off_says_why_and_plans_no_look_of_its_own(store: Store) -> None:
+def test_what_is_put_off_says_why_and_plans_no_verification_of_its_own(store: Store) -> None:
     site, home = news_site(store)
     store.write.postpone(home, START + DAY, "robots_denied")
     hub = store.read.hub(home)
     assert hub is not None
     assert (hub.due_at, hub.last_status) == (START + DAY, "robots_denied")
-    assert store.read.due_looks(site, START + 2 * DAY) == []
-    look = seen(HOME + "a", look_due_at=START)
-    page = store.write.add_pages(site, [look], now=START)[look.identity]
+    assert store.read.due_verifications(site, START + 2 * DAY) == []
+    verification = seen(HOME + "a", verify_due_at=START)
+    page = store.write.add_pages(site, [verification], now=START)[verification.canonical_key]
     store.write.postpone(page, START + DAY, "robots_denied")
-    assert store.read.due_looks(site, START) == []
-    assert [row.page_id for row in store.read.due_looks(site, START + DAY)] == [page]
+    assert store.read.due_verifications(site, START) == []
+    assert [row.page_id for row in store.read.due_verifications(site, START + DAY)] == [page]
 
 
-def test_the_next_due_time_is_that_of_hub_or_look(store: Store) -> None:
+def test_the_next_due_time_is_that_of_hub_or_verification(store: Store) -> None:
     site, home = news_site(store)
     assert store.read.next_due_at(site) == START
     store.write.update_hub(home, due_at=START + DAY)
-    store.write.add_pages(site, [seen(HOME + "a", look_due_at=START + 5)], now=START)
+    store.write.add_pages(site, [seen(HOME + "a", verify_due_at=START + 5)], now=START)
     assert store.read.next_due_at(site) == START + 5
     assert store.read.next_due_at(site + 1) is None
 
@@ -193,7 +195,7 @@ def test_a_removed_site_leaves_nothing_and_its_neighbour_everything(store: Store
         )
     store.write.remove_site(1)
     assert [row.seed_url for row in store.read.sites()] == ["https://other.example/"]
-    assert told(store) == ["https://other.example/a"]
+    assert announced_urls(store) == ["https://other.example/a"]
     assert {hub.site_id for hub in store.read.hubs()} == {2}
     for table, left in (("page", 2), ("hub", 2), ("sighting", 1), ("visit", 1), ("change", 2)):
         database: Any = store.database
@@ -214,7 +216,7 @@ def test_old_visits_are_forgotten_and_history_is_not(store: Store) -> None:
     store.write.visit(visit_of(site, home, START + DAY))
     assert store.write.forget_visits(before=START + 1) == 1
     assert [row["at"] for row in store.read.visits(home)] == [START + DAY]
-    assert told(store) == [HOME + "a"]
+    assert announced_urls(store) == [HOME + "a"]
 
 
 def test_pages_and_changes_of_a_removed_site_lend_their_ids_to_nobody(store: Store) -> None:
@@ -227,7 +229,7 @@ def test_pages_and_changes_of_a_removed_site_lend_their_ids_to_nobody(store: Sto
     store.write.visit(visit_of(site_after, home_after, START, seen(HOME + "b", announce=True)))
     assert site_after > site
     assert home_after > home
-    assert told(store, after_cursor=cursor) == [HOME + "b"]
+    assert announced_urls(store, after_cursor=cursor) == [HOME + "b"]
 
 
 def test_every_change_belongs_to_a_page_of_its_site(store: Store) -> None:
@@ -237,16 +239,16 @@ def test_every_change_belongs_to_a_page_of_its_site(store: Store) -> None:
     assert list(query.tuples().execute(store.database)) == [(site, site)]
 
 
-def test_a_supposed_hub_that_is_an_article_is_dropped_and_told_once(store: Store) -> None:
+def test_a_supposed_hub_that_is_an_article_is_dropped_and_announced_once(store: Store) -> None:
     site, home = news_site(store)
     link = seen(HOME + "a/", hub=new_hub(START + 1), state="pending")
     store.write.visit(visit_of(site, home, START, link))
-    page = store.read.known(site, [link.identity])[link.identity].id
+    page = store.read.known(site, [link.canonical_key])[link.canonical_key].id
     more = {"drop_hub": True, "announce_page": True, "first_hub_id": home, "links": None}
     article = visit_of(site, page, START + 1, **more)
     assert (store.write.visit(article), store.write.visit(article)) == ([page], [])
     assert [hub.page_id for hub in store.read.hubs()] == [home]
-    known = store.read.known(site, [link.identity])[link.identity]
+    known = store.read.known(site, [link.canonical_key])[link.canonical_key]
     assert (known.state, known.is_hub) == ("known", False)
     assert [row["status"] for row in store.read.visits(page)] == ["fetched", "fetched"]
 

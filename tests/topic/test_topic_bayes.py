@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from topic_pages import teach
+from topic_pages import give_feedback
 
 from classifier.topic.background import Background
 from classifier.topic.bayes import BayesModel, Density, TermExample, TermNumbers
-from classifier.topic.bayes_lessons import MAX_LESSONS
-from classifier.topic.bayes_order import FIRST_LESSON, BayesOrder
+from classifier.topic.bayes_examples import MAX_TRAINING_EXAMPLES
+from classifier.topic.bayes_order import FIRST_TRAINING, BayesOrder
 from classifier.topic.errors import TopicModelError
 from classifier.topic.model import TopicModel
 from classifier.topic.values import LinkContext, PageText
@@ -124,7 +124,7 @@ def law() -> TopicModel:
     return TopicModel.learn([page(0, LAW)], background=Background())
 
 
-def taught(pages: int) -> BayesOrder:
+def trained(pages: int) -> BayesOrder:
     """An order after a crawl that met law and sport in turn."""
     order = BayesOrder()
     order.observe(page(0, LAW), [], [], 1.0, law())
@@ -141,14 +141,14 @@ QUESTIONS = [
 ]
 
 
-def test_before_its_first_lesson_all_links_are_alike() -> None:
-    assert taught(FIRST_LESSON - 1).expect(QUESTIONS, law()) == [0.5, 0.5]
+def test_before_its_first_training_all_links_are_alike() -> None:
+    assert trained(FIRST_TRAINING - 1).expect(QUESTIONS, law()) == [0.5, 0.5]
 
 
 @pytest.mark.parametrize("density", Density)
 def test_fetched_pages_teach_which_links_to_follow(density: Density) -> None:
     order = BayesOrder(density)
-    for number in range(1, FIRST_LESSON + 1):
+    for number in range(1, FIRST_TRAINING + 1):
         words = LAW if number % 2 else SPORT
         order.observe(
             page(number, words), led_by(words.split()[number % 8], number), [], 0.5, law()
@@ -158,7 +158,7 @@ def test_fetched_pages_teach_which_links_to_follow(density: Density) -> None:
 
 
 def test_a_link_takes_after_the_page_that_shows_it() -> None:
-    order = taught(FIRST_LESSON)
+    order = trained(FIRST_TRAINING)
     shown = [
         LinkContext("https://s.example/x", "x", parent_url=f"https://s.example/{number}")
         for number in (1, 2)
@@ -169,24 +169,27 @@ def test_a_link_takes_after_the_page_that_shows_it() -> None:
 
 def test_a_users_word_teaches_at_once_and_outranks_the_cosine() -> None:
     """Pages about law are off topic for this user after all."""
-    order = taught(FIRST_LESSON)
+    order = trained(FIRST_TRAINING)
     before = order.expect(QUESTIONS, law())[0]
-    corrected = teach(law(), page(1, LAW), relevant=False)
+    corrected = give_feedback(law(), page(1, LAW), relevant=False)
     assert order.expect(QUESTIONS, corrected)[0] < before
 
 
-def test_lessons_are_bounded() -> None:
-    assert len(taught(MAX_LESSONS + 30).to_json()["lessons"]) == MAX_LESSONS
+def test_training_examples_are_bounded() -> None:
+    assert (
+        len(trained(MAX_TRAINING_EXAMPLES + 30).to_json()["training_examples"])
+        == MAX_TRAINING_EXAMPLES
+    )
 
 
-def test_a_page_that_is_read_again_gives_no_second_lesson() -> None:
-    order = taught(FIRST_LESSON)
+def test_a_page_that_is_read_again_gives_no_second_training_example() -> None:
+    order = trained(FIRST_TRAINING)
     order.renew(page(1, LAW), [], 0.5, law())
-    assert len(order.to_json()["lessons"]) == FIRST_LESSON
+    assert len(order.to_json()["training_examples"]) == FIRST_TRAINING
 
 
 def test_a_restored_order_promises_as_before() -> None:
-    order = taught(30)
+    order = trained(30)
     restored = BayesOrder.from_json(json.loads(json.dumps(order.to_json())))
     again = BayesOrder.from_json(json.loads(json.dumps(restored.to_json())))
     assert restored.expect(QUESTIONS, law()) == again.expect(QUESTIONS, law())
@@ -197,13 +200,13 @@ def test_a_restored_order_promises_as_before() -> None:
     "damage",
     [
         {"format": 1},
-        {"lessons": [[0.5, []]]},
-        {"lessons": [[2.0, [[[0], [1.0]]]]]},
-        {"lessons": [[0.5, [[[99], [1.0]]]]]},
-        {"lessons": [[0.5, [[[0], [1.0, 0.5]]]]]},
+        {"training_examples": [[0.5, []]]},
+        {"training_examples": [[2.0, [[[0], [1.0]]]]]},
+        {"training_examples": [[0.5, [[[99], [1.0]]]]]},
+        {"training_examples": [[0.5, [[[0], [1.0, 0.5]]]]]},
         {"terms": "law"},
     ],
 )
-def test_damaged_lessons_are_refused(damage: dict[str, object]) -> None:
+def test_damaged_training_examples_are_refused(damage: dict[str, object]) -> None:
     with pytest.raises(TopicModelError, match="damaged or of another version"):
-        BayesOrder.from_json({"format": 2, "terms": ["law"], "lessons": [], **damage})
+        BayesOrder.from_json({"format": 2, "terms": ["law"], "training_examples": [], **damage})

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from topic_pages import crawled_background, pages_of, teach, text_page
+from topic_pages import crawled_background, give_feedback, pages_of, text_page
 
 from classifier.topic.background import Background
 from classifier.topic.batch import PageBatch
@@ -46,9 +46,9 @@ def test_relevant_raises_a_page_and_its_like(method: str, field: str) -> None:
     """Of the topic and of others; pages like it by the mean of five."""
     model = learned(method)
     page, like = text_page(field, 60), pages_of(field, 5, start=70)
-    taught = teach(model, page, relevant=True)
-    assert scores(taught, page) > scores(model, page)
-    assert sum(scores(taught, *like)) > sum(scores(model, *like))
+    trained = give_feedback(model, page, relevant=True)
+    assert scores(trained, page) > scores(model, page)
+    assert sum(scores(trained, *like)) > sum(scores(model, *like))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -56,18 +56,18 @@ def test_relevant_raises_a_page_and_its_like(method: str, field: str) -> None:
 def test_irrelevant_lowers_a_page_and_its_like(method: str, field: str) -> None:
     model = learned(method)
     page, like = text_page(field, 60), pages_of(field, 5, start=70)
-    taught = teach(model, page, relevant=False)
-    assert scores(taught, page) < scores(model, page)
-    assert sum(scores(taught, *like)) < sum(scores(model, *like))
+    trained = give_feedback(model, page, relevant=False)
+    assert scores(trained, page) < scores(model, page)
+    assert sum(scores(trained, *like)) < sum(scores(model, *like))
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_six_rejected_pages_lower_an_unseen_one_like_them(method: str) -> None:
-    model = taught = learned(method)
+    model = trained = learned(method)
     unseen = text_page("football", 90)
     for page in pages_of("football", 6, start=80):
-        taught = teach(taught, page, relevant=False)
-    assert scores(taught, unseen)[0] < scores(model, unseen)[0]
+        trained = give_feedback(trained, page, relevant=False)
+    assert scores(trained, unseen)[0] < scores(model, unseen)[0]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -78,17 +78,17 @@ def test_a_rejected_page_among_those_fetched_lowers_itself_and_its_like(method: 
     for page in odd:
         grown.observe(weighted_terms(page))
     model = TopicModel.learn(pages_of("football", 3), background=grown, method=method)
-    taught = TopicModel.learn(
+    trained = TopicModel.learn(
         pages_of("football", 3), background=grown, method=method, irrelevant=odd[:5]
     )
-    assert max(np.subtract(scores(taught, *odd), scores(model, *odd))) < 0
+    assert max(np.subtract(scores(trained, *odd), scores(model, *odd))) < 0
 
 
 @pytest.mark.parametrize("method", ["adaptive", "vsm"])
 def test_an_explanation_says_what_corrections_add(method: str) -> None:
     page = text_page("football", 60)
-    told = teach(learned(method), page, relevant=False).explain(page)
-    assert dict(told.views)["corrections"] == pytest.approx(-STRENGTH)
+    likeness = give_feedback(learned(method), page, relevant=False).explain(page)
+    assert dict(likeness.views)["corrections"] == pytest.approx(-STRENGTH)
     assert "corrections" not in dict(learned(method).explain(page).views)
 
 
@@ -175,7 +175,7 @@ def test_a_rejected_page_takes_back_what_it_moved_and_what_is_like_it_moves_noth
     model, page = learned(method), text_page("football", 50)
     own = unit(weighted_terms(page))
     moved = model.adapted(page, FOUND)
-    taken_back = teach(moved, page, relevant=False)
+    taken_back = give_feedback(moved, page, relevant=False)
     assert cosine(centre(taken_back), own) <= cosine(centre(model), own) + 1e-9
     copied = PageText("https://site.example/copy", title=page.title, body=page.body + " copy")
     assert taken_back.adapted(copied, FOUND) is taken_back
@@ -194,7 +194,7 @@ def test_a_stored_centre_goes_on_where_it_was(method: str) -> None:
     )
 
 
-def test_a_lesson_lets_pages_judged_relevant_pass_in_their_order() -> None:
+def test_a_training_lets_pages_judged_relevant_pass_in_their_order() -> None:
     pages = pages_of("football", 3, start=50)
     online = learned("adaptive")
     for page in pages:
@@ -226,11 +226,11 @@ def test_a_rejected_page_does_not_pull_the_fused_centre() -> None:
         grown.observe(weighted_terms(page))
     examples = pages_of("football", 3)
     free = TopicModel.learn(examples, background=grown)
-    taught = TopicModel.learn(examples, background=grown, irrelevant=odd)
+    trained = TopicModel.learn(examples, background=grown, irrelevant=odd)
     for page in odd:
         own = background().vector(weighted_terms(page))
         pulls = [
             cosine(model.to_json()["fit"]["fused"]["centre"]["terms"], own)
-            for model in (taught, free)
+            for model in (trained, free)
         ]
         assert pulls[0] < pulls[1]

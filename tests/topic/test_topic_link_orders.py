@@ -75,7 +75,7 @@ def test_an_order_bears_odd_pages_and_links(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in LINK_ORDERS if name != "pagerank"])
 def test_an_order_goes_on_after_a_restart(name: str) -> None:
-    """PageRank is computed anew then: what it keeps is the graph (``test_topic_pagerank``)."""
+    """PageRank is computed again then: what it keeps is the graph (``test_topic_pagerank``)."""
     order = crawled(name)
     read = from_kept(json.loads(json.dumps(to_kept(order))), name)
     for one in (order, read):
@@ -88,7 +88,7 @@ def test_an_order_goes_on_after_a_restart(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LINK_ORDERS)
-def test_another_order_than_the_one_that_was_kept_begins_anew(name: str) -> None:
+def test_another_order_than_the_one_that_was_kept_begins_again(name: str) -> None:
     other = next(one for one in LINK_ORDERS if one != name)
     begun = from_kept(json.loads(json.dumps(to_kept(crawled(name)))), other)
     assert begun.name == other
@@ -97,7 +97,7 @@ def test_another_order_than_the_one_that_was_kept_begins_anew(name: str) -> None
 
 @pytest.mark.parametrize("name", LINK_ORDERS)
 @pytest.mark.parametrize("data", [None, [], {"order": "?", "learned": None}, {"format": 99}])
-def test_what_is_no_order_is_refused_or_begun_anew(name: str, data: object) -> None:
+def test_what_is_no_order_is_refused_or_begun_again(name: str, data: object) -> None:
     try:
         assert from_kept(data, name).to_json() == new_order(name).to_json()
     except TopicModelError as error:

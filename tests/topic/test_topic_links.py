@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from topic_pages import teach
+from topic_pages import give_feedback
 
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicModelError
@@ -43,7 +43,7 @@ def _link(name: str, parent: str = "", anchor: str = "", score: float | None = N
     )
 
 
-def _taught(scores: dict[str, float], links: dict[str, list[str]]) -> LearnedOrder:
+def _trained(scores: dict[str, float], links: dict[str, list[str]]) -> LearnedOrder:
     scorer = LearnedOrder()
     for name, score in scores.items():
         shown = [_link(target, name) for target in links.get(name, [])]
@@ -58,14 +58,14 @@ def test_an_anchor_that_names_the_topic_comes_first(model: TopicModel) -> None:
 
 
 def test_links_of_relevant_pages_come_before_those_of_others(model: TopicModel) -> None:
-    scorer = _taught({"good": 0.9, "bad": 0.1}, {"good": ["x"], "bad": ["y"]})
+    scorer = _trained({"good": 0.9, "bad": 0.1}, {"good": ["x"], "bad": ["y"]})
     from_good, from_bad = scorer.order([_link("x", "good"), _link("y", "bad")], model)
     assert from_good > from_bad
 
 
 def test_all_known_parents_speak_not_only_the_one_that_is_asked_with(model: TopicModel) -> None:
     scores = {"g1": 0.9, "g2": 0.9, "g3": 0.8, "b1": 0.1, "b2": 0.2}
-    scorer = _taught(scores, {"g1": ["x", "y"], "g2": ["x"], "g3": ["x"], "b1": ["y"]})
+    scorer = _trained(scores, {"g1": ["x", "y"], "g2": ["x"], "g3": ["x"], "b1": ["y"]})
     many, mixed = scorer.order([_link("x", "g1"), _link("y", "g1")], model)
     assert many > mixed
 
@@ -73,7 +73,7 @@ def test_all_known_parents_speak_not_only_the_one_that_is_asked_with(model: Topi
 def test_a_hub_that_led_to_relevant_pages_is_tunnelled_through(model: TopicModel) -> None:
     """The hub itself is off topic; what it shows is not."""
     shown = ["p1", "p2", "p3", "p4", "new1"]
-    scorer = _taught({"hub": 0.1, "dull": 0.1, "other": 0.2}, {"hub": shown, "dull": ["new2"]})
+    scorer = _trained({"hub": 0.1, "dull": 0.1, "other": 0.2}, {"hub": shown, "dull": ["new2"]})
     before = scorer.order([_link("new1", "hub")], model)[0]
     for name in shown[:4]:
         scorer.observe(_page(name), _link(name, "hub"), [], 0.9)
@@ -149,7 +149,9 @@ def test_the_words_of_relevant_pages_are_learned(model: TopicModel) -> None:
     assert scorer.order([link], model)[0] > before
 
 
-def test_the_words_of_a_rejected_page_count_less_though_it_taught_them(model: TopicModel) -> None:
+def test_the_words_of_a_rejected_page_count_less_though_it_trained_on_them(
+    model: TopicModel,
+) -> None:
     scorer = LearnedOrder()
     page = _page("v", "A viaduct is a long bridge. Viaduct arches.")
     for number in range(6):
@@ -157,13 +159,13 @@ def test_the_words_of_a_rejected_page_count_less_though_it_taught_them(model: To
         scorer.observe(_page(f"c{number}", "Recipes for soup and bread."), None, [], 0.1)
     link = _link("x", anchor="Viaduct")
     before = scorer.order([link], model)[0]
-    assert scorer.order([link], teach(model, page, relevant=False))[0] < before
+    assert scorer.order([link], give_feedback(model, page, relevant=False))[0] < before
 
 
-def test_a_parent_that_was_never_observed_counts_by_what_is_told(model: TopicModel) -> None:
-    scorer = _taught({"good": 0.9, "bad": 0.1, "mid": 0.5}, {})
-    told = [_link("x", "new", score=0.9), _link("y", "new", score=0.1), _link("z", "new")]
-    high, low, unknown = scorer.order(told, model)
+def test_a_parent_that_was_never_observed_counts_by_what_is_known(model: TopicModel) -> None:
+    scorer = _trained({"good": 0.9, "bad": 0.1, "mid": 0.5}, {})
+    likeness = [_link("x", "new", score=0.9), _link("y", "new", score=0.1), _link("z", "new")]
+    high, low, unknown = scorer.order(likeness, model)
     assert high > unknown > low
 
 
@@ -177,12 +179,12 @@ def test_what_the_examples_say_counts_rather_than_the_judgement(model: TopicMode
     from_near, from_far = scorer.order([_link("x", "near"), _link("y", "far")], model)
     assert from_near > from_far
     texts = [weighted_terms(near), weighted_terms(far)]
-    (good, nearness), (bad, distance) = scorer.told(texts, model)
+    (good, nearness), (bad, distance) = scorer.likeness(texts, model)
     assert 0 < bad < good < 1
     assert 0 <= distance < nearness < 1
 
 
-def test_a_page_that_is_observed_again_gets_what_is_told_of_it_now(model: TopicModel) -> None:
+def test_a_page_that_is_observed_again_gets_what_is_known_of_it_now(model: TopicModel) -> None:
     scorer = LearnedOrder()
     bridges, soup = "Suspension bridges hang on cables.", "Recipes for soup and bread."
     for words in ({"p": soup, "q": bridges}, {"p": bridges, "q": soup}):
@@ -193,14 +195,14 @@ def test_a_page_that_is_observed_again_gets_what_is_told_of_it_now(model: TopicM
 
 
 def test_a_new_judgement_replaces_the_old_one(model: TopicModel) -> None:
-    scorer = _taught({"p": 0.9, "q": 0.1, "r": 0.5}, {"p": ["x"], "q": ["y"]})
+    scorer = _trained({"p": 0.9, "q": 0.1, "r": 0.5}, {"p": ["x"], "q": ["y"]})
     scorer.revalue({"https://a.example/p": 0.1, "https://a.example/q": 0.9})
     first, second = scorer.order([_link("x", "p"), _link("y", "q")], model)
     assert second > first
 
 
 def test_what_was_learned_survives_json(model: TopicModel) -> None:
-    scorer = _taught({"good": 0.9, "bad": 0.1}, {"good": ["x", "bad"], "bad": ["y"]})
+    scorer = _trained({"good": 0.9, "bad": 0.1}, {"good": ["x", "bad"], "bad": ["y"]})
     links = [_link("x", "good", "Bridges"), _link("y", "bad", "Soup")]
     again = LearnedOrder.from_json(json.loads(json.dumps(scorer.to_json())))
     assert again.order(links, model) == pytest.approx(scorer.order(links, model), abs=1e-3)
@@ -265,8 +267,8 @@ def test_odd_links_have_promises_too(model: TopicModel) -> None:
 
 def test_what_is_expected_lies_on_the_scale_of_the_judgements(model: TopicModel) -> None:
     """Where nothing was ever judged relevant, no link is likely to be."""
-    poor = _taught({f"p{n}": 0.02 * (n % 10) for n in range(40)}, {"p9": ["x"], "p0": ["y"]})
-    rich = _taught({f"p{n}": 0.1 * (n % 10) for n in range(40)}, {"p9": ["x"], "p0": ["y"]})
+    poor = _trained({f"p{n}": 0.02 * (n % 10) for n in range(40)}, {"p9": ["x"], "p0": ["y"]})
+    rich = _trained({f"p{n}": 0.1 * (n % 10) for n in range(40)}, {"p9": ["x"], "p0": ["y"]})
     links = [_link("x", "p9", "Bridges"), _link("y", "p0")]
     assert max(poor.expect(links, model)) < 0.5
     assert rich.expect(links, model)[0] > 0.5 > rich.expect(links, model)[1]
@@ -290,8 +292,8 @@ def test_what_tells_good_links_apart_is_learned() -> None:
 
 def test_the_best_parent_is_known_by_its_nearness() -> None:
     memory = LinkMemory()
-    memory.add("https://a.example/near", 0.5, ["https://a.example/x"], told=(0.5, 0.4))
-    memory.add("https://a.example/far", 0.5, ["https://a.example/x"], told=(0.5, 0.1))
+    memory.add("https://a.example/near", 0.5, ["https://a.example/x"], likeness=(0.5, 0.4))
+    memory.add("https://a.example/far", 0.5, ["https://a.example/x"], likeness=(0.5, 0.1))
     assert memory.best_nearness("https://a.example/x") == 0.4
     assert memory.best_nearness("https://a.example/y") == 0.0
     assert memory.best_nearness("https://a.example/y", "https://a.example/near") == 0.4

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from topic_pages import FIELDS, crawled_background, pages_of, teach, text_page
+from topic_pages import FIELDS, crawled_background, give_feedback, pages_of, text_page
 
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicError, TopicModelError
@@ -105,23 +105,23 @@ def test_judging_many_is_judging_each() -> None:
 def test_a_correction_moves_the_page_and_its_like() -> None:
     model = learned()
     page, like = text_page("gardening", 1), text_page("gardening", 2)
-    taught = teach(model, page, relevant=True)
-    assert taught.judge(page).score > model.judge(page).score
-    assert taught.judge(like).score > model.judge(like).score
-    assert taught.version != model.version
+    trained = give_feedback(model, page, relevant=True)
+    assert trained.judge(page).score > model.judge(page).score
+    assert trained.judge(like).score > model.judge(like).score
+    assert trained.version != model.version
 
 
 def test_a_page_called_irrelevant_falls() -> None:
     model = learned()
     page = text_page("football", 77)
-    assert teach(model, page, relevant=False).judge(page).score < model.judge(page).score
+    assert give_feedback(model, page, relevant=False).judge(page).score < model.judge(page).score
 
 
 def test_one_odd_correction_does_not_open_the_gate() -> None:
     """The threshold gives way by about one deviation for each misjudged page, not more."""
     model = learned()
-    taught = teach(model, text_page("banking", 3), relevant=True)
-    others = taught.judge_many(pages_of("cooking", 10) + pages_of("music", 10))
+    trained = give_feedback(model, text_page("banking", 3), relevant=True)
+    others = trained.judge_many(pages_of("cooking", 10) + pages_of("music", 10))
     assert not any(one.verdict is Verdict.RELEVANT for one in others)
 
 
@@ -180,7 +180,9 @@ def test_an_unknown_method_is_an_error_that_lists_the_known() -> None:
 
 @pytest.mark.parametrize("method", ["fused", "adaptive", "bayes_kernel", "keyword"])
 def test_a_stored_topic_judges_as_before(method: str) -> None:
-    model = teach(learned(method=method, keywords=("cup",)), text_page("music", 1), relevant=False)
+    model = give_feedback(
+        learned(method=method, keywords=("cup",)), text_page("music", 1), relevant=False
+    )
     read = TopicModel.from_json(json.loads(json.dumps(model.to_json())), background=background())
     pages = pages_of("football", 5, start=30) + pages_of("music", 5)
     assert read.version == model.version
@@ -199,7 +201,7 @@ def test_a_topic_is_learned_again_when_the_concepts_changed() -> None:
 
 
 def test_a_topic_in_use_bears_that_the_background_learns() -> None:
-    """A daemon keeps the model while the nightly lesson teaches the background."""
+    """A daemon keeps the model while the nightly training teaches the background."""
     growing = Background()
     model = TopicModel.learn(pages_of("football", 3), background=growing)
     before = model.judge(text_page("football", 50)).score
@@ -208,7 +210,7 @@ def test_a_topic_in_use_bears_that_the_background_learns() -> None:
             growing.observe(weighted_terms(page))
     assert growing.learn_concepts()
     assert model.judge(text_page("football", 50)).score == pytest.approx(before, abs=0.2)
-    assert teach(model, text_page("music", 1), relevant=False).version != model.version
+    assert give_feedback(model, text_page("music", 1), relevant=False).version != model.version
     again = TopicModel.learn(pages_of("football", 3), background=growing)
     assert not [text for text in again.warnings if "fetched" in text]
 
@@ -267,6 +269,6 @@ def test_evidence_is_bounded() -> None:
 
 def test_hostile_text_does_no_harm() -> None:
     page = PageText("u\x00", title="\ud800 goal", body="\u202e" * 100 + "striker match " * 20)
-    model = teach(learned(), replace(page, meta="\x00"), relevant=True)
+    model = give_feedback(learned(), replace(page, meta="\x00"), relevant=True)
     read = TopicModel.from_json(model.to_json(), background=background())
     assert read.judge(page).score == pytest.approx(model.judge(page).score)

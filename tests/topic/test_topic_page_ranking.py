@@ -58,13 +58,13 @@ def test_empty_pages_and_seeds_without_words() -> None:
 def test_what_the_user_turned_down_counts_as_a_negative() -> None:
     turned_down = {"bridge": 2.0, "card": 2.0, "game": 2.0}
     plain = ranking()
-    taught = PageRanking(Background(), SEEDS, rejected=[turned_down] * 5)
-    for made in (plain, taught):
+    trained = PageRanking(Background(), SEEDS, rejected=[turned_down] * 5)
+    for made in (plain, trained):
         for number in range(20):
             made.add(f"http://like.org/{number}", LIKE | {f"own{number}": 1.0})
         made.add("http://cards.org/", {"bridge": 2.0, "card": 1.0})
     place = [
-        made.ranked("logistic").index("http://cards.org/") / len(made) for made in (plain, taught)
+        made.ranked("logistic").index("http://cards.org/") / len(made) for made in (plain, trained)
     ]
     assert place[1] > place[0]
 

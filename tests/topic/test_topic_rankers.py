@@ -129,7 +129,7 @@ def test_corrections_part_the_pages() -> None:
     sample = np.random.default_rng(0).normal(size=500)
     free = choose_threshold([3.0, 4.0], sample)
     wrong = [2.4, 2.5, 2.6, 2.7]
-    taught = corrected(free, examples=[3.0, 4.0], relevant=[3.5], irrelevant=wrong)
-    assert taught.source == "corrections"
+    trained = corrected(free, examples=[3.0, 4.0], relevant=[3.5], irrelevant=wrong)
+    assert trained.source == "corrections"
     assert free.source == "examples"
-    assert 2.7 < taught.value <= 3.0
+    assert 2.7 < trained.value <= 3.0

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from topic_pages import teach
+from topic_pages import give_feedback
 
 from classifier.topic.background import Background
 from classifier.topic.evidence import Evidence
@@ -56,7 +56,7 @@ def test_similarity_is_the_mean_of_cosine_and_formula_8() -> None:
     assert similarity.of({"dog": 5.0}) == pytest.approx((2**-0.5 + semantic) / 2)
 
 
-def test_without_a_tree_exact_terms_count_and_the_user_is_told() -> None:
+def test_without_a_tree_exact_terms_count_and_the_user_is_warned() -> None:
     similarity = SemanticSimilarity(TOPIC, None)
     assert similarity.notes == (NO_TREE,)
     assert similarity.of({"cat": 1.0}) == 0.0
@@ -138,8 +138,10 @@ def test_a_link_in_words_that_are_near_in_the_tree_is_worth_more() -> None:
 
 
 def test_a_parent_that_was_never_seen_is_worth_what_others_say_of_it() -> None:
-    told, silent = SimilarityOrder().expect([link("x", "?", parent_score=0.9), link("x")], wolves())
-    assert told - silent == pytest.approx(0.45)
+    likeness, silent = SimilarityOrder().expect(
+        [link("x", "?", parent_score=0.9), link("x")], wolves()
+    )
+    assert likeness - silent == pytest.approx(0.45)
 
 
 def test_a_fetched_child_counts_with_its_page() -> None:
@@ -159,5 +161,5 @@ def test_what_a_user_calls_relevant_is_part_of_the_likeness() -> None:
     order = SimilarityOrder()
     before = order.expect([link("car")], wolves())[0]
     page = PageText("https://s.example/c", "car", body="car", language="en")
-    taught = teach(wolves(), page, relevant=True)
-    assert order.expect([link("car")], taught)[0] > before
+    trained = give_feedback(wolves(), page, relevant=True)
+    assert order.expect([link("car")], trained)[0] > before

@@ -122,8 +122,8 @@ def test_terms_are_short_words_in_lower_case(text: str, language: str) -> None:
 
 
 @given(st.text(max_size=300), st.none() | st.text(max_size=5))
-def test_any_text_has_a_language(text: str, told: str | None) -> None:
-    assert isinstance(language_of(text, told), str)
+def test_any_text_has_a_language(text: str, likeness: str | None) -> None:
+    assert isinstance(language_of(text, likeness), str)
 
 
 def test_positions_weigh_their_terms() -> None:

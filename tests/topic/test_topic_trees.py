@@ -1,4 +1,4 @@
-"""Semantic trees: what each format reads as, and what a broken file is told."""
+"""Semantic trees: what each format reads as, and what a broken file is announced."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def crawled_background(per_field: int = 40, fields: Sequence[str] = tuple(FIELDS
     return background
 
 
-def teach(model: TopicModel, page: PageText, *, relevant: bool) -> TopicModel:
+def give_feedback(model: TopicModel, page: PageText, *, relevant: bool) -> TopicModel:
     """What a model becomes when a user corrects it: learned again from what it knew, and this page."""
     terms = truncated(weighted_terms(page), MAX_TERMS)
     known = model.evidence

@@ -53,10 +53,10 @@ def backup(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def is_whole(home: Path) -> bool:
     with opened(home) as store:
-        told = [page.url for page in announced_pages(store)]
+        announced = [page.url for page in announced_pages(store)]
         body = store.cache.get(HOME + "one", body_md5(BODY))
     model = (home / "models" / "0002-abcdef01" / "manifest.json").read_text()
-    return (told, body, model) == ([HOME + "one"], BODY, MANIFEST)
+    return (announced, body, model) == ([HOME + "one"], BODY, MANIFEST)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -216,7 +216,7 @@ def killed_at_the_end(home: Path) -> bool:
     return not list(home.parent.rglob("~*"))
 
 
-def test_a_store_is_not_begun_anew_where_a_restore_was_cut_off(
+def test_a_store_is_not_begun_again_where_a_restore_was_cut_off(
     backup: Path, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"

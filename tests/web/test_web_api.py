@@ -109,8 +109,8 @@ def test_new_pages_are_narrowed(served: Served, params: dict[str, Any], urls: li
     assert [page["url"] for page in answer["pages"]] == urls
 
 
-def test_marks_are_set_in_bulk_and_asked_for(served: Served, told: Ids) -> None:
-    client, (first, second, *_) = served.client(), told()
+def test_marks_are_set_in_bulk_and_asked_for(served: Served, announced: Ids) -> None:
+    client, (first, second, *_) = served.client(), announced()
     order = {"pages": [first, second, 10**9], "read": True, "starred": True}
     assert client.post("/api/v1/pages/marks", json=order).json() == {"pages": [first, second]}
     starred = client.get("/api/v1/pages", params={"starred": True}).json()["pages"]
@@ -179,13 +179,13 @@ def test_a_bad_question_is_refused(served: Served, params: dict[str, Any]) -> No
     assert served.client().get("/api/v1/pages", params=params).status_code in (400, 422)
 
 
-def test_an_answer_is_not_sent_twice(served: Served, told: Ids) -> None:
+def test_an_answer_is_not_sent_twice(served: Served, announced: Ids) -> None:
     client = served.client()
     first = client.get("/api/v1/pages")
     known = {"If-None-Match": first.headers["etag"]}
     again = client.get("/api/v1/pages", headers=known)
     assert (again.status_code, again.content) == (304, b"")
-    client.post("/api/v1/pages/marks", json={"pages": told()[:1], "read": True})
+    client.post("/api/v1/pages/marks", json={"pages": announced()[:1], "read": True})
     assert client.get("/api/v1/pages", headers=known).status_code == 200
 
 
@@ -213,9 +213,9 @@ def test_adding_a_known_site_without_terms_leaves_its_own(served: Served) -> Non
 def test_hubs_and_labels(served: Served) -> None:
     client = served.client()
     assert HOME in [hub["url"] for hub in client.get("/api/v1/hubs?site=1").json()]
-    order = {"urls": [HOME + "tags/", HOME], "label": "topic"}
+    order = {"urls": [HOME + "tags/", HOME], "label": "article"}
     done, refused = client.post("/api/v1/labels", json=order).json()
-    assert done["label"] == "topic"
+    assert done["label"] == "article"
     assert "begins there" in refused["error"]
     assert client.get("/api/v1/labels?origin=user").json()[0]["url"] == HOME + "tags/"
     assert "hub_score" in client.get("/api/v1/check", params={"url": HOME + "x"}).json()
@@ -236,12 +236,12 @@ def test_labels_go_out_and_come_in_as_text(served: Served) -> None:
     assert bad.json()["detail"].startswith("labels 'line 3'")
 
 
-def test_topics_are_begun_taught_and_ended(served: Served, told: Ids) -> None:
+def test_topics_are_begun_trained_and_ended(served: Served, announced: Ids) -> None:
     client = served.client()
     order = {"name": "Bridges", "keywords": ["bridge"], "examples": [HOME + "new-0.html"]}
     topic = client.post("/api/v1/topics", json=order).json()
-    lesson = {"pages": told()[:1], "topic": topic["id"], "relevant": False}
-    assert client.post("/api/v1/pages/marks", json=lesson).status_code == 200
+    marks = {"pages": announced()[:1], "topic": topic["id"], "relevant": False}
+    assert client.post("/api/v1/pages/marks", json=marks).status_code == 200
     path = f"/api/v1/topics/{topic['id']}"
     origins = {one["origin"] for one in client.get(f"{path}/examples").json()}
     assert origins == {"example", "irrelevant"}

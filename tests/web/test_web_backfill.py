@@ -95,7 +95,7 @@ def test_it_is_read_when_it_was_marked(served: Served) -> None:
     assert "older articles" not in client.get("/?show=unread").text
 
 
-def test_the_feeds_tell_the_event_once_and_the_pages_on_demand(served: Served) -> None:
+def test_the_feeds_announce_the_event_once_and_the_pages_on_demand(served: Served) -> None:
     gain(served, *NAMES)
     client = served.client()
     for path in ("/feeds/new", "/feeds/site/1"):
@@ -132,11 +132,11 @@ def test_the_history_of_the_site_and_of_the_page_name_it(served: Served) -> None
     assert "30 older under /blog/2007/03/" in client.get("/sites/1").text
     page = served.store.backfills.pages(BackfillQuery(event=number, limit=1))[0]
     assert "an older page that a list gained" in client.get(f"/pages/{page.page_id}").text
-    told = client.get("/check", params={"url": page.url}).text
-    assert "30 older articles were added under /blog/2007/03/" in told
+    announced = client.get("/check", params={"url": page.url}).text
+    assert "30 older articles were added under /blog/2007/03/" in announced
 
 
-def test_nobody_is_told_of_an_event_that_is_not_there(served: Served) -> None:
+def test_nobody_hears_of_an_event_that_is_not_there(served: Served) -> None:
     assert served.client().get("/backfills/123456").status_code == 404
 
 

@@ -165,7 +165,7 @@ def test_the_language_is_switched_and_stays(shown: Page) -> None:
     expect(shown.get_by_role("heading", level=1)).to_have_text("Sites and hubs")
 
 
-def test_relevance_is_taught_with_one_click(shown: Page) -> None:
+def test_relevance_is_trained_with_one_click(shown: Page) -> None:
     shown.get_by_role("link", name="Topics").click()
     shown.get_by_label("Name").fill("Bridges")
     shown.get_by_label("Key words").fill("bridge")

@@ -45,7 +45,7 @@ class Clients:
 
 
 def is_cut_off(sock: socket.socket) -> bool:
-    """Tell whether the server ends the connection without a word; waits until it says something."""
+    """Return whether the server ends the connection without a word; waits until it says something."""
     try:
         return sock.recv(1_000) == b""
     except ConnectionResetError:

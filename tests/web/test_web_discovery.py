@@ -1,4 +1,4 @@
-"""Further sites by page and API: proposals are shown, taken and turned down; the last search is told."""
+"""Further sites by page and API: proposals are shown, taken and turned down; the last search is announced."""
 
 from __future__ import annotations
 

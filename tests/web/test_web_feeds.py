@@ -51,12 +51,12 @@ def test_markup_in_a_title_is_text() -> None:
 def test_both_forms_tell_the_same(served: Served, path: str) -> None:
     client = served.client()
     parsed = feedparser.parse(client.get(f"{path}.atom").content)
-    told = client.get(f"{path}.json").json()
+    announced = client.get(f"{path}.json").json()
     assert not parsed.bozo
     assert [(e.id, e.link, e.title) for e in parsed.entries] == [
-        (item["id"], item["url"], item["title"]) for item in told["items"]
+        (item["id"], item["url"], item["title"]) for item in announced["items"]
     ]
-    assert told["version"] == "https://jsonfeed.org/version/1.1"
+    assert announced["version"] == "https://jsonfeed.org/version/1.1"
     assert urlsplit(parsed.feed.links[0].href).path == f"{path}.atom"
 
 

@@ -40,9 +40,9 @@ def hook() -> Iterator[WebHook]:
 
 
 @pytest.fixture
-def told_by_hook(served: Served, told: Ids, hook: WebHook) -> Served:
+def announced_by_hook(served: Served, announced: Ids, hook: WebHook) -> Served:
     """A channel over which one page was sent, one was given up, and one waits."""
-    box, ids = served.store.outbox, told()[:3]
+    box, ids = served.store.outbox, announced()[:3]
     box.queue("hook", ids, now=served.clock.now() - 60)
     for entry, key in zip(box.open("hook"), ("one", "two"), strict=False):
         box.begin([entry.id], key)
@@ -58,8 +58,8 @@ def test_without_a_channel_the_page_says_how_to_have_one(empty: Served) -> None:
     assert 'action="/messages/test"' not in html
 
 
-def test_the_page_shows_how_each_channel_stands(told_by_hook: Served) -> None:
-    html = told_by_hook.client().get("/messages").text
+def test_the_page_shows_how_each_channel_stands(announced_by_hook: Served) -> None:
+    html = announced_by_hook.client().get("/messages").text
     for said in ("every 1 h", "not 22:00-07:00", "given up 1", "sent 1", "waiting 1", "30 s ago"):
         assert said in html, said
     assert "it answered &lt;b&gt;500&lt;/b&gt;" in html
@@ -67,8 +67,8 @@ def test_the_page_shows_how_each_channel_stands(told_by_hook: Served) -> None:
     assert "there is no such topic" in html
 
 
-def test_no_answer_has_the_address_of_a_channel(told_by_hook: Served) -> None:
-    client = told_by_hook.client()
+def test_no_answer_has_the_address_of_a_channel(announced_by_hook: Served) -> None:
+    client = announced_by_hook.client()
     for path in ("/messages", "/api/v1/messages", "/api/v1/messages/hook/outbox"):
         answer = client.get(path)
         assert answer.status_code == 200
@@ -76,8 +76,8 @@ def test_no_answer_has_the_address_of_a_channel(told_by_hook: Served) -> None:
         assert "json://" not in answer.text
 
 
-def test_a_channel_is_tried_by_a_button(told_by_hook: Served, hook: WebHook) -> None:
-    client = told_by_hook.client()
+def test_a_channel_is_tried_by_a_button(announced_by_hook: Served, hook: WebHook) -> None:
+    client = announced_by_hook.client()
     whole = post(client, "/messages/test", channel="hook")
     assert "The test was sent." in whole.text
     assert 'name="back" value="/"' in whole.text
@@ -92,12 +92,12 @@ def test_a_test_that_fails_says_why_without_the_secret(served: Served) -> None:
     with WebHook(lambda _: 500) as hook:
         with_channels(served, ChannelSettings("hook", hook.url))
         html = post(served.client(), "/messages/test", channel="hook").text
-        told = served.client().post("/api/v1/messages/hook/test").json()
+        announced = served.client().post("/api/v1/messages/hook/test").json()
     assert len(hook.messages) == 2
     assert "The test was not taken:" in html
-    assert told["sent"] is False
-    assert told["error"]
-    assert "hook-secret" not in html + told["error"]
+    assert announced["sent"] is False
+    assert announced["error"]
+    assert "hook-secret" not in html + announced["error"]
 
 
 @pytest.mark.parametrize(
@@ -123,23 +123,23 @@ def test_a_test_reaches_no_address_that_is_not_public(served: Served, hook: WebH
     assert hook.messages == []
 
 
-def test_tests_are_sent_one_at_a_time(told_by_hook: Served, hook: WebHook) -> None:
+def test_tests_are_sent_one_at_a_time(announced_by_hook: Served, hook: WebHook) -> None:
     with overview._trying:
-        answer = told_by_hook.client().post("/api/v1/messages/hook/test").json()
+        answer = announced_by_hook.client().post("/api/v1/messages/hook/test").json()
     assert answer == {"sent": False, "error": "another test is under way"}
     assert hook.messages == []
 
 
-def test_what_was_given_up_waits_again(told_by_hook: Served) -> None:
-    client = told_by_hook.client()
+def test_what_was_given_up_waits_again(announced_by_hook: Served) -> None:
+    client = announced_by_hook.client()
     assert post(client, "/messages/retry", channel="hook").headers["location"] == "/messages"
     (hook, _) = client.get("/api/v1/messages").json()
     assert hook["counts"] == {"waiting": 2, "sending": 0, "sent": 1, "failed": 0}
     assert client.post("/api/v1/messages/hook/retry").json() == {"waiting": 0}
 
 
-def test_the_api_tells_channels_and_outbox(told_by_hook: Served) -> None:
-    client = told_by_hook.client()
+def test_the_api_tells_channels_and_outbox(announced_by_hook: Served) -> None:
+    client = announced_by_hook.client()
     (hook, new) = client.get("/api/v1/messages").json()
     assert (hook["every_minutes"], hook["last_error"], new["topic"]) == (90, ERROR, "none")
     entries = client.get("/api/v1/messages/hook/outbox").json()
@@ -147,19 +147,19 @@ def test_the_api_tells_channels_and_outbox(told_by_hook: Served) -> None:
     assert len(client.get("/api/v1/messages/hook/outbox?limit=1").json()) == 1
 
 
-def test_a_channel_that_is_not_there_is_404(told_by_hook: Served) -> None:
-    client = told_by_hook.client()
+def test_a_channel_that_is_not_there_is_404(announced_by_hook: Served) -> None:
+    client = announced_by_hook.client()
     assert client.get("/api/v1/messages/none/outbox").status_code == 404
     for path in ("test", "retry"):
         assert client.post(f"/api/v1/messages/none/{path}").status_code == 404
         assert post(client, f"/messages/{path}", channel="none").status_code == 404
 
 
-def test_who_only_reads_is_shown_no_button(told_by_hook: Served) -> None:
+def test_who_only_reads_is_shown_no_button(announced_by_hook: Served) -> None:
     from incremental.web.access import new_token
 
-    token = new_token(told_by_hook.store, "reader", "read", now=told_by_hook.clock.now())
-    client = told_by_hook.client()
+    token = new_token(announced_by_hook.store, "reader", "read", now=announced_by_hook.clock.now())
+    client = announced_by_hook.client()
     post(client, "/login", secret=token)
     html = client.get("/messages").text
     assert "hook" in html

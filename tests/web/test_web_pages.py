@@ -65,7 +65,7 @@ def test_every_text_that_is_said_is_in_the_catalogue_and_none_is_left_over() -> 
         re.findall(r"\b(?:t|words|self\.words)\(f?['\"]([a-z_]+\.[a-z_]*)(?:['\"] ~|\{)", text)
     )
     tables = set(re.findall(r"maybe\(['\"]([a-z_]+)['\"]", text)) | {"sentence"}
-    tables |= {"hub_state", "page_state", "fetch", "kept_back"}
+    tables |= {"hub_state", "page_state", "fetch", "withheld"}
     called = said | {f"{key}_one" for key in said} | {"time.ago", "time.ahead"}
     left = {key for key in keys - called if not key.startswith(tuple(begun))}
     assert {key for key in left if key.partition(".")[0] not in tables} == set()
@@ -137,7 +137,7 @@ def test_a_page_that_is_not_there_says_so(served: Served) -> None:
 # --- hostile text -----------------------------------------------------------------------------
 
 
-def tell_hostile_page(served: Served) -> str:
+def announce_hostile_page(served: Served) -> str:
     """Let a site show a page with a hostile anchor, title and address."""
     store, now = served.store, served.clock.now()
     hub = next(hub for hub in store.read.hubs(1) if hub.url == HOME)
@@ -147,7 +147,7 @@ def tell_hostile_page(served: Served) -> str:
 
 
 def test_text_of_sites_is_text_everywhere(served: Served) -> None:
-    tell_hostile_page(served)
+    announce_hostile_page(served)
     client = served.client()
     page = client.get("/api/v1/pages").json()["pages"][0]
     for path in (
@@ -172,8 +172,8 @@ def test_an_error_tells_back_nothing_as_markup(served: Served) -> None:
 # --- what the forms do ------------------------------------------------------------------------
 
 
-def test_marks_answer_with_the_row_as_it_is_now(served: Served, told: Ids) -> None:
-    client, page = served.client(), told()[0]
+def test_marks_answer_with_the_row_as_it_is_now(served: Served, announced: Ids) -> None:
+    client, page = served.client(), announced()[0]
     token = {"X-Form-Token": form_token(client), "HX-Request": "true"}
     row = client.post(f"/pages/{page}/mark", data={"mark": "star"}, headers=token).text
     assert row.strip().startswith("<li")
@@ -184,17 +184,17 @@ def test_marks_answer_with_the_row_as_it_is_now(served: Served, told: Ids) -> No
     )
 
 
-def test_without_script_a_mark_leads_back(served: Served, told: Ids) -> None:
+def test_without_script_a_mark_leads_back(served: Served, announced: Ids) -> None:
     client = served.client()
-    answer = post(client, f"/pages/{told()[0]}/mark", mark="read", back="/?show=unread")
+    answer = post(client, f"/pages/{announced()[0]}/mark", mark="read", back="/?show=unread")
     assert (answer.status_code, answer.headers["location"]) == (303, "/?show=unread")
     assert len(re.findall('class="item unread', client.get("/").text)) == 3
-    post(client, "/read", page=told())
+    post(client, "/read", page=announced())
     assert 'class="item unread' not in client.get("/").text
 
 
-def test_two_browsers_that_mark_at_once_both_have_their_way(served: Served, told: Ids) -> None:
-    pages = told()
+def test_two_browsers_that_mark_at_once_both_have_their_way(served: Served, announced: Ids) -> None:
+    pages = announced()
     # FastAPI builds its routes when the first request comes, which one event loop does at a time.
     assert served.client().get("/").status_code == 200
 
@@ -214,7 +214,7 @@ def test_what_came_since_is_put_on_top(served: Served) -> None:
     fresh = re.search(r'hx-get="(/fresh\?after=\d+)"', client.get("/").text)
     assert fresh is not None
     assert client.get(fresh[1]).status_code == 204
-    tell_hostile_page(served)
+    announce_hostile_page(served)
     assert 'class="item unread arrived"' in client.get(fresh[1]).text
 
 
@@ -256,7 +256,7 @@ def test_a_change_is_shown_word_by_word(served: Served) -> None:
     assert "<del>" in html
 
 
-def test_topics_are_begun_and_taught_from_the_list(served: Served, told: Ids) -> None:
+def test_topics_are_begun_and_trained_from_the_list(served: Served, announced: Ids) -> None:
     client = served.client()
     there = post(client, "/topics", name="Bridges", keywords="bridge, 桥梁", urls="").headers[
         "location"
@@ -264,7 +264,7 @@ def test_topics_are_begun_and_taught_from_the_list(served: Served, told: Ids) ->
     assert "桥梁" in client.get(there).text
     token = {"X-Form-Token": form_token(client), "HX-Request": "true"}
     data = {"mark": "relevant", "topic": there.rpartition("/")[2]}
-    row = client.post(f"/pages/{told()[0]}/mark", data=data, headers=token).text
+    row = client.post(f"/pages/{announced()[0]}/mark", data=data, headers=token).text
     assert re.search(r'value="relevant"[^>]*aria-pressed="true"', row)
     assert "Relevant" in client.get(there).text
 

@@ -119,7 +119,7 @@ def _confirm(pushes: Pushes, form: dict[str, str], now: float) -> int:
     return pushes.receive(CallbackRequest("GET", token, question), now).code
 
 
-def _tell(pushes: Pushes, form: dict[str, str], body: bytes, now: float) -> int:
+def _ping(pushes: Pushes, form: dict[str, str], body: bytes, now: float) -> int:
     digest = hmac.new(form["hub.secret"].encode(), body, hashlib.sha256).hexdigest()
     headers = {"x-hub-signature": f"sha256={digest}"}
     token = form["hub.callback"].rsplit("/", 1)[1]
@@ -141,11 +141,11 @@ def test_a_feed_that_offers_a_hub_is_subscribed_to_and_read_when_the_hub_says_so
         assert _state(crawl).push_until == pytest.approx(now + 10 * DAY, abs=5)
 
         crawl.run(2 * HOUR + MINUTE)
-        told_at, feed = crawl.clock.now(), crawl.hub(FEED)
+        pinged_at, feed = crawl.clock.now(), crawl.hub(FEED)
         assert feed is not None
-        assert feed.due_at > told_at + 35 * MINUTE
-        assert _tell(pushes, form, b"<rss/>", told_at) == 202
-        pushes.step(told_at)
+        assert feed.due_at > pinged_at + 35 * MINUTE
+        assert _ping(pushes, form, b"<rss/>", pinged_at) == 202
+        pushes.step(pinged_at)
         crawl.run(30 * MINUTE)
         assert crawl.new() == ["/new.html"]
 

@@ -314,7 +314,7 @@ def test_302_a_message_without_a_signature_is_dropped(
     assert subscriber.state().pinged_at == 0
 
 
-def test_a_page_that_changes_its_hub_is_subscribed_to_anew(
+def test_a_page_that_changes_its_hub_is_subscribed_to_again(
     site: Publisher, subscribed: tuple[Subscriber, dict[str, str]]
 ) -> None:
     subscriber, _ = subscribed

@@ -46,7 +46,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                 yield number, _decode(path, number, raw)
     except _DAMAGE as error:
         raise TreeError(
-            path, number, "is damaged or cut off after this line; fetch it anew"
+            path, number, "is damaged or cut off after this line; fetch it again"
         ) from error
     except OSError as error:
         raise TreeError(path, number, f"cannot be read on: {error}") from error
@@ -58,7 +58,7 @@ def read_bytes(path: Path) -> bytes:
         with open_source(path) as stream:
             data = stream.read(MAX_BYTES + 1)
     except _DAMAGE as error:
-        raise TreeError(path, 0, "is damaged or cut off; fetch it anew") from error
+        raise TreeError(path, 0, "is damaged or cut off; fetch it again") from error
     except OSError as error:
         raise TreeError(path, 0, f"cannot be read: {error}") from error
     if len(data) > MAX_BYTES:

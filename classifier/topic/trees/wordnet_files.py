@@ -44,7 +44,7 @@ def _read_data(builder: TreeBuilder, path: Path, part: str) -> set[str]:
                 raise TreeError(
                     path,
                     number,
-                    f"says it begins at byte {offset}, but does at {place}; fetch it anew",
+                    f"says it begins at byte {offset}, but does at {place}; fetch it again",
                 )
             sense = builder.sense(f"{part}:{offset}", number)
             offsets.add(offset)

@@ -22,7 +22,7 @@ class OwnIndexProvider(SearchProvider):
         self._store = store
 
     def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
-        """Return up to *count* told pages that hold the words, the newest first."""
+        """Return up to *count* announced pages that hold the words, the newest first."""
         limit = max(min(count * page, 1_000), 1)
         answer = self._store.answers.new(NewQuery(text=query, limit=limit))
         found = tuple(

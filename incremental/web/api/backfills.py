@@ -10,7 +10,7 @@ from fastapi import Path as InPath
 from incremental.results.schema import page_json
 from incremental.saved_searches import Filters
 from incremental.web.api.page_shapes import BACKFILL_PAGES, BACKFILLS
-from incremental.web.api.replies import REFUSED, RowId
+from incremental.web.api.schemas import REFUSED, RowId
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
 from incremental.web.routes.backfills import event_numbered

@@ -14,7 +14,7 @@ from pydantic import Field, StringConstraints
 from incremental.discovery.accepting import accept_sites, proposals_named, reject_sites
 from incremental.explain.discovery import discovery_facts, proposal_facts
 from incremental.results.lookup import topic_numbered
-from incremental.web.api.replies import REFUSED, Moment, Order, Reply
+from incremental.web.api.schemas import REFUSED, Moment, RequestSchema, ResponseSchema
 from incremental.web.api.topic_api import TopicId
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
@@ -27,7 +27,7 @@ _State = Literal["proposed", "accepted", "rejected", "all"]
 _Host = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 
 
-class ProposedPage(Reply):
+class ProposedPage(ResponseSchema):
     """A page of a proposed site, and what the ranking makes of it."""
 
     url: str
@@ -35,14 +35,14 @@ class ProposedPage(Reply):
     score: float
 
 
-class ProposedHub(Reply):
+class ProposedHub(ResponseSchema):
     """A page of a proposed site that seems to lead to others."""
 
     url: str
     probability: float
 
 
-class Proposal(Reply):
+class Proposal(ResponseSchema):
     """A site that seems worth watching, and what was said of it."""
 
     site: str
@@ -55,13 +55,13 @@ class Proposal(Reply):
     decided_at: Moment
 
 
-class Choice(Order):
+class Choice(RequestSchema):
     """Sites, as the proposals name them."""
 
     sites: Annotated[list[_Host], Field(min_length=1, max_length=_MOST_SITES)]
 
 
-class Decided(Reply):
+class Decided(ResponseSchema):
     """Sites of which something was said."""
 
     sites: list[str]
@@ -69,7 +69,7 @@ class Decided(Reply):
     """Of accepted ones, in the same order: their numbers as watched sites."""
 
 
-class Run(Reply):
+class Run(ResponseSchema):
     """A search for further sites."""
 
     id: int
@@ -84,7 +84,7 @@ class Run(Reply):
     ended_at: Moment
 
 
-class Round(Reply):
+class Round(ResponseSchema):
     """One choice among the ways of finding pages, and what came of it."""
 
     number: int
@@ -99,7 +99,7 @@ class Round(Reply):
     at: Moment
 
 
-class Discovery(Reply):
+class Discovery(ResponseSchema):
     """How the last search went."""
 
     run: Run | None
@@ -131,7 +131,7 @@ def list_proposals(
 
 
 @router.post("/topics/{topic_id}/proposals/accept")
-def accept(request: Request, topic_id: TopicId, order: Choice) -> Decided:
+def accept(request: Request, topic_id: TopicId, body: Choice) -> Decided:
     """Watch proposed sites, beginning from the hubs that were found there.
 
     If one of them was never proposed, none is watched.
@@ -139,16 +139,16 @@ def accept(request: Request, topic_id: TopicId, order: Choice) -> Decided:
     web = web_of(request)
     with web.store() as store:
         topic = topic_numbered(store, topic_id)
-        chosen = proposals_named(store, topic.id, order.sites)
+        chosen = proposals_named(store, topic.id, body.sites)
         ids = accept_sites(store, chosen, topic=topic.name, now=web.now())
     return Decided(sites=[one.host for one in chosen], site_ids=ids)
 
 
 @router.post("/topics/{topic_id}/proposals/reject")
-def reject(request: Request, topic_id: TopicId, order: Choice) -> Decided:
+def reject(request: Request, topic_id: TopicId, body: Choice) -> Decided:
     """Turn sites down: they are not proposed again, and pages like theirs rank lower."""
     web = web_of(request)
     with web.store() as store:
-        chosen = proposals_named(store, topic_numbered(store, topic_id).id, order.sites)
+        chosen = proposals_named(store, topic_numbered(store, topic_id).id, body.sites)
         reject_sites(store, chosen, now=web.now())
     return Decided(sites=[one.host for one in chosen])

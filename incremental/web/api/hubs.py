@@ -15,7 +15,7 @@ from incremental.explain.page import explain, hub_rows
 from incremental.results.lookup import site_numbered
 from incremental.training.corrections import correct
 from incremental.training.label_files import export_labels, import_labels
-from incremental.web.api.replies import (
+from incremental.web.api.schemas import (
     REFUSED,
     Explanation,
     Hub,
@@ -33,7 +33,7 @@ from store.enums import LabelOrigin
 from store.values import LabelEntry
 
 router = APIRouter(prefix="/api/v1", tags=["hubs"], route_class=ConditionalRoute, responses=REFUSED)
-_LABELS: Any = list[shape_of(LabelEntry, leave=["identity", "anchor"])]  # type: ignore[misc]  # made of fields
+_LABELS: Any = list[shape_of(LabelEntry, leave=["canonical_key", "anchor"])]  # type: ignore[misc]  # made of fields
 _LIMIT = Query(ge=1, le=5_000, description="At most so many.")
 
 
@@ -43,7 +43,7 @@ def list_hubs(
     site: Annotated[RowId | None, Query(description="Only of this site.")] = None,
     limit: Annotated[int, _LIMIT] = 200,
 ) -> list[Hub]:
-    """List hub pages, the most fruitful first: what each brought, and when and why it is visited next."""
+    """List hub pages, the most productive first: what each brought, and when and why it is visited next."""
     web = web_of(request)
     with web.store() as store:
         rows = [site_numbered(store, site)] if site is not None else store.read.sites()
@@ -64,14 +64,14 @@ def list_labels(
 
 
 @router.post("/labels")
-def label_pages(request: Request, order: NewLabels) -> list[LabelResult]:
+def label_pages(request: Request, body: NewLabels) -> list[LabelResult]:
     """Say what pages are: it acts at once, outranks all else, and teaches the classifier."""
     web = web_of(request)
     results = []
     with web.store() as store:
-        for url in order.urls:
+        for url in body.urls:
             try:
-                done = correct(store, url, order.label, now=web.now())
+                done = correct(store, url, body.label, now=web.now())
             except InputError as error:
                 results.append(LabelResult(url=url, error=str(error)))
             else:
@@ -88,12 +88,12 @@ def export_all_labels(request: Request) -> PlainTextResponse:
 
 
 @router.post("/labels/import")
-def import_label_file(request: Request, order: LabelFile) -> ImportedLabels:
+def import_label_file(request: Request, body: LabelFile) -> ImportedLabels:
     """Take in labels of another machine, for training: all of them, or none if a line is wrong."""
     web = web_of(request)
     with web.store() as store, tempfile.TemporaryDirectory(prefix="hubwatch-") as folder:
         path = Path(folder) / "labels.tsv"
-        path.write_bytes(order.content.encode("utf-8", "replace"))
+        path.write_bytes(body.content.encode("utf-8", "replace"))
         try:
             count, changed = import_labels(store, path, now=web.now())
         except LabelFileError as error:

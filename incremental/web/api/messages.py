@@ -1,4 +1,4 @@
-"""Messages: the channels of the settings, whether they work, and what became of what was to be told."""
+"""Messages: the channels of the settings, whether they work, and what became of what was to be announced."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastapi import Path as InPath
 
 from incremental.fetch.libraries import LibraryGate
 from incremental.notify.overview import ChannelStanding, channel_named, send_test, standings
-from incremental.web.api.replies import REFUSED, Reply, shape_of
+from incremental.web.api.schemas import REFUSED, ResponseSchema, shape_of
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
 from store.outbox import OutboxRow
@@ -26,7 +26,7 @@ _CHANNELS: Any = list[shape_of(ChannelStanding)]  # type: ignore[misc]  # made o
 _ENTRIES: Any = list[shape_of(OutboxRow, leave=["message", "anchor", "site_id", "backfill_id"])]  # type: ignore[misc]  # likewise
 
 
-class Tried(Reply):
+class Tried(ResponseSchema):
     """What came of a test."""
 
     sent: bool
@@ -34,7 +34,7 @@ class Tried(Reply):
     """One line, without the service's key."""
 
 
-class Retried(Reply):
+class Retried(ResponseSchema):
     """Messages that wait again."""
 
     waiting: int

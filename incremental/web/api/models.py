@@ -9,7 +9,7 @@ from fastapi import Path as InPath
 
 from classifier.hub.registry import ModelRegistry
 from incremental.training.model_versions import use_model
-from incremental.web.api.replies import REFUSED, ActiveModel, Model
+from incremental.web.api.schemas import REFUSED, ActiveModel, Model
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
 

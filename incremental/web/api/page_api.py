@@ -13,7 +13,7 @@ from incremental.results.lookup import find_page, topic_numbered
 from incremental.results.schema import page_json, topic_json
 from incremental.saved_searches import Filters
 from incremental.times import moment
-from incremental.topics.editing import teach
+from incremental.topics.editing import give_feedback
 from incremental.web.api.page_shapes import (
     CHANGES,
     DIFF,
@@ -22,11 +22,11 @@ from incremental.web.api.page_shapes import (
     PAGE_TEXT,
     PAGE_VERSIONS,
     Marked,
-    MarkOrder,
+    MarkRequest,
     Sighting,
     Visit,
 )
-from incremental.web.api.replies import REFUSED, RowId, WebAddress
+from incremental.web.api.schemas import REFUSED, RowId, WebAddress
 from incremental.web.changes import Difference, difference, versions_of_change
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
@@ -62,7 +62,7 @@ def new_pages(  # noqa: PLR0913, PLR0917 - each narrows the same question
     read: bool | None = None,
     starred: bool | None = None,
 ) -> dict[str, Any]:
-    """List new pages. Paging by `cursor` neither skips nor repeats a page, whatever is told meanwhile."""
+    """List new pages. Paging by `cursor` neither skips nor repeats a page, whatever comes meanwhile."""
     web = web_of(request)
     filters = Filters(q, site, topic, verdict or "", language, since)
     if order is None:
@@ -106,7 +106,7 @@ def _page(store: Store, page_id: int) -> dict[str, Any]:
     return {
         **{name: getattr(detail, name) for name in detail.__slots__},
         "id": page_id,
-        "told": page_json(detail.news) if detail.news else None,
+        "announced": page_json(detail.news) if detail.news else None,
         "topics": [topic_json(mark) for mark in detail.topics],
     }
 
@@ -183,15 +183,15 @@ def get_visits(request: Request, page_id: PageId) -> list[Visit]:
 
 
 @router.post("/marks")
-def mark_pages(request: Request, order: MarkOrder) -> Marked:
+def mark_pages(request: Request, body: MarkRequest) -> Marked:
     """Mark pages: read, starred, or relevant to a topic; many at once."""
     web = web_of(request)
     with web.store() as store:
-        told = store.answers.mark(
-            order.pages, now=web.now(), read=order.read, starred=order.starred
+        announced = store.answers.mark(
+            body.pages, now=web.now(), read=body.read, starred=body.starred
         )
-        if order.topic is not None and order.relevant is not None:
-            name = topic_numbered(store, order.topic).name
-            urls = store.read.urls(told)
-            teach(store, name, urls, relevant=order.relevant, now=web.now())
-    return Marked(pages=told)
+        if body.topic is not None and body.relevant is not None:
+            name = topic_numbered(store, body.topic).name
+            urls = store.read.urls(announced)
+            give_feedback(store, name, urls, relevant=body.relevant, now=web.now())
+    return Marked(pages=announced)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, create_model, model_validator
 
-from incremental.web.api.replies import Moment, Order, Reply, RowId, shape_of
+from incremental.web.api.schemas import Moment, RequestSchema, ResponseSchema, RowId, shape_of
 from incremental.web.changes import Difference
 from store.announced import AnnouncedPage, TopicMark
 from store.answers import Copy, HistoryEntry, PageDetail, StoredText, Version
@@ -18,7 +18,7 @@ _event: Any = shape_of(BackfillEvent)
 _copy: Any = shape_of(Copy, leave=["site_id", "found_at"])
 NEW_PAGES: Any = create_model(
     "NewPages",
-    __base__=Reply,
+    __base__=ResponseSchema,
     __doc__="New pages, and the cursor to go on from; *more* = there is more behind it now.",
     pages=(list[_announced], ...),
     cursor=(int | None, ...),
@@ -26,23 +26,23 @@ NEW_PAGES: Any = create_model(
 )
 BACKFILLS: Any = create_model(
     "Backfills",
-    __base__=Reply,
+    __base__=ResponseSchema,
     __doc__="Older pages that lists gained, an event for each visit, and the cursor behind the latest.",
     backfills=(list[_event], ...),
     cursor=(int | None, ...),
 )
 BACKFILL_PAGES: Any = create_model(
     "BackfillPages",
-    __base__=Reply,
+    __base__=ResponseSchema,
     __doc__="Pages of an event, and the cursor to go on from.",
     pages=(list[_announced], ...),
     cursor=(int | None, ...),
 )
 PAGE: Any = shape_of(
     PageDetail,
-    leave=["page_id", "identity", "kept_back", "body_md5", "news", "text", "history"],
+    leave=["page_id", "canonical_key", "withheld", "body_md5", "news", "text", "history"],
     id=int,
-    told=_announced | None,
+    announced=_announced | None,
     topics=list[_mark],
     copies=list[_copy],
 )
@@ -52,7 +52,7 @@ CHANGES: Any = list[shape_of(HistoryEntry, leave=["hub_id"])]  # type: ignore[mi
 DIFF: Any = shape_of(Difference)
 
 
-class Sighting(Reply):
+class Sighting(ResponseSchema):
     """A page on a hub, from when to when."""
 
     hub: int
@@ -63,7 +63,7 @@ class Sighting(Reply):
     position: int
 
 
-class Visit(Reply):
+class Visit(ResponseSchema):
     """One fetch of a page."""
 
     id: int
@@ -77,8 +77,8 @@ class Visit(Reply):
     detail: str
 
 
-class MarkOrder(Order):
-    """Marks for pages that were told; what is left out stays as it is."""
+class MarkRequest(RequestSchema):
+    """Marks for pages that were announced; what is left out stays as it is."""
 
     pages: Annotated[list[RowId], Field(min_length=1, max_length=1_000)]
     read: bool | None = None
@@ -88,13 +88,13 @@ class MarkOrder(Order):
     relevant: bool | None = None
 
     @model_validator(mode="after")
-    def _needs_topic(self) -> MarkOrder:
+    def _needs_topic(self) -> MarkRequest:
         if (self.topic is None) != (self.relevant is None):
             raise ValueError("topic and relevant go together")
         return self
 
 
-class Marked(Reply):
-    """The pages that were told, and are marked now."""
+class Marked(ResponseSchema):
+    """The pages that were announced, and are marked now."""
 
     pages: list[int]

@@ -10,7 +10,7 @@ from fastapi import Path as InPath
 from incremental.errors import InputError
 from incremental.results.lookup import site_numbered
 from incremental.seeds import SeedTerms, add_seed
-from incremental.web.api.replies import (
+from incremental.web.api.schemas import (
     REFUSED,
     AddedSite,
     NewSites,
@@ -38,15 +38,15 @@ def list_sites(request: Request) -> list[Site]:
 
 
 @router.post("")
-def add_sites(request: Request, order: NewSites) -> list[AddedSite]:
+def add_sites(request: Request, body: NewSites) -> list[AddedSite]:
     """Watch the sites of these URLs; a running daemon begins within seconds.
 
     Adding one again sets its terms. Each URL has its own result: those that cannot be used say why.
     """
-    web, terms = web_of(request), _terms(order)
+    web, terms = web_of(request), _terms(body)
     results = []
     with web.store() as store:
-        for url in order.urls:
+        for url in body.urls:
             try:
                 fetch = web.settings.fetch
                 site_id = add_seed(store, url, now=web.now(), terms=terms, fetch=fetch)
@@ -57,16 +57,16 @@ def add_sites(request: Request, order: NewSites) -> list[AddedSite]:
     return results
 
 
-def _terms(order: NewSites) -> SeedTerms | None:
+def _terms(body: NewSites) -> SeedTerms | None:
     """Return the terms of an order; None where it names none, so that a known site keeps its own."""
-    if order.model_fields_set == {"urls"}:
+    if body.model_fields_set == {"urls"}:
         return None
-    shortest, longest = order.min_interval_minutes, order.max_interval_hours
+    shortest, longest = body.min_interval_minutes, body.max_interval_hours
     return SeedTerms(
-        reach=order.reach,
-        include=tuple(order.include),
-        exclude=tuple(order.exclude),
-        requests_per_day=order.requests_per_day,
+        reach=body.reach,
+        include=tuple(body.include),
+        exclude=tuple(body.exclude),
+        requests_per_day=body.requests_per_day,
         min_interval_seconds=None if shortest is None else shortest * 60,
         max_interval_seconds=None if longest is None else longest * 3600,
     )
@@ -80,11 +80,11 @@ def get_site(request: Request, site_id: SiteId) -> Site:
 
 
 @router.patch("/{site_id}")
-def change_site(request: Request, site_id: SiteId, order: SiteChange) -> Site:
+def change_site(request: Request, site_id: SiteId, body: SiteChange) -> Site:
     """Pause a site, or watch it again."""
     with web_of(request).store() as store:
         site_numbered(store, site_id)
-        store.write.update_site(site_id, state=SiteStatus(order.state))
+        store.write.update_site(site_id, state=SiteStatus(body.state))
         return Site(**site_facts(site_numbered(store, site_id), store.read.site_totals()))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 
-from incremental.web.api.replies import REFUSED, Status
+from incremental.web.api.schemas import REFUSED, Status
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
 from incremental.web.facts import status_facts

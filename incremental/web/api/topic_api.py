@@ -12,8 +12,16 @@ from pydantic import Field, StringConstraints
 from incremental.errors import NotFoundError
 from incremental.results.lookup import topic_numbered
 from incremental.saved_searches import Filters, to_json
-from incremental.topics.editing import METHODS, begin, set_paused, teach
-from incremental.web.api.replies import REFUSED, Moment, Order, Reply, RowId, WebAddress, shape_of
+from incremental.topics.editing import METHODS, begin, give_feedback, set_paused
+from incremental.web.api.schemas import (
+    REFUSED,
+    Moment,
+    RequestSchema,
+    ResponseSchema,
+    RowId,
+    WebAddress,
+    shape_of,
+)
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
 from store.answers import SavedSearchRow
@@ -28,7 +36,7 @@ _Urls = Annotated[list[WebAddress], Field(max_length=200)]
 _Method = Annotated[str, StringConstraints(pattern=f"^({'|'.join(METHODS)})$")]
 
 
-class Topic(Reply):
+class Topic(ResponseSchema):
     """What a user wants, and what it makes of pages."""
 
     id: int
@@ -45,7 +53,7 @@ class Topic(Reply):
     learned_at: Moment
 
 
-class NewTopic(Order):
+class NewTopic(RequestSchema):
     """A topic, from example pages, key words, or both."""
 
     name: Name
@@ -56,24 +64,24 @@ class NewTopic(Order):
     method: _Method = METHODS[0]
 
 
-class TopicState(Order):
+class TopicState(RequestSchema):
     """Whether a topic judges pages."""
 
     state: Literal["active", "paused"]
 
 
-class Lesson(Order):
+class NewExamples(RequestSchema):
     """Pages that are, or are not, what a topic wants."""
 
     urls: Annotated[list[WebAddress], Field(min_length=1, max_length=200)]
     relevant: bool
 
 
-_UNSHOWN = ("topic_id", "identity", "text", "failures", "tried_at", "due_at")
+_UNSHOWN = ("topic_id", "canonical_key", "text", "failures", "tried_at", "due_at")
 _EXAMPLES: Any = list[shape_of(ExampleRow, leave=_UNSHOWN)]  # type: ignore[misc]  # made of fields
 
 
-class SavedSearch(Reply):
+class SavedSearch(ResponseSchema):
     """A question with a name."""
 
     name: str
@@ -82,7 +90,7 @@ class SavedSearch(Reply):
     changed_at: Moment
 
 
-class NewSearch(Order):
+class NewSearch(RequestSchema):
     """What to search for; see the parameters of `GET /api/v1/pages`."""
 
     q: Annotated[str, StringConstraints(max_length=300)] = ""
@@ -112,16 +120,16 @@ def _topic(row: TopicRow, counts: dict[int, dict[str, int]]) -> Topic:
 
 
 @router.post("/topics")
-def add_topic(request: Request, order: NewTopic) -> Topic:
+def add_topic(request: Request, body: NewTopic) -> Topic:
     """Begin a topic, or give the one of that name more examples or other key words."""
     web = web_of(request)
     with web.store() as store:
         row, _ = begin(
             store,
-            order.name,
-            examples=order.examples,
-            keywords=order.keywords,
-            method=order.method,
+            body.name,
+            examples=body.examples,
+            keywords=body.keywords,
+            method=body.method,
             now=web.now(),
         )
         return _topic(row, store.topics.counts())
@@ -135,12 +143,12 @@ def get_topic(request: Request, topic_id: TopicId) -> Topic:
 
 
 @router.patch("/topics/{topic_id}")
-def change_topic(request: Request, topic_id: TopicId, order: TopicState) -> Topic:
+def change_topic(request: Request, topic_id: TopicId, body: TopicState) -> Topic:
     """Let a topic judge no more pages, or judge again."""
     web = web_of(request)
     with web.store() as store:
         name = topic_numbered(store, topic_id).name
-        row = set_paused(store, name, paused=order.state == "paused", now=web.now())
+        row = set_paused(store, name, paused=body.state == "paused", now=web.now())
         return _topic(row, store.topics.counts())
 
 
@@ -159,12 +167,12 @@ def list_examples(request: Request, topic_id: TopicId) -> list[ExampleRow]:
 
 
 @router.post("/topics/{topic_id}/examples")
-def add_examples(request: Request, topic_id: TopicId, order: Lesson) -> Topic:
+def add_examples(request: Request, topic_id: TopicId, body: NewExamples) -> Topic:
     """Say that pages are, or are not, what a topic wants; the last word on a page counts."""
     web = web_of(request)
     with web.store() as store:
         name = topic_numbered(store, topic_id).name
-        row, _ = teach(store, name, order.urls, relevant=order.relevant, now=web.now())
+        row, _ = give_feedback(store, name, body.urls, relevant=body.relevant, now=web.now())
         return _topic(row, store.topics.counts())
 
 
@@ -182,10 +190,10 @@ def _search(row: SavedSearchRow) -> SavedSearch:
 
 
 @router.put("/searches/{name}")
-def save_search(request: Request, name: Name, order: NewSearch) -> SavedSearch:
+def save_search(request: Request, name: Name, body: NewSearch) -> SavedSearch:
     """Save a search, in place of one of that name."""
     web = web_of(request)
-    filters = Filters(**order.model_dump())
+    filters = Filters(**body.model_dump())
     filters.query(web.now())
     with web.store() as store:
         store.answers.save_search(name, to_json(filters), now=web.now())

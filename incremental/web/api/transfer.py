@@ -15,7 +15,7 @@ from incremental.times import moment
 from incremental.transfer.adding import add_all
 from incremental.transfer.lists import read_list
 from incremental.transfer.writing import write_pages, write_sites
-from incremental.web.api.replies import REFUSED, Order, Reply, RowId
+from incremental.web.api.schemas import REFUSED, RequestSchema, ResponseSchema, RowId
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
 from store.answers import NewQuery
@@ -34,14 +34,14 @@ _KINDS = {
 }
 
 
-class NewList(Order):
+class NewList(RequestSchema):
     """A list of sites, as another program wrote it."""
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=1_900_000)]
     format: Literal["auto", "urls", "csv", "opml", "changedetection", "urlwatch"] = "auto"
 
 
-class ImportedEntry(Reply):
+class ImportedEntry(ResponseSchema):
     """What became of one entry of a list."""
 
     url: str
@@ -53,7 +53,7 @@ class ImportedEntry(Reply):
     """Why it was refused, for people."""
 
 
-class Imported(Reply):
+class Imported(ResponseSchema):
     """What came of a list."""
 
     format: str
@@ -67,10 +67,10 @@ class Imported(Reply):
 
 
 @router.post("/import")
-def import_list(request: Request, order: NewList) -> Imported:
+def import_list(request: Request, body: NewList) -> Imported:
     """Watch the sites that a list of another program names; feeds become hubs."""
     web = web_of(request)
-    found = read_list(order.content.encode("utf-8", "replace"), order.format)
+    found = read_list(body.content.encode("utf-8", "replace"), body.format)
     with web.store() as store:
         added = add_all(store, found.wanted, now=web.now(), fetch=web.settings.fetch)
     return Imported(

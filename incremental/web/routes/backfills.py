@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
 from incremental.errors import NotFoundError
-from incremental.web.api.replies import RowId
+from incremental.web.api.schemas import RowId
 from incremental.web.context import web_of
 from incremental.web.routes.forms import Back, see
 from incremental.web.views import page, query

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from incremental.discovery.accepting import accept_sites, proposals_named, reject_sites
 from incremental.explain.discovery import discovery_facts, proposal_facts
 from incremental.results.lookup import topic_numbered
-from incremental.web.api.replies import RowId
+from incremental.web.api.schemas import RowId
 from incremental.web.charts import bars
 from incremental.web.context import web_of
 from incremental.web.language import Words

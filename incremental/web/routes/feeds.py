@@ -15,7 +15,7 @@ from fastapi.responses import Response
 from incremental.errors import InputError
 from incremental.results.lookup import site_numbered, topic_numbered
 from incremental.saved_searches import Filters, from_json
-from incremental.web.api.replies import RowId
+from incremental.web.api.schemas import RowId
 from incremental.web.conditional import ConditionalRoute, unless_known
 from incremental.web.context import web_of
 from incremental.web.feeds import Entry, Feed, Outline, atom, json_feed, opml
@@ -68,7 +68,7 @@ def all_feeds(request: Request) -> Response:
             Outline(feed.title, f"{base}{feed.path}.atom", base + _home(feed.filters))
             for feed in _all(store, request)
         ]
-        at = store.monitor.last_told()
+        at = store.monitor.last_announced()
     body = opml("Hubwatch", outlines, at=max(at.values(), default=0.0))
     return Response(body, media_type="text/x-opml; charset=utf-8")
 
@@ -119,7 +119,7 @@ def _all(store: Store, request: Request) -> Iterator[_Named]:
     for topic in store.topics.topics():
         yield _of_topic(topic.id, topic.name)
     for search in store.answers.searches():
-        # Another face may have saved what has no meaning here.
+        # Another interface may have saved what has no meaning here.
         with contextlib.suppress(InputError):
             yield _of_search(search.name, from_json(search.query))
 
@@ -133,7 +133,7 @@ def _feed(request: Request, named: _Named, form: str) -> Response:
         rows = store.answers.new(asked).rows
         events = gained(store, named.filters, Between(), web.now())
         shown = merged(rows, events)[:_ENTRIES]
-        entries = [_told(row, words_of(request), base) for row in shown]
+        entries = [_announced(row, words_of(request), base) for row in shown]
         feed = Feed(
             id=_urn(f"{base}{named.path}"),
             title=f"{named.title} · Hubwatch",
@@ -145,7 +145,7 @@ def _feed(request: Request, named: _Named, form: str) -> Response:
     return unless_known(request, Response(write(feed), media_type=kind))
 
 
-def _told(row: AnnouncedPage | BackfillEvent, words: Words, base: str) -> Entry:
+def _announced(row: AnnouncedPage | BackfillEvent, words: Words, base: str) -> Entry:
     """Return a new page, or what a list gained of older ones as one entry."""
     if isinstance(row, AnnouncedPage):
         return _entry(row)

@@ -86,8 +86,8 @@ def _doubtful(store: Store) -> list[HubRow]:
         if hub.role not in (HubRole.SEED, HubRole.USER) and hub.kind == HubKind.HTML
     ]
     hubs.sort(key=lambda hub: abs(hub.score - 0.5))
-    said = store.read.corrections([hub.identity for hub in hubs[: _QUEUE * 4]])
-    return [hub for hub in hubs[: _QUEUE * 4] if hub.identity not in said][:_QUEUE]
+    said = store.read.corrections([hub.canonical_key for hub in hubs[: _QUEUE * 4]])
+    return [hub for hub in hubs[: _QUEUE * 4] if hub.canonical_key not in said][:_QUEUE]
 
 
 @router.post("/models/rollback")

@@ -13,10 +13,10 @@ from fastapi.responses import Response
 from incremental.errors import InputError, NotFoundError
 from incremental.results.lookup import topic_numbered
 from incremental.saved_searches import SHOWN, Filters, from_json, to_json
-from incremental.topics.editing import teach
-from incremental.web.api.replies import RowId as PageId
+from incremental.topics.editing import give_feedback
+from incremental.web.api.schemas import RowId as PageId
 from incremental.web.context import web_of
-from incremental.web.reading import Between, following, gained, merged, teaching, terms_of
+from incremental.web.reading import Between, feedback, following, gained, merged, terms_of
 from incremental.web.routes.forms import Back, RowId, see
 from incremental.web.views import page, query
 from store import Store
@@ -115,8 +115,8 @@ def _fresh_url(filters: Filters, cursor: int) -> str:
 
 def item_values(store: Store, rows: tuple[AnnouncedPage, ...], topic: int | None) -> dict[str, Any]:
     """Return what the rows of a list need besides themselves."""
-    learned = teaching(store, rows, topic)
-    return {"teaching": learned, "terms_of": terms_of}
+    learned = feedback(store, rows, topic)
+    return {"feedback": learned, "terms_of": terms_of}
 
 
 @router.post("/pages/{page_id}/mark")
@@ -132,27 +132,31 @@ def mark(
     chosen = _number(topic)
     with web.store() as store:
         if mark in _MARKS:
-            told = store.answers.mark([page_id], now=web.now(), **_MARKS[mark])
-            if not told:
-                raise NotFoundError("no page of that number was told as new")
+            announced = store.answers.mark([page_id], now=web.now(), **_MARKS[mark])
+            if not announced:
+                raise NotFoundError("no page of that number was announced as new")
         elif mark in ("relevant", "irrelevant"):
-            _teach(store, page_id, chosen, relevant=mark == "relevant", now=web.now())
+            _give_feedback(store, page_id, chosen, relevant=mark == "relevant", now=web.now())
         else:
             raise InputError("mark", mark, f"must be one of: {', '.join(_MARKS)}, (ir)relevant")
         if "hx-request" not in request.headers:
             return see(back)
         detail = store.answers.page(page_id, most=1)
         if detail is None or detail.news is None:
-            raise NotFoundError("no page of that number was told as new")
+            raise NotFoundError("no page of that number was announced as new")
         values = {"row": detail.news, **item_values(store, (detail.news,), chosen)}
     return page(request, "_item.html", values)
 
 
-def _teach(store: Store, page_id: int, topic: int | None, *, relevant: bool, now: float) -> None:
+def _give_feedback(
+    store: Store, page_id: int, topic: int | None, *, relevant: bool, now: float
+) -> None:
     detail = store.answers.page(page_id, most=1)
     if detail is None or topic is None:
         raise NotFoundError("no such page, or no such topic")
-    teach(store, topic_numbered(store, topic).name, [detail.url], relevant=relevant, now=now)
+    give_feedback(
+        store, topic_numbered(store, topic).name, [detail.url], relevant=relevant, now=now
+    )
 
 
 @router.post("/read")

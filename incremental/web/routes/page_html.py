@@ -9,7 +9,7 @@ from fastapi.responses import Response
 
 from incremental.errors import NotFoundError
 from incremental.plain_text import clean
-from incremental.web.api.replies import RowId
+from incremental.web.api.schemas import RowId
 from incremental.web.changes import Difference, difference, versions_of_change
 from incremental.web.context import web_of
 from incremental.web.routes.forms import tone

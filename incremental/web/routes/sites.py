@@ -16,7 +16,7 @@ from incremental.results.schema import when
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed
 from incremental.training.corrections import correct
-from incremental.web.api.replies import RowId
+from incremental.web.api.schemas import RowId
 from incremental.web.charts import bars
 from incremental.web.context import Web, web_of
 from incremental.web.facts import hour_rates, site_facts, site_health
@@ -196,10 +196,10 @@ def _add(request: Request, added: list[SiteRow], problems: list[str], again: str
 def label(
     request: Request,
     url: Annotated[str, Form(max_length=2_000)],
-    label: Annotated[str, Form(pattern="^(hub|topic)$")],
+    label: Annotated[str, Form(pattern="^(hub|article)$")],
     back: Back = "/models",
 ) -> Response:
-    """Say that a page is a hub, or a topic page."""
+    """Say that a page is a hub, or an article."""
     web = web_of(request)
     with web.store() as store:
         correct(store, url, label, now=web.now())
@@ -247,7 +247,7 @@ def _flat(answer: dict[str, Any], words: Words) -> list[tuple[str, str]]:
 
 
 _TABLES = {"state": "hub_state", "hub": "hub_state", "page_state": "page_state"}
-_TABLES |= {"last_status": "fetch", "kept_back": "kept_back"}
+_TABLES |= {"last_status": "fetch", "withheld": "withheld"}
 
 
 def _shown(words: Words, key: str, value: object) -> str:

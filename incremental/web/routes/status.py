@@ -38,7 +38,7 @@ def status_page(request: Request) -> Response:
         visits = store.monitor.visits_by_time(since, step)
         news = store.monitor.news_by_time(since, step)
         hosts = store.monitor.host_waits(now, limit=20)
-        told = sum(store.monitor.news_by_time(now - DAY, DAY).values())
+        announced = sum(store.monitor.news_by_time(now - DAY, DAY).values())
     counts = Counter[str]()
     for site in status["sites"]:
         counts.update(site["visits_by_status"])
@@ -48,7 +48,7 @@ def status_page(request: Request) -> Response:
     values = {
         "status": status,
         "visits_day": counts.total(),
-        "new_day": told,
+        "new_day": announced,
         "failed_share": round(100 * sum(failed.values()) / max(counts.total(), 1)),
         "visits_chart": bars(
             words("status.chart_visits"),

@@ -11,8 +11,8 @@ from fastapi.responses import Response
 
 from hubwatch_errors import HubwatchError
 from incremental.results.lookup import topic_numbered
-from incremental.topics.editing import begin, set_paused, teach
-from incremental.web.api.replies import RowId
+from incremental.topics.editing import begin, give_feedback, set_paused
+from incremental.web.api.schemas import RowId
 from incremental.web.charts import bars
 from incremental.web.context import web_of
 from incremental.web.routes.forms import see
@@ -26,7 +26,7 @@ router = APIRouter(include_in_schema=False)
 _Urls = Annotated[str, Form(max_length=100_000)]
 _PARTS = 20
 _TERMS_FROM = 200
-"""Relevant pages told last, whose weightiest terms are shown."""
+"""Relevant pages announced last, whose weightiest terms are shown."""
 _TERMS_SHOWN = 30
 
 
@@ -126,7 +126,9 @@ def add_examples(
     web = web_of(request)
     with web.store() as store:
         name = topic_numbered(store, topic_id).name
-        teach(store, name, urls.split(), relevant=origin == ExampleOrigin.RELEVANT, now=web.now())
+        give_feedback(
+            store, name, urls.split(), relevant=origin == ExampleOrigin.RELEVANT, now=web.now()
+        )
     return see(f"/topics/{topic_id}")
 
 

@@ -29,9 +29,9 @@ def read_links(path: Path | str) -> list[LabelRow]:
 
 
 def check_two_classes(rows: Sequence[LabelRow], path: Path | str) -> None:
-    """Raise LabelFileError when only one of hub and topic occurs."""
+    """Raise LabelFileError when only one of hub and article occurs."""
     labels = {row.label for row in rows}
-    if len(labels) < 2:  # noqa: PLR2004 - hub and topic
+    if len(labels) < 2:  # noqa: PLR2004 - hub and article
         raise LabelFileError(path, 0, f"has rows of class {labels.pop()} only; both are needed")
 
 

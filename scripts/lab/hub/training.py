@@ -54,7 +54,7 @@ class TrainingOptions:
     found: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """What an earlier search found for every machine (:attr:`HubModel.search`), taken over as it is; not
     asked when there is a search."""
-    tell: Callable[[str], None] = field(default=lambda _: None)
+    report: Callable[[str], None] = field(default=lambda _: None)
     """Hears a line of each step."""
 
 
@@ -76,7 +76,7 @@ class _Chooser:
         found = grid.search(name, rows, domains, PLANS[name], self.options.search)
         self.notes[name] = found.to_json()
         best = found.best
-        self.options.tell(
+        self.options.report(
             f"{name}: C {best.cost:g}, gamma {best.gamma:g}: {best.score:.4f} +- {best.deviation:.4f}"
         )
         return found.pair
@@ -102,9 +102,9 @@ def train_model(
         TrainingRows([row.evidence for row in learned], hubs, [row.domain for row in learned]),
         chooser.of("url"),
         probes=Probes([row.evidence for row in pages], [row.domain for row in pages]),
-        tell=options.tell,
+        report=options.report,
     )
-    options.tell("content of the captured pages")
+    options.report("content of the captured pages")
     features = np.array([describe_page(c.body, c.row.encoding or None) for c in captures])
     sizes = np.array([len(capture.body) for capture in captures], dtype=np.float64)
     domains = [row.domain for row in pages]
@@ -113,7 +113,7 @@ def train_model(
         chooser.of("content"),
         chooser.of("joint"),
     )
-    options.tell("the paper's machines")
+    options.report("the paper's machines")
     sample = [learned[place] for place in paper_rows_of(learned)]
     compared = rivals.Rivals(
         _paper_url(sample, chooser.of("paper_url")),

@@ -75,27 +75,27 @@ def train_url_machine(
     choose: Choose,
     *,
     probes: Probes | None = None,
-    tell: Callable[[str], None] | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> TrainedUrlMachine:
     """Train on all rows; a minute of one core for 12,000, and what ``choose`` takes.
 
-    ``tell`` hears of each step. Raises TrainingError when there are too few domains.
+    ``report`` hears of each step. Raises TrainingError when there are too few domains.
     """
-    tell = tell or (lambda _: None)
+    report = report or (lambda _: None)
     probes = probes or Probes()
     bench = _Bench.build(rows)
-    folded, fits = _folded(bench, tell)
+    folded, fits = _folded(bench, report)
     pair = choose(folded, rows.domains)
     probe_folds = folds_of(probes.domains, FOLDS)
     values, probed = np.zeros(len(rows.hubs)), np.zeros(len(probe_folds))
     for number, (fold, fit) in enumerate(zip(folded.folds, fits, strict=True)):
-        tell(f"held-out fold {number + 1} of {FOLDS}")
+        report(f"held-out fold {number + 1} of {FOLDS}")
         machine = fold.train(pair)
         values[bench.folds == number] = machine.decide(fold.held_rows)
         here = np.flatnonzero(probe_folds == number).tolist()
         probed[here] = fit.values(machine, [probes.links[place] for place in here])
     sigmoid = fit_sigmoid(values, rows.hubs)
-    tell("all rows")
+    report("all rows")
     fit = bench.fit(np.ones(len(rows.hubs), dtype=bool))
     learned = svm.train(fit.features, rows.hubs, cost=pair.cost, gamma=pair.gamma)
     machine_of_all = UrlMachine(fit.tables, fit.scale, learned, sigmoid)
@@ -106,11 +106,11 @@ def train_url_machine(
     )
 
 
-def _folded(bench: _Bench, tell: Callable[[str], None]) -> tuple[FoldedRows, list[_Fitted]]:
+def _folded(bench: _Bench, report: Callable[[str], None]) -> tuple[FoldedRows, list[_Fitted]]:
     """Return the rows in folds as the SVM sees them, and the tables and scale of each fold."""
     folds, fits = [], []
     for number in range(FOLDS):
-        tell(f"tables of fold {number + 1} of {FOLDS}")
+        report(f"tables of fold {number + 1} of {FOLDS}")
         inside = bench.folds != number
         fit = bench.fit(inside)
         # The fold's own sums come from tables of the other folds alone.
@@ -130,8 +130,8 @@ class _Fitted:
 
     def values(self, machine: svm.RbfMachine, links: Sequence[LinkEvidence]) -> NDArray[np.float64]:
         """Return decision values, uncalibrated: the calibration needs all folds first."""
-        identity = UrlMachine(self.tables, self.scale, machine, Sigmoid(1.0, 0.0))
-        return machine.decide(scale_features(self.scale, identity.features(links)))
+        canonical_key = UrlMachine(self.tables, self.scale, machine, Sigmoid(1.0, 0.0))
+        return machine.decide(scale_features(self.scale, canonical_key.features(links)))
 
 
 @dataclass

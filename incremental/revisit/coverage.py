@@ -24,22 +24,22 @@ from dataclasses import dataclass, field
 
 MAX_PEERS = 3
 """Watched hubs that are read at once because the list of another one overflowed."""
-MIN_TOLD = 4
-"""Pages told as new from which they alone decide: what a hub showed all along says little of tomorrow."""
+MIN_ANNOUNCED = 4
+"""Announced pages from which they alone decide: what a hub always showed says little of tomorrow."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownPages:
     """What one hub shows."""
 
     pages: AbstractSet[int]
     """Ids of the pages that are no hubs and that it showed at its last visit."""
-    told: AbstractSet[int] = frozenset()
-    """Ids of the pages told as new lately that it showed in time, by itself or after another hub."""
+    announced: AbstractSet[int] = frozenset()
+    """Ids of the pages announced as new lately that it showed in time, by itself or after another hub."""
     chosen: bool = False
     """The user said that it is a hub: never rests."""
     anchor: bool = False
-    """A seed, a feed or a sitemap: rests only by the evidence of pages told, not by what it merely shows."""
+    """A seed, a feed or a sitemap: covered only by the evidence of announced pages."""
     late: bool = False
     """A sitemap: that it lists everything does not say when."""
     preference: float = 0.0
@@ -47,55 +47,55 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Cover:
+class Coverage:
     """Which hubs rest, and behind which hub."""
 
-    resting: Mapping[int, int | None] = field(default_factory=dict)
+    covered: Mapping[int, int | None] = field(default_factory=dict)
     """Hub to the hub that shows most of what it shows; None when it shows nothing at all."""
     backups: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     """Hub to those that show some of what it shows: a few watched ones, the resting ones a layer below."""
 
-    def behind(self, hub: int) -> tuple[int, ...]:
+    def covered_by(self, hub: int) -> tuple[int, ...]:
         """Return the hubs to read when the list of *hub* overflowed, those that add most first."""
         return self.backups.get(hub, ())
 
 
-def cover(hubs: Mapping[int, Shown]) -> Cover:
+def coverage(hubs: Mapping[int, ShownPages]) -> Coverage:
     """Return which of *hubs* rest. Deterministic; O(n log n) set operations in the usual case."""
-    told = set().union(*(shown.told for shown in hubs.values())) if hubs else set()
-    by_news = len(told) >= MIN_TOLD
+    announced = set().union(*(shown.announced for shown in hubs.values())) if hubs else set()
+    by_news = len(announced) >= MIN_ANNOUNCED
     chosen = set(_greedy(hubs, by_news=by_news))
-    resting: dict[int, int | None] = {}
+    covered: dict[int, int | None] = {}
     for hub, shown in hubs.items():
-        if hub in chosen or shown.chosen or (shown.anchor and len(told) < MIN_TOLD):
+        if hub in chosen or shown.chosen or (shown.anchor and len(announced) < MIN_ANNOUNCED):
             continue
-        resting[hub] = _nearest(shown, hubs, chosen)
-    return Cover(resting, _backups(hubs, resting, by_news=by_news))
+        covered[hub] = _nearest(shown, hubs, chosen)
+    return Coverage(covered, _backups(hubs, covered, by_news=by_news))
 
 
 def _backups(
-    hubs: Mapping[int, Shown], resting: Mapping[int, int | None], *, by_news: bool
+    hubs: Mapping[int, ShownPages], covered: Mapping[int, int | None], *, by_news: bool
 ) -> dict[int, tuple[int, ...]]:
     """Return, for each hub, which of the layer below it show some of what it shows."""
-    behind: dict[int, list[int]] = {}
-    upper = [hub for hub in hubs if hub not in resting]
+    covered_by: dict[int, list[int]] = {}
+    upper = [hub for hub in hubs if hub not in covered]
     for hub in upper:
-        behind[hub] = _peers(hub, upper, hubs)
-    left = {hub: hubs[hub] for hub, nearest in resting.items() if nearest is not None}
+        covered_by[hub] = _peers(hub, upper, hubs)
+    left = {hub: hubs[hub] for hub, nearest in covered.items() if nearest is not None}
     while left:
         layer = _layer(left, by_news=by_news)
         for hub in layer:
-            shown, nearest = left.pop(hub), resting[hub]
+            shown, nearest = left.pop(hub), covered[hub]
             above = [one for one in upper if not _all(shown).isdisjoint(_all(hubs[one]))]
             if not above and nearest is not None:
                 above = [nearest]
             for one in above:
-                behind.setdefault(one, []).append(hub)
+                covered_by.setdefault(one, []).append(hub)
         upper = layer
-    return {hub: tuple(below) for hub, below in behind.items() if below}
+    return {hub: tuple(below) for hub, below in covered_by.items() if below}
 
 
-def _peers(hub: int, watched: Sequence[int], hubs: Mapping[int, Shown]) -> list[int]:
+def _peers(hub: int, watched: Sequence[int], hubs: Mapping[int, ShownPages]) -> list[int]:
     """Return the watched hubs whose lists reach further back than that of *hub*, the longest first."""
     own = hubs[hub]
     longer = [
@@ -106,7 +106,7 @@ def _peers(hub: int, watched: Sequence[int], hubs: Mapping[int, Shown]) -> list[
     return sorted(longer, key=lambda one: (-len(hubs[one].pages), one))[:MAX_PEERS]
 
 
-def _layer(left: Mapping[int, Shown], *, by_news: bool) -> list[int]:
+def _layer(left: Mapping[int, ShownPages], *, by_news: bool) -> list[int]:
     """Return which of the hubs left cover the others, best first; sitemaps, made at night, cover nothing."""
     late = [hub for hub, shown in left.items() if shown.late]
     lists = {hub: shown for hub, shown in left.items() if not shown.late}
@@ -114,13 +114,13 @@ def _layer(left: Mapping[int, Shown], *, by_news: bool) -> list[int]:
     return [*(best or _greedy(lists, by_news=False)), *late] or list(left)
 
 
-def _greedy(hubs: Mapping[int, Shown], *, by_news: bool) -> list[int]:
+def _greedy(hubs: Mapping[int, ShownPages], *, by_news: bool) -> list[int]:
     """Return the hubs that add something, those that add most first: lazy greedy (Minoux 1978)."""
     covered: set[int] = set()
 
-    def gain(shown: Shown) -> int:
+    def gain(shown: ShownPages) -> int:
         if by_news:
-            return len(shown.told - covered)
+            return len(shown.announced - covered)
         return 0 if shown.late else len(shown.pages - covered)
 
     heap = [(-gain(shown), -shown.preference, hub) for hub, shown in hubs.items()]
@@ -135,16 +135,18 @@ def _greedy(hubs: Mapping[int, Shown], *, by_news: bool) -> list[int]:
             heapq.heappush(heap, (-now, preference, hub))
             continue
         chosen.append(hub)
-        covered |= hubs[hub].told if by_news else hubs[hub].pages
+        covered |= hubs[hub].announced if by_news else hubs[hub].pages
     return chosen
 
 
-def _nearest(shown: Shown, hubs: Mapping[int, Shown], chosen: AbstractSet[int]) -> int | None:
+def _nearest(
+    shown: ShownPages, hubs: Mapping[int, ShownPages], chosen: AbstractSet[int]
+) -> int | None:
     both = _all(shown)
     if not both or not chosen:
         return None
     return max(sorted(chosen), key=lambda hub: len(both & _all(hubs[hub])))
 
 
-def _all(shown: Shown) -> AbstractSet[int]:
-    return shown.pages | shown.told
+def _all(shown: ShownPages) -> AbstractSet[int]:
+    return shown.pages | shown.announced

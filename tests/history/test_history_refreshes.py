@@ -1,4 +1,4 @@
-"""Stories of told pages that are looked at again: what changed, what went, what only seemed to."""
+"""Stories of announced pages that are refreshed: what changed, what went, what only seemed to."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 from fake_web import DAY, HOUR, SPARING, START, FakeWeb, Reply, Watch, page, redirect, watch
 
 from incremental.explain.page_versions import compare, previous, version_at
-from incremental.history.plan import CheckTerms, next_check_at
-from incremental.settings import HistorySettings, Settings
+from incremental.history.plan import RefreshTerms, next_refresh_at
+from incremental.settings import RefreshSettings, Settings
 from store.answers import NewQuery
 
 HOME = "https://news.example/"
 PAGE = HOME + "2024/06/04/a.html"
 NEWS = [(0, page("/z.html")), (START + 2 * HOUR, page("/2024/06/04/a.html", "/z.html"))]
-SETTINGS = msgspec.structs.replace(SPARING, history=HistorySettings(share=0.2))
+SETTINGS = msgspec.structs.replace(SPARING, refresh=RefreshSettings(share=0.2))
 BODY = "The council meets on Monday and decides on the budget of the town. " * 4
 
 
@@ -139,19 +139,19 @@ def test_validators_are_sent_so_that_an_unchanged_page_costs_no_body(tmp_path: P
 
 
 @pytest.mark.parametrize(("share", "least", "most"), [(0.0, 1, 1), (0.0005, 2, 5), (0.05, 8, 14)])
-def test_looks_again_keep_to_their_share_and_fade(
+def test_refreshes_keep_to_their_share_and_fade(
     tmp_path: Path, share: float, least: int, most: int
 ) -> None:
     """In sixty days of 200 requests: none without a share, few at one in ten days, else about ten."""
-    settings = msgspec.structs.replace(SETTINGS, history=HistorySettings(share=share))
+    settings = msgspec.structs.replace(SETTINGS, refresh=RefreshSettings(share=share))
     with story(tmp_path, article(BODY), settings=settings) as crawl:
-        looks = crawl.run(60 * DAY).web.urls().count(PAGE)
-        assert least <= looks <= most
+        refreshes = crawl.run(60 * DAY).web.urls().count(PAGE)
+        assert least <= refreshes <= most
 
 
 def test_hubs_that_take_the_whole_budget_leave_the_share(tmp_path: Path) -> None:
-    """The policy fills the budget with revisits: after a week one request in twenty is for told pages."""
-    settings = msgspec.structs.replace(Settings(), history=HistorySettings(share=0.05))
+    """The policy fills the budget with revisits: after a week one request in twenty refreshes."""
+    settings = msgspec.structs.replace(Settings(), refresh=RefreshSettings(share=0.05))
     with story(tmp_path, article(BODY), settings=settings) as crawl:
         asked = crawl.run(17 * DAY).web.urls()
         assert asked.count(HOME) > 500
@@ -174,7 +174,7 @@ def test_news_goes_first(tmp_path: Path) -> None:
         assert again <= 0.2 * len(asked)
 
 
-def test_a_told_page_that_was_taken_for_a_hub_is_read_as_well(tmp_path: Path) -> None:
+def test_a_announced_page_that_was_taken_for_a_hub_is_read_as_well(tmp_path: Path) -> None:
     """Its text is found and compared, although it was fetched as a hub."""
     versions = [(0, page("/z.html")), (START + 2 * HOUR, page("/b/", "/z.html"))]
     pages = {HOME: versions, HOME + "b/": article(BODY)}
@@ -200,14 +200,14 @@ def test_copies_on_two_sites_are_found_while_crawling(tmp_path: Path) -> None:
         assert [copy.url for copy in copies] == [PAGE, other + "copy.html"]
 
 
-def test_a_page_that_changed_is_looked_at_sooner_again() -> None:
-    terms = CheckTerms(first_seconds=DAY, max_seconds=90 * DAY)
-    assert next_check_at(START, START, terms) == START + DAY
-    assert next_check_at(START, START + 30 * DAY, terms) == START + 45 * DAY
-    assert next_check_at(START, START + 90 * DAY, terms) is None
+def test_a_page_that_changed_is_refreshed_sooner() -> None:
+    terms = RefreshTerms(first_seconds=DAY, max_seconds=90 * DAY)
+    assert next_refresh_at(START, START, terms) == START + DAY
+    assert next_refresh_at(START, START + 30 * DAY, terms) == START + 45 * DAY
+    assert next_refresh_at(START, START + 90 * DAY, terms) is None
 
 
-def test_a_restart_is_no_reason_to_look_again(tmp_path: Path) -> None:
+def test_a_restart_is_no_reason_to_refresh(tmp_path: Path) -> None:
     web = FakeWeb(_clock(), {HOME: NEWS, PAGE: article(BODY)})
     with Watch(tmp_path, web, HOME, settings=SETTINGS) as crawl:
         crawl.run(1.2 * DAY)

@@ -3,11 +3,11 @@
 ::
 
     store: examples to fetch ─────────────────┐
-    store: leads ── queue, best first, ───────┴─ due(now) ── frontier ── visit ── TopicWatch.settle_errand
+    store: external candidates ── queue, best first, ───────┴─ due(now) ── frontier ── visit ── TopicWatch
                     hosts in turn (paper 004)       └ put off while the host is busy or left alone
 
 Leads are taken only while exploring, one at a time, as many a day as the settings allow. What must
-outlive the process is in the store; here is only who waits for which host, and the leads' order.
+outlive the process is in the store; here is only who waits for which host, and their order.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from incremental.times import DAY
 from incremental.urls import host_of, registered_domain
 from incremental.visit import Purpose, VisitTask
 from store import Store
-from store.topic_values import LeadRow
-from store.values import NewLead
+from store.topic_values import ExternalCandidateRow
+from store.values import NewExternalCandidate
 
 AT_ONCE = 50
 """Examples that are looked up together."""
@@ -38,7 +38,7 @@ _METER = "leads"
 _Key = tuple[Purpose, int]
 
 
-class TopicErrands:
+class TopicFetches:
     """Tasks that belong to no site. One thread, the crawler's, calls it."""
 
     def __init__(self, store: Store, *, explore: int = 0, requests_per_day: float = 0.0) -> None:
@@ -48,14 +48,14 @@ class TopicErrands:
         self._pending: dict[_Key, tuple[float, VisitTask]] = {}
         self._planned: dict[_Key, float | None] = {}
         """When the store wanted each example at the last reading; another time means: given again."""
-        # A daemon that is begun anew, or a run for cron, does not begin a new day.
+        # A daemon that is begun again, or a run for cron, does not begin a new day.
         kept = store.discovery.meter(_METER) if explore else ""
         self._tried: deque[float] = deque(json.loads(kept or "[]"))
         self._tries_left = TRIES_PER_SITE * explore
         self._queue = BestFirstQueue(distinct_hosts=DISTINCT_HOSTS)
         self._read_to = 0
         """Id of the last lead that was put in the queue."""
-        self._next: LeadRow | None = None
+        self._next: ExternalCandidateRow | None = None
         """Taken from the queue, and not fetched yet."""
 
     def load(self, now: float) -> None:
@@ -67,10 +67,19 @@ class TopicErrands:
             self._planned[_key(task)] = row.due_at
             waits = before if known.get(_key(task)) == row.due_at else {}
             self._add(task, max(row.due_at or now, waits.get(_key(task), (now, task))[0]))
-        lead = self._next_lead(now)
-        if lead is not None:
-            task = VisitTask(Purpose.LEAD, lead.url, 0, lead.id, for_topics=True)
-            self._add(task, max(self._lead_open_at(now), before.get(_key(task), (now, task))[0]))
+        external_candidate = self._next_external_candidate(now)
+        if external_candidate is not None:
+            task = VisitTask(
+                Purpose.EXTERNAL_CANDIDATE,
+                external_candidate.url,
+                0,
+                external_candidate.id,
+                for_topics=True,
+            )
+            self._add(
+                task,
+                max(self._external_candidate_open_at(now), before.get(_key(task), (now, task))[0]),
+            )
 
     def _add(self, task: VisitTask, at: float) -> None:
         self._pending[_key(task)] = at, task
@@ -92,7 +101,7 @@ class TopicErrands:
     def done(self, task: VisitTask, now: float) -> None:
         """Count a fetch that ended, and look up what is next."""
         self._pending.pop(_key(task), None)
-        if task.purpose is Purpose.LEAD:
+        if task.purpose is Purpose.EXTERNAL_CANDIDATE:
             self._next = None
             self._tried.append(now)
             self._store.discovery.put_meter(_METER, json.dumps(list(self._tried)))
@@ -101,49 +110,63 @@ class TopicErrands:
 
     # Leads.
 
-    def offer(self, leads: Sequence[NewLead]) -> None:
+    def offer(self, external_candidates: Sequence[NewExternalCandidate]) -> None:
         """Let leads take part in the queue that are just being recorded, some with better scores."""
-        for lead in leads if self._explore else ():
-            promise = self._queue.promise(lead.url)
-            if promise is None or promise < lead.score:
-                self._queue.offer(lead.url, lead.score)
+        for external_candidate in external_candidates if self._explore else ():
+            promise = self._queue.promise(external_candidate.url)
+            if promise is None or promise < external_candidate.score:
+                self._queue.offer(external_candidate.url, external_candidate.score)
 
     def room(self) -> int:
         """Return how many more sites may be found: those that leads found at earlier runs count."""
         sites = self._store.read.sites() if self._explore else []
         origins = [json.loads(site.origin or "{}") for site in sites]
-        by_leads = [one for one in origins if one and one.get("found_on") != BY_DISCOVERY]
-        return self._explore - len(by_leads)
+        by_external_candidates = [
+            one for one in origins if one and one.get("found_on") != BY_DISCOVERY
+        ]
+        return self._explore - len(by_external_candidates)
 
-    def _next_lead(self, now: float) -> LeadRow | None:
-        """Return the lead that is next among those to sites that are not watched yet."""
-        if self._tries_left <= 0 or math.isinf(self._lead_open_at(now)) or self.room() <= 0:
+    def _next_external_candidate(self, now: float) -> ExternalCandidateRow | None:
+        """Return the external candidate that is next among those to sites that are not watched yet."""
+        if (
+            self._tries_left <= 0
+            or math.isinf(self._external_candidate_open_at(now))
+            or self.room() <= 0
+        ):
             return None
         watched = {registered_domain(host_of(site.seed_url)) for site in self._store.read.sites()}
-        for number, url, score in self._store.topics.leads_after(self._read_to, limit=QUEUE_LIMIT):
+        for number, url, score in self._store.topics.external_candidates_after(
+            self._read_to, limit=QUEUE_LIMIT
+        ):
             self._queue.offer(url, score)
             self._read_to = number
-        lead = self._still_waiting() or self._take()
-        while lead is not None and lead.domain in watched:
-            self._store.topics.close_leads_to(lead.domain, "watched")
-            lead = self._take()
-        self._next = lead
-        return lead
+        external_candidate = self._still_waiting() or self._take()
+        while external_candidate is not None and external_candidate.domain in watched:
+            self._store.topics.close_external_candidates_to(external_candidate.domain, "watched")
+            external_candidate = self._take()
+        self._next = external_candidate
+        return external_candidate
 
-    def _still_waiting(self) -> LeadRow | None:
-        """Return the lead that was taken, as it stands now; None if it was dropped meanwhile."""
-        lead = self._store.topics.lead(self._next.id) if self._next is not None else None
-        return lead if lead is not None and lead.state == "waiting" else None
+    def _still_waiting(self) -> ExternalCandidateRow | None:
+        """Return the one that was taken, as it stands now; None if it was dropped meanwhile."""
+        external_candidate = (
+            self._store.topics.external_candidate(self._next.id) if self._next is not None else None
+        )
+        return (
+            external_candidate
+            if external_candidate is not None and external_candidate.state == "waiting"
+            else None
+        )
 
-    def _take(self) -> LeadRow | None:
+    def _take(self) -> ExternalCandidateRow | None:
         """Return the best lead of a host whose turn it is; None when none waits."""
         while (url := self._queue.take()) is not None:
-            lead = self._store.topics.waiting_lead(url)
-            if lead is not None:
-                return lead
+            external_candidate = self._store.topics.waiting_external_candidate(url)
+            if external_candidate is not None:
+                return external_candidate
         return None
 
-    def _lead_open_at(self, now: float) -> float:
+    def _external_candidate_open_at(self, now: float) -> float:
         """Return from when on the day's requests allow one more."""
         if self._per_day < 1:
             return math.inf

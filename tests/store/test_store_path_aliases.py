@@ -1,4 +1,4 @@
-"""Folding a mirror: two addresses of one page become one, with all that either was."""
+"""Folding a path alias: two addresses of one page become one, with all that either was."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ OLD = HOME + "project/"
 
 
 def page_of(store: Store, url: str) -> KnownPage:
-    identity = seen(url).identity
-    return store.read.known(1, [identity])[identity]
+    canonical_key = seen(url).canonical_key
+    return store.read.known(1, [canonical_key])[canonical_key]
 
 
 def fold(store: Store, *paths: str) -> None:
     moves = [(page_of(store, OLD + path).id, seen(HOME + path)) for path in paths]
-    store.write.fold_mirror(1, moves, START + DAY)
+    store.write.fold_path_alias(1, moves, START + DAY)
 
 
-def test_what_was_told_below_the_prefix_is_told_of_the_page_itself(store: Store) -> None:
+def test_what_was_announced_below_the_prefix_is_recorded_of_the_page_itself(store: Store) -> None:
     site, home = news_site(store)
     store.write.visit(visit_of(site, home, START, seen(OLD + "a", anchor="A", announce=True)))
     fold(store, "a")
@@ -32,12 +32,16 @@ def test_what_was_told_below_the_prefix_is_told_of_the_page_itself(store: Store)
     assert page_of(store, OLD + "a").state == "moved"
 
 
-def test_a_page_told_under_both_addresses_was_told_at_the_earlier_time(store: Store) -> None:
+def test_a_page_announced_under_both_addresses_was_announced_at_the_earlier_time(
+    store: Store,
+) -> None:
     site, home = news_site(store)
     store.write.visit(visit_of(site, home, START + 1, seen(OLD + "a", announce=True)))
     store.write.visit(visit_of(site, home, START + 2, seen(HOME + "a", announce=True)))
     fold(store, "a")
-    assert [(page.url, page.found_at) for page in announced_pages(store)] == [(HOME + "a", START + 1)]
+    assert [(page.url, page.found_at) for page in announced_pages(store)] == [
+        (HOME + "a", START + 1)
+    ]
     assert page_of(store, HOME + "a").announced_at == START + 1
 
 
@@ -57,12 +61,12 @@ def test_sightings_of_both_addresses_are_those_of_one_page(store: Store) -> None
 def test_a_hub_below_the_prefix_goes_on_as_the_hub_itself(store: Store) -> None:
     site, home = news_site(store)
     old = seen(OLD + "list/", hub=new_hub(why="by its looks"))
-    page = store.write.add_pages(site, [old], now=START)[old.identity]
+    page = store.write.add_pages(site, [old], now=START)[old.canonical_key]
     store.write.visit(visit_of(site, page, START, seen(HOME + "a")))
     fold(store, "list/")
     (hub,) = [hub for hub in store.read.hubs(site) if hub.page_id != home]
     assert (hub.url, hub.why) == (HOME + "list/", "by its looks")
-    assert store.read.shown_by(hub.page_id) == {seen(HOME + "a").identity}
+    assert store.read.shown_by(hub.page_id) == {seen(HOME + "a").canonical_key}
     assert len(store.read.visits(hub.page_id)) == 1
 
 
@@ -74,12 +78,12 @@ def test_of_two_hubs_the_true_one_stays(store: Store) -> None:
     assert sorted(hub.score for hub in store.read.hubs(site)) == [0.9, 0.9]
 
 
-def test_a_planned_look_is_not_lost(store: Store) -> None:
+def test_a_planned_verification_is_not_lost(store: Store) -> None:
     site, _ = news_site(store)
-    store.write.add_pages(site, [seen(OLD + "a", look_due_at=START + HOUR)], now=START)
+    store.write.add_pages(site, [seen(OLD + "a", verify_due_at=START + HOUR)], now=START)
     fold(store, "a")
-    (look,) = store.read.due_looks(site, START + HOUR, limit=5)
-    assert look.url == HOME + "a"
+    (verification,) = store.read.due_verifications(site, START + HOUR, limit=5)
+    assert verification.url == HOME + "a"
 
 
 def test_two_addresses_never_stand_for_each_other_in_a_circle(store: Store) -> None:
@@ -109,7 +113,7 @@ def test_pages_below_a_prefix_are_found_until_they_moved(store: Store) -> None:
     assert {url for _, url, _ in store.read.pages_below(site, below)} == {OLD + "a", OLD + "list/"}
     hubs = store.read.pages_below(site, below, hubs_only=True)
     assert [url for _, url, _ in hubs] == [OLD + "list/"]
-    store.write.update_page(ids[links[0].identity], state=PageState.MOVED)
+    store.write.update_page(ids[links[0].canonical_key], state=PageState.MOVED)
     assert [url for _, url, _ in store.read.pages_below(site, below)] == [OLD + "list/"]
     wildcard = store.read.pages_below(site, "//news.example/pro_")
     assert [url for _, url, _ in wildcard] == [HOME + "pro_ect/x"]

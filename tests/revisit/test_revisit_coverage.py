@@ -1,4 +1,4 @@
-"""Which hubs rest behind which, and what is read when a list that covers others overflowed."""
+"""Which hubs are covered by which, and what is read when a list that covers others overflowed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from typing import Any
 
 import pytest
 
-from incremental.revisit.cover import MAX_PEERS, Cover, Shown, cover
+from incremental.revisit.coverage import MAX_PEERS, Coverage, ShownPages, coverage
 
 FEED, HOME, CITY, SPORT, TAG, MAP = 1, 2, 3, 4, 5, 6
 
 
-def shown(pages: range | set[int], told: range | set[int] = range(0), **fields: Any) -> Shown:
-    return Shown(frozenset(pages), frozenset(told), **fields)
+def shown(
+    pages: range | set[int], announced: range | set[int] = range(0), **fields: Any
+) -> ShownPages:
+    return ShownPages(frozenset(pages), frozenset(announced), **fields)
 
 
-def magazine() -> dict[int, Shown]:
-    """A feed that shows all that was told, a home page that is slower, two sections, and a tag."""
+def magazine() -> dict[int, ShownPages]:
+    """A feed that shows all that was announced, a home page that is slower, two sections, and a tag."""
     return {
         FEED: shown(range(20), range(20), anchor=True, preference=3.0),
         HOME: shown(range(8), range(8), anchor=True, preference=2.0),
@@ -26,44 +28,49 @@ def magazine() -> dict[int, Shown]:
     }
 
 
-def test_hubs_that_show_nothing_told_beside_what_others_show_rest() -> None:
-    assert cover(magazine()).resting.keys() == {HOME, CITY, SPORT, TAG}
+def test_hubs_that_show_nothing_announced_beside_what_others_show_are_covered() -> None:
+    assert coverage(magazine()).covered.keys() == {HOME, CITY, SPORT, TAG}
 
 
-def test_without_hubs_nothing_rests() -> None:
-    assert cover({}) == Cover()
+def test_without_hubs_nothing_is_covered() -> None:
+    assert coverage({}) == Coverage()
 
 
-def test_a_hub_rests_behind_the_one_that_shows_most_of_what_it_shows() -> None:
+def test_a_hub_is_covered_by_the_one_that_shows_most_of_what_it_shows() -> None:
     hubs = {
         FEED: shown(range(10), range(6)),
         HOME: shown(range(10, 30), range(10, 16)),
         TAG: shown({1, 2, 10, 11, 12}, {1, 10}),
     }
-    assert cover(hubs).resting == {TAG: HOME}
-    assert cover({**hubs, TAG: shown({1, 2, 10, 11}, {1, 10})}).resting == {TAG: FEED}
+    assert coverage(hubs).covered == {TAG: HOME}
+    assert coverage({**hubs, TAG: shown({1, 2, 10, 11}, {1, 10})}).covered == {TAG: FEED}
 
 
-def test_a_hub_that_shows_nothing_rests_behind_nobody() -> None:
-    found = cover({FEED: shown(range(5), range(5)), TAG: shown(set())})
-    assert found.resting == {TAG: None}
+def test_a_hub_that_shows_nothing_is_covered_behind_nobody() -> None:
+    found = coverage({FEED: shown(range(5), range(5)), TAG: shown(set())})
+    assert found.covered == {TAG: None}
     assert found.backups == {}
 
 
-@pytest.mark.parametrize(("told", "by_news"), [(3, False), (4, True), (5, True)])
-def test_four_pages_that_were_told_decide_and_fewer_do_not(told: int, *, by_news: bool) -> None:
-    """The archive shows thirty pages of old; what was told stands in the feed."""
+@pytest.mark.parametrize(("announced", "by_news"), [(3, False), (4, True), (5, True)])
+def test_four_pages_that_were_announced_decide_and_fewer_do_not(
+    announced: int, *, by_news: bool
+) -> None:
+    """The archive shows thirty pages of old; what was announced stands in the feed."""
     archive = shown(range(100, 130))
-    hubs = {FEED: shown(range(told), range(told), anchor=True), TAG: archive}
-    assert (TAG in cover(hubs).resting) is by_news
+    hubs = {FEED: shown(range(announced), range(announced), anchor=True), TAG: archive}
+    assert (TAG in coverage(hubs).covered) is by_news
     # An anchor that shows nothing of its own rests only by such evidence.
-    hubs = {TAG: shown(range(told), range(told)), HOME: shown(range(told), anchor=True)}
-    assert (HOME in cover(hubs).resting) is by_news
+    hubs = {
+        TAG: shown(range(announced), range(announced)),
+        HOME: shown(range(announced), anchor=True),
+    }
+    assert (HOME in coverage(hubs).covered) is by_news
 
 
-def test_what_a_user_called_a_hub_never_rests() -> None:
+def test_what_a_user_called_a_hub_is_never_covered() -> None:
     hubs = magazine() | {TAG: shown({2}, {2}, chosen=True)}
-    assert TAG not in cover(hubs).resting
+    assert TAG not in coverage(hubs).covered
 
 
 def test_the_fewest_hubs_that_show_all_are_watched() -> None:
@@ -74,21 +81,21 @@ def test_the_fewest_hubs_that_show_all_are_watched() -> None:
         SPORT: shown(set(), {3, 4, 5, 7, 8}),
         TAG: shown(set(), {6, 7}),
     }
-    assert cover(hubs).resting.keys() == {TAG}
-    assert cover({**hubs, CITY: shown(set(), {0, 1, 2})}).resting.keys() == {CITY}
+    assert coverage(hubs).covered.keys() == {TAG}
+    assert coverage({**hubs, CITY: shown(set(), {0, 1, 2})}).covered.keys() == {CITY}
 
 
 def test_a_tie_goes_to_what_is_cheaper_to_read() -> None:
     same = (range(8), range(8))
     for feed, home in ((3.0, 1.0), (1.0, 3.0)):
         hubs = {FEED: shown(*same, preference=feed), HOME: shown(*same, preference=home)}
-        assert cover(hubs).resting.keys() == {HOME if feed > home else FEED}
+        assert coverage(hubs).covered.keys() == {HOME if feed > home else FEED}
 
 
 def test_without_a_preference_a_hub_comes_after_any_that_is_preferred() -> None:
     same = (range(8), range(8))
     hubs = {FEED: shown(*same), HOME: shown(*same, preference=0.5)}
-    assert cover(hubs).resting.keys() == {FEED}
+    assert coverage(hubs).covered.keys() == {FEED}
 
 
 def test_what_better_hubs_have_taken_is_counted_before_the_next_is_chosen() -> None:
@@ -98,17 +105,17 @@ def test_what_better_hubs_have_taken_is_counted_before_the_next_is_chosen() -> N
         CITY: shown(set(), {0, 1, 2, 3, 4, 6}),
         SPORT: shown(set(), {6, 7, 8}),
     }
-    assert cover(hubs).resting.keys() == {CITY}
+    assert coverage(hubs).covered.keys() == {CITY}
 
 
 def test_a_sitemap_covers_nothing_by_what_it_merely_lists() -> None:
     hubs = {MAP: shown(range(100), late=True), HOME: shown(range(10))}
-    assert cover(hubs).resting.keys() == {MAP}
+    assert coverage(hubs).covered.keys() == {MAP}
 
 
 def test_a_sitemap_that_shows_pages_in_time_covers_as_others_do() -> None:
     hubs = {MAP: shown(range(9), range(9), late=True), HOME: shown(range(4), range(4))}
-    assert cover(hubs).resting == {HOME: MAP}
+    assert coverage(hubs).covered == {HOME: MAP}
 
 
 # --- after an overflow -------------------------------------------------------------------------
@@ -116,25 +123,25 @@ def test_a_sitemap_that_shows_pages_in_time_covers_as_others_do() -> None:
 
 def test_behind_the_watched_hub_stand_the_fewest_that_show_what_it_shows() -> None:
     """The feed overflowed: the sections are read; if they did, too, the home page; and a tag only then."""
-    found = cover(magazine())
-    assert found.behind(FEED) == (CITY, SPORT)
-    assert found.behind(CITY) == found.behind(SPORT) == (HOME,)
-    assert found.behind(HOME) == (TAG,)
-    assert found.behind(TAG) == ()
+    found = coverage(magazine())
+    assert found.covered_by(FEED) == (CITY, SPORT)
+    assert found.covered_by(CITY) == found.covered_by(SPORT) == (HOME,)
+    assert found.covered_by(HOME) == (TAG,)
+    assert found.covered_by(TAG) == ()
 
 
 def test_those_that_add_most_come_first() -> None:
     hubs = magazine() | {HOME: shown(range(16), range(16), anchor=True)}
-    assert cover(hubs).behind(FEED)[0] == HOME
-    assert set(cover(hubs).behind(FEED)[1:]) == {CITY, SPORT}
+    assert coverage(hubs).covered_by(FEED)[0] == HOME
+    assert set(coverage(hubs).covered_by(FEED)[1:]) == {CITY, SPORT}
 
 
-def test_what_shows_only_pages_never_told_comes_last() -> None:
+def test_what_shows_only_pages_never_announced_comes_last() -> None:
     hubs = magazine() | {TAG: shown({2, 40, 41}), MAP: shown({2, 42, 43, 44})}
-    found = cover(hubs)
-    assert found.behind(FEED) == (CITY, SPORT)
-    assert found.behind(HOME) == (MAP, TAG)
-    everything = {hub for hub in hubs for hub in found.behind(hub)}
+    found = coverage(hubs)
+    assert found.covered_by(FEED) == (CITY, SPORT)
+    assert found.covered_by(HOME) == (MAP, TAG)
+    everything = {hub for hub in hubs for hub in found.covered_by(hub)}
     assert everything == {HOME, CITY, SPORT, TAG, MAP}
 
 
@@ -144,14 +151,14 @@ def test_a_hub_with_nothing_in_common_with_the_layer_above_stands_behind_its_nea
         CITY: shown(range(6), range(6)),
         TAG: shown({8, 9}),
     }
-    found = cover(hubs)
-    assert found.behind(FEED) == (CITY, TAG)
-    assert found.behind(CITY) == ()
+    found = coverage(hubs)
+    assert found.covered_by(FEED) == (CITY, TAG)
+    assert found.covered_by(CITY) == ()
 
 
-def test_a_resting_sitemap_is_asked_with_the_first_and_covers_none_of_them() -> None:
+def test_a_covered_sitemap_is_asked_with_the_first_and_covers_none_of_them() -> None:
     hubs = magazine() | {MAP: shown(range(60), range(20), late=True)}
-    assert cover(hubs).behind(FEED) == (CITY, SPORT, MAP)
+    assert coverage(hubs).covered_by(FEED) == (CITY, SPORT, MAP)
 
 
 def test_watched_hubs_whose_lists_are_longer_are_read_as_well() -> None:
@@ -161,16 +168,16 @@ def test_watched_hubs_whose_lists_are_longer_are_read_as_well() -> None:
         FEED: shown(range(50), range(50)),
         TAG: shown({*range(60, 66)}, {*range(60, 66)}),
     }
-    found = cover(hubs)
-    assert found.resting == {}
-    assert found.behind(HOME) == (FEED,)
-    assert found.behind(FEED) == ()
-    assert found.behind(TAG) == ()
+    found = coverage(hubs)
+    assert found.covered == {}
+    assert found.covered_by(HOME) == (FEED,)
+    assert found.covered_by(FEED) == ()
+    assert found.covered_by(TAG) == ()
 
 
 def test_of_many_longer_lists_the_longest_are_read() -> None:
     """Each shows a page that was told of its own, so that none rests."""
     hubs = {n: shown({0, *range(100 * n, 100 * n + n)}, {0, 100 * n}) for n in range(1, 8)}
-    assert cover(hubs).behind(1) == (7, 6, 5)
-    assert cover(hubs).behind(7) == (6, 5, 4)
+    assert coverage(hubs).covered_by(1) == (7, 6, 5)
+    assert coverage(hubs).covered_by(7) == (6, 5, 4)
     assert MAX_PEERS == 3

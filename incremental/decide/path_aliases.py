@@ -20,7 +20,7 @@ MIN_BODY_BYTES = 512
 """Shorter pages say nothing: empty lists and error messages look alike."""
 
 
-def mirror_prefix(one: str, other: str) -> str | None:
+def path_alias_prefix(one: str, other: str) -> str | None:
     """Return the prefix by which the longer of two paths of one host exceeds the shorter, or None.
 
     ``/project/news/`` and ``/news/`` give ``/project``.

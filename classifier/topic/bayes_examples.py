@@ -12,7 +12,7 @@ import numpy as np
 from classifier.topic.bayes import MAX_TERMS_PER_EXAMPLE, TermExample, TermNumbers
 from classifier.topic.errors import TopicModelError
 
-MAX_LESSONS: Final = 400
+MAX_TRAINING_EXAMPLES: Final = 400
 """Fetched pages that are remembered, the last ones."""
 CONTEXTS_PER_PAGE: Final = 3
 """Of the links that led to a page: as many teach."""
@@ -35,29 +35,41 @@ class BayesLesson:
         return self.contexts or (self.page,)
 
 
-def lessons_to_json(lessons: Sequence[BayesLesson], terms: Sequence[str]) -> dict[str, Any]:
-    """Return the lessons with those of the terms that they hold."""
-    texts = [example for lesson in lessons for example in (lesson.page, *lesson.contexts)]
+def training_examples_to_json(
+    training_examples: Sequence[BayesLesson], terms: Sequence[str]
+) -> dict[str, Any]:
+    """Return the training examples with those of the terms that they hold."""
+    texts = [
+        example
+        for training_example in training_examples
+        for example in (training_example.page, *training_example.contexts)
+    ]
     used = sorted({int(number) for text in texts for number in text.terms})
     places = {number: place for place, number in enumerate(used)}
     return {
         "format": _FORMAT,
         "terms": [terms[number] for number in used],
-        "lessons": [
+        "training_examples": [
             [
-                round(lesson.likeness, _DIGITS),
-                [_packed(text, places) for text in (lesson.page, *lesson.contexts)],
+                round(training_example.likeness, _DIGITS),
+                [
+                    _packed(text, places)
+                    for text in (training_example.page, *training_example.contexts)
+                ],
             ]
-            for lesson in lessons
+            for training_example in training_examples
         ],
     }
 
 
-def lessons_from_json(data: object, numbers: TermNumbers) -> list[BayesLesson]:
-    """Read what ``lessons_to_json`` gave; raises TopicModelError when it is not that."""
+def training_examples_from_json(data: object, numbers: TermNumbers) -> list[BayesLesson]:
+    """Read what ``training_examples_to_json`` gave; raises TopicModelError when it is not that."""
     try:
         stored = msgspec.convert(data, _Stored)
-        return [_lesson(lesson, stored.terms, numbers) for lesson in stored.lessons]
+        return [
+            _training_example(training_example, stored.terms, numbers)
+            for training_example in stored.training_examples
+        ]
     except (msgspec.ValidationError, ValueError, IndexError) as error:
         raise TopicModelError(
             "bayes", str(data)[:80], f"damaged or of another version: {error}"
@@ -71,7 +83,7 @@ _Text = tuple[
     ],
     list[_Share],
 ]
-_StoredLesson = tuple[_Share, Annotated[list[_Text], msgspec.Meta(min_length=1)]]
+_StoredExample = tuple[_Share, Annotated[list[_Text], msgspec.Meta(min_length=1)]]
 
 
 class _Stored(msgspec.Struct):
@@ -79,10 +91,14 @@ class _Stored(msgspec.Struct):
 
     format: Literal[2]
     terms: list[str]
-    lessons: Annotated[list[_StoredLesson], msgspec.Meta(max_length=MAX_LESSONS)]
+    training_examples: Annotated[
+        list[_StoredExample], msgspec.Meta(max_length=MAX_TRAINING_EXAMPLES)
+    ]
 
 
-def _lesson(stored: _StoredLesson, terms: Sequence[str], numbers: TermNumbers) -> BayesLesson:
+def _training_example(
+    stored: _StoredExample, terms: Sequence[str], numbers: TermNumbers
+) -> BayesLesson:
     likeness, texts = stored
     page, *contexts = (_example(text, terms, numbers) for text in texts)
     return BayesLesson(likeness, page, tuple(contexts[:CONTEXTS_PER_PAGE]))

@@ -1,6 +1,6 @@
-"""Finding out that a path prefix only mirrors the site, and making the doubles one.
+"""Finding out that a path prefix only repeats the site, and making the doubles one.
 
-The rule itself is in :mod:`incremental.decide.mirrors`; here evidence is gathered from visits: two hubs
+The rule itself is in :mod:`incremental.decide.path_aliases`; here evidence is gathered from visits: two hubs
 whose addresses differ by a prefix and whose bodies are the same. Because sites change between two
 visits, suspects are sent for at once, one after the other.
 """
@@ -14,25 +14,31 @@ from urllib.parse import urlsplit
 
 from incremental.crawl.sites import WatchedSite
 from incremental.decide.decision import Decision
-from incremental.decide.mirrors import ALIKE_SHARE, MIN_BODY_BYTES, mirror_prefix, rules, stripped
-from incremental.urls import identity
+from incremental.decide.path_aliases import (
+    ALIKE_SHARE,
+    MIN_BODY_BYTES,
+    path_alias_prefix,
+    rules,
+    stripped,
+)
+from incremental.urls import canonical_key
 from incremental.visit import Outcome
 from store import Store
 from store.enums import HubKind, HubRole
 from store.record import to_json
 from store.values import HubRow, NewHub, SeenLink, VisitRecord
 
-logger = logging.getLogger("hubwatch.mirrors")
+logger = logging.getLogger("hubwatch.path aliases")
 
 
-class MirrorWatch:
-    """Learns the mirrors of sites from the visits of their hubs."""
+class PathAliasWatch:
+    """Learns the path aliases of sites from the visits of their hubs."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def learn(self, outcome: Outcome, decision: Decision, site: WatchedSite, now: float) -> None:
-        """Take two addresses with one body as evidence that a path prefix only mirrors the site."""
+        """Take two addresses with one body as evidence that a path prefix only repeats the site."""
         hub, visit = decision.hub, decision.visit
         if hub is None or outcome.page is None or outcome.body_md5 is None:
             return
@@ -40,27 +46,27 @@ class MirrorWatch:
             return
         if visit is not None and visit.baseline:
             self._suspect(hub, decision.record, site)
-        evidence: dict[str, list[str]] = json.loads(site.row.mirrors)
+        evidence: dict[str, list[str]] = json.loads(site.row.path_aliases)
         for other in self._store.read.hubs_with_body(site.row.id, outcome.body_md5):
-            prefix = mirror_prefix(hub.url, other)
+            prefix = path_alias_prefix(hub.url, other)
             path = urlsplit(min(hub.url, other, key=len)).path
-            if prefix is None or prefix in site.mirrors or path in evidence.get(prefix, ()):
+            if prefix is None or prefix in site.path_aliases or path in evidence.get(prefix, ()):
                 continue
             evidence.setdefault(prefix, []).append(path)
-            site.row = replace(site.row, mirrors=to_json(evidence))
-            site.mirrors = rules(evidence)
-            self._store.write.update_site(site.row.id, mirrors=site.row.mirrors)
+            site.row = replace(site.row, path_aliases=to_json(evidence))
+            site.path_aliases = rules(evidence)
+            self._store.write.update_site(site.row.id, path_aliases=site.row.path_aliases)
             below = f"//{urlsplit(hub.url).netloc}{prefix}"
-            if prefix in site.mirrors:
+            if prefix in site.path_aliases:
                 self._fold(site, prefix, below, now)
             else:
                 self._compare_twins(site, prefix, below, now)
 
     def _suspect(self, hub: HubRow, record: VisitRecord, site: WatchedSite) -> None:
         """Send for two hubs at once whose addresses differ by a prefix and that lead to much the same."""
-        here = {link.identity for link in record.links or ()}
+        here = {link.canonical_key for link in record.links or ()}
         for other in self._store.read.hubs(site.row.id):
-            if other.kind != hub.kind or mirror_prefix(hub.url, other.url) is None:
+            if other.kind != hub.kind or path_alias_prefix(hub.url, other.url) is None:
                 continue
             there = self._store.read.shown_by(other.page_id)
             if here and len(here & there) >= ALIKE_SHARE * len(here | there):
@@ -72,7 +78,7 @@ class MirrorWatch:
         for page_id, url, _ in pairs:
             twin = stripped(url, prefix)
             new = NewHub(HubKind.HTML, HubRole.LIST, 0.5, f"may be the same as {url}", now)
-            link = SeenLink(identity=identity(twin), url=twin, hub=new)
+            link = SeenLink(canonical_key=canonical_key(twin), url=twin, hub=new)
             ids = self._store.write.add_pages(site.row.id, [link], now=now)
             site.urgent.push(page_id, *ids.values())
 
@@ -82,5 +88,5 @@ class MirrorWatch:
         for page_id, url, _ in self._store.read.pages_below(site.row.id, below):
             twin = stripped(url, prefix)
             if twin != url:
-                moves.append((page_id, SeenLink(identity=identity(twin), url=twin)))
-        self._store.write.fold_mirror(site.row.id, moves, now)
+                moves.append((page_id, SeenLink(canonical_key=canonical_key(twin), url=twin)))
+        self._store.write.fold_path_alias(site.row.id, moves, now)

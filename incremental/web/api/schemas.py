@@ -24,7 +24,7 @@ RowId = Annotated[int, Field(ge=1, le=2**62)]
 _MOST_URLS = 500
 
 
-class Reply(BaseModel):
+class ResponseSchema(BaseModel):
     """What an answer holds; it is made of the rows of the store by name."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -45,22 +45,22 @@ def shape_of(kind: type, *, leave: Sequence[str] = (), **more: Any) -> Any:  # n
         if name not in leave
     }
     fields |= {name: (hint, ...) for name, hint in more.items()}
-    return create_model(kind.__name__, __base__=Reply, __doc__=kind.__doc__, **fields)
+    return create_model(kind.__name__, __base__=ResponseSchema, __doc__=kind.__doc__, **fields)
 
 
-class Order(BaseModel):
+class RequestSchema(BaseModel):
     """What a caller sends; a name that is not known is refused, because it may be misspelt."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Problem(Reply):
+class Problem(ResponseSchema):
     """Why something was not done."""
 
     detail: str
 
 
-class Site(Reply):
+class Site(ResponseSchema):
     """A watched site."""
 
     id: int
@@ -79,7 +79,7 @@ class Site(Reply):
     new_pages: int
 
 
-class SiteEvent(Reply):
+class SiteEvent(ResponseSchema):
     """Something that happened to a whole site."""
 
     kind: str
@@ -87,7 +87,7 @@ class SiteEvent(Reply):
     detail: str
 
 
-class SiteStatus(Reply):
+class SiteStatus(ResponseSchema):
     """How the watching of a site goes."""
 
     id: int
@@ -106,18 +106,18 @@ class SiteStatus(Reply):
     events: list[SiteEvent]
 
 
-class Status(Reply):
+class Status(ResponseSchema):
     """How the watching goes."""
 
     now: Moment
     crawling: bool
     """Whether the process that answers fetches as well."""
     hubs_due: int
-    looks_due: int
+    verifications_due: int
     sites: list[SiteStatus]
 
 
-class NewSites(Order):
+class NewSites(RequestSchema):
     """Seeds to watch, all on the same terms."""
 
     urls: Annotated[list[WebAddress], Field(min_length=1, max_length=_MOST_URLS)]
@@ -129,7 +129,7 @@ class NewSites(Order):
     max_interval_hours: Annotated[float | None, Field(ge=0.01, le=1e9)] = None
 
 
-class AddedSite(Reply):
+class AddedSite(ResponseSchema):
     """What came of one seed."""
 
     url: str
@@ -137,13 +137,13 @@ class AddedSite(Reply):
     error: str | None = None
 
 
-class SiteChange(Order):
+class SiteChange(RequestSchema):
     """What to change of a site."""
 
     state: Annotated[str, StringConstraints(pattern="^(active|paused)$")]
 
 
-class Hub(Reply):
+class Hub(ResponseSchema):
     """A page that is revisited because it leads to others."""
 
     id: int
@@ -167,14 +167,14 @@ class Hub(Reply):
     why: str
 
 
-class NewLabels(Order):
-    """What pages are: hubs, which lead to others, or topic pages."""
+class NewLabels(RequestSchema):
+    """What pages are: hubs, which lead to others, or articles."""
 
     urls: Annotated[list[WebAddress], Field(min_length=1, max_length=_MOST_URLS)]
-    label: Annotated[str, StringConstraints(pattern="^(hub|topic)$")]
+    label: Annotated[str, StringConstraints(pattern="^(hub|article)$")]
 
 
-class LabelResult(Reply):
+class LabelResult(ResponseSchema):
     """What came of labelling one page."""
 
     url: str
@@ -183,13 +183,13 @@ class LabelResult(Reply):
     error: str | None = None
 
 
-class LabelFile(Order):
+class LabelFile(RequestSchema):
     """Labels of another machine, as `GET /api/v1/labels/export` writes them."""
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=1_900_000)]
 
 
-class ImportedLabels(Reply):
+class ImportedLabels(ResponseSchema):
     """What came of a file of labels."""
 
     labels: int
@@ -197,7 +197,7 @@ class ImportedLabels(Reply):
     """Those that said something new."""
 
 
-class Model(Reply):
+class Model(ResponseSchema):
     """A version of the hub classifier."""
 
     version: str
@@ -210,13 +210,13 @@ class Model(Reply):
     problem: str
 
 
-class ActiveModel(Reply):
+class ActiveModel(ResponseSchema):
     """The version that is used."""
 
     active: str
 
 
-class Explanation(Reply):
+class Explanation(ResponseSchema):
     """What is made of an address and why; see `hubwatch check`."""
 
     model_config = ConfigDict(extra="allow")

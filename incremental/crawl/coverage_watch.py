@@ -1,6 +1,6 @@
 """Working out, now and then, which hubs of a site rest because others show all that they show.
 
-The rule is in :mod:`incremental.revisit.cover`; here its evidence is read from the store.
+The rule is in :mod:`incremental.revisit.coverage`; here its evidence is read from the store.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 import logging
 
 from incremental.crawl.sites import WatchedSite
-from incremental.revisit.cover import MIN_TOLD, Shown, cover
+from incremental.revisit.coverage import MIN_ANNOUNCED, ShownPages, coverage
 from incremental.times import DAY, HOUR, MINUTE
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus
 from store.values import ARTICLE, HubRow
 
-logger = logging.getLogger("hubwatch.cover")
+logger = logging.getLogger("hubwatch.coverage")
 
 REFRESH_SECONDS = 0.5 * DAY
 REPLAN_SECONDS = HOUR / 2
@@ -24,13 +24,13 @@ REPLAN_PRICE = 0.9
 REPLAN_TOLERANCE_SECONDS = 5 * MINUTE
 REFRESH_BASELINES = 10
 IN_TIME_SECONDS = 6 * HOUR
-"""A hub shows a page in time when it does so this soon after it was told, or at its next visit."""
+"""A hub shows a page in time when it does so this soon after it was announced, or at its next visit."""
 GAINED_SECONDS = 30 * DAY
 """How long older pages that a list gained speak for it: a feed that never shows them does not cover it."""
 _PREFERENCE = {HubKind.FEED: 3.0, HubKind.HTML: 1.0, HubKind.SITEMAP: 2.0}
 
 
-class CoverWatch:
+class CoverageWatch:
     """Keeps the cover of each site up to date."""
 
     def __init__(self, store: Store) -> None:
@@ -38,28 +38,28 @@ class CoverWatch:
 
     def refresh(self, site: WatchedSite, now: float, *, at_once: bool = False) -> None:
         """Work the cover out again if half a day has passed, or enough hubs were read first."""
-        fresh = now - site.cover_at < REFRESH_SECONDS and site.baselines < REFRESH_BASELINES
+        fresh = now - site.coverage_at < REFRESH_SECONDS and site.baselines < REFRESH_BASELINES
         if fresh and not at_once:
             return
-        site.cover_at, site.baselines = now, 0
-        before = site.cover.resting
+        site.coverage_at, site.baselines = now, 0
+        before = site.coverage.covered
         hubs = [
             h
             for h in self._store.read.hubs(site.row.id)
             if h.state in (HubStatus.ACTIVE, HubStatus.RESTING)
             and h.role not in (HubRole.PAGE, ARTICLE)
         ]
-        site.cover = cover(self._shown(site.row.id, hubs, now))
+        site.coverage = coverage(self._shown(site.row.id, hubs, now))
         for hub in hubs:
-            rests = hub.page_id in site.cover.resting
-            if rests != (hub.state == HubStatus.RESTING) and not hub.failures:
+            covered = hub.page_id in site.coverage.covered
+            if covered != (hub.state == HubStatus.RESTING) and not hub.failures:
                 self._store.write.update_hub(
-                    hub.page_id, state=HubStatus.RESTING if rests else HubStatus.ACTIVE
+                    hub.page_id, state=HubStatus.RESTING if covered else HubStatus.ACTIVE
                 )
-            if hub.page_id in before and not rests:
+            if hub.page_id in before and not covered:
                 due_at = site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
                 self._store.write.update_hub(hub.page_id, due_at=due_at)
-        logger.debug("%s: %d of %d hubs rest", site.row.name, len(site.cover.resting), len(hubs))
+        logger.debug("%s: %d of %d hubs rest", site.row.name, len(site.coverage.covered), len(hubs))
 
     def replan(self, site: WatchedSite, now: float) -> None:
         """Bring visits forward that have become due sooner, because the price has fallen since.
@@ -81,32 +81,32 @@ class CoverWatch:
                 or hub.role in (HubRole.PAGE, ARTICLE)
             ):
                 continue
-            if site.rests(hub.page_id, hub.role):
+            if site.is_covered(hub.page_id, hub.role):
                 continue
             due_at = site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
             if due_at < hub.due_at - REPLAN_TOLERANCE_SECONDS:
                 self._store.write.update_hub(hub.page_id, due_at=due_at)
 
-    def _shown(self, site_id: int, hubs: list[HubRow], now: float) -> dict[int, Shown]:
+    def _shown(self, site_id: int, hubs: list[HubRow], now: float) -> dict[int, ShownPages]:
         pages: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
-        told: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
+        announced: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
         patience = {
             hub.page_id: max(IN_TIME_SECONDS, 1.5 * (hub.interval_seconds or 0.0)) for hub in hubs
         }
         for hub, page in self._store.read.articles_shown(site_id):
             if hub in pages:
                 pages[hub].add(page)
-        evidence = self._store.read.told_shown(site_id)
-        if len({page for _, page, _, _ in evidence}) >= MIN_TOLD:
+        evidence = self._store.read.announced_shown(site_id)
+        if len({page for _, page, _, _ in evidence}) >= MIN_ANNOUNCED:
             # Alone they must not decide: where a site takes in its past, its news need not stand.
             evidence += self._store.read.gained_shown(site_id, now - GAINED_SECONDS)
-        for hub, page, seen_at, told_at in evidence:
-            if hub in told and seen_at <= told_at + patience[hub]:
-                told[hub].add(page)
+        for hub, page, seen_at, announced_at in evidence:
+            if hub in announced and seen_at <= announced_at + patience[hub]:
+                announced[hub].add(page)
         return {
-            hub.page_id: Shown(
+            hub.page_id: ShownPages(
                 pages=pages[hub.page_id],
-                told=told[hub.page_id],
+                announced=announced[hub.page_id],
                 chosen=hub.role == HubRole.USER,
                 anchor=hub.role in (HubRole.SEED, HubRole.HOME)
                 or hub.kind in (HubKind.FEED, HubKind.SITEMAP),
