@@ -1,0 +1,90 @@
+"""Call tables, columns and values by the field's words; what they hold stays as it is."""
+
+import json
+
+from peewee import SqliteDatabase
+
+COLUMNS = (
+    ("site", "relaunched_at", "migrated_at"),
+    ("site", "mirrors", "path_aliases"),
+    ("page", "identity", "canonical_key"),
+    ("page", "look_due_at", "verify_due_at"),
+    ("page", "looked_at", "verified_at"),
+    ("page", "look_score", "verify_score"),
+    ("page", "kept_back", "withheld"),
+    ("hub", "barren_visits", "unproductive_visits"),
+    ("visit", "gap", "overflow"),
+    ("label", "identity", "canonical_key"),
+    ("topic_example", "identity", "canonical_key"),
+    ("discovery_page", "identity", "canonical_key"),
+    ("topic_lead", "identity", "canonical_key"),
+)
+TABLES = (("recheck", "refresh"), ("topic_lead", "external_candidate"))
+VALUES = (
+    ("change", "kind", "relaunch", "url_migration"),
+    ("change", "kind", "flood", "burst"),
+    ("page", "state", "relaunched", "migrated"),
+    ("hub", "state", "resting", "dormant"),
+    ("hub", "state", "dead", "dropped"),
+    ("label", "label", "topic", "article"),
+)
+KEYS = (
+    (("site", "id", "revisit"), "hints_kept", "hints_confirmed"),
+    (("hub", "page_id", "revisit"), "hints_kept", "hints_confirmed"),
+    (("topic", "id", "links"), "lessons", "training_examples"),
+)
+_BATCH = 500
+
+
+def up(migrator, db):
+    """Rename, the columns of a table before the table itself."""
+    for table, old, new in COLUMNS:
+        db.execute_sql(f"ALTER TABLE {table} RENAME COLUMN {old} TO {new}")
+    for old, new in TABLES:
+        db.execute_sql(f"ALTER TABLE {old} RENAME TO {new}")
+    for table, column, old, new in VALUES:
+        _rename_value(db, table, column, old, new)
+    for place, old, new in KEYS:
+        _rename_key(db, place, old, new)
+
+
+def down(migrator, db):
+    """Give everything its old name."""
+    for place, old, new in KEYS:
+        _rename_key(db, place, new, old)
+    for table, column, old, new in VALUES:
+        _rename_value(db, table, column, new, old)
+    for old, new in TABLES:
+        db.execute_sql(f"ALTER TABLE {new} RENAME TO {old}")
+    for table, old, new in COLUMNS:
+        db.execute_sql(f"ALTER TABLE {table} RENAME COLUMN {new} TO {old}")
+
+
+def _mark(db):
+    return "?" if isinstance(db, SqliteDatabase) else "%s"
+
+
+def _rename_value(db, table, column, old, new):
+    mark = _mark(db)
+    db.execute_sql(f"UPDATE {table} SET {column} = {mark} WHERE {column} = {mark}", (new, old))  # noqa: S608
+
+
+def _rename_key(db, place, old, new):
+    """Rename a key of the JSON in a column, a few rows at a time: a store may have many hubs."""
+    (table, row, column), mark, last = place, _mark(db), -1
+    page = f"SELECT {row}, {column} FROM {table} WHERE {row} > {mark} ORDER BY {row} LIMIT {_BATCH}"  # noqa: S608
+    while rows := db.execute_sql(page, (last,)).fetchall():
+        for number, text in rows:
+            if text and f'"{old}"' in text:
+                renamed = json.dumps(_renamed(json.loads(text), old, new), ensure_ascii=False)
+                db.execute_sql(
+                    f"UPDATE {table} SET {column} = {mark} WHERE {row} = {mark}",  # noqa: S608
+                    (renamed, number),
+                )
+        last = rows[-1][0]
+
+
+def _renamed(value, old, new):
+    if isinstance(value, dict):
+        return {new if key == old else key: _renamed(one, old, new) for key, one in value.items()}
+    return [_renamed(one, old, new) for one in value] if isinstance(value, list) else value
