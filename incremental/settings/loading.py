@@ -17,6 +17,7 @@ from incremental.scope import Reach
 from incremental.settings.channels import check_channel
 from incremental.settings.checks import check_callback, check_interval, check_site
 from incremental.settings.discovery import check_discovery
+from incremental.settings.renamed import with_new_names, with_new_variables
 from incremental.settings.sections import LISTS, LinkOrderName, PolicyName, Settings
 
 ENVIRONMENT_PREFIX = "HUBWATCH_"
@@ -49,8 +50,9 @@ def load_settings(
             ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
         raise SettingsError("config", str(chosen), f"cannot be read: {error}") from error
+    tree = with_new_names(tree, str(chosen))
     if any(name.startswith(ENVIRONMENT_PREFIX) for name in environment):
-        _overlay(tree, environment)
+        _overlay(tree, with_new_variables(environment, ENVIRONMENT_PREFIX))
     settings, folder = build_settings(tree), chosen.resolve().parent
     if not settings.topics.trees:
         return settings, folder
