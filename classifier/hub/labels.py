@@ -18,6 +18,8 @@ from classifier.hub.evidence import LinkEvidence, split_url
 
 HUB: Final = "hub"
 ARTICLE: Final = "article"
+_WORDS: Final = {HUB: HUB, ARTICLE: ARTICLE, "topic": ARTICLE}
+"""What label files may say: paper 003, and files made for it, say *topic* for an article."""
 
 LABEL_COLUMNS: Final = ("label", "url", "anchor", "domain", "lang", "source")
 CRAWL_COLUMNS: Final = ("page_bytes", "crawl_depth")
@@ -131,9 +133,10 @@ def _read_text(path: Path | str) -> str:
 
 
 def _label_row(path: Path | str, number: int, values: dict[str, str]) -> LabelRow:
-    if values["label"] not in {HUB, ARTICLE}:
+    label = _WORDS.get(values["label"])
+    if label is None:
         raise LabelFileError(path, number, f"label is {values['label']!r}, not hub or article")
-    return link_row(path, number, values)
+    return link_row(path, number, {**values, "label": label})
 
 
 def link_row(path: Path | str, number: int, values: dict[str, str]) -> LabelRow:

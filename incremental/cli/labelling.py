@@ -52,7 +52,7 @@ def label(
             say(f"hubwatch: {result['error']}")
         elif not as_json:
             where = ", ".join(result["sites"]) or "no watched site, so it only trains"
-            say(f"{readable(result['url'])} is a {result['label']} page of {where}")
+            say(f"{readable(result['url'])} is labelled {result['label']}: {where}")
     failed = sum("error" in result for result in results)
     if failed:
         raise typer.Exit(2 if failed == len(results) else 1)
