@@ -2,7 +2,7 @@
 
 import json
 
-from peewee import SqliteDatabase
+from peewee import SqliteDatabase, Table
 
 COLUMNS = (
     ("site", "relaunched_at", "migrated_at"),
@@ -11,7 +11,7 @@ COLUMNS = (
     ("page", "look_due_at", "verify_due_at"),
     ("page", "looked_at", "verified_at"),
     ("page", "look_score", "verify_score"),
-    ("page", "kept_back", "withheld"),
+    ("page", "kept_back", "rule"),
     ("hub", "barren_visits", "unproductive_visits"),
     ("visit", "gap", "overflow"),
     ("label", "identity", "canonical_key"),
@@ -27,7 +27,17 @@ VALUES = (
     ("hub", "state", "resting", "dormant"),
     ("hub", "state", "dead", "dropped"),
     ("label", "label", "topic", "article"),
+    ("page", "rule", "not there", "not_there"),
+    ("page", "rule", "not there yet", "not_there_yet"),
+    ("page", "rule", "home page instead", "home_instead"),
+    ("page", "rule", "says that it is not there", "says_not_there"),
+    ("page", "rule", "error page", "error_page"),
+    ("page", "rule", "page of thanks or donations", "courtesy_page"),
+    ("page", "rule", "list of a tag, a category or an author", "list_page"),
+    ("page", "rule", "another address of a known page", "same_page"),
 )
+RULES = tuple(new for table, column, _, new in VALUES if column == "rule")
+"""The only ones that were kept before; now each decided page has one."""
 KEYS = (
     (("site", "id", "revisit"), "hints_kept", "hints_confirmed"),
     (("hub", "page_id", "revisit"), "hints_kept", "hints_confirmed"),
@@ -50,6 +60,8 @@ def up(migrator, db):
 
 def down(migrator, db):
     """Give everything its old name."""
+    page = Table("page", ("rule",)).bind(db)
+    page.update(rule=None).where(page.rule.not_in(RULES)).execute()
     for place, old, new in KEYS:
         _rename_key(db, place, new, old)
     for table, column, old, new in VALUES:
