@@ -32,7 +32,7 @@ class PageState(StrEnum):
     """Dated long ago, and no list gained it: recorded, not announced."""
     BACKFILL = "backfill"
     """Dated long ago, and a list gained it: announced with the list's backfill event."""
-    RELAUNCHED = "migrated"
+    MIGRATED = "migrated"
     """First seen at a URL migration or in a burst: not announced by any hub."""
 
 
@@ -42,9 +42,9 @@ class HubStatus(StrEnum):
     CANDIDATE = "candidate"
     """Never fetched."""
     ACTIVE = "active"
-    RESTING = "dormant"
+    DORMANT = "dormant"
     """Shows nothing that other hubs do not, or is gone: fetched rarely."""
-    DEAD = "dropped"
+    DROPPED = "dropped"
     """Failed too often or led elsewhere: never fetched again."""
 
 
@@ -66,7 +66,7 @@ class HubRole(StrEnum):
     PROBE = "probe"
     """Tried at a usual place of feeds and sitemaps."""
     USER = "user"
-    """Labelled or imported by a user: never dropped, never resting."""
+    """Labelled or imported by a user: never dropped, never dormant."""
     ARTICLE = "article"
     """A monitored article: fetched for links to pages that no list shows."""
 
@@ -110,7 +110,7 @@ class SiteEventKind(StrEnum):
 
     MIGRATION = "url_migration"
     """A URL migration: a list's links went, and known pages came under new addresses."""
-    FLOOD = "burst"
+    BURST = "burst"
     """A burst: more new addresses at once than may be announced."""
     BACKFILL = "backfill"
     """A list gained older pages."""

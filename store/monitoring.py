@@ -111,7 +111,7 @@ class Monitoring(Repository):
         )
         query = Hub.select(Hub.site_id, Hub.last_status).where(
             (Hub.role == HubRole.SEED)
-            & (Hub.state != HubStatus.DEAD)
+            & (Hub.state != HubStatus.DROPPED)
             & Hub.last_status.is_null(is_null=False)
             & Hub.site_id.not_in(already)
         )

@@ -221,7 +221,7 @@ class Recorder(Repository):
         del fields["kind"]  # what was read there says it better
         known = (Hub.page == page_id) & _NOT_SEED
         Hub.update(fields).where(known).execute(self._db)
-        awake = {HubStatus.DEAD: HubStatus.CANDIDATE, HubStatus.RESTING: HubStatus.ACTIVE}
+        awake = {HubStatus.DROPPED: HubStatus.CANDIDATE, HubStatus.DORMANT: HubStatus.ACTIVE}
         for before, after in awake.items():
             Hub.update(state=after).where(known & (Hub.state == before)).execute(self._db)
         Page.update(verify_due_at=None).where(Page.id == page_id).execute(self._db)

@@ -21,7 +21,7 @@ _FORMAT: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class BayesLesson:
+class BayesExample:
     """A fetched page: how like the topic it was, and what led to it."""
 
     likeness: float
@@ -36,7 +36,7 @@ class BayesLesson:
 
 
 def training_examples_to_json(
-    training_examples: Sequence[BayesLesson], terms: Sequence[str]
+    training_examples: Sequence[BayesExample], terms: Sequence[str]
 ) -> dict[str, Any]:
     """Return the training examples with those of the terms that they hold."""
     texts = [
@@ -62,7 +62,7 @@ def training_examples_to_json(
     }
 
 
-def training_examples_from_json(data: object, numbers: TermNumbers) -> list[BayesLesson]:
+def training_examples_from_json(data: object, numbers: TermNumbers) -> list[BayesExample]:
     """Read what ``training_examples_to_json`` gave; raises TopicModelError when it is not that."""
     try:
         stored = msgspec.convert(data, _Stored)
@@ -98,10 +98,10 @@ class _Stored(msgspec.Struct):
 
 def _training_example(
     stored: _StoredExample, terms: Sequence[str], numbers: TermNumbers
-) -> BayesLesson:
+) -> BayesExample:
     likeness, texts = stored
     page, *contexts = (_example(text, terms, numbers) for text in texts)
-    return BayesLesson(likeness, page, tuple(contexts[:CONTEXTS_PER_PAGE]))
+    return BayesExample(likeness, page, tuple(contexts[:CONTEXTS_PER_PAGE]))
 
 
 def _example(stored: _Text, terms: Sequence[str], numbers: TermNumbers) -> TermExample:

@@ -32,7 +32,7 @@ from classifier.topic.bayes import BayesModel, Density, TermExample, TermNumbers
 from classifier.topic.bayes_examples import (
     CONTEXTS_PER_PAGE,
     MAX_TRAINING_EXAMPLES,
-    BayesLesson,
+    BayesExample,
     training_examples_from_json,
     training_examples_to_json,
 )
@@ -72,7 +72,7 @@ class BayesOrder:
         self._given: list[TermExample] = []
         self._relevant: list[TermExample] = []
         self._irrelevant: list[TermExample] = []
-        self._training_examples: deque[BayesLesson] = deque(maxlen=MAX_TRAINING_EXAMPLES)
+        self._training_examples: deque[BayesExample] = deque(maxlen=MAX_TRAINING_EXAMPLES)
         self._since = TRAINING_EVERY - FIRST_TRAINING
         self._model: BayesModel | None = None
         self._pages: OrderedDict[str, tuple[TermExample, str]] = OrderedDict()
@@ -95,7 +95,7 @@ class BayesOrder:
             return
         likeness = self._topic.of(tf_idf(terms, model.background))
         contexts = tuple(self._link_of(link) for link in led_here[:CONTEXTS_PER_PAGE])
-        self._training_examples.append(BayesLesson(likeness, example, tuple(filter(len, contexts))))
+        self._training_examples.append(BayesExample(likeness, example, tuple(filter(len, contexts))))
         self._since += 1
         if self._since >= TRAINING_EVERY:
             self._fit()
@@ -209,7 +209,7 @@ class BayesOrder:
 _NO_PAGE: Final = (TermExample(np.zeros(0, dtype=np.int64), np.zeros(0)), FALLBACK_LANGUAGE)
 
 
-def _examples_of(training_examples: Sequence[BayesLesson]) -> list[TermExample]:
+def _examples_of(training_examples: Sequence[BayesExample]) -> list[TermExample]:
     return [
         one
         for training_example in training_examples

@@ -46,15 +46,15 @@ class CoverageWatch:
         hubs = [
             h
             for h in self._store.read.hubs(site.row.id)
-            if h.state in (HubStatus.ACTIVE, HubStatus.RESTING)
+            if h.state in (HubStatus.ACTIVE, HubStatus.DORMANT)
             and h.role not in (HubRole.PAGE, ARTICLE)
         ]
         site.coverage = coverage(self._shown(site.row.id, hubs, now))
         for hub in hubs:
             covered = hub.page_id in site.coverage.covered
-            if covered != (hub.state == HubStatus.RESTING) and not hub.failures:
+            if covered != (hub.state == HubStatus.DORMANT) and not hub.failures:
                 self._store.write.update_hub(
-                    hub.page_id, state=HubStatus.RESTING if covered else HubStatus.ACTIVE
+                    hub.page_id, state=HubStatus.DORMANT if covered else HubStatus.ACTIVE
                 )
             if hub.page_id in before and not covered:
                 due_at = site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
@@ -77,7 +77,7 @@ class CoverageWatch:
         for hub in self._store.read.hubs(site.row.id):
             if (
                 hub.visited_at is None
-                or hub.state == HubStatus.DEAD
+                or hub.state == HubStatus.DROPPED
                 or hub.role in (HubRole.PAGE, ARTICLE)
             ):
                 continue

@@ -280,7 +280,9 @@ class Crawler:
         known = self._store.read.known(site.row.id, named[:MAX_FEEDS_AT_ONCE])
         hubs = [self._store.read.hub(page.id) for page in known.values() if page.is_hub]
         return [
-            hub.page_id for hub in hubs if hub and hub.visits == 0 and hub.state != HubStatus.DEAD
+            hub.page_id
+            for hub in hubs
+            if hub and hub.visits == 0 and hub.state != HubStatus.DROPPED
         ]
 
     def _learn_sitemaps(self, outcome: Outcome, site: WatchedSite, now: float) -> None:

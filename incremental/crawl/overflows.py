@@ -54,7 +54,7 @@ class Overflows:
                 self._store.read.hub(page_id),
                 self._store.read.verification(page_id),
             )
-            if hub is not None and hub.state != HubStatus.DEAD:
+            if hub is not None and hub.state != HubStatus.DROPPED:
                 return hub_task(hub)
             if verification is not None and verification.verify_due_at is not None:
                 return verification_task(verification)
@@ -143,7 +143,7 @@ class Overflows:
             hub = self._store.read.hub(page_id)
             if (
                 hub is None
-                or hub.state == HubStatus.DEAD
+                or hub.state == HubStatus.DROPPED
                 or now - (hub.visited_at or 0.0) < READ_SECONDS
             ):
                 continue

@@ -92,7 +92,7 @@ class ChangeHints:
             return
         site.hub_states[hub.page_id] = state
         fields = HubUpdate(revisit=to_json(state.to_json()))
-        if hub.visited_at is not None and hub.state != HubStatus.DEAD:
+        if hub.visited_at is not None and hub.state != HubStatus.DROPPED:
             fields["due_at"] = min(site.due_at(hub.page_id, hub.role, state, now), NEVER)
         self._store.write.update_hub(hub.page_id, **fields)
 

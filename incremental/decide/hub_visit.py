@@ -162,7 +162,7 @@ def _redirected(outcome: Outcome, facts: HubFacts) -> Decision:
     )
     link = SeenLink(canonical_key(to.url), to.url, hub=new)
     fields = HubUpdate(failures=hub.failures + 1, last_status=outcome.response.status.value)
-    fields |= {"state": HubStatus.DEAD, "due_at": NEVER}
+    fields |= {"state": HubStatus.DROPPED, "due_at": NEVER}
     record = replace(
         base_record(outcome, now),
         hub_fields=fields,
@@ -191,7 +191,7 @@ def _failed(
         return _never_there(record, visit, facts, status, fields)
     announced = hub.failures >= FAILURES_UNTIL_GONE and hub.last_status == FetchStatus.GONE.value
     if status is FetchStatus.GONE and failures >= FAILURES_UNTIL_GONE and not announced:
-        fields["state"] = HubStatus.RESTING
+        fields["state"] = HubStatus.DORMANT
         record = replace(
             record, page_fields={"state": PageState.GONE}, page_change=PageChange(ChangeKind.GONE)
         )
@@ -219,7 +219,7 @@ def _never_there(
             return Decision(
                 replace(record, page_fields=page, drop_hub=True), visit, facts.hub, gone=True
             )
-    fields |= {"state": HubStatus.DEAD, "due_at": NEVER}
+    fields |= {"state": HubStatus.DROPPED, "due_at": NEVER}
     record = replace(record, hub_fields=fields)
     if status is FetchStatus.GONE or row is None:
         return Decision(record, visit, facts.hub, gone=True)
@@ -274,7 +274,7 @@ def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
 
 def _is_back(hub: HubRow) -> bool:
     """Return whether a hub that answers now was given up for gone."""
-    return hub.state == HubStatus.RESTING and hub.failures >= FAILURES_UNTIL_GONE
+    return hub.state == HubStatus.DORMANT and hub.failures >= FAILURES_UNTIL_GONE
 
 
 def _article(outcome: Outcome, facts: HubFacts, page: Page) -> Decision:

@@ -221,7 +221,7 @@ def _of_event(
     state = PageState.BACKDATED if rule is Rule.BACKDATED else PageState.KNOWN
     if rule.standing in (Standing.NEW, Standing.BACKFILL):
         # So that the next hub to show it does not announce it either.
-        state, rule = PageState.RELAUNCHED, Rule.BURST if event.kind == "burst" else Rule.MIGRATED
+        state, rule = PageState.MIGRATED, Rule.BURST if event.kind == "burst" else Rule.MIGRATED
     return _seen(
         target,
         view,

@@ -24,7 +24,7 @@ from incremental.settings import Settings
 from incremental.times import NEVER
 from incremental.urls import canonical_key, normalize
 from store import Store
-from store.enums import HubStatus
+from store.enums import HubStatus, PageState
 from store.values import ARTICLE, HubRow, SiteRow
 
 
@@ -129,8 +129,10 @@ def _decided(site: dict[str, Any]) -> tuple[int, str]:
         return 1, in_words(rule)
     if gained:
         return 2, f"{in_words(Rule.BACKFILL)}: {gained['says']}"
-    is_hub = site.get("hub") not in (None, HubStatus.DEAD) and not site.get("article")
-    return (3, in_words(Rule.HUB)) if is_hub else (4, in_words(rule))
+    if site["page_state"] == PageState.PENDING:
+        return 3, f"waiting for verification: {in_words(rule)}"
+    is_hub = site.get("hub") not in (None, HubStatus.DROPPED) and not site.get("article")
+    return (4, in_words(Rule.HUB)) if is_hub else (5, in_words(rule))
 
 
 def budget_of(settings: Settings, row: SiteRow, *, now: float) -> dict[str, Any]:
@@ -158,7 +160,7 @@ def _reason(hub: HubRow, reason: str) -> str:
         return "an article, read now and then for links that no list shows"
     if hub.visited_at is None and hub.last_status not in (None, FetchStatus.FETCHED):
         return f"not read yet: {hub.last_status}"
-    if hub.state == HubStatus.RESTING:
+    if hub.state == HubStatus.DORMANT:
         return "rests: other hubs show what it shows"
     return reason
 

@@ -94,7 +94,7 @@ def write_sites(store: Store, out: IO[bytes]) -> int:
     etree.SubElement(head, "title").text = "Sites that Hubwatch watches"
     feeds: dict[int, list[str]] = {}
     for hub in store.read.hubs():
-        if hub.kind == HubKind.FEED and hub.state != HubStatus.DEAD:
+        if hub.kind == HubKind.FEED and hub.state != HubStatus.DROPPED:
             feeds.setdefault(hub.site_id, []).append(hub.url)
     sites = store.read.sites()
     for site in sites:

@@ -49,7 +49,8 @@ class Words:
         if self.language == "en":
             return text
         for key, texts in self._catalogue.items():
-            found = _form(texts["en"]).fullmatch(text) if key.startswith("sentence.") else None
+            said = key.startswith(("sentence.", "rule."))
+            found = _form(texts["en"]).fullmatch(text) if said else None
             if found:
                 parts = {
                     name: self.maybe("fetch", part) if name == "status" else self.sentence(part)

@@ -99,7 +99,11 @@ class Pushes:
         }
         for hub in self._store.read.hubs():
             subscription = _subscription(hub)
-            if subscription.hub_url and hub.site_id in active and hub.state != enums.HubStatus.DEAD:
+            if (
+                subscription.hub_url
+                and hub.site_id in active
+                and hub.state != enums.HubStatus.DROPPED
+            ):
                 yield subscription
 
     def _take(self, event: Event, now: float) -> None:

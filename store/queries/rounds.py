@@ -24,8 +24,8 @@ _IS_LIST = Hub.role != HubRole.ARTICLE
 _KNOWN = Shape(KnownPage, Page, is_hub=Hub.page.is_null(is_null=False) & _IS_LIST)
 _READ = Hub.baseline_at.is_null(is_null=False)
 _CLASSES: dict[HubClass, Any] = {
-    HubClass.REVISIT: _READ & _IS_LIST & (Hub.state != HubStatus.RESTING),
-    HubClass.COVERED: _READ & _IS_LIST & (Hub.state == HubStatus.RESTING),
+    HubClass.REVISIT: _READ & _IS_LIST & (Hub.state != HubStatus.DORMANT),
+    HubClass.COVERED: _READ & _IS_LIST & (Hub.state == HubStatus.DORMANT),
     HubClass.EXPLORE: Hub.baseline_at.is_null() & _IS_LIST,
     HubClass.ARTICLE: _IS_ARTICLE,
 }

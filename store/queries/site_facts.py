@@ -169,7 +169,7 @@ class SiteQueries(Repository):
                 new_pages=new,
                 productive_visits=productive,
                 chosen=score > 0,
-                gone=state == HubStatus.DEAD or (failures >= _GONE_AFTER and status == "gone"),
+                gone=state == HubStatus.DROPPED or (failures >= _GONE_AFTER and status == "gone"),
             )
             for page, watched, new, productive, score, state, failures, status in self._rows(query)
         ]
@@ -228,7 +228,7 @@ class SiteQueries(Repository):
             Page.select(Page.url)
             .join(Hub, on=Hub.page == Page.id)
             .where((Hub.site_id == site_id) & (Hub.kind == HubKind.HTML))
-            .where((Hub.state != HubStatus.DEAD) & (Hub.role != HubRole.ARTICLE))
+            .where((Hub.state != HubStatus.DROPPED) & (Hub.role != HubRole.ARTICLE))
         )
         return self._column(query)
 

@@ -190,7 +190,7 @@ def test_what_is_not_known_by_that_name(hubwatch: Run, command: tuple[str, ...])
 
 def test_check_says_what_becomes_of_a_url(hubwatch: Run, found: list[str]) -> None:
     answer = hubwatch("check", found[0], "--json").json
-    assert answer["verdict"] == "announced as new"
+    assert answer["verdict"] == "announced as new: new link on a hub"
     assert answer["sites"][0]["announced_at"].startswith("20")
     hub = hubwatch("check", SITE, "--json").json
     assert hub["verdict"].startswith("a hub")

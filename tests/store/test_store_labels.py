@@ -75,7 +75,7 @@ def test_a_page_that_a_user_calls_hub_is_one_at_once(store: Store) -> None:
 def test_a_hub_that_was_given_up_is_tried_again(store: Store) -> None:
     site, _ = news_site(store)
     store.write.add_pages(site, [_link("tag/")], now=START)
-    store.write.update_hub(page_id(store, HOME + "tag/"), state=HubStatus.DEAD, failures=3)
+    store.write.update_hub(page_id(store, HOME + "tag/"), state=HubStatus.DROPPED, failures=3)
     store.write.correct(said("hub"), [(site, _link("tag/", role="user"))])
     hub = store.read.hub(page_id(store, HOME + "tag/"))
     assert hub is not None

@@ -40,7 +40,7 @@ BACKFILL_PAGES: Any = create_model(
 )
 PAGE: Any = shape_of(
     PageDetail,
-    leave=["page_id", "canonical_key", "withheld", "body_md5", "news", "text", "history"],
+    leave=["page_id", "canonical_key", "body_md5", "news", "text", "history"],
     id=int,
     announced=_announced | None,
     topics=list[_mark],

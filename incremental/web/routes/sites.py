@@ -94,7 +94,7 @@ def found_part(request: Request, site_id: RowId) -> Response:
     """Return the hubs of a new site that were found so far."""
     with web_of(request).store() as store:
         row = site_numbered(store, site_id)
-        hubs = [hub for hub in store.read.hubs(site_id) if hub.state != HubStatus.DEAD]
+        hubs = [hub for hub in store.read.hubs(site_id) if hub.state != HubStatus.DROPPED]
         seeds = [hub for hub in store.read.hubs(site_id) if hub.role == HubRole.SEED]
     # One that waits because of its robots.txt or its address was never asked: it has no failure.
     failed = [hub.last_status for hub in seeds if hub.last_status and hub.baseline_at is None]
@@ -247,7 +247,7 @@ def _flat(answer: dict[str, Any], words: Words) -> list[tuple[str, str]]:
 
 
 _TABLES = {"state": "hub_state", "hub": "hub_state", "page_state": "page_state"}
-_TABLES |= {"last_status": "fetch", "withheld": "withheld"}
+_TABLES |= {"last_status": "fetch", "decided_by": "rule"}
 
 
 def _shown(words: Words, key: str, value: object) -> str:
