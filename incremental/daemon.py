@@ -43,16 +43,16 @@ Step = Callable[[float], float]
 
 RELOAD_SECONDS = 5.0
 HOUSEKEEPING_SECONDS = 86_400.0
+# Pages of an earlier version's store that are indexed in one transaction.
 ADOPTED = 500
-"""Pages of an earlier version's store that are indexed in one transaction."""
 CATCH_UP_SECONDS = 0.5
+# How soon it is noticed that the clock was set.
 NOTICE_SECONDS = 60.0
-"""How soon it is noticed that the clock was set."""
+# A single run waits for work that is at most this far off: what politeness delays belongs to the run.
 ONCE_PATIENCE_SECONDS = 60.0
-"""A single run waits for work that is at most this far off: what politeness delays belongs to the run."""
 SECOND_SIGNAL_EXIT = 130
+# The latest moment that a datetime is asked to hold, in the year 4821.
 NEVER = 9e10
-"""The latest moment that a datetime is asked to hold, in the year 4821."""
 
 
 class RunningClock(Clock, Protocol):

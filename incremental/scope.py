@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 MAX_DEPTH = 16
 MAX_QUERY_PARAMETERS = 12
 MAX_SEGMENT_REPEATS = 3
+# What one compiled regular expression may take: 1 MB holds any that a person writes.
 _MOST_PATTERN_BYTES = 1 << 20
-"""What one compiled regular expression may take: 1 MB holds any that a person writes."""
 
 # What no reader of news wants as a page of its own. Documents (pdf, doc, xls, zip of a tender) stay in.
 _ASSET = re.compile(

@@ -19,8 +19,8 @@ from store.values import NewHub, SeenLink
 if TYPE_CHECKING:
     from incremental.fetch.options import FetchSettings
 
+# In a site's origin, in place of the page that led there: the user accepted a proposal.
 BY_DISCOVERY = "discovery"
-"""In a site's origin, in place of the page that led there: the user accepted a proposal."""
 
 
 @dataclass(frozen=True, slots=True)

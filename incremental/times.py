@@ -10,11 +10,12 @@ from incremental.errors import InputError
 MINUTE = 60.0
 HOUR = 3_600.0
 DAY = 86_400.0
+# A due time beyond all visits.
 NEVER = 9e12
-"""A due time beyond all visits."""
 
+# Of a page's date: a zone that is not announced is worth 14 hours, and editors date posts to the
+# morning.
 _MAX_AHEAD = 2 * DAY
-"""Of a page's date: a zone that is not announced is worth 14 hours, and editors date posts to the morning."""
 
 _UNITS = {"m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}
 _MOST_DIGITS = 12

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 import idna
 
+# Longer ones are refused: servers and stores choke on them, and only traps need them.
 MAX_URL_LENGTH = 2_000
-"""Longer ones are refused: servers and stores choke on them, and only traps need them."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _DEFAULT_FILES = re.compile(

@@ -42,8 +42,8 @@ class Purpose(StrEnum):
     ROBOTS = "robots"
 
 
+# Purposes for which a page's text is wanted.
 _READ = (Purpose.VERIFY, Purpose.REFRESH)
-"""Purposes for which a page's text is wanted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,8 +54,8 @@ SINGLE = ("forward", "backward", "keyword", "related")
 STRATEGIES = (*SINGLE, "bandit", "random", "ache")
 FIFTHS = 5
 ACHE_PAGES_PER_SITE = 20
+# Relevant pages whose median rank is reported, and the first N of P@N; the paper's numbers.
 FIRST = 17
-"""Relevant pages whose median rank is reported, and the first N of P@N; the paper's numbers."""
 SECOND = 35
 
 

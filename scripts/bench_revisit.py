@@ -61,8 +61,8 @@ POLICIES = (
     "known_rate_optimum",
     "clairvoyant",
 )
+# Tried only when asked for by name.
 EXTRA_POLICIES = ("lambda_crawl",)
-"""Tried only when asked for by name."""
 SEEDS = range(5)
 _COLUMNS = ("hub", "link", "first_seen", "visible_until")
 

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 
 RIVALS = ("keyword", "bm25", "tfidf_centroid", "one_class_svm")
 DEFAULT_METHODS = (*RIVALS, "adaptive", "bayes_kernel", "fused")
+# Texts that come by an adapting centre before it is measured.
 PASSING = 200
-"""Texts that come by an adapting centre before it is measured."""
 PRECISION = 0.95
 Figures = dict[str, float]
 

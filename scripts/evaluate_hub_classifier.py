@@ -42,8 +42,8 @@ from classifier.hub.labels import LabelRow, read_labels
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+# Links scored at once when the speed is measured.
 BATCH = 10_000
-"""Links scored at once when the speed is measured."""
 
 
 def main(arguments: list[str] | None = None) -> int:

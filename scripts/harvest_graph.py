@@ -28,8 +28,8 @@ from incremental.urls import normalize
 if TYPE_CHECKING:
     from types import TracebackType
 
+# A page with fewer out-links to other pages of the graph is no seed.
 MIN_OUT_LINKS = 3
-"""A page with fewer out-links to other pages of the graph is no seed."""
 
 
 class GraphError(Exception):

@@ -61,10 +61,10 @@ METHODS: Final = (
     "fused",
     "oracle",
 )
+# Words of the seeds that stand for the topic where it is to be given by key words.
 KEYWORDS: Final = 10
-"""Words of the seeds that stand for the topic where it is to be given by key words."""
+# A crawl that grew by this ranks its whole queue again, if its ordering learned something.
 _GROWTH: Final = 1.15
-"""A crawl that grew by this ranks its whole queue again, if its ordering learned something."""
 _RANK_EVERY: Final = 10
 _FIRST_TRAINING: Final = 20
 

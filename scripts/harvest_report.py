@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from harvest_crawl import Crawl
     from harvest_graph import Graph
 
+# Points of a curve.
 _STEPS = 60
-"""Points of a curve."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from classifier.topic.values import PageText
 
+# Training pages that a term must stand on.
 MIN_PAGES = 2
-"""Training pages that a term must stand on."""
+# Of the logistic regression: little shrinkage, the rows are of length 1.
 C = 10.0
-"""Of the logistic regression: little shrinkage, the rows are of length 1."""
 
 
 class TrainedClassifiers:

@@ -32,18 +32,18 @@ from incremental.urls import normalize
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+# What a row of a table may know beside URL and anchor.
 KNOWN: Final = {
     "neither": (),
     "size": ("page_bytes",),
     "depth": ("crawl_depth",),
     "both": ("page_bytes", "crawl_depth"),
 }
-"""What a row of a table may know beside URL and anchor."""
 FOLDS = 5
+# The address of a page that sends its visitors on.
 REFRESH = re.compile(r"^\s*\d+\s*;\s*url\s*=\s*['\"]?([^'\"]+)", re.IGNORECASE)
-"""The address of a page that sends its visitors on."""
+# How often the link graph of a recorded site is walked; what is there at no such moment has no depth.
 MOMENTS = 3
-"""How often the link graph of a recorded site is walked; what is there at no such moment has no depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +156,8 @@ def _share(values: Floats, hubs: Bools) -> float:
     return float(np.mean((values > 0) == hubs))
 
 
+# Rows of one site and class that the paper's machine learns: a large site is one opinion.
 PER_CLASS = 100
-"""Rows of one site and class that the paper's machine learns: a large site is one opinion."""
 
 
 def _paper(

@@ -10,11 +10,11 @@ from lab.hub.grid import GridResult, GridStage
 
 from classifier.hub.model import HubModel
 
+# What the crawler uses; the paper's two machines are in the manifest, too.
 MACHINES = ("url", "content", "joint")
-"""What the crawler uses; the paper's two machines are in the manifest, too."""
 DOTS_PER_INCH = 80
+# Everything this much below the best, and worse, has one colour: what matters lies near the top.
 FALL_SHOWN = 0.03
-"""Everything this much below the best, and worse, has one colour: what matters lies near the top."""
 
 
 def draw_grids(model: HubModel, out: Path) -> None:

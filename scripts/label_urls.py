@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _ANSWERS = {"h": HUB, "t": ARTICLE}
+# Characters of a URL or anchor that are shown.
 _SHOWN = 300
-"""Characters of a URL or anchor that are shown."""
 
 
 def main(arguments: list[str] | None = None, ask: Callable[[str], str] = input) -> int:

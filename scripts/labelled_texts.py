@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 from classifier.topic.values import PageText
 
+# Of a text that are read.
 MAX_TEXT_CHARS = 20_000
-"""Of a text that are read."""
 
 
 @dataclass(frozen=True, slots=True)

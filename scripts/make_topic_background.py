@@ -30,16 +30,16 @@ from classifier.topic.document_frequencies import COUNTS, DATA_FOLDER, MANIFEST
 from classifier.topic.language import language_of
 from classifier.topic.segmentation import tokens
 
+# Pages of one domain that count.
 PER_DOMAIN = 20
-"""Pages of one domain that count."""
+# A language with fewer pages gets no table.
 MIN_PAGES = 25
-"""A language with fewer pages gets no table."""
+# A shorter main text is an error page or a menu.
 MIN_CHARS = 200
-"""A shorter main text is an error page or a menu."""
+# A term of one page only is left out: most are names and errors.
 MIN_COUNT = 2
-"""A term of one page only is left out: most are names and errors."""
+# Of a language, the most common first.
 MAX_TERMS = 30_000
-"""Of a language, the most common first."""
 
 
 def main(arguments: list[str] | None = None) -> int:

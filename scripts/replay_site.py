@@ -24,8 +24,8 @@ from urllib3 import HTTPResponse
 
 from incremental.clock import Clock
 
+# Hosts whose server also answers below this folder, with the same pages.
 PATH_ALIASES = {"genai-news.com": "/GenAI-news-site"}
-"""Hosts whose server also answers below this folder, with the same pages."""
 
 MAX_CACHED_BYTES = 1_500_000_000
 

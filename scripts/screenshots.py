@@ -45,8 +45,8 @@ from store.answers import NewQuery
 
 ROOT = Path(__file__).parents[1]
 SPEED = 240.0
+# New pages before the first picture.
 ENOUGH = 14
-"""New pages before the first picture."""
 MOST_SECONDS = 240.0
 CHANNEL = ChannelSettings("mail", "mailto://127.0.0.1", daily_at="08:00", quiet_hours="22:00-07:00")
 PAGES = {
@@ -62,8 +62,8 @@ PAGES = {
     "add": "add",
     "feeds": "feeds",
 }
+# Pages that are shown to their end.
 WHOLE = {"site", "topic", "messages", "models", "status"}
-"""Pages that are shown to their end."""
 
 
 @contextmanager

@@ -19,10 +19,10 @@ from classifier.topic.language import language_of
 from classifier.topic.segmentation import tokens
 
 RESULTS_PER_PAGE = 10
+# Of one document that are indexed.
 MAX_TOKENS = 3_000
-"""Of one document that are indexed."""
+# Of its text that are cut into tokens to get them.
 MAX_CHARS = 10 * MAX_TOKENS
-"""Of its text that are cut into tokens to get them."""
 MAX_QUERY_TOKENS = 12
 OPERATOR = "link:"
 SNIPPET_CHARS = 200

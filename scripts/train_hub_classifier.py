@@ -69,8 +69,8 @@ from store.values import LabelEntry
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+# One domain in so many is held out.
 HOLD_OUT = 6
-"""One domain in so many is held out."""
 MODELS = Path(__file__).parents[1] / "classifier" / "hub" / "models"
 
 

@@ -15,8 +15,8 @@ from store.models import AccessToken
 from store.repository import Repository, Shape
 from store.texts import storable
 
+# Sessions that are kept, the youngest first.
 _MOST_SESSIONS = 1_000
-"""Sessions that are kept, the youngest first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ HIDDEN = "..."
 _SERVER = re.compile(r"(?P<before>postgres\w*://[^:/@]*):(?P<secret>.*)@", re.DOTALL)
 _PARAMETER = re.compile(r"(?<=[?&])(?P<name>[^=&]*)=(?P<secret>[^&]*)")
 _SECRET_NAME = re.compile(r"pass|secret|token|key", re.IGNORECASE)
+# Where an address is cut by who misreads it.
 _CUTS = (re.compile(r"[/?#@:]"), re.compile(r"[/?#@:&=\[\]]"))
-"""Where an address is cut by who misreads it."""
+# A secret of fewer characters cannot be told from the words around it.
 _SHORTEST = 4
-"""A secret of fewer characters cannot be told from the words around it."""
 
 
 def without_password(where: str) -> str:

@@ -30,11 +30,11 @@ from store.texts import storable
 from store.values import VisitRecord
 
 MAX_LIMIT = 1_000
+# How far back the first reading of such a page is dated: announced pages of a week go before it.
 READ_LAST_SECONDS = 7 * 86_400.0
-"""How far back the first reading of such a page is dated: announced pages of a week go before it."""
+# How long a page may still join the event of its list. Who read of it by then reads the greater
+# number when he refreshes; after that it must come to people as an event of its own.
 JOIN_SECONDS = 600.0
-"""How long a page may still join the event of its list. Who read of it by then reads the greater number
-when he refreshes; after that it must come to people as an event of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from store.models import PageBand, PageText
 from store.repository import MAX_ROWS, batches
 from store.values import ReadText
 
+# Share of equal values in two signatures, an estimate of the texts' Jaccard similarity, from which on
+# one is taken for a copy of the other.
 SAME_TEXT = 0.75
-"""Share of equal values in two signatures, an estimate of the texts' Jaccard similarity, from which
-on one is taken for a copy of the other."""
 MAX_OF_BAND = 20
 
 

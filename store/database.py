@@ -26,8 +26,8 @@ from store.errors import (
 from store.home import make_file, make_folder, was_cut_off
 
 BUSY_TIMEOUT_SECONDS = 30
+# ``HUBW`` in the header of a SQLite file: a foreign database is refused.
 APPLICATION_ID = 0x48554257
-"""``HUBW`` in the header of a SQLite file: a foreign database is refused."""
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
 MIGRATIONS = Path(__file__).with_name("migrations")

@@ -25,14 +25,14 @@ from store.models import (
 from store.repository import MAX_ROWS, Repository, Shape, batches, upsert
 from store.texts import MAX_ADDRESS, MAX_TEXT, columns, storable
 
+# Characters of JSON that are kept of one page.
 MAX_PAGE_TEXT = 40_000
-"""Characters of JSON that are kept of one page."""
+# Links kept of one page.
 MAX_LINKS = 300
-"""Links kept of one page."""
+# Pages kept of one topic's earlier runs, with their links; the oldest go first.
 MAX_PAGES = 5_000
-"""Pages kept of one topic's earlier runs, with their links; the oldest go first."""
+# Runs kept of one topic, with their rounds and what they read; the oldest go first.
 MAX_RUNS = 100
-"""Runs kept of one topic, with their rounds and what they read; the oldest go first."""
 _BOUNDS = {
     "title": MAX_TEXT,
     "why": MAX_TEXT,

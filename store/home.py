@@ -35,8 +35,9 @@ DATABASE = "hubwatch.sqlite"
 SIDE_FILES = tuple(f"{DATABASE}{ending}" for ending in ("-wal", "-shm", "-journal"))
 TREES = ("models", "pages")
 _SMALL = re.compile(r"crawler\.lock|discovery-\d+\.lock|websub\.key|settings\.name")
+# Not the store's, but never touched by it either, and often there: settings, and a volume's own
+# folder.
 _NEIGHBOURS = frozenset(("hubwatch.toml", "lost+found"))
-"""Not the store's, but never touched by it either, and often there: settings, and a volume's own folder."""
 _PAGE = re.compile(r"[0-9a-f]{2}(?:/[0-9a-f]{2}(?:/(?:[0-9a-f]{32}\.[0-9a-f]{32}|~\w+))?)?")
 _MODEL_FILE = re.compile(r"[a-z_]+\.(?:json|svm)")
 _POINTER = re.compile(r"active\.json|\.active\.json\.\d+\.tmp")
@@ -48,8 +49,8 @@ FOLDER_MODE = 0o700
 _OTHERS = 0o077
 BACKING_UP = "~backup-"
 RESTORING = "~restore-"
+# A file that a restore makes in its folder before it puts anything in place.
 PUTTING = "putting"
-"""A file that a restore makes in its folder before it puts anything in place."""
 
 # Files and folders for their owner alone.
 

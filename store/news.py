@@ -22,8 +22,8 @@ from store.repository import MAX_ROWS, batches, upsert
 from store.texts import MAX_TEXT, columns, storable
 from store.values import NextRefresh, ReadText
 
+# Characters kept of a page's text.
 MAX_TEXT_CHARS = 500_000
-"""Characters kept of a page's text."""
 
 
 def primary_language(tag: str | None) -> str | None:

@@ -25,8 +25,8 @@ from store.models import Channel, OutboxEntry, Page
 from store.repository import Repository, Shape, batches
 from store.texts import storable
 
+# Entries of one channel that are read at once.
 MAX_WAITING = 5_000
-"""Entries of one channel that are read at once."""
 _BATCH = 200
 
 

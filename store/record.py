@@ -35,8 +35,8 @@ from store.values import (
     VisitRecord,
 )
 
+# Texts taken out of the index in one transaction.
 _TEXTS = 500
-"""Texts taken out of the index in one transaction."""
 _NOT_SEED = Hub.role != HubRole.SEED
 
 

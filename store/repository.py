@@ -13,12 +13,12 @@ from peewee import EXCLUDED, Database, Model, chunked
 from store.database import storage_errors
 
 T = TypeVar("T")
+# Values of one IN (...).
 MAX_IDS = 500
-"""Values of one IN (...)."""
+# Rows of one INSERT: SQLite allows 32,766 variables, older ones 999.
 MAX_ROWS = 90
-"""Rows of one INSERT: SQLite allows 32,766 variables, older ones 999."""
+# Marks are whole numbers that a float holds exactly, and that no id, time or limit ever is.
 _MARK = -(2**40)
-"""Marks are whole numbers that a float holds exactly, and that no id, time or limit ever is."""
 
 
 class Shape(Generic[T]):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+# Characters kept of an anchor, a title or a tag path.
 MAX_TEXT = 500
-"""Characters kept of an anchor, a title or a tag path."""
+# Characters kept of a URL, a language or a validator (ETag, Last-Modified).
 MAX_ADDRESS = 2_000
-"""Characters kept of a URL, a language or a validator (ETag, Last-Modified)."""
 
 _BOUNDS = dict.fromkeys(("title", "anchor", "why"), MAX_TEXT) | dict.fromkeys(
     ("url", "next_url", "language", "etag", "last_modified"), MAX_ADDRESS

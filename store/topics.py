@@ -38,13 +38,14 @@ from store.topic_values import (
 )
 from store.values import NewExternalCandidate, TopicScore
 
+# External candidates kept of one topic, as many as the queue of paper 004; the least promising give
+# way.
 MAX_EXTERNAL_CANDIDATES = 100_000
-"""External candidates kept of one topic, as many as the queue of paper 004; the least promising give way."""
+# The method of a score that is a user's own word.
 YOU = "you"
-"""The method of a score that is a user's own word."""
 _RECENT_VISITS = 2_000
+# JSON and texts of pages are not cut.
 _BOUNDS = {"title": MAX_TEXT} | dict.fromkeys(("url", "canonical_key", "found_on"), MAX_ADDRESS)
-"""JSON and texts of pages are not cut."""
 _TOPIC = Shape(TopicRow, Topic)
 _EXAMPLE = Shape(ExampleRow, TopicExample)
 _SCORE = Shape(PageScore, PageTopic)

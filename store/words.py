@@ -22,8 +22,8 @@ from itertools import islice
 
 _HAN = re.compile("[\\u3400-\\u4dbf\\u4e00-\\u9fff]")
 _BLOCKS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF))
+# Of one page; PostgreSQL numbers places in a text up to 16,383.
 MAX_WORDS = 16_000
-"""Of one page; PostgreSQL numbers places in a text up to 16,383."""
 MAX_WORD_CHARS = 64
 MAX_QUERY_CHARS = 1_000
 MAX_PHRASES = 16

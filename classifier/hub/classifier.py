@@ -19,8 +19,8 @@ from classifier.hub.scaling import to_log_odds, to_probability
 from classifier.hub.tables import top_grams
 from classifier.hub.url_machine import ALL_FEATURE_NAMES, scale_features
 
+# The models that come with the package; the newest is the default.
 SHIPPED_MODELS = Path(__file__).parent / "models"
-"""The models that come with the package; the newest is the default."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,13 +69,13 @@ _ENTRY_CLASSES = _names(
 )
 _PAGING_CLASSES = frozenset(["pager", "next", "nav-links", "page-numbers"])
 
+# Characters from which an anchor reads like a headline.
 _LONG_LINK = 20
-"""Characters from which an anchor reads like a headline."""
 _LONG_PARAGRAPH = 80
+# Links from which a group at one place is a list.
 _GROUP = 4
-"""Links from which a group at one place is a list."""
+# Mean characters from which a list is one of headlines, not of menu words.
 _GROUP_MEAN = 15
-"""Mean characters from which a list is one of headlines, not of menu words."""
 
 
 def describe_page(

@@ -24,15 +24,15 @@ from numpy.typing import NDArray
 
 from classifier.hub.evidence import LinkEvidence, UrlParts, split_url
 
+# Context moves log-odds by at most this: behaviour, not layout, overrules a sure classifier.
 _LIMIT = 2.5
-"""Context moves log-odds by at most this: behaviour, not layout, overrules a sure classifier."""
 
+# Log-odds for each unit of what ``_size_of`` returns.
 _WEIGHTS: Final = {
     "urls_below": 1.2,
     "template_siblings": -0.4,
     "anchor_ratio": -0.4,
 }
-"""Log-odds for each unit of what :func:`_size_of` returns."""
 
 
 def adjust_for_context(

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import unquote
 
+# Characters of a URL that are looked at; a longer one is judged by its beginning.
 URL_LIMIT = 2048
-"""Characters of a URL that are looked at; a longer one is judged by its beginning."""
+# Characters of an anchor text that are looked at.
 ANCHOR_LIMIT = 200
-"""Characters of an anchor text that are looked at."""
 
 _URL = re.compile(
     r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//([^/?#]*)([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL

@@ -18,12 +18,12 @@ from classifier.hub.evidence import LinkEvidence, split_url
 
 HUB: Final = "hub"
 ARTICLE: Final = "article"
+# What label files may say: paper 003, and files made for it, say *topic* for an article.
 _WORDS: Final = {HUB: HUB, ARTICLE: ARTICLE, "topic": ARTICLE}
-"""What label files may say: paper 003, and files made for it, say *topic* for an article."""
 
 LABEL_COLUMNS: Final = ("label", "url", "anchor", "domain", "lang", "source")
+# What only a crawl knows of a page, as whole numbers; empty = unknown.
 CRAWL_COLUMNS: Final = ("page_bytes", "crawl_depth")
-"""What only a crawl knows of a page, as whole numbers; empty = unknown."""
 
 
 @dataclass(frozen=True, slots=True)

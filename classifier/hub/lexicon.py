@@ -61,28 +61,28 @@ _WORDS: Final = {
         hydt jrxw zhxw ttxw tpxw bszn zczx fgwj gfxwj wjtz""",
 }
 
+# Word -> bit mask over ``WORD_CLASSES``, lowest bit first.
 WORD_MASK: Final[dict[str, int]] = {}
-"""Word -> bit mask over :data:`WORD_CLASSES`, lowest bit first."""
 for _bit, _name in enumerate(WORD_CLASSES):
     for _word in _WORDS[_name].split():
         WORD_MASK[_word] = WORD_MASK.get(_word, 0) | 1 << _bit
 
+# The bits of every mask as 0.0 and 1.0, so that the hot loop only looks up.
 MASK_FLAGS: Final = tuple(
     tuple(float(mask >> bit & 1) for bit in range(len(WORD_CLASSES)))
     for mask in range(1 << len(WORD_CLASSES))
 )
-"""The bits of every mask as 0.0 and 1.0, so that the hot loop only looks up."""
 
+# Anchor texts that name a section.
 SECTION_ANCHOR: Final = re.compile(
     "新闻|公告|动态|资讯|栏目|列表|更多|首页|专题|频道|中心|要闻|信息公开|招聘|公示|活动|讲座|政策"
     "|法规|标签|分类|归档|排行|最新|博客|论坛|news|blog|archive|category|tag|latest|more|index",
     re.IGNORECASE,
 )
-"""Anchor texts that name a section."""
+# Anchor texts that are a headline.
 ARTICLE_ANCHOR: Final = re.compile(
     r"关于|的通知|的公告|的意见|办法|印发|[0-9]{4}年|[0-9]+月|[0-9]+日|[《》：！？，。…?!“:]"
 )
-"""Anchor texts that are a headline."""
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile(r"[a-z]+")

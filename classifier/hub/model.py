@@ -27,8 +27,8 @@ from classifier.hub.errors import ModelError
 from classifier.hub.svm import Pair
 from classifier.hub.url_machine import CheckRows, UrlMachine
 
+# Raised when older code could misread a folder.
 FORMAT: Final = 1
-"""Raised when older code could misread a folder."""
 KIND: Final = "hubwatch hub classifier"
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SIZE_LIMIT = 50_000_000

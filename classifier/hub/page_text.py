@@ -9,10 +9,10 @@ from typing import Any
 
 from lxml import etree, html
 
+# Bytes of a page that are parsed.
 BYTE_LIMIT = 4_000_000
-"""Bytes of a page that are parsed."""
+# Tree events that are walked.
 _NODE_LIMIT = 200_000
-"""Tree events that are walked."""
 
 _HIDDEN = frozenset(
     ["script", "style", "noscript", "template", "svg", "iframe", "select", "option", "textarea"]
@@ -26,8 +26,8 @@ _DATE = re.compile(
     rf"|[0-9]{{1,2}}[ .](?:{_MONTHS})|(?:{_MONTHS})[a-z]* [0-9]{{1,2}}|ago\b|小时前|天前",
     re.IGNORECASE,
 )
+# A date beside a link stands in a short text; a date in a long one is part of prose.
 _DATE_TEXT_LIMIT = 80
-"""A date beside a link stands in a short text; a date in a long one is part of prose."""
 
 Place = tuple[str, ...]
 """The last three steps of the path to a link: links of one list share it."""

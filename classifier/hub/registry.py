@@ -29,8 +29,8 @@ from classifier.hub.model import (
     versions_in,
 )
 
+# Share of the check rows that an update may lose: three of 600, doubtful ones among its old rows.
 FORGOTTEN: Final = 0.005
-"""Share of the check rows that an update may lose: three of 600, doubtful ones among its old rows."""
 _POINTER = "active.json"
 _KEPT_PREVIOUS = 20
 _NUMBERED = re.compile(r"([0-9]{4,})-[0-9a-f]{8}")

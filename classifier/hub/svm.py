@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from classifier.hub.errors import TrainingError
 
+# Rows scored at once; the kernel block stays in the processor's cache.
 _CHUNK = 1024
-"""Rows scored at once; the kernel block stays in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)

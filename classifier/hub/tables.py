@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from classifier.hub.evidence import ANCHOR_LIMIT, LinkEvidence, UrlParts
 
+# Characters of one view that are read.
 _VIEW_LIMIT = 300
-"""Characters of one view that are read."""
+# Links that are hashed at once, to bound memory.
 _CHUNK = 2000
-"""Links that are hashed at once, to bound memory."""
 
 _DIGIT_TO_ZERO: Final = str.maketrans("123456789", "000000000")
 _SHAPE: Final = str.maketrans(
@@ -168,8 +168,8 @@ VIEWS: Final = (
 )
 TOKEN_BITS: Final = 16
 TABLE_NAMES: Final = (*(view.name for view in VIEWS), "tokens")
+# Buckets of each table, in the order of ``TABLE_NAMES``.
 TABLE_SIZES: Final = (*(1 << view.bits for view in VIEWS), 1 << TOKEN_BITS)
-"""Buckets of each table, in the order of :data:`TABLE_NAMES`."""
 
 
 @dataclass(frozen=True, slots=True)

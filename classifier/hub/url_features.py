@@ -67,20 +67,20 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _HEXADECIMAL = re.compile(r"[0-9a-f]{12,}|[0-9A-F]{12,}")
 _NAME_BREAK = re.compile(r"[-_+.,\s]+")
 _PUNCTUATION = re.compile(r"[，。、：；！？“”《》（）,.:;!?\"()\[\]【】|]")
+# Places where the kind of character changes inside a name: ``IpWqlENhX`` has 3.
 _MIXING = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[0-9])|(?<=[0-9])(?=[a-zA-Z])")
-"""Places where the kind of character changes inside a name: ``IpWqlENhX`` has 3."""
 _VALUE = re.compile(r"=([^&]*)")
 _ID_PARAMETER = re.compile(r"(?:^|[&_.])[a-z]*id=|(?:^|&)p=", re.IGNORECASE)
 _SECTION_PARAMETER = re.compile(
     r"(?:cat|class|type|column|colid|list|channel|page|tag|lm|menu|tree|sort|node)[a-z]*=",
     re.IGNORECASE,
 )
+# A parameter that numbers articles (``newsid=932``), not sections (``classid=3``).
 _ARTICLE_PARAMETER = re.compile(
     r"(?:^|[&_.])(?:news|art|article|info|content|doc|item|story|post|entry|notice|detail|view|show"
     r"|thread|[anpt])_?(?:id|key)=",
     re.IGNORECASE,
 )
-"""A parameter that numbers articles (``newsid=932``), not sections (``classid=3``)."""
 _PAGING = re.compile(
     r"(?:page|paged|pn|p|seite|index|list)[/=_-]?[0-9]{1,4}(?:/|\.|$)", re.IGNORECASE
 )
@@ -92,8 +92,8 @@ _DAY = re.compile(
 _MONTH = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}[-/_.]?(?:0[1-9]|1[0-2])(?![0-9])")
 _YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
 _MONTH_DAY = re.compile(r"/(?:0[1-9]|1[0-2])[-/]?(?:0[1-9]|[12][0-9]|3[01])(?=/)")
+# ``t20200223_64595``: the content system of Chinese government sites.
 _RELEASE_STAMP = re.compile(r"[/_-]t(?:19|20)[0-9]{6}_")
-"""``t20200223_64595``: the content system of Chinese government sites."""
 
 _YEAR_DIGITS = 4
 _STAMP_DIGITS = 8

@@ -21,12 +21,10 @@ ALL_FEATURE_NAMES: Final = (
     "table_all",
 )
 
+# How much longer the axes of the table sums are than those of the dense features.  Ten sums stand
+# against a hundred dense features, yet know more: when they were seven, domain-folded F1 rose from
+# 0.954 to 0.956, without root pages from 0.926 to 0.929.
 _TABLE_EMPHASIS = 2.5
-"""How much longer the axes of the table sums are than those of the dense features.
-
-Ten sums stand against a hundred dense features, yet know more: when they were seven, domain-folded F1
-rose from 0.954 to 0.956, without root pages from 0.926 to 0.929.
-"""
 
 
 def scale_features(scale: LinearScale, features: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -26,12 +26,12 @@ from classifier.topic.fusion import np_array
 from classifier.topic.rankers import Scores, shared_terms
 from classifier.topic.vectors import Vector, cosine, mean, truncated, unit
 
+# Cosine to a seed above which a page moves the centre; the paper names none.
 UPDATE_THRESHOLD: Final = 0.35
-"""Cosine to a seed above which a page moves the centre; the paper names none."""
+# Terms of a centre (the paper's feature reduction by term frequency).
 MAX_FEATURES: Final = 1_000
-"""Terms of a centre (the paper's feature reduction by term frequency)."""
+# Of the guarded centre that stays with the seeds.
 MIN_SEED_SHARE: Final = 0.5
-"""Of the guarded centre that stays with the seeds."""
 _GUARDED_WEIGHT: Final = 0.5
 _FORMAT: Final = 1
 

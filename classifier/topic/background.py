@@ -23,10 +23,10 @@ from classifier.topic.errors import TopicModelError, of_format
 from classifier.topic.sample import PageSample
 from classifier.topic.vectors import Vector, unit
 
+# P: what the general table is worth, in pages.
 PRIOR_PAGES: Final = 500
-"""P: what the general table is worth, in pages."""
+# Terms that are counted; when there are more, the rarest are forgotten.
 MAX_TERMS: Final = 200_000
-"""Terms that are counted; when there are more, the rarest are forgotten."""
 MAX_TERMS_PER_PAGE: Final = 5_000
 _LAG: Final = 1.01
 _FORMAT: Final = 1

@@ -72,10 +72,10 @@ class PageBatch:
         return np.asarray((self.rows @ others.T).todense(), dtype=np.float64)
 
 
+# Pages of the background's sample that a topic is measured on.
 SAMPLE_PAGES: Final = 5_000
-"""Pages of the background's sample that a topic is measured on."""
+# The sample is made ready again when the background grew by a tenth.
 _STALE: Final = 1.1
-"""The sample is made ready again when the background grew by a tenth."""
 
 
 def sample_of(background: Background) -> PageBatch:

@@ -12,10 +12,10 @@ import numpy as np
 from classifier.topic.bayes import MAX_TERMS_PER_EXAMPLE, TermExample, TermNumbers
 from classifier.topic.errors import TopicModelError
 
+# Fetched pages that are remembered, the last ones.
 MAX_TRAINING_EXAMPLES: Final = 400
-"""Fetched pages that are remembered, the last ones."""
+# Of the links that led to a page: as many teach.
 CONTEXTS_PER_PAGE: Final = 3
-"""Of the links that led to a page: as many teach."""
 _DIGITS: Final = 4
 _FORMAT: Final = 2
 

@@ -43,17 +43,17 @@ from classifier.topic.similarity import VsmSimilarity, topic_vector
 from classifier.topic.text import language_of_page, link_terms, weighted_terms
 from classifier.topic.values import LinkContext, PageText, Relevance
 
+# Fetched pages before the first model; until then all links are worth the same.
 FIRST_TRAINING: Final = 10
-"""Fetched pages before the first model; until then all links are worth the same."""
 TRAINING_EVERY: Final = 20
 BEST_SHARE: Final = 0.15
 WORST_SHARE: Final = 0.5
+# What of a link's score is its page's; chosen on topics apart from those reported.
 INHERITED: Final = 0.5
-"""What of a link's score is its page's; chosen on topics apart from those reported."""
+# Terms that a text's length is counted up by: two chance hits are not much.
 _SHORT: Final = 5.0
-"""Terms that a text's length is counted up by: two chance hits are not much."""
+# Cosine from which on a fetched page is one that a user corrected.
 _SAME: Final = 0.9
-"""Cosine from which on a fetched page is one that a user corrected."""
 _MAX_PAGES: Final = 20_000
 _MAX_LINKS: Final = 20_000
 
@@ -95,7 +95,9 @@ class BayesOrder:
             return
         likeness = self._topic.of(tf_idf(terms, model.background))
         contexts = tuple(self._link_of(link) for link in led_here[:CONTEXTS_PER_PAGE])
-        self._training_examples.append(BayesExample(likeness, example, tuple(filter(len, contexts))))
+        self._training_examples.append(
+            BayesExample(likeness, example, tuple(filter(len, contexts)))
+        )
         self._since += 1
         if self._since >= TRAINING_EVERY:
             self._fit()

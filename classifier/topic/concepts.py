@@ -25,15 +25,15 @@ from numpy.typing import NDArray
 from classifier.topic.errors import TopicModelError, reading
 from classifier.topic.vectors import Vector, Vocabulary, truncated
 
+# Widths at which pages are compared; wider than the vectors means all of them.
 SCALES: Final = (20, 40, 80, 160)
-"""Widths at which pages are compared; wider than the vectors means all of them."""
+# Fewer pages show no concepts.
 MIN_PAGES: Final = 50
-"""Fewer pages show no concepts."""
+# Words that get a vector: those of the most pages.
 MAX_WORDS: Final = 15_000
-"""Words that get a vector: those of the most pages."""
 _SEED: Final = 0
+# A concept weaker than this beside the strongest is rounding.
 _NOISE: Final = 1e-6
-"""A concept weaker than this beside the strongest is rounding."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,10 +28,10 @@ from classifier.topic.evidence import Evidence
 
 Scores = NDArray[np.float64]
 
+# Standard deviations by which the corrected page itself moves.
 STRENGTH: Final = 2.0
-"""Standard deviations by which the corrected page itself moves."""
+# Cosine of tf-idf vectors up to which pages share no more than any two do.
 NEAR: Final = 0.05
-"""Cosine of tf-idf vectors up to which pages share no more than any two do."""
 
 
 class Corrections:

@@ -12,10 +12,10 @@ from classifier.topic.batch import PageBatch
 from classifier.topic.evidence import Evidence
 from classifier.topic.fusion import Centre, Scale
 
+# Standard deviations above a page of the sample at which two pages may be of one topic.
 ALIKE: Final = 0.5
-"""Standard deviations above a page of the sample at which two pages may be of one topic."""
+# Of fewer pages nothing can be said about what is usual.
 _MIN_SAMPLE: Final = 200
-"""Of fewer pages nothing can be said about what is usual."""
 _NAMED: Final = 3
 
 

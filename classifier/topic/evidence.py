@@ -13,14 +13,14 @@ from classifier.topic.text import weighted_terms
 from classifier.topic.values import PageText
 from classifier.topic.vectors import Vector, truncated
 
+# The heaviest of a page.
 MAX_TERMS: Final = 300
-"""The heaviest of a page."""
 MAX_EXAMPLES: Final = 50
+# Of each kind; the latest stay.
 MAX_CORRECTIONS: Final = 300
-"""Of each kind; the latest stay."""
 MAX_NEGATIVES: Final = 200
+# Pages that the topic itself judged relevant; the latest stay.
 MAX_JUDGED: Final = 200
-"""Pages that the topic itself judged relevant; the latest stay."""
 _MAX_NEGATIVE_TERMS: Final = 100
 _MAX_WORD_CHARS: Final = 100
 

@@ -23,8 +23,8 @@ from classifier.topic.vectors import Vector
 
 Scores = NDArray[np.float64]
 
+# Pages that are left out in turn, of each kind; the latest.
 MAX_LEFT_OUT: Final = 12
-"""Pages that are left out in turn, of each kind; the latest."""
 
 
 @dataclass(frozen=True, slots=True)

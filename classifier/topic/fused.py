@@ -30,12 +30,12 @@ from classifier.topic.vectors import Vector, top, unit
 Scores = NDArray[np.float64]
 
 NEIGHBOURS: Final = 15
+# In a smaller sample the nearest page is not near.
 MIN_SAMPLE: Final = 200
-"""In a smaller sample the nearest page is not near."""
+# Pages compared at once: bounds the memory.
 _ROWS: Final = 500
-"""Pages compared at once: bounds the memory."""
+# Of the sum of two cosines: the page itself, which must not speak for itself.
 _SAME: Final = 1.98
-"""Of the sum of two cosines: the page itself, which must not speak for itself."""
 _TINY: Final = 1e-9
 
 
@@ -87,6 +87,7 @@ def nearest(batch: PageBatch, sample: PageBatch) -> Any:  # noqa: ANN401 - scipy
     return vstack(parts, format="csr")
 
 
+# Beside the centre, which weighs 1; chosen on labelled texts.
 VIEW_WEIGHTS: Final = {
     "keyword": 0.3,
     "semantic": 0.2,
@@ -94,13 +95,12 @@ VIEW_WEIGHTS: Final = {
     "nearest": 0.6,
     "neighbours": 0.6,
 }
-"""Beside the centre, which weighs 1; chosen on labelled texts."""
+# Examples at which what needs many of them gets half of its weight.
 MANY_EXAMPLES: Final = 15
-"""Examples at which what needs many of them gets half of its weight."""
 _FITTED_APART: Final = ("keyword", "semantic", "logistic", "nearest")
 _NEEDS_MANY: Final = frozenset({"logistic", "nearest"})
+# With fewer, a trained machine learns the negatives instead of the topic.
 MIN_NEGATIVES: Final = 50
-"""With fewer, a trained machine learns the negatives instead of the topic."""
 NO_CONCEPTS: Final = (
     "too few pages were fetched yet to learn which words go together: only exact terms count"
 )

@@ -29,21 +29,21 @@ from classifier.topic.vectors import Vector, mean, truncated, unit
 Scores = NDArray[np.float64]
 
 MAX_CENTRE_TERMS: Final = 300
+# Pages of the sample that move the centre (pseudo-relevance feedback).
 FEEDBACK_PAGES: Final = 20
-"""Pages of the sample that move the centre (pseudo-relevance feedback)."""
+# In examples: the feedback weighs at most 1, and this by the number of examples.
 FEEDBACK_STRENGTH: Final = 2.5
-"""In examples: the feedback weighs at most 1, and this by the number of examples."""
 FEEDBACK_ROUNDS: Final = 2
+# What the irrelevant examples' mean weighs against the relevant ones' (Rocchio). On labelled
+# abstracts, eight fields, with six rejected pages that had stood highest and three confirmed ones:
+# average precision .354, F1 .245; with a half .312 and .182.
 _WRONG_WEIGHT: Final = 0.25
-"""What the irrelevant examples' mean weighs against the relevant ones' (Rocchio). On labelled abstracts,
-eight fields, with six rejected pages that had stood highest and three confirmed ones: average precision
-.354, F1 .245; with a half .312 and .182."""
+# Cosine from which on a page of the sample is the rejected one, whose kept text may be shorter.
 _SAME: Final = 0.9
-"""Cosine from which on a page of the sample is the rejected one, whose kept text may be shorter."""
 _MIN_SAMPLE: Final = 30
 _USUAL_MEAN: Final = 0.03
+# Of cosines, where there is no sample to measure them on.
 _USUAL_DEVIATION: Final = 0.05
-"""Of cosines, where there is no sample to measure them on."""
 _LEAST_DEVIATION: Final = 1e-6
 
 

@@ -11,8 +11,8 @@ from classifier.topic.language import language_of
 from classifier.topic.segmentation import add_words, tokens
 from classifier.topic.vectors import Vector, unit
 
+# Key words of a topic; a longer list is a text, and better given as an example.
 MAX_KEYWORDS: Final = 100
-"""Key words of a topic; a longer list is a text, and better given as an example."""
 
 
 class Keywords:
@@ -66,8 +66,8 @@ class Keywords:
         return math.fsum(background.idf(term) for term in terms)
 
 
+# Longer Chinese key words are phrases, and better taken apart.
 _WORD_CHARS: Final = 8
-"""Longer Chinese key words are phrases, and better taken apart."""
 
 
 def _saturated(count: float) -> float:

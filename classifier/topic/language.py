@@ -11,15 +11,15 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import Final
 
+# The beginning of a text that is looked at.
 SAMPLE_CHARS: Final = 4_000
-"""The beginning of a text that is looked at."""
+# Of texts that show nothing: numbers, one unknown word.
 FALLBACK_LANGUAGE: Final = "en"
-"""Of texts that show nothing: numbers, one unknown word."""
 
 # As escapes: a compatibility ideograph typed as itself is normalised by editors and tools into another
 # character, and the range that begins with it swallows Hangul.
+# Chinese characters, with the compatibility ideographs, for a character class.
 HAN: Final = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-"""Chinese characters, with the compatibility ideographs, for a character class."""
 KANA: Final = r"\u3041-\u3096\u30a1-\u30fa\u30fc"
 HANGUL: Final = r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
 THAI: Final = r"\u0e00-\u0e7f"
@@ -36,6 +36,7 @@ _CLASSES: Final = {
     "latin": r"A-Za-z\u00c0-\u024f",
 }
 _SCRIPTS: Final = {name: re.compile(f"[{chars}]") for name, chars in _CLASSES.items()}
+# The first is the one that a text gets when its page names none of them.
 _LANGUAGES_OF_SCRIPT: Final = {
     "han": ("zh", "ja", "yue", "wuu"),
     "kana": ("ja",),
@@ -47,12 +48,11 @@ _LANGUAGES_OF_SCRIPT: Final = {
     "thai": ("th",),
     "devanagari": ("hi", "mr", "ne"),
 }
-"""The first is the one that a text gets when its page names none of them."""
 _LATIN: Final = "en de fr es it pt nl sv da no fi pl cs sk hu ro hr sl tr id vi".split()  # noqa: SIM905 - read at a glance
+# A Chinese character or a Korean syllable says about as much as two or three letters.
 _HAN_WEIGHT: Final = 2.5
-"""A Chinese character or a Korean syllable says about as much as two or three letters."""
+# Japanese has far more kana than this beside its Chinese characters.
 _KANA_SHARE: Final = 0.1
-"""Japanese has far more kana than this beside its Chinese characters."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 

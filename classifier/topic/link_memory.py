@@ -30,25 +30,25 @@ from numpy.typing import NDArray
 from classifier.topic.errors import of_format, reading
 from classifier.topic.link_places import PlaceValues, key_of, places_of
 
+# Judged pages that are remembered; when there are more, the older half is forgotten.
 MAX_PAGES: Final = 5_000
-"""Judged pages that are remembered; when there are more, the older half is forgotten."""
 MAX_LINKS_PER_PAGE: Final = 500
+# Of all pages together; when there are more, the older half of the pages is forgotten.
 MAX_LINKS: Final = 200_000
-"""Of all pages together; when there are more, the older half of the pages is forgotten."""
+# What a page's own relevance counts for its links, in links that were followed.
 OWN: Final = 3.0
-"""What a page's own relevance counts for its links, in links that were followed."""
 PRIOR: Final = 1.0
+# Of a page's value, beside its nearness, where both are announced.
 OPINION_SHARE: Final = 0.35
-"""Of a page's value, beside its nearness, where both are announced."""
 _FEW_PAGES: Final = 20
 _LOW_QUANTILE: Final = 0.3
 _HIGH_SHARE: Final = 0.1
 _LEAST_RANGE: Final = 0.05
+# Of the best tenth: where nearly all pages are good, the usual one is none to be left behind.
 _LOW_AT_MOST: Final = 0.2
-"""Of the best tenth: where nearly all pages are good, the usual one is none to be left behind."""
 _UNSURE_PAGES: Final = 8.0
+# Mean relevance, on a crawl's scale, before any page was judged.
 _USUAL: Final = 0.25
-"""Mean relevance, on a crawl's scale, before any page was judged."""
 _STEEPNESS: Final = 2.0
 _FORMAT: Final = 2
 

@@ -67,8 +67,8 @@ _ORDERS: Final[Mapping[str, tuple[Callable[[], LinkOrder], Callable[[object], Li
     "bayes": (BayesOrder, BayesOrder.from_json),
     "pagerank": (PageRankOrder, PageRankOrder.from_json),
 }
+# The first is what a topic gets where nothing is chosen.
 LINK_ORDERS: Final = tuple(_ORDERS)
-"""The first is what a topic gets where nothing is chosen."""
 
 
 def new_order(name: str) -> LinkOrder:

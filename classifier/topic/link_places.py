@@ -20,10 +20,10 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
+# Folders of a path that are looked at.
 MAX_DEPTH: Final = 4
-"""Folders of a path that are looked at."""
+# What a place's surroundings count for, in its pages.
 PRIOR: Final = 3.0
-"""What a place's surroundings count for, in its pages."""
 _COUNTING: Final = re.compile(r"[\d._-]*")
 
 

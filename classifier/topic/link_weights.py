@@ -24,14 +24,14 @@ from classifier.topic.link_memory import LinkMemory
 Features = tuple[float, ...]
 """As many as :data:`SPREADS`, in their order."""
 
+# Usual deviations of the signs, measured on two graphs: they make the weights comparable.
 SPREADS: Final = (0.3, 0.1, 0.15, 0.15, 0.15, 0.15)
-"""Usual deviations of the signs, measured on two graphs: they make the weights comparable."""
+# What a deviation of each sign is worth before anything was learned.
 WEIGHTS: Final = (0.3, 0.1, 0.15, 0.1, 0.05, 0.2)
-"""What a deviation of each sign is worth before anything was learned."""
+# What ``WEIGHTS`` count for, in pages.
 PRIOR_PAGES: Final = 30.0
-"""What :data:`WEIGHTS` count for, in pages."""
+# Fetched pages that are learned from, the last ones.
 MAX_TRAINING_EXAMPLES: Final = 600
-"""Fetched pages that are learned from, the last ones."""
 _PRIOR_SHRINK: Final = 0.5
 _FIRST_FIT: Final = 20
 _FIT_EVERY: Final = 10

@@ -23,13 +23,13 @@ from classifier.topic.model import TopicModel
 from classifier.topic.segmentation import tokens
 from classifier.topic.vectors import Vector, dot, mean, norm, truncated, unit
 
+# Of what was learned; the heaviest stay.
 MAX_TERMS: Final = 2_000
-"""Of what was learned; the heaviest stay."""
 CENTRE_TERMS: Final = 400
 PAGE_TERMS: Final = 150
 MAX_LEARNED_SHARE: Final = 0.75
+# What the mean of the rejected pages weighs against the centre, as in the fused method (Rocchio).
 REJECTED_SHARE: Final = 0.5
-"""What the mean of the rejected pages weighs against the centre, as in the fused method (Rocchio)."""
 _MAX_ANCHORS: Final = 20_000
 _FORMAT: Final = 1
 

@@ -169,8 +169,8 @@ def _fit_semantic(evidence: Evidence, setting: Setting) -> Fitted:
     return _BySimilarity(SemanticSimilarity(topic, setting.tree), setting.background)
 
 
+# Terms that stand for key words where none are given.
 KEYWORDS_OF_EXAMPLES: Final = 10
-"""Terms that stand for key words where none are given."""
 
 _FITTERS: Final[dict[str, Callable[[Evidence, Setting], Fitted]]] = {
     "adaptive": _adaptive(guarded=False),

@@ -36,12 +36,12 @@ from classifier.topic.values import PageText, Relevance, Verdict
 from classifier.topic.vectors import Vector
 
 KIND: Final = "hubwatch topic"
+# Raised when older code could misread a topic.
 FORMAT: Final = 1
-"""Raised when older code could misread a topic."""
+# Of the JSON of a topic; one of 20 examples and 200 background pages has about a megabyte.
 MAX_BYTES: Final = 20_000_000
-"""Of the JSON of a topic; one of 20 examples and 200 background pages has about a megabyte."""
+# Terms that a judgement names.
 TOP_TERMS: Final = 10
-"""Terms that a judgement names."""
 
 
 @dataclass(frozen=True, slots=True)

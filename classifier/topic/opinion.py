@@ -29,17 +29,17 @@ from classifier.topic.methods import Setting, fit_method, views_of
 from classifier.topic.rankers import Fitted
 from classifier.topic.vectors import truncated
 
+# With fewer, there is no logistic regression.
 MIN_NEGATIVES: Final = 15
-"""With fewer, there is no logistic regression."""
 MAX_NEGATIVES: Final = 200
+# Of the sample, its far end.
 NEGATIVE_SHARE: Final = 0.5
-"""Of the sample, its far end."""
 _WEIGHTS: Final = {"tfidf_centroid": 0.5, "logistic": 1.0, "nearest": 1.0}
+# Deviations above the sample's mean at which an opinion is 0.5.
 _MIDDLE: Final = 1.2
-"""Deviations above the sample's mean at which an opinion is 0.5."""
 _NEGATIVE_TERMS: Final = 100
+# With fewer in the sample its spread says nothing; the sum of the weights stands in.
 _FEW_PAGES: Final = 30
-"""With fewer in the sample its spread says nothing; the sum of the weights stands in."""
 
 
 @dataclass(frozen=True, slots=True)

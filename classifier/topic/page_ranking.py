@@ -32,25 +32,25 @@ from classifier.topic.vectors import cosine, dot, mean, top, unit
 
 Floats = NDArray[np.float64]
 
+# Weight of the PageRank position, as in the paper.
 ALPHA = 0.2
-"""Weight of the PageRank position, as in the paper."""
+# Cormack, Clarke and Büttcher, SIGIR 2009: damps the first few places.
 RECIPROCAL_OFFSET = 60.0
-"""Cormack, Clarke and Büttcher, SIGIR 2009: damps the first few places."""
 
 
+# What formula (8) takes the mean position of.
 PAPER: Final = ("nb", "lr", "one_class", "cosine", "jaccard")
-"""What formula (8) takes the mean position of."""
+# What the fusion joins: two views of the terms, each with and without negatives.
 OURS: Final = ("centroid", "logistic", "cosine", "lr")
-"""What the fusion joins: two views of the terms, each with and without negatives."""
 COMBINED: Final = ("combined_f", "fusion")
 NAMES: Final = (*PAPER, "pagerank", "centroid", "logistic", *COMBINED)
 KEYWORDS: Final = 200
+# Of the pages read, the least similar: where negatives come from.
 NEGATIVE_SHARE: Final = 0.5
-"""Of the pages read, the least similar: where negatives come from."""
 MAX_NEGATIVES: Final = 200
 MIN_NEGATIVES: Final = 5
+# Columns that terms are hashed into.
 WIDTH: Final = 2**16
-"""Columns that terms are hashed into."""
 
 
 def positions(scores: Sequence[float] | Floats) -> Floats:

@@ -22,17 +22,17 @@ from classifier.topic.model import TopicModel
 from classifier.topic.values import LinkContext, PageText, Relevance
 
 DAMPING: Final = 0.85
+# Change of all ranks together at which the iteration ends.
 TOLERANCE: Final = 1e-9
-"""Change of all ranks together at which the iteration ends."""
 MAX_ITERATIONS: Final = 200
+# Of all pages together; when there are more, the older half of the pages is forgotten.
 MAX_LINKS: Final = 200_000
-"""Of all pages together; when there are more, the older half of the pages is forgotten."""
 MAX_LINKS_PER_PAGE: Final = 2_000
 _FORMAT: Final = 1
+# Pages after which the ranks are computed again, while the crawl is young.
 FIRST_RANKINGS: Final = 25
-"""Pages after which the ranks are computed again, while the crawl is young."""
+# Later, whenever the crawl has grown by this share.
 GROWTH: Final = 0.05
-"""Later, whenever the crawl has grown by this share."""
 _LEAST_USUAL: Final = 0.001
 
 

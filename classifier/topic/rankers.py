@@ -22,8 +22,8 @@ from classifier.topic.vectors import Vector, mean, top, unit
 
 Scores = NDArray[np.float64]
 
+# Terms of the query that BM25 makes of its examples.
 BM25_TERMS: Final = 20
-"""Terms of the query that BM25 makes of its examples."""
 _K1: Final = 1.2
 _B: Final = 0.75
 _NU: Final = 0.5

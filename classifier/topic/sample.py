@@ -13,10 +13,10 @@ from typing import Any, Final, Self
 from classifier.topic.errors import TopicModelError, of_format, reading
 from classifier.topic.vectors import Vector, truncated
 
+# Terms of all pages together: five thousand articles, or sixty thousand titles.
 MAX_ENTRIES: Final = 600_000
-"""Terms of all pages together: five thousand articles, or sixty thousand titles."""
+# The weightiest of a page.
 MAX_TERMS_PER_PAGE: Final = 120
-"""The weightiest of a page."""
 _FORMAT: Final = 1
 
 

@@ -23,14 +23,14 @@ from typing import Any, Final
 
 from classifier.topic.language import HAN, HANGUL, KANA, THAI, stop_words
 
+# Characters of a text that are read; the topic of a page shows long before.
 MAX_CHARS: Final = 100_000
-"""Characters of a text that are read; the topic of a page shows long before."""
+# Longer runs of letters are encoded data, not words.
 MAX_TERM_CHARS: Final = 40
-"""Longer runs of letters are encoded data, not words."""
+# Words that ``add_words`` takes in one process.
 MAX_USER_WORDS: Final = 10_000
-"""Words that :func:`add_words` takes in one process."""
+# jieba's time for one run grows with its square when it holds no known word.
 _MAX_HAN_RUN: Final = 400
-"""jieba's time for one run grows with its square when it holds no known word."""
 
 _UNSPACED: Final = HAN + KANA + THAI
 _HAN: Final = re.compile(f"[{HAN}]")

@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 from classifier.topic.errors import TopicError
 from classifier.topic.segmentation import tokens
 
+# Senses of one tree; the largest known thesauri have a tenth of it.
 MAX_SENSES = 4_000_000
-"""Senses of one tree; the largest known thesauri have a tenth of it."""
 MAX_WORDS = 10_000_000
+# Edges to a root; WordNet has 20. Walks of a tree may rely on it.
 MAX_DEPTH = 300
-"""Edges to a root; WordNet has 20. Walks of a tree may rely on it."""
 _UNREACHED = -1
 _HASH_BYTES = 8
 

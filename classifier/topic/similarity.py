@@ -23,10 +23,10 @@ from classifier.topic.semantic_tree import SemanticTree
 from classifier.topic.vectors import Vector, dot, mean, norm, truncated, unit
 from classifier.topic.word_similarity import TopicAffinity
 
+# Terms of a topic's vector; the rest of an example is its own, not the topic's.
 MAX_TOPIC_TERMS: Final = 100
-"""Terms of a topic's vector; the rest of an example is its own, not the topic's."""
+# What the key words weigh beside examples.
 KEYWORD_SHARE: Final = 0.5
-"""What the key words weigh beside examples."""
 
 
 class Similarity(Protocol):
@@ -85,8 +85,8 @@ def topic_vector(
 NO_TREE: Final = (
     "no semantic tree is set: only exact terms count; set a WordNet, Cilin or SKOS file"
 )
+# Formula 9 takes the plain mean.
 COSINE_SHARE: Final = 0.5
-"""Formula 9 takes the plain mean."""
 
 
 class SemanticSimilarity:

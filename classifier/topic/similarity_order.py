@@ -30,18 +30,18 @@ from classifier.topic.similarity import SemanticSimilarity, Similarity, topic_ve
 from classifier.topic.text import language_of_page, link_terms, weighted_terms
 from classifier.topic.values import LinkContext, PageText, Relevance
 
+# The paper's weight of the page itself.
 DELTA: Final = 0.8
-"""The paper's weight of the page itself."""
 MOST_VALID: Final = 0.7
 FEW_VALID: Final = 0.3
+# What of a link's score its page hands on; chosen on topics apart from those reported.
 INHERITED: Final = 0.5
-"""What of a link's score its page hands on; chosen on topics apart from those reported."""
+# Pages whose scores are remembered.
 MAX_PAGES: Final = 50_000
-"""Pages whose scores are remembered."""
+# Of these, the last ones, that are kept over a restart: about a megabyte.
 MAX_KEPT: Final = 20_000
-"""Of these, the last ones, that are kept over a restart: about a megabyte."""
+# Links whose similarities are remembered: those of the last pages.
 _MAX_LINKS: Final = 20_000
-"""Links whose similarities are remembered: those of the last pages."""
 _LEAST_USUAL: Final = 0.001
 _DIGITS: Final = 4
 _FORMAT: Final = 1

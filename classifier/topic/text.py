@@ -20,10 +20,10 @@ from classifier.topic.language import language_of
 from classifier.topic.segmentation import MAX_CHARS, tokens
 from classifier.topic.values import LinkContext, PageText
 
+# A page with a larger share of anchor text is a hub page (paper 000).
 HUB_ANCHOR_SHARE: Final = 0.6
-"""A page with a larger share of anchor text is a hub page (paper 000)."""
+# Anchors of a page that are read.
 MAX_ANCHORS: Final = 2_000
-"""Anchors of a page that are read."""
 
 
 _TITLE, _HEADINGS, _META, _BODY = 3.0, 2.0, 1.5, 1.0

@@ -28,14 +28,14 @@ from classifier.topic.values import Verdict
 Scores = NDArray[np.float64]
 
 USUAL_MEAN: Final = 2.0
+# What pages of a topic score, in the sample's standard deviations: measured on labelled topics.
 USUAL_DEVIATION: Final = 1.0
-"""What pages of a topic score, in the sample's standard deviations: measured on labelled topics."""
+# What this is worth, in examples.
 USUAL_WEIGHT: Final = 1.0
-"""What this is worth, in examples."""
+# Below the threshold, in the sample's standard deviations: too near to say.
 GREY_WIDTH: Final = 0.6
-"""Below the threshold, in the sample's standard deviations: too near to say."""
+# How far one misjudged page moves the threshold, in the sample's standard deviations.
 STIFFNESS: Final = 1.0
-"""How far one misjudged page moves the threshold, in the sample's standard deviations."""
 _LOW: Final = 0.5
 _HIGH: Final = 6.0
 _STEPS: Final = 111

@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 
 from classifier.topic.semantic_tree import SemanticTree
 
+# The distance at which two words are half alike: a word and the next but one broader word.
 ALPHA: Final = 2.0
-"""The distance at which two words are half alike: a word and the next but one broader word."""
+# Further senses of a word are rare ones.
 MAX_SENSES_PER_WORD: Final = 8
-"""Further senses of a word are rare ones."""
+# Of one sense; WordNet's have at most some forty.
 MAX_ANCESTORS: Final = 500
-"""Of one sense; WordNet's have at most some forty."""
 _CACHED_WORDS: Final = 100_000
+# Of one topic; each takes about a kilobyte.
 _CACHED_SENSES: Final = 4_000
-"""Of one topic; each takes about a kilobyte."""
+# A number of edges that no tree has: no path. Depths are bounded, see ``semantic_tree``.
 _UNRELATED: Final = 30_000
-"""A number of edges that no tree has: no path. Depths are bounded, see ``semantic_tree``."""
 
 
 def ancestors(tree: SemanticTree, sense: int) -> dict[int, int]:

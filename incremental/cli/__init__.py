@@ -34,8 +34,9 @@ EXIT_USAGE = 2
 EXIT_STORE = 3
 EXIT_NOT_FOUND = 4
 
+# The key of what the help page says of a group.
 HELP = ""
-"""The key of what the help page says of a group."""
+# Every command: ``module:function`` below this package, or a group of commands.
 COMMANDS: dict[str, Any] = {
     "init": "sites:init",
     "add": "sites:add",
@@ -116,7 +117,6 @@ COMMANDS: dict[str, Any] = {
     "backup": "transferring:backup",
     "restore": "transferring:restore",
 }
-"""Every command: ``module:function`` below this package, or a group of commands."""
 
 
 class LazyGroup(TyperGroup):

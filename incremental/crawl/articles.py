@@ -16,8 +16,8 @@ from store import Store
 from store.enums import HubKind, HubRole
 from store.values import ARTICLE, MonitoredArticle, NewHub
 
+# How long hubs must have shown an article: what leaves a list sooner was news.
 SETTLED_SECONDS = 14 * DAY
-"""How long hubs must have shown an article: what leaves a list sooner was news."""
 REFRESH_SECONDS = 0.5 * DAY
 
 

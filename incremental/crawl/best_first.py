@@ -17,8 +17,8 @@ import heapq
 from collections import OrderedDict
 from urllib.parse import urlsplit
 
+# URLs that wait at most, as in the paper's experiments.
 QUEUE_LIMIT = 100_000
-"""URLs that wait at most, as in the paper's experiments."""
 
 _Rank = tuple[float, int]
 """Promise negated, then age: the smallest is taken first."""

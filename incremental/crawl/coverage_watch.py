@@ -19,14 +19,15 @@ logger = logging.getLogger("hubwatch.coverage")
 REFRESH_SECONDS = 0.5 * DAY
 REPLAN_SECONDS = HOUR / 2
 REPLAN_ANYWAY_SECONDS = 6 * HOUR
+# How far the price must have fallen for hubs to be due noticeably sooner.
 REPLAN_PRICE = 0.9
-"""How far the price must have fallen for hubs to be due noticeably sooner."""
 REPLAN_TOLERANCE_SECONDS = 5 * MINUTE
 REFRESH_BASELINES = 10
+# A hub shows a page in time when it does so this soon after it was announced, or at its next visit.
 IN_TIME_SECONDS = 6 * HOUR
-"""A hub shows a page in time when it does so this soon after it was announced, or at its next visit."""
+# How long older pages that a list gained speak for it: a feed that never shows them does not cover
+# it.
 GAINED_SECONDS = 30 * DAY
-"""How long older pages that a list gained speak for it: a feed that never shows them does not cover it."""
 _PREFERENCE = {HubKind.FEED: 3.0, HubKind.HTML: 1.0, HubKind.SITEMAP: 2.0}
 
 

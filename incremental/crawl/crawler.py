@@ -44,8 +44,8 @@ from store.record import to_json
 from store.updates import SiteUpdate
 from store.values import HostRow, NewHub, SeenLink, VisitPlan, VisitRecord
 
+# By how much the clock may go back unnoticed: a machine's clock is set by seconds all the time.
 CLOCK_BACK_SECONDS = 60.0
-"""By how much the clock may go back unnoticed: a machine's clock is set by seconds all the time."""
 MAX_FEEDS_AT_ONCE = 2
 
 Announced = Callable[[VisitRecord, Sequence[int]], None]

@@ -60,13 +60,13 @@ from store.answers.values import RefreshRow
 from store.enums import HubKind, HubRole, PageState
 from store.values import ARTICLE, HubRow, KnownPage, SeenLink, VerificationRow
 
+# Share of the daily limit of new pages from which a visit's unknown links are counted against it.
 QUOTA_MATTERS = 0.02
-"""Share of the daily limit of new pages from which a visit's unknown links are counted against it."""
+# How long the index of a site's URLs, the context of its links, is used.
 INDEX_SECONDS = 6 * HOUR
-"""How long the index of a site's URLs, the context of its links, is used."""
 MAX_FOLDERS = 10
+# A page that came up on another hub no longer before its feed than this is as new as its entry.
 OVERLOOKED_SECONDS = DAY
-"""A page that came up on another hub no longer before its feed than this is as new as its entry."""
 
 
 class FactReader:

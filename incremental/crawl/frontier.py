@@ -39,19 +39,19 @@ from store import Store
 from store.enums import HubClass, PageState, SiteStatus
 from store.values import ARTICLE, HostRow, HubRow
 
+# When a site is asked again that had less to do than it seemed.
 SOON_SECONDS = 1.0
-"""When a site is asked again that had less to do than it seemed."""
+# How long a site may have nothing due until it is looked whether the price has fallen.
 REPLAN_SECONDS = HOUR
-"""How long a site may have nothing due until it is looked whether the price has fallen."""
+# How often a budget that all sites share is divided again.
 SHARE_SECONDS = 6 * HOUR
-"""How often a budget that all sites share is divided again."""
+# How many of the hubs longest overdue are compared.
 CHOICE = 8
-"""How many of the hubs longest overdue are compared."""
+# Before a site was watched so long, its hubs are still being learned and leave nothing: on ten
+# recorded days of a busy news site one refresh in twenty requests doubled the mean delay of news.
 SETTLED_SECONDS = 7 * DAY
-"""Before a site was watched so long, its hubs are still being learned and leave nothing: on ten recorded
-days of a busy news site one refresh in twenty requests doubled the mean delay of news."""
+# Rows of one site that are looked at in one go: each that may not be fetched now is put off.
 MAX_TURNS = 64
-"""Rows of one site that are looked at in one go: each that may not be fetched now is put off."""
 
 
 class Frontier:

@@ -26,10 +26,10 @@ from incremental.times import DAY
 from store import Store
 from store.values import HostRow
 
+# Origins whose parsed robots.txt is kept (paper 004); the others are read from the store again.
 MOST_POLICIES = 1_000
-"""Origins whose parsed robots.txt is kept (paper 004); the others are read from the store again."""
+# How long a page that robots.txt denies is left before the rules are asked again.
 DENIED_RETRY_SECONDS = DAY
-"""How long a page that robots.txt denies is left before the rules are asked again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ from store.values import HubRow, NewHub, SeenLink, VisitRecord
 
 logger = logging.getLogger("hubwatch.overflows")
 
+# A hub that was read so lately has shown what it could show.
 READ_SECONDS = 15 * MINUTE
-"""A hub that was read so lately has shown what it could show."""
 
 
 class Overflows:

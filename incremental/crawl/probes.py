@@ -10,8 +10,8 @@ from incremental.urls import canonical_key, normalize
 from store.enums import HubKind, HubRole
 from store.values import NewHub, SeenLink
 
+# Most common first (WordPress, Hexo, Jekyll, Hugo, many Chinese CMS).
 FEED_PLACES = ("feed", "rss.xml", "atom.xml", "feed.xml", "index.xml", "rss")
-"""Most common first (WordPress, Hexo, Jekyll, Hugo, many Chinese CMS)."""
 SITEMAP_PLACES = ("sitemap.xml", "sitemap_index.xml")
 
 

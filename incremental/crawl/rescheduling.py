@@ -21,10 +21,10 @@ from store.record import to_json
 from store.updates import HubUpdate
 from store.values import ARTICLE, HubRow
 
+# Hubs of which one sitemap may be a sign at a time: more moved with a deployment.
 MAX_HINTED_HUBS = 20
-"""Hubs of which one sitemap may be a sign at a time: more moved with a deployment."""
+# Monitored articles that one sitemap may bring forward at a time, those that changed last.
 MAX_ARTICLE_HINTS = 20
-"""Monitored articles that one sitemap may bring forward at a time, those that changed last."""
 
 
 def reschedule(decision: Decision, outcome: Outcome, site: WatchedSite, now: float) -> HubUpdate:

@@ -42,17 +42,18 @@ from store.enums import HubRole, SiteStatus
 from store.updates import SiteUpdate
 from store.values import ARTICLE, HubRow, SiteRow
 
+# So long without anybody to look after a site is a pause: lists may have been turned over.
 PAUSE_SECONDS = HOUR
-"""So long without anybody to look after a site is a pause: lists may have been turned over."""
 COVERED_SECONDS = 7 * DAY
 DAILY_COVERED_SECONDS = DAY
+# How soon a monitored article may be read again.
 ARTICLE_SECONDS = DAY
-"""How soon a monitored article may be read again."""
+# The same after one of its site gained a link.
 SOON_ARTICLE_SECONDS = 3 * HOUR
-"""The same after one of its site gained a link."""
 
 
 MAX_URGENT_PAGES = 8
+# What of a site is in memory alone, by field.
 _CARRIED = (
     *(
         "allocation",
@@ -66,7 +67,6 @@ _CARRIED = (
     ),
     *("articles_gained_at", "articles_at", "baselines", "context", "depths"),
 )
-"""What of a site is in memory alone, by field."""
 
 
 @dataclass

@@ -26,12 +26,12 @@ from store import Store
 from store.topic_values import ExternalCandidateRow
 from store.values import NewExternalCandidate
 
+# Examples that are looked up together.
 AT_ONCE = 50
-"""Examples that are looked up together."""
+# Leads in a row that are of as many hosts, if so many wait: k of paper 004, which names no number.
 DISTINCT_HOSTS = 5
-"""Leads in a row that are of as many hosts, if so many wait: k of paper 004, which names no number."""
+# Leads that are read at most for each new site that may be found.
 TRIES_PER_SITE = 20
-"""Leads that are read at most for each new site that may be found."""
 
 _METER = "leads"
 

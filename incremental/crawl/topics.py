@@ -57,8 +57,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("hubwatch.topics")
 
+# How often what was learned of links and of words is written, and a training of all topics
+# considered.
 KEEP_SECONDS = 600.0
-"""How often what was learned of links and of words is written, and a training of all topics considered."""
 CAUGHT_UP_AT_ONCE = 5
 MAX_REDIRECTS = 5
 

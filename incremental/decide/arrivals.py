@@ -35,16 +35,16 @@ from incremental.times import DAY
 from store.enums import HubKind, HubRole
 from store.values import HubRow, Sight
 
+# Links of a place that must have stayed: fewer are no list that we know.
 MIN_KEPT = 3
-"""Links of a place that must have stayed: fewer are no list that we know."""
+# Links with dates from which their order says something.
 MIN_DATED = 4
-"""Links with dates from which their order says something."""
+# Neighbours in the order of dates from which a list is one by date.
 ORDERED_SHARE = 0.9
-"""Neighbours in the order of dates from which a list is one by date."""
+# A list that lost no more than this of what it gained keeps everything.
 COMPLETE_SHARE = 0.1
-"""A list that lost no more than this of what it gained keeps everything."""
+# Roles of hubs that list pages; an article that is monitored is none.
 LISTS = frozenset(HubRole) - {HubRole.ARTICLE, HubRole.HOME}
-"""Roles of hubs that list pages; an article that is monitored is none."""
 
 _DIGITS = re.compile(r"\d+")
 

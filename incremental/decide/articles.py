@@ -16,10 +16,10 @@ from incremental.scope import page_number
 from store.values import ArticleCandidate, MonitoredArticle
 
 MAX_MONITORED = 48
+# An article that one list alone has shown for weeks is most often an old post on a slow list.
 MIN_HUBS = 2
-"""An article that one list alone has shown for weeks is most often an old post on a slow list."""
+# Visits that brought new pages after which a monitored article is a hub like others.
 HUB_AFTER = 4
-"""Visits that brought new pages after which a monitored article is a hub like others."""
 
 
 @dataclass(frozen=True, slots=True)

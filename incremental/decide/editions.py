@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from incremental.decide.links import Target
 
+# ISO 639-1.
 _LANGUAGES = """
     aa ab af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv
     dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie
@@ -18,7 +19,6 @@ _LANGUAGES = """
     rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts
     tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
 """.split()  # noqa: SIM905 - a table, not a list of 184 strings
-"""ISO 639-1."""
 
 
 def language_of(canonical_key: str) -> str:

@@ -27,14 +27,15 @@ from incremental.urls import canonical_key, host_of, normalize, registered_domai
 from store.enums import HubKind, HubRole
 from store.values import HubRow, NewHub, SeenLink, SiteRow
 
+# Share of a feed's entries that names a site: a blog that links elsewhere now and then has more, a
+# planet of two dozen blogs has no member with so many.
 MOST = 0.6
-"""Share of a feed's entries that names a site: a blog that links elsewhere now and then has more, a
-planet of two dozen blogs has no member with so many."""
+# Services that put an address of their own, which redirects, before each entry's; subdomains
+# included.
 COUNTING_HOSTS = ("feedproxy.google.com", "feedburner.com", "feedblitz.com", "feedsportal.com")
-"""Services that put an address of their own, which redirects, before each entry's; subdomains included."""
 GIVEN = (HubRole.SEED, HubRole.USER)
+# Feeds of one site whose entries count wherever they lie; an import may name more.
 MAX_OPEN_FEEDS = 100
-"""Feeds of one site whose entries count wherever they lie; an import may name more."""
 
 
 @dataclass(frozen=True, slots=True)

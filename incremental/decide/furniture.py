@@ -22,8 +22,8 @@ _COURTESY_PAGE = re.compile(
     re.IGNORECASE,
 )
 # ``/archives/17`` and ``/topic/17`` are articles of weblogs and forums.
+# A recorded weblog began to link its authors' pages, which had been there for years.
 _LIST_PAGE = re.compile(r"/(?:tags?|categor(?:y|ies)|authors?)/[^/]+/?$", re.IGNORECASE)
-"""A recorded weblog began to link its authors' pages, which had been there for years."""
 _ERROR_WORDS = re.compile(
     r"\b(?:40[0-9]|410|50[0-9]|error|not found|oops|sorry)\b|fehler|erreur|错误|錯誤|找不到|不存在|未找到",
     re.IGNORECASE,

@@ -55,14 +55,14 @@ from store.values import (
 )
 
 FAILURES_UNTIL_GONE = 3
+# Parts of a sitemap index that become hubs.
 MAX_SITEMAPS = 50
-"""Parts of a sitemap index that become hubs."""
+# Visits of an old page that a list gained and that is not there.
 MAX_TRIES = 5
-"""Visits of an old page that a list gained and that is not there."""
+# From here on an address alone makes a hub, even one that is still empty.
 SURE_SCORE = 0.95
-"""From here on an address alone makes a hub, even one that is still empty."""
+# The kind of change that says of a list that more of its pages were new than may be followed.
 OVERFLOW = "overflow"
-"""The kind of change that says of a list that more of its pages were new than may be followed."""
 
 _HUB_KINDS = {
     PageKind.HTML: HubKind.HTML,

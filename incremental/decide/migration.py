@@ -12,8 +12,8 @@ MIGRATION_MIN_LINKS = 8
 MIGRATION_LOST_SHARE = 0.8
 MIGRATION_FORM_SHARE = 0.8
 MIGRATION_ANCHOR_SHARE = 0.5
+# Characters from which an anchor is likely one page's headline and not "more".
 MIN_HEADLINE_CHARS = 8
-"""Characters from which an anchor is likely one page's headline and not "more"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,10 +37,10 @@ from incremental.urls import host_of
 from store.enums import HubKind, HubRole, PageState
 from store.values import HubRow, KnownPage, NewHub, SeenLink, VerificationRow
 
+# Folders whose pages nobody wants announced, however unsure the classifier is.
 _LIST_WORDS = re.compile(
     r"/(?:tags?|categor(?:y|ies)|topics?|archives?|authors?|labels?)/", re.IGNORECASE
 )
-"""Folders whose pages nobody wants announced, however unsure the classifier is."""
 
 
 def link_rule(  # noqa: PLR0911, PLR0913 - a table of cases; each bears on it

@@ -22,10 +22,10 @@ from incremental.decide.rules import Rule, Standing
 from store.enums import HubKind, HubRole
 from store.values import HubRow
 
+# Fewer links than this say nothing when all of them are new.
 MIN_LINKS = 4
-"""Fewer links than this say nothing when all of them are new."""
+# A list of which no more than this was known was turned over.
 MAX_OLD_SHARE = 0.35
-"""A list of which no more than this was known was turned over."""
 
 _DIGITS = re.compile(r"\d+")
 

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 PAIRS_FOR_A_RULE = 2
+# Share of links in common from which two hubs are compared byte by byte.
 ALIKE_SHARE = 0.6
-"""Share of links in common from which two hubs are compared byte by byte."""
+# Shorter pages say nothing: empty lists and error messages look alike.
 MIN_BODY_BYTES = 512
-"""Shorter pages say nothing: empty lists and error messages look alike."""
 
 
 def path_alias_prefix(one: str, other: str) -> str | None:

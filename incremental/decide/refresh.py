@@ -30,8 +30,8 @@ from store.enums import ChangeKind, HubKind, PageState
 from store.updates import PageUpdate
 from store.values import ARTICLE, NewHub, NextRefresh, PageChange, ReadText, SeenLink, VisitRecord
 
+# An article that leads to more new pages at once was not edited but replaced.
 MAX_GAINED = 20
-"""An article that leads to more new pages at once was not edited but replaced."""
 
 
 @dataclass(frozen=True, slots=True)

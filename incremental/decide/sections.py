@@ -23,15 +23,15 @@ from incremental.times import DAY
 from store.enums import PageState
 from store.values import KnownPage, SeenLink, VerifyAgain
 
+# Unknown pages on a hub that came up late, up to which they are news: an old archive has more.
 MAX_NEW_SECTION = 40
-"""Unknown pages on a hub that came up late, up to which they are news: an old archive has more."""
 NEW_SECTION_SECONDS = 7 * DAY
+# Before a site was watched so long, a folder that comes up may be an old one found late.
 SETTLED_SECONDS = 14 * DAY
-"""Before a site was watched so long, a folder that comes up may be an old one found late."""
+# Articles of new folders that are monitored at a time.
 MAX_STRUCTURE = 20
-"""Articles of new folders that are monitored at a time."""
+# Pages read again for their translations after one page of a new edition.
 MAX_ORIGINALS = 20
-"""Pages read again for their translations after one page of a new edition."""
 MIN_STRUCTURE_LINKS = 3
 
 

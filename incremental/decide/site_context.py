@@ -17,8 +17,8 @@ from classifier.hub import LinkEvidence
 from classifier.hub.context import SiteIndex
 from incremental.scope import template
 
+# Log-odds by which verdicts move a score at most.
 MAX_SHIFT = 5.0
-"""Log-odds by which verdicts move a score at most."""
 _EDGE = 1e-6
 
 

@@ -23,12 +23,12 @@ from store.values import NewExternalCandidate, SeenLink, TopicScore
 
 EXAMPLE = "example"
 RELEVANT = "relevant"
+# Origins of examples: given with the topic, or said of a page that was found.
 IRRELEVANT = "irrelevant"
-"""Origins of examples: given with the topic, or said of a page that was found."""
+# Score of a link from which on it counts as relevant: where *relevant* begins for pages.
 LIKELY = 0.5
-"""Score of a link from which on it counts as relevant: where *relevant* begins for pages."""
+# What the most promising link counts for its hub, in usual links.
 MAX_WORTH = 3.0
-"""What the most promising link counts for its hub, in usual links."""
 MAX_EXTERNAL_CANDIDATES_PER_PAGE = 5
 _MAX_TITLE, _MAX_META, _MAX_BODY = 500, 2_000, 50_000
 _MAX_HEADINGS, _MAX_ANCHORS, _MAX_LINE = 60, 600, 300

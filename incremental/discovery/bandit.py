@@ -20,8 +20,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+# Our reading of "the tail": the last fifth of the ranked list.
 TAIL_SHARE = 0.2
-"""Our reading of "the tail": the last fifth of the ranked list."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,13 +47,13 @@ from store import Store
 from store.discovery import NewProposal, ReadPage, RoundRecord, RoundRow, RunRow
 from store.topic_values import TopicRow
 
+# For a host or a provider; what is owed longer than that is left out.
 LONGEST_WAIT_SECONDS = 120.0
-"""For a host or a provider; what is owed longer than that is left out."""
 TERMS = 12
+# Of a page's text, read for how its words are written.
 WORDED_CHARS = 20_000
-"""Of a page's text, read for how its words are written."""
+# Operator of the pages that a run begins from.
 SEED = "example"
-"""Operator of the pages that a run begins from."""
 LINKERS_PER_PAGE = 50
 
 Progress = Callable[[RunRow, Round, int], None]

@@ -23,14 +23,14 @@ from incremental.discovery.bandit import Bandit, page_reward, site_reward
 from incremental.discovery.operators import Asked, Candidate, KnownPage, Operator
 
 PAGES_PER_ROUND = 20
+# Times that an operator is called to fill one round: rewards of rounds as long can be compared.
 CALLS_PER_ROUND = 3
-"""Times that an operator is called to fill one round: rewards of rounds as long can be compared."""
+# Candidates of one operator that wait to be read; the weakest are dropped.
 MAX_BACKLOG = 1_000
-"""Candidates of one operator that wait to be read; the weakest are dropped."""
+# Rounds that an operator rests after its first round without a candidate.
 FIRST_COOLDOWN = 2
-"""Rounds that an operator rests after its first round without a candidate."""
+# Rounds without a candidate, in a row, after which an operator is over until others found more.
 EMPTY_ROUNDS = 10
-"""Rounds without a candidate, in a row, after which an operator is over until others found more."""
 
 Read = Callable[[Sequence[str]], Sequence[KnownPage]]
 Rank = Callable[[Sequence[str]], Sequence[str]]

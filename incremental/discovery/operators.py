@@ -29,28 +29,28 @@ from incremental.discovery.search_provider import (
 )
 from incremental.discovery.wording import Wording
 
+# Operators that are there only with a search provider.
 SEARCHING = ("keyword", "related")
-"""Operators that are there only with a search provider."""
+# Links read of one page.
 MAX_LINKS = 500
-"""Links read of one page."""
+# Known of one page that are looked through for one that was not followed yet.
 MAX_LINKERS = 50
-"""Known of one page that are looked through for one that was not followed yet."""
 LINKERS_PER_SEED = 5
 HUBS_PER_ROUND = 5
 QUERIES_PER_ROUND = 5
+# Short queries with few results find more relevant pages than long lists (paper 001, section 2.1).
 RESULTS_PER_QUERY = 10
-"""Short queries with few results find more relevant pages than long lists (paper 001, section 2.1)."""
 QUERY_TERMS = 4
+# Of a page, the weightiest, from which a question's pair is taken.
 SEED_WORDS = 8
-"""Of a page, the weightiest, from which a question's pair is taken."""
+# Of the seeds that keyword search is given: those whose words say what the topic's words are.
 HEAD_SHARE = 0.4
-"""Of the seeds that keyword search is given: those whose words say what the topic's words are."""
 MIN_HEAD = 20
+# Results of one question among the head, from which on its next page of results is asked for.
 PAYING_RESULTS = 2
-"""Results of one question among the head, from which on its next page of results is asked for."""
 MAX_RESULT_PAGES = 5
+# Queries remembered, so that none is asked twice.
 MAX_ASKED = 5_000
-"""Queries remembered, so that none is asked twice."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from incremental.training.corrections import pages_at, places
 from incremental.urls import canonical_key
 from store import Store
 
+# Features, and character sequences, that the short form names.
 SHOWN = 5
-"""Features, and character sequences, that the short form names."""
 
 
 def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:

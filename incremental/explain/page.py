@@ -128,7 +128,7 @@ def _decided(site: dict[str, Any]) -> tuple[int, str]:
     if is_withheld(rule):
         return 1, in_words(rule)
     if gained:
-        return 2, f"{in_words(Rule.BACKFILL)}: {gained['says']}"
+        return 2, f"older page that a list gained: {gained['says']}"
     if site["page_state"] == PageState.PENDING:
         return 3, f"waiting for verification: {in_words(rule)}"
     is_hub = site.get("hub") not in (None, HubStatus.DROPPED) and not site.get("article")

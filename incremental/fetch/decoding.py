@@ -26,8 +26,8 @@ from w3lib.encoding import read_bom
 _SAMPLE_BYTES = 32 * 1024
 _HEAD_BYTES = 8 * 1024
 _TRIAL_BYTES = 256 * 1024
+# The share of broken characters, among all outside ASCII, that a page of this charset may have.
 _MAX_DAMAGE = 0.03
-"""The share of broken characters, among all outside ASCII, that a page of this charset may have."""
 
 _MIN_PAIRED = 0.4
 _FALLBACK = "cp1252"

@@ -24,10 +24,10 @@ from dataclasses import dataclass
 
 from incremental.fetch.guard import ForbiddenAddressError
 
+# Who asks for an address is about to connect to it; the guard asks for itself.
 _LEAVING = frozenset(
     ("socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo"),
 )
-"""Who asks for an address is about to connect to it; the guard asks for itself."""
 
 
 class _Marks(threading.local):

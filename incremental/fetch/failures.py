@@ -26,6 +26,7 @@ class TooLargeError(LimitError):
     """A body is, or announces to be, larger than allowed."""
 
 
+# What sending a request and reading its answer may raise for reasons that lie with a site.
 EXPECTED_ERRORS: tuple[type[Exception], ...] = (
     OSError,  # sockets, ssl, and all of requests
     ValueError,  # URLs that cannot be read, and answers: http.client converts without a look
@@ -33,7 +34,6 @@ EXPECTED_ERRORS: tuple[type[Exception], ...] = (
     http.client.HTTPException,
     urllib3_errors.HTTPError,
 )
-"""What sending a request and reading its answer may raise for reasons that lie with a site."""
 
 STATUS_BY_ERROR: dict[type[BaseException], FetchStatus] = {
     ForbiddenAddressError: FetchStatus.FORBIDDEN_ADDRESS,

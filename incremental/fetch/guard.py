@@ -38,6 +38,7 @@ Resolver = Callable[[str, int], "list[Endpoint]"]
 
 # What ``is_global`` says differs between versions of Python, so nothing here leaves it to that. Ranges that
 # the registries call globally reachable (AS112, AMT, NAT64) are here too: no page is served from them.
+# What IANA's special-purpose registries of IPv4 and IPv6 list, and what only carries another address.
 SPECIAL_PURPOSE: tuple[IPNetwork, ...] = tuple(
     ipaddress.ip_network(network)
     for network in (
@@ -78,9 +79,8 @@ SPECIAL_PURPOSE: tuple[IPNetwork, ...] = tuple(
         "ff00::/8",  # multicast, RFC 4291
     )
 )
-"""What IANA's special-purpose registries of IPv4 and IPv6 list, and what only carries another address."""
+# All that IANA has given out of IPv6 (RFC 4291, section 2.4).
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
-"""All that IANA has given out of IPv6 (RFC 4291, section 2.4)."""
 _NUMERIC_HOST = re.compile(r"[0-9a-fx.]+", re.IGNORECASE)
 
 

@@ -15,8 +15,8 @@ from requests.utils import parse_header_links
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+# What a larger Retry-After is read as; how much of it is honoured is for politeness to say.
 LONGEST_WAIT_SECONDS = 366 * 86_400.0
-"""What a larger Retry-After is read as; how much of it is honoured is for politeness to say."""
 
 _SECONDS = re.compile(r"\s*(\d{1,12})(?:\.\d*)?\s*")
 _MAX_COOKIES = 20

@@ -11,8 +11,8 @@ from incremental.errors import SettingsError
 
 MEGABYTE = 1024 * 1024
 
+# How much of a robots.txt is read; RFC 9309, section 2.5, asks for at least this much.
 ROBOTS_MAX_BYTES = 500 * 1024
-"""How much of a robots.txt is read; RFC 9309, section 2.5, asks for at least this much."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

@@ -44,12 +44,13 @@ class FetchStatus(StrEnum):
     """robots.txt answers 5xx or not at all: RFC 9309 says wait."""
 
 
+# We hold the page as it is now.
 HAS_PAGE = frozenset({FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED})
-"""We hold the page as it is now."""
+# Says nothing against a site: pages end and move, and a rule that is kept is nobody's failure.
 HARMLESS = HAS_PAGE | {FetchStatus.REDIRECTED, FetchStatus.GONE, FetchStatus.ROBOTS_DENIED}
-"""Says nothing against a site: pages end and move, and a rule that is kept is nobody's failure."""
+# The page is there, and not for us.
 UNREADABLE = frozenset({FetchStatus.ROBOTS_DENIED, FetchStatus.BLOCKED})
-"""The page is there, and not for us."""
+# Trying the same address again would end the same way: a hub that was only guessed is dropped.
 HOPELESS = UNREADABLE | {
     FetchStatus.GONE,
     FetchStatus.REDIRECTED,
@@ -58,7 +59,7 @@ HOPELESS = UNREADABLE | {
     FetchStatus.TOO_MANY_REDIRECTS,
     FetchStatus.FORBIDDEN_ADDRESS,
 }
-"""Trying the same address again would end the same way: a hub that was only guessed is dropped."""
+# Speaks of the host as a whole, which is then backed off from; other failures are the page's own.
 HOST_TROUBLE = frozenset(
     {
         FetchStatus.RATE_LIMITED,
@@ -70,9 +71,8 @@ HOST_TROUBLE = frozenset(
         FetchStatus.ROBOTS_UNREACHABLE,
     }
 )
-"""Speaks of the host as a whole, which is then backed off from; other failures are the page's own."""
+# Nothing was sent, so the host is owed nothing.
 NOT_SENT = frozenset({FetchStatus.ROBOTS_DENIED, FetchStatus.INVALID_URL})
-"""Nothing was sent, so the host is owed nothing."""
 
 
 @dataclass(frozen=True, slots=True)

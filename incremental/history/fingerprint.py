@@ -14,8 +14,8 @@ import re
 from incremental.history.noise import prose_of
 
 SHINGLE = 4
+# A text with fewer is too short to be anybody's copy: notices of one line are alike.
 MIN_SHINGLES = 40
-"""A text with fewer is too short to be anybody's copy: notices of one line are alike."""
 MAX_TOKENS = 20_000
 BANDS, ROWS = 12, 5
 _TOKEN = re.compile(

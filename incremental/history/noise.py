@@ -18,12 +18,12 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+# Of a line of furniture; what is longer is prose.
 MAX_LINE_CHARS = 160
-"""Of a line of furniture; what is longer is prose."""
+# Lines of a text that are compared one by one; the rest is one more line.
 MAX_LINES = 4_000
-"""Lines of a text that are compared one by one; the rest is one more line."""
+# Lines at the beginning and at the end of a text among which furniture stands; the rest is prose.
 FURNITURE_LINES = 400
-"""Lines at the beginning and at the end of a text among which furniture stands; the rest is prose."""
 
 _MONTH = (
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec|mär|mai|okt|dez|janv|févr|mars|avr|juin|juil|août"

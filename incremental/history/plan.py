@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# Share of the time for which a page has stayed the same that the next look waits.
 PATIENCE = 0.5
-"""Share of the time for which a page has stayed the same that the next look waits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from incremental.history.noise import Line, lines_of
 PAIR_COST, DIFF_COST = 5_000, 200_000
 """Pairs of equal tokens that a comparison of two lines, and of two texts, may have to look at. Lines
 that cost more are compared by their beginning and end alone; it takes repeated words to get there."""
+# Share of common text from which on two lines are one that changed.
 ALIKE = 0.4
-"""Share of common text from which on two lines are one that changed."""
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Japanese, Han

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 MAX_TITLE = 200
 MAX_URL = 2_000
 MAX_BODY = 30_000
+# Pages listed in one message; of more it says how many there are.
 MAX_PAGES = 100
-"""Pages listed in one message; of more it says how many there are."""
 MAX_TEMPLATE = 4_000
+# What a template and a channel are tried with.
 SAMPLE = AnnouncedPage(
     *(0, 0, "https://example.org/", "Hubwatch can reach this channel", "", "example.org", 0),
     *(0.0, None, None, None, None, "known"),
 )
-"""What a template and a channel are tried with."""
 DEFAULT_TITLE = (
     "{% if pages|length == 1 %}{{ pages[0].title }}{% else %}{{ count }} new pages{% endif %}"
 )

@@ -39,10 +39,10 @@ logger = logging.getLogger("hubwatch.notify")
 
 POLL_SECONDS = 30.0
 BUSY_SECONDS = 1.0
+# How long after it was announced a page may still come to a channel: its topic may judge it late.
 LOOK_BACK_SECONDS = 3 * DAY
-"""How long after it was announced a page may still come to a channel: its topic may judge it late."""
+# How long a page that a topic has only guessed at waits for its judgement.
 JUDGED_WITHIN_SECONDS = 6 * HOUR
-"""How long a page that a topic has only guessed at waits for its judgement."""
 KEEP_SECONDS = 90 * DAY
 MOST = 1_000
 LIKELY = 0.5

@@ -17,8 +17,8 @@ from incremental.settings.channels import ChannelSettings
 from store import Store
 from store.enums import OutboxState
 
+# In which an entry of the outbox may be, in this order.
 STATES = tuple(OutboxState)
-"""In which an entry of the outbox may be, in this order."""
 _trying = threading.Lock()
 
 

@@ -19,8 +19,8 @@ from typing import Protocol
 from incremental.times import DAY, HOUR
 from store.enums import OutboxState
 
+# Of one message; with waits that double, some two days.
 MAX_ATTEMPTS = 12
-"""Of one message; with waits that double, some two days."""
 FIRST_RETRY_SECONDS = 60.0
 LONGEST_RETRY_SECONDS = 6 * HOUR
 MINUTE = 60.0

@@ -14,6 +14,7 @@ from typing import Final
 
 _PLUGINS = "apprise.plugins."
 
+# Names of plug-ins: the last part of their modules' names.
 GUARDED: Final = frozenset(
     """
     africas_talking apprise_api bark betterstack bluesky brevo bulksms bulkvs burstsms
@@ -35,7 +36,6 @@ GUARDED: Final = frozenset(
     whapi whatsapp workflows wpush wxpusher xmatters youlmk zalo zoom zulip
     """.split()  # noqa: SIM905 - one name a line would fill two hundred
 )
-"""Names of plug-ins: the last part of their modules' names."""
 
 
 def name_of(plugin: type) -> str:

@@ -9,10 +9,10 @@ from email.utils import parsedate_to_datetime
 
 from incremental.parse.zones import in_24_hours, with_offset
 
+# When the web was proposed: an earlier date is a default value (0001-01-01, 1970-01-01).
 EARLIEST = datetime(1989, 3, 1, tzinfo=UTC).timestamp()
-"""When the web was proposed: an earlier date is a default value (0001-01-01, 1970-01-01)."""
+# A later date is a slip of the pen. What lies in the future is for those to say who know the time.
 LATEST = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
-"""A later date is a slip of the pen. What lies in the future is for those to say who know the time."""
 
 _DAY = 86_400.0
 _MONTHS_A_YEAR = 12

@@ -7,9 +7,9 @@ from itertools import islice
 from classifier.topic.language import SAMPLE_CHARS, language_of
 from incremental.parse import Page
 
+# With fewer the common words of a language seldom tell it; letters of Chinese and Japanese count
+# threefold.
 MIN_LETTERS = 40
-"""With fewer the common words of a language seldom tell it; letters of Chinese and Japanese count
-threefold."""
 _WIDE = "\u2e80"
 _WIDE_WEIGHT = 3
 _MAX_LINKS = 400

@@ -20,8 +20,8 @@ from incremental.parse.text import storable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# Of the text.
 MAX_CHARS = 200_000
-"""Of the text."""
 _MAX_HTML_CHARS = 2_000_000
 # 30,000 short paragraphs take trafilatura up to 3 s: such pages get the quick reader.
 _MAX_TAGS = 30_000

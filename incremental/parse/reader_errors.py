@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from lxml.etree import LxmlError
 
+# Seen from trafilatura, htmldate and lxml on broken trees and odd numbers; their own guards catch
+# ``ValueError`` alone.
 READER_ERRORS = (
     ArithmeticError,
     AssertionError,
@@ -15,5 +17,3 @@ READER_ERRORS = (
     TypeError,
     ValueError,
 )
-"""Seen from trafilatura, htmldate and lxml on broken trees and odd numbers; their own guards catch
-``ValueError`` alone."""

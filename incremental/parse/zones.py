@@ -17,6 +17,7 @@ _NAME = re.compile(
     r"(?<=:\d\d)(?P<fraction>[.,]\d+)?\s*\(?(?P<name>[A-Z][A-Za-z]*/[A-Za-z_/]+|[A-Z]{2,5})\)?\s*$"
 )
 _UNIVERSAL = frozenset({"UTC", "GMT", "UT", "WET"})
+# East of Greenwich. CST and EST are America's, as RFC 822 says; BST is Britain's, as feeds use it.
 _MINUTES = {
     name: minutes
     for minutes, names in {
@@ -47,7 +48,6 @@ _MINUTES = {
     }.items()
     for name in names.split()
 }
-"""East of Greenwich. CST and EST are America's, as RFC 822 says; BST is Britain's, as feeds use it."""
 
 
 def in_24_hours(text: str) -> str:

@@ -14,6 +14,7 @@ from incremental.plain_text import clean
 from store.announced import AnnouncedPage, TopicMark, moment_of
 
 SHOWN_TERMS = 8
+# What the command line calls fields that it shows in a column each.
 _SHORT = {
     "found_at": "found",
     "published_at": "published",
@@ -21,7 +22,6 @@ _SHORT = {
     "starred_at": "starred",
     "hub_url": "hub",
 }
-"""What the command line calls fields that it shows in a column each."""
 
 
 def utc(at: float | None) -> str | None:

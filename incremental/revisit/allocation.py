@@ -96,41 +96,41 @@ QUOTAS = {
     Share.URGENT: Quota(bound=0.5, saved_days=0.5, least=8.0, full=True),
 }
 
+# Left for visits of hubs whatever else a site asks for: one with much to explore must not lose sight
+# of what it knows.
 VISITS_SHARE = 0.75
-"""Left for visits of hubs whatever else a site asks for: one with much to explore must not lose sight
-of what it knows."""
+# The same in a site's first week.
 YOUNG_VISITS_SHARE = 0.5
-"""The same in a site's first week."""
+# How much of the budget may be saved up: half a day's, so that it moves through the day.
 SAVED_DAYS = 0.5
-"""How much of the budget may be saved up: half a day's, so that it moves through the day."""
+# Of what can be saved: below it the price has not fallen far enough yet for hubs to use the budget.
+# With half as the bound, articles took a third of flink's requests from its lists.
 RESERVE_SHARE = 0.9
-"""Of what can be saved: below it the price has not fallen far enough yet for hubs to use the budget.
-With half as the bound, articles took a third of flink's requests from its lists."""
+# Of the visits: may go to hubs only because their longest interval has passed.
 LONGEST_SHARE = 0.1
-"""Of the visits: may go to hubs only because their longest interval has passed."""
+# The same when the budget is not used up: a site that brought nothing for weeks has little else to
+# do. With the small share alone a weblog of 162 tags was left alone for 18 days until its next post.
 IDLE_SHARE = 0.5
-"""The same when the budget is not used up: a site that brought nothing for weeks has little else to do.
-With the small share alone a weblog of 162 tags was left alone for 18 days until its next post."""
 
 YOUNG_SECONDS = 7 * _DAY
 _FADE = 0.98
 _LEAST = 0.02
+# Share of articles at most, as long as none of them has gained a link.
 _UNPROVEN = 0.06
-"""Share of articles at most, as long as none of them has gained a link."""
 _PROVEN = 0.12
+# Their share after a gain: gains come together, when a section of a manual is written.
 AFTER_GAIN = 0.5
-"""Their share after a gain: gains come together, when a section of a manual is written."""
 AFTER_GAIN_SECONDS = 2 * _DAY
 _PRIOR_GAINS = 0.05
+# Before anything is seen an article is taken to gain a link every six thousand days.
 _PRIOR_ARTICLE_DAYS = 300.0
-"""Before anything is seen an article is taken to gain a link every six thousand days."""
 
 
 # One budget for all sites. Delay over all sites is least when visits go by the square root of the rate,
 # so a site's need is the sum of those roots over its hubs: SiteState.weight_total.
 
+# A site of which nothing is known yet needs a little, so that need can show.
 _LEAST_NEED = 1e-3
-"""A site of which nothing is known yet needs a little, so that need can show."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,26 +31,26 @@ from incremental.revisit.state import JsonState
 
 _DAY = 86400.0
 _HOUR = 3600.0
+# By how much the logarithm of the price moves in a day in which visits are e times ahead of the plan.
+# Visits fall with the square root of the price, and habits lag by days: stable up to about 3.
 _GAIN = 1.5
-"""By how much the logarithm of the price moves in a day in which visits are e times ahead of the plan.
-Visits fall with the square root of the price, and habits lag by days: stable up to about 3."""
+# How much of the plan is an even spread; the rest is habit.
 _EVEN = 0.25
-"""How much of the plan is an even spread; the rest is habit."""
 _HABIT_DAYS = 7.0
+# By how much the price's logarithm answers to that of the lead. Visits fall with its square root.
 _STRENGTH = 2.0
-"""By how much the price's logarithm answers to that of the lead. Visits fall with its square root."""
+# Visits added to both sides of the plan: one visit more or less says little.
 _DOUBT = 0.5
-"""Visits added to both sides of the plan: one visit more or less says little."""
+# Aimed at is a little more than the day allows, which ends at its budget whatever the aim.
 _AIM = 1.02
-"""Aimed at is a little more than the day allows, which ends at its budget whatever the aim."""
+# Of the logarithm of visits: the price moves by at most e to the fourth within a day.
 _LARGEST_LEAD = 2.0
-"""Of the logarithm of visits: the price moves by at most e to the fourth within a day."""
+# The anchor is right within a factor of a few: further away something else limits the visits.
 _TRIM_LIMIT = 2.0
-"""The anchor is right within a factor of a few: further away something else limits the visits."""
 _LONGEST_STALL_DAYS = 1.0
 _START_MINUTES = 30.0
+# Weight of a site from which on it is taken for known: a link in a year of hours.
 _LEAST = 0.01
-"""Weight of a site from which on it is taken for known: a link in a year of hours."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,10 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+# Watched hubs that are read at once because the list of another one overflowed.
 MAX_PEERS = 3
-"""Watched hubs that are read at once because the list of another one overflowed."""
+# Announced pages from which they alone decide: what a hub always showed says little of tomorrow.
 MIN_ANNOUNCED = 4
-"""Announced pages from which they alone decide: what a hub always showed says little of tomorrow."""
 
 
 @dataclass(frozen=True, slots=True)

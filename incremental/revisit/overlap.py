@@ -15,8 +15,8 @@ from incremental.revisit.rates import RATE_HALF_LIFE_DAYS
 from incremental.revisit.state import HubState, SiteState, Visit
 
 _NEIGHBOURS = 10
+# Pseudo-links that were not shared.
 _DOUBT = 1.0
-"""Pseudo-links that were not shared."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,10 @@ _QUIET_INTERVAL = 7 * _DAY
 _BURIED_AFTER = 180 * _DAY
 _BURIED_INTERVAL = 90 * _DAY
 _BELIEVED_SHARE = 0.2
+# How long home pages and feeds that no other hub covers are left at most while requests are saved up.
+# A recorded weblog that had been silent for half a year was read once a day, and its next post waited
+# for two.
 _IDLE_INTERVAL = 2 * _HOUR
-"""How long home pages and feeds that no other hub covers are left at most while requests are saved up. A
-recorded weblog that had been silent for half a year was read once a day, and its next post waited for two."""
 
 
 def longest_interval(

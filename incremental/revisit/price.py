@@ -44,8 +44,8 @@ from incremental.revisit.rates import (
 )
 from incremental.revisit.state import HubState, SiteState, Visit
 
+# What a link that is never seen counts for, as delay.
 LOST_LINK_HOURS = 24.0
-"""What a link that is never seen counts for, as delay."""
 _PRIOR_YOUNG_HOURS = 20.0
 # Largest mean x of a Poisson count with E[(count - K)+] / x = 1 %, and the same for more K by its
 # normal approximation K - 0.91 sqrt(K) (90.9 at 100).
@@ -53,8 +53,8 @@ _MOST_LINKS = ((5, 1.94), (10, 5.73), (15, 9.95), (20, 14.36), (30, 23.5), (50, 
 _SHAPES_KEPT = 4096
 _HINT_PRIOR = 2.0
 _HINT_FADE = 0.98
+# How much cheaper than a full page an answer "not modified" is taken to be.
 _CHEAP_304 = 0.3
-"""How much cheaper than a full page an answer "not modified" is taken to be."""
 
 
 class PricePolicy:

@@ -20,8 +20,8 @@ WEEK = 168
 BINS = 12
 HOUR = 3600.0
 _DAY_PRIOR_LINKS = 48.0
+# Pseudo-links behind the prior: two for each hour of the day, two for each hour of the week.
 _CELL_PRIOR_LINKS = 336.0
-"""Pseudo-links behind the prior: two for each hour of the day, two for each hour of the week."""
 
 
 @dataclass(frozen=True)

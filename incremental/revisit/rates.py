@@ -29,17 +29,17 @@ RATE_HALF_LIFE_DAYS = 14.0
 HOURS_HALF_LIFE_DAYS = 28.0
 MINUTES_HALF_LIFE_DAYS = 14.0
 PRIOR_LINKS = 0.5
+# The rate of a hub of which nothing is known, as if it had been watched for two hours.
 PRIOR_HOURS = 2.0
-"""The rate of a hub of which nothing is known, as if it had been watched for two hours."""
+# More links at once, and more than twenty times what was expected, count as that many: a URL
+# migration is one event.
 LARGEST_BATCH = 100.0
-"""More links at once, and more than twenty times what was expected, count as that many: a URL migration
-is one event."""
+# A whole page of new links may have hidden more.
 CENSORED_FACTOR = 1.5
-"""A whole page of new links may have hidden more."""
 _LONGEST_SPREAD_HOURS = 24.0
+# Links of one visit that count for the hours: they came together, and over many hours they tell
+# little. Without such limits the hours of a hub that is visited rarely feed on themselves.
 _LARGEST_EVIDENCE = 12.0
-"""Links of one visit that count for the hours: they came together, and over many hours they tell
-little. Without such limits the hours of a hub that is visited rarely feed on themselves."""
 # A clock that jumps ahead by years, once, must not bury what was learned.
 _LONGEST_EXPOSURE_HOURS = 31 * 24.0
 _RESHAPE_SECONDS = 6 * HOUR

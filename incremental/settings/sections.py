@@ -201,6 +201,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     notify: tuple[ChannelSettings, ...] = ()
 
 
+# Sections that are written as a list of tables, with what each entry must have.
 LISTS: dict[str, tuple[type, dict[str, str]]] = {
     "site": (SiteSettings, {"url": "the seed of the site"}),
     "notify": (
@@ -208,4 +209,3 @@ LISTS: dict[str, tuple[type, dict[str, str]]] = {
         {"name": "what the channel is called", "url": "where its messages go"},
     ),
 }
-"""Sections that are written as a list of tables, with what each entry must have."""

@@ -27,6 +27,7 @@ from store.topic_values import ExampleRow, NewExample, TopicRow
 from store.topics import YOU
 from store.values import TopicScore
 
+# As the benchmarks call them; the first is what a topic gets that names none.
 METHODS = (
     "fused",
     "adaptive",
@@ -36,11 +37,10 @@ METHODS = (
     "bayes_normal",
     "bayes_kernel",
 )
-"""As the benchmarks call them; the first is what a topic gets that names none."""
 MAX_NAME = 80
 MAX_EXAMPLES = 50
+# Pages that were called relevant or irrelevant; the oldest give way.
 MAX_CORRECTIONS = 300
-"""Pages that were called relevant or irrelevant; the oldest give way."""
 MAX_KEYWORDS = 100
 MAX_KEYWORD = 100
 

@@ -45,13 +45,13 @@ from store.topic_values import ExampleRow, KeptPage, TopicFields, TopicRow
 
 logger = logging.getLogger("hubwatch.topics")
 
+# Pages looked at last that stand for what is off topic.
 NEGATIVES = 100
-"""Pages looked at last that stand for what is off topic."""
 FEW_PAGES = 15
+# Methods that know how words are related by meaning.
 WITH_TREE = ("semantic", "fused")
-"""Methods that know how words are related by meaning."""
+# Name under which the document frequencies of fetched pages are kept.
 BACKGROUND = "pages"
-"""Name under which the document frequencies of fetched pages are kept."""
 
 
 class TopicModelStore:

@@ -8,12 +8,14 @@ from store.enums import HubKind, HubRole, LabelOrigin, PageLabel
 from store.values import HubNews, HubRow, LabelEntry
 
 RULE = BehaviourRule()
+# A new page that stands on more hubs than this, and on more than half of its site's, says nothing of
+# any.
 FRAME_HUBS = 8
-"""A new page that stands on more hubs than this, and on more than half of its site's, says nothing of any."""
+# Probability of a hub from which on a silent page is called an article.
 SILENT_PROBABILITY = 1 / 3
-"""Probability of a hub from which on a silent page is called an article."""
+# Feeds and sitemaps are found by other means than their addresses; later pages of a list are read
+# once.
 _OBSERVED_ROLES = (HubRole.SEED, HubRole.HOME, HubRole.LIST, HubRole.USER)
-"""Feeds and sitemaps are found by other means than their addresses; later pages of a list are read once."""
 
 
 def observe(store: Store, now: float) -> int:

@@ -34,12 +34,13 @@ from store.values import LabelEntry
 logger = logging.getLogger("hubwatch.learning")
 
 POLL_SECONDS = 30.0
+# Labels that are learned at most, those of users and then the latest first: time grows with their
+# square.
 MAX_LABELS = 4_000
-"""Labels that are learned at most, those of users and then the latest first: time grows with their square."""
+# Labels of one domain and kind, those of users apart: a site with two hundred tags is one opinion.
 MAX_LABELS_PER_SITE = 10
-"""Labels of one domain and kind, those of users apart: a site with two hundred tags is one opinion."""
+# In a manifest's ``training``: when the last of the labels that the version learned was said.
 UNTIL = "labels_until"
-"""In a manifest's ``training``: when the last of the labels that the version learned was said."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ import yaml
 
 from hubwatch_errors import HubwatchError
 
+# Of one file. A list of 20,000 jobs has two to three million.
 MAX_BYTES = 5_000_000
-"""Of one file. A list of 20,000 jobs has two to three million."""
 _PYTHON = "tag:yaml.org,2002:python/"
 _NOTHING = frozenset(("", "~", "null", "Null", "NULL"))
 

@@ -27,8 +27,8 @@ from incremental.urls import normalize
 
 MAX_FILE_BYTES = 50_000_000
 MAX_ENTRIES = 20_000
+# Taken out of OPML, which has none: entities in it could be unfolded without end.
 _DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
-"""Taken out of OPML, which has none: entities in it could be unfolded without end."""
 _URL_COLUMNS = ("url", "link", "address", "xmlurl", "网址")
 
 

@@ -30,8 +30,8 @@ from store.enums import TokenKind, TokenScope
 READ, WRITE = TokenScope.READ, TokenScope.WRITE
 SESSION_SECONDS = 30 * 86_400.0
 SESSION_COOKIE = "hubwatch_session"
+# Lets scanners of leaked secrets tell what a token opens.
 _PREFIX = "hubwatch_"
-"""Lets scanners of leaked secrets tell what a token opens."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from incremental.history.textdiff import Piece, Row
 from store import Store
 from store.answers import Version
 
+# Lines that stayed as they were, shown on either side of a change.
 _CONTEXT = 2
-"""Lines that stayed as they were, shown on either side of a change."""
 _MOST_IGNORED = 50
 
 

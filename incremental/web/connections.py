@@ -20,16 +20,16 @@ from typing import Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+# At the same time, of all clients; more requests than that in progress are answered 503.
 CONNECTIONS: Final = 200
-"""At the same time, of all clients; more requests than that in progress are answered 503."""
+# Of one address, unless it is a proxy of the settings. Browsers open six.
 CONNECTIONS_OF_ONE: Final = 50
-"""Of one address, unless it is a proxy of the settings. Browsers open six."""
+# From the beginning, or from the last answer, until the header of a request is there as a whole.
 WAITING_SECONDS: Final = 20.0
-"""From the beginning, or from the last answer, until the header of a request is there as a whole."""
+# How long a client may leave the buffers of its answer full.
 STALLED_SECONDS: Final = 60.0
-"""How long a client may leave the buffers of its answer full."""
+# Of a request: line and header together.
 HEADER_BYTES: Final = 16_384
-"""Of a request: line and header together."""
 
 
 class PatientProtocol(H11Protocol):

@@ -20,8 +20,8 @@ DAY = 86_400.0
 _NONE = {"pages": 0, "hubs": 0, "new_pages": 0}
 _HOURS_OF_WEEK = 168
 _HOURS_OF_DAY = 24
+# Links that were to be expected since the last one: with a Poisson process, once in 3,000 such waits.
 _SILENT_LINKS = 8.0
-"""Links that were to be expected since the last one: with a Poisson process, once in 3,000 such waits."""
 _LEAST_VISITS = 3
 
 

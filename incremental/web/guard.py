@@ -37,13 +37,13 @@ from incremental.web.access import (
 )
 from incremental.web.context import Web
 
+# Paths that anybody may use.
 PUBLIC = ("/healthz", "/login")
-"""Paths that anybody may use."""
+# Where WebSub hubs call: each address holds a secret, and what is posted is signed.
 HUBS = "/websub/"
-"""Where WebSub hubs call: each address holds a secret, and what is posted is signed."""
 PUBLIC_FOLDERS = ("/static/", HUBS)
+# Where a program asks: it is announced 401, and not shown a form.
 MACHINES = ("/api/", "/feeds/", "/metrics")
-"""Where a program asks: it is announced 401, and not shown a form."""
 FORM_COOKIE = "hubwatch_form"
 MOST_BODY_BYTES = 2_000_000
 BODY_SECONDS = 30.0

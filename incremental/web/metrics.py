@@ -29,8 +29,8 @@ _DELAY_BUCKETS = (
     *(_HOUR * n for n in (1, 2, 4, 8, 16)),
     *(_DAY * n for n in (1, 2, 7)),
 )
+# Sites with series of their own: beyond it a scrape would cost more than it tells.
 _MOST_SITES = 2_000
-"""Sites with series of their own: beyond it a scrape would cost more than it tells."""
 
 
 class MetricsPage:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 FREE_GUESSES = 5
 LONGEST_WAIT_SECONDS = 900.0
 FORGET_SECONDS = 3_600.0
+# The entry of all clients together; it has twenty times the free guesses of one.
 EVERYBODY = "*"
-"""The entry of all clients together; it has twenty times the free guesses of one."""
 _MOST_CLIENTS = 2_000
 _SUBSCRIBER_BITS = 64
 

@@ -23,8 +23,8 @@ from incremental.times import DAY
 from incremental.websub.subscription import Keys, Subscription
 
 MAX_CHALLENGE_CHARS = 4_096
+# Larger messages are dropped unread: that something is new we learn at the next visit all the same.
 MAX_BODY_BYTES = 5_000_000
-"""Larger messages are dropped unread: that something is new we learn at the next visit all the same."""
 DEFAULT_LEASE_SECONDS = 10 * DAY
 MIN_LEASE_SECONDS = 300.0
 MAX_LEASE_SECONDS = 60 * DAY

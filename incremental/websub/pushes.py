@@ -34,13 +34,13 @@ from store.values import HubRow
 
 logger = logging.getLogger("hubwatch.websub")
 
+# How soon after a hub's message its page is due.
 STEP_SECONDS = 2.0
-"""How soon after a hub's message its page is due."""
+# How often all hub pages are looked through for offers and leases.
 SURVEY_SECONDS = 10 * MINUTE
-"""How often all hub pages are looked through for offers and leases."""
 MAX_ASKED_AT_ONCE = 5
+# Messages that wait; more are dropped, because the pages are visited anyway.
 MAX_INBOX = 10_000
-"""Messages that wait; more are dropped, because the pages are visited anyway."""
 MAX_HUB_REDIRECTS = 3
 _POSTED_AGAIN = frozenset({301, 302, 307, 308})
 _KEY_FILE = "websub.key"

@@ -11,10 +11,10 @@ from incremental.fetch.status import Request
 from incremental.revisit import HubState
 from incremental.times import DAY, HOUR
 
+# How long before a lease ends it is asked for again.
 RENEW_SECONDS = DAY
-"""How long before a lease ends it is asked for again."""
+# After a request that was not confirmed; each further one waits twice as long, up to a week.
 ASK_AGAIN_SECONDS = 6 * HOUR
-"""After a request that was not confirmed; each further one waits twice as long, up to a week."""
 MAX_ASK_AGAIN_SECONDS = 7 * DAY
 _TOKEN_CHARS = 32
 _MAX_TOKEN_CHARS = 64

@@ -18,8 +18,8 @@ from incremental.revisit.profile import BINS, HOUR, WEEK, Shape
 from lab.simulation import Fetch
 from lab.world import World
 
+# Batches of links among which the last visit before is looked for.
 _WINDOW = 200
-"""Batches of links among which the last visit before is looked for."""
 _LOST_HOURS = 24.0
 _SEARCH_STEPS = 14
 _CLOSE_ENOUGH = 0.003

@@ -21,8 +21,8 @@ from typing import Any
 import pytest
 
 PLAN = "HUBWATCH_MUTATION_PLAN"
+# A line that so many calls in one test did not reach is taken as not reached by it.
 MANY_CALLS = 1_000
-"""A line that so many calls in one test did not reach is taken as not reached by it."""
 
 
 class Coverage:

@@ -38,13 +38,13 @@ from lab.covered import PLAN
 from lab.mutations import Mutation, mutations
 
 ROOT = Path(__file__).resolve().parents[2]
+# So many times the places are drawn, because no test may run a line.
 MARGIN = 4
-"""So many times the places are drawn, because no test may run a line."""
+# So much time of tests, as they take unchanged, one change is shown to.
 BASE_SECONDS = 60.0
-"""So much time of tests, as they take unchanged, one change is shown to."""
 LIMIT_SECONDS = 180.0
+# What pytest is to choose: PostgreSQL runs the same stories again, benchmarks take a minute each.
 QUICK = "not postgres and not benchmark"
-"""What pytest is to choose: PostgreSQL runs the same stories again, benchmarks take a minute each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from incremental.revisit.state import HubState, SiteState, Visit
 from lab.due_queue import DueQueue
 from lab.world import DAY, World
 
+# A link that is never seen counts as seen a day late, and none counts as later than that.
 CAP_SECONDS = DAY
-"""A link that is never seen counts as seen a day late, and none counts as later than that."""
 _CANDIDATES = 8
 _REFRESHED = 2
 _PRICE_STEP = 0.1

@@ -19,12 +19,12 @@ HOSTS = 60
 LINKS_PER_HUB_HOUR = 0.5
 SIGMA = 1.5
 WEEKS = 4
+# A Thursday 00:00 UTC, where the weeks of a shape begin.
 START = 1_700_092_800.0
-"""A Thursday 00:00 UTC, where the weeks of a shape begin."""
 END = START + WEEKS * WEEK * 3600
 _STAY_SECONDS = 7 * 86400.0
+# Saturday and Sunday, counted from Thursday.
 _WEEKEND = (2, 3)
-"""Saturday and Sunday, counted from Thursday."""
 
 
 @dataclass(frozen=True, slots=True)

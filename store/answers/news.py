@@ -32,10 +32,10 @@ from store.news import primary_language
 from store.words import Phrase, read_query
 
 MOST_ROWS = 1_000_000
+# Up to so many pages of a topic, or with certain words, are taken one by one.
 FEW_ROWS = 5_000
-"""Up to so many pages of a topic, or with certain words, are taken one by one."""
+# Up to so many rows that meet all else are asked for the words one by one.
 NARROW_ROWS = 1_000
-"""Up to so many rows that meet all else are asked for the words one by one."""
 _FENCE_ROWS = 5_000
 _BATCH = 500
 _MAX_ID = 2**63 - 1

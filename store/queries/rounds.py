@@ -29,11 +29,11 @@ _CLASSES: dict[HubClass, Any] = {
     HubClass.EXPLORE: Hub.baseline_at.is_null() & _IS_LIST,
     HubClass.ARTICLE: _IS_ARTICLE,
 }
+# Pages that are announced when they have been read.
 _AWAITED = Page.state.in_((PageState.PENDING, PageState.MISSING))
-"""Pages that are announced when they have been read."""
+# Sitemaps and home pages go first: few, and now and then the only place where a page is shown. Behind
+# two hundred covered tags the sitemap of a recorded weblog waited for four days.
 _ORDINARY = Case(None, (((Hub.kind == HubKind.SITEMAP) | (Hub.role == HubRole.SEED), 0),), 1)
-"""Sitemaps and home pages go first: few, and now and then the only place where a page is shown. Behind
-two hundred covered tags the sitemap of a recorded weblog waited for four days."""
 _ALL = 1_000_000
 
 

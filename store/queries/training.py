@@ -12,10 +12,10 @@ from store.repository import Repository, Shape, batches
 from store.texts import storable
 from store.values import LabelEntry
 
+# Steps that are followed back; nothing that a crawler finds lies deeper.
 MAX_DEPTH = 50
-"""Steps that are followed back; nothing that a crawler finds lies deeper."""
+# Roles of hubs that somebody named: every way begins there.
 _GIVEN = (HubRole.SEED, HubRole.USER)
-"""Roles of hubs that somebody named: every way begins there."""
 _LABEL = Shape(LabelEntry, Label)
 _READ = (Visit.body_bytes > 0) & (Visit.status == "fetched")
 

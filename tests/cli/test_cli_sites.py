@@ -193,7 +193,7 @@ def test_check_says_what_becomes_of_a_url(hubwatch: Run, found: list[str]) -> No
     assert answer["verdict"] == "announced as new: new link on a hub"
     assert answer["sites"][0]["announced_at"].startswith("20")
     hub = hubwatch("check", SITE, "--json").json
-    assert hub["verdict"].startswith("a hub")
+    assert hub["verdict"].startswith("hub page")
     assert hub["sites"][0]["next_visit_at"]
     outside = hubwatch("check", "https://elsewhere.example/", "--json").json
     assert outside["verdict"] == "outside the scope of every watched site"

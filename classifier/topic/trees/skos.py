@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rdflib import Graph
 
 FORMATS: Final = {".ttl": "turtle", ".nt": "nt", ".rdf": "xml", ".xml": "xml", ".owl": "xml"}
+# A word of more labels than this is too common to mean one of them.
 _MAX_CONCEPTS_OF_WORD: Final = 8
-"""A word of more labels than this is too common to mean one of them."""
 _MIN_WORD_CHARS: Final = 3
 
 

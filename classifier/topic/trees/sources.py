@@ -12,8 +12,8 @@ from typing import BinaryIO, Final, cast
 
 from classifier.topic.semantic_tree import TreeError
 
+# Of a file after decompression; a damaged or hostile archive may not fill the memory.
 MAX_BYTES: Final = 1 << 30
-"""Of a file after decompression; a damaged or hostile archive may not fill the memory."""
 _MAX_LINE_BYTES: Final = 1 << 20
 _MAGIC: Final[dict[bytes, type[lzma.LZMAFile | gzip.GzipFile | bz2.BZ2File]]] = {
     b"\xfd7zXZ\x00": lzma.LZMAFile,

@@ -9,8 +9,8 @@ from typing import Final
 from classifier.topic.semantic_tree import CompactTree, TreeBuilder, TreeError
 from classifier.topic.trees.sources import read_lines
 
+# The first columns; each further one holds the words of one language.
 COLUMNS: Final = ("id", "pos", "hypernyms")
-"""The first columns; each further one holds the words of one language."""
 
 
 def read_table(path: Path) -> CompactTree:

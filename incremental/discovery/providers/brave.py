@@ -17,10 +17,10 @@ from incremental.fetch.status import Request, Response
 Fetch = Callable[[Request], Response]
 ADDRESS = "https://api.search.brave.com/res/v1/web/search"
 KEY_VARIABLE = "BRAVE_SEARCH_API_KEY"
+# Results that one question may ask for.
 MAX_COUNT = 20
-"""Results that one question may ask for."""
+# Brave's ``offset`` counts pages from 0 to 9.
 MAX_PAGE = 10
-"""Brave's ``offset`` counts pages from 0 to 9."""
 
 
 class BraveProvider(SearchProvider):

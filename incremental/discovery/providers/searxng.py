@@ -20,10 +20,10 @@ from incremental.discovery.search_provider import (
 from incremental.fetch.status import Request, Response
 
 Fetch = Callable[[Request], Response]
+# About what instances give on one page of results.
 RESULTS_PER_PAGE = 10
-"""About what instances give on one page of results."""
+# Pages of results asked for one question.
 MAX_PAGES = 5
-"""Pages of results asked for one question."""
 
 
 class SearxngProvider(SearchProvider):

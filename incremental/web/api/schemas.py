@@ -225,6 +225,7 @@ class Explanation(ResponseSchema):
     verdict: str
 
 
+# The answers that any route may give.
 REFUSED: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "It cannot be used as it is; the detail says why."},
     401: {"model": Problem, "description": "Credentials are needed."},
@@ -232,4 +233,3 @@ REFUSED: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Nothing is known by that name."},
     503: {"model": Problem, "description": "The store cannot be used at present."},
 }
-"""The answers that any route may give."""

@@ -20,8 +20,8 @@ from incremental.web.routes.forms import see
 from incremental.web.views import page, words_of
 
 router = APIRouter(include_in_schema=False)
+# Proposals on a page, and rounds in chart and table.
 _SHOWN = 50
-"""Proposals on a page, and rounds in chart and table."""
 _LABELS = 10
 _State = Literal["proposed", "accepted", "rejected"]
 _Hosts = Annotated[

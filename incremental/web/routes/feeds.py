@@ -30,8 +30,8 @@ from store.enums import TopicVerdict
 
 router = APIRouter(include_in_schema=False, route_class=ConditionalRoute)
 _ENTRIES = 100
+# Entries of the feed of older pages: a site takes in hundreds at once.
 _OLDER = 1_000
-"""Entries of the feed of older pages: a site takes in hundreds at once."""
 _FORMATS: dict[str, tuple[Callable[[Feed], bytes], str]] = {
     "atom": (atom, "application/atom+xml; charset=utf-8"),
     "json": (json_feed, "application/feed+json; charset=utf-8"),

@@ -16,8 +16,8 @@ from incremental.web.routes.forms import see
 from incremental.web.views import page
 
 router = APIRouter(include_in_schema=False)
+# Entries of the outbox that are shown of each channel.
 _LATEST = 10
-"""Entries of the outbox that are shown of each channel."""
 _Name = Annotated[str, Form(min_length=1, max_length=200)]
 
 

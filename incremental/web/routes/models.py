@@ -24,8 +24,8 @@ from store.values import HubRow
 
 router = APIRouter(include_in_schema=False)
 _QUEUE = 30
+# Hubs whose score is further from a half than this are not asked about.
 _DOUBT = 0.35
-"""Hubs whose score is further from a half than this are not asked about."""
 _ORIGINS = (LabelOrigin.USER, LabelOrigin.BEHAVIOUR, LabelOrigin.IMPORTED)
 
 

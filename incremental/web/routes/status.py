@@ -20,10 +20,10 @@ from incremental.web.views import page, words_of
 router = APIRouter(include_in_schema=False)
 _HOUR = 3_600.0
 _DAYS = 7
+# Hours in one column.
 _STEPS = 2
-"""Hours in one column."""
+# Statuses with a colour of their own.
 _SHOWN = 7
-"""Statuses with a colour of their own."""
 
 
 @router.get("/status")

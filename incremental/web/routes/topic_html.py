@@ -25,8 +25,8 @@ from store.topic_values import TopicRow
 router = APIRouter(include_in_schema=False)
 _Urls = Annotated[str, Form(max_length=100_000)]
 _PARTS = 20
+# Relevant pages announced last, whose weightiest terms are shown.
 _TERMS_FROM = 200
-"""Relevant pages announced last, whose weightiest terms are shown."""
 _TERMS_SHOWN = 30
 
 

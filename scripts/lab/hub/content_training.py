@@ -97,8 +97,8 @@ class _Bench:
         return partial(self.apply, standard_scale(rows))
 
 
+# F1 that the zone of doubt may cost: a wider zone parses more pages for next to nothing.
 LOSS_ALLOWED: Final = 0.001
-"""F1 that the zone of doubt may cost: a wider zone parses more pages for next to nothing."""
 
 
 def narrowest_zone(

@@ -16,8 +16,8 @@ from classifier.hub.errors import LabelFileError
 from classifier.hub.labels import LabelRow, link_row, read_table
 from classifier.hub.page_text import BYTE_LIMIT
 
+# Columns of a file that labels captured pages.
 PAGE_COLUMNS: Final = ("label", "url", "domain", "lang", "md5", "encoding", "source")
-"""Columns of a file that labels captured pages."""
 
 
 def read_links(path: Path | str) -> list[LabelRow]:

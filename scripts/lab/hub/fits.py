@@ -14,10 +14,10 @@ from classifier.hub.evidence import LinkEvidence, UrlParts
 from classifier.hub.scaling import LinearScale, Sigmoid
 from classifier.hub.tables import TABLE_SIZES, ValueTables, hash_views
 
+# Standard deviations after which a feature counts as extreme and no further.
 _REACH: Final = 3.0
-"""Standard deviations after which a feature counts as extreme and no further."""
+# A feature that varies less is constant: rounding alone makes a deviation of about 1e-17.
 _CONSTANT: Final = 1e-6
-"""A feature that varies less is constant: rounding alone makes a deviation of about 1e-17."""
 
 
 def standard_scale(rows: NDArray[np.float64]) -> LinearScale:

@@ -57,8 +57,8 @@ def confusion(predicted: NDArray[np.bool_], hubs: NDArray[np.bool_]) -> Outcome:
     )
 
 
+# Rows of one domain and label that are used, in file order (the evaluation contract's cap).
 ROWS_PER_DOMAIN = 10
-"""Rows of one domain and label that are used, in file order (the evaluation contract's cap)."""
 
 
 def first_rows(keys: Sequence[object], cap: int = ROWS_PER_DOMAIN) -> list[int]:

@@ -36,8 +36,8 @@ PAPER_FEATURE_NAMES: Final = (
     "crawl_depth",
 )
 FOLDS: Final = 10
+# Training hubs that the values of text features are counted on (section 2.2).
 VALUE_SAMPLE: Final = 500
-"""Training hubs that the values of text features are counted on (section 2.2)."""
 
 _LIST_NAMES = ("class", "index", "default", "list")
 _ARTICLE_NAMES = ("article", "content")

@@ -80,6 +80,7 @@ def courlan_test() -> Callable[[str], bool] | None:
 
 
 _PLACE: Final = {name: place for place, name in enumerate(CONTENT_FEATURE_NAMES)}
+# Paper 003, section 3.2 (2). Depth, cycle and new URLs need history: unknown on one capture.
 _PAPER_CONTENT: Final = (
     "page_depth",
     "update_cycle",
@@ -90,7 +91,6 @@ _PAPER_CONTENT: Final = (
     "new_urls",
     "new_url_share",
 )
-"""Paper 003, section 3.2 (2). Depth, cycle and new URLs need history: unknown on one capture."""
 
 
 def paper_content_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -29,12 +29,13 @@ from lab.hub.files import Capture
 from lab.hub.folded import FoldedRows, Outcome, balanced_sample, confusion, first_rows
 from lab.hub.url_training import Choose, Probes, TrainedUrlMachine, TrainingRows, train_url_machine
 
+# Rows that paper 003's machine is searched and trained on.
 PAPER_ROWS: Final = 3000
-"""Rows that paper 003's machine is searched and trained on."""
 
+# Paper 003's best pair, on 2,000 rows of its own.
 PAPER_BEST: Final = Pair(32.0, 0.0625)
-"""Paper 003's best pair, on 2,000 rows of its own."""
 
+# Every machine that has a C and a gamma, and what its search tries.
 PLANS: Final = {
     "url": grid.OWN_PLAN,
     "content": grid.OWN_PLAN,
@@ -42,7 +43,6 @@ PLANS: Final = {
     "paper_url": grid.PAPER_PLAN,
     "paper_content": grid.PAPER_PLAN,
 }
-"""Every machine that has a C and a gamma, and what its search tries."""
 
 
 @dataclass(frozen=True, slots=True)
