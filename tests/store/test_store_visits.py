@@ -229,7 +229,7 @@ def test_pages_and_changes_of_a_removed_site_lend_their_ids_to_nobody(store: Sto
     store.write.visit(visit_of(site_after, home_after, START, seen(HOME + "b", announce=True)))
     assert site_after > site
     assert home_after > home
-    assert announced_urls(store, after_cursor=cursor) == [HOME + "b"]
+    assert announced_urls(store, after=cursor) == [HOME + "b"]
 
 
 def test_every_change_belongs_to_a_page_of_its_site(store: Store) -> None:
