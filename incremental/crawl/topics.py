@@ -25,7 +25,6 @@ from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topic_fetches import TopicFetches
 from incremental.decide.decision import Decision
 from incremental.decide.hub_view import HubView
-from incremental.decide.rules import Rule
 from incremental.decide.topics import (
     EXAMPLE,
     Guesses,
@@ -36,6 +35,7 @@ from incremental.decide.topics import (
     to_context,
     to_text,
 )
+from incremental.decide.verification import decide_first_page
 from incremental.fetch.status import FetchStatus
 from incremental.parse import Page
 from incremental.parse.topic_text import link_contexts, page_text
@@ -48,8 +48,7 @@ from store import Store
 from store.enums import HubKind
 from store.record import to_json
 from store.topic_values import ExampleFields, ExampleRow, ExternalCandidateRow, KeptPage, TopicRow
-from store.updates import PageUpdate
-from store.values import NewExternalCandidate, SeenLink, TopicOpinion, TopicScore, VisitRecord
+from store.values import NewExternalCandidate, SeenLink, TopicOpinion, TopicScore
 
 if TYPE_CHECKING:
     from incremental.topics.active_topic import ActiveTopic
@@ -300,22 +299,11 @@ class TopicWatch:
         self._store.topics.close_external_candidates_to(external_candidate.domain, "watched")
         link = SeenLink(canonical_key(url), url)
         page_id = self._store.write.add_pages(site_id, [link], now=now)[link.canonical_key]
-        fields = PageUpdate(verified_at=now, body_md5=outcome.body_md5, rule=Rule.NEW_LINK)
-        if outcome.page is not None:
-            fields |= {"title": outcome.page.title, "language": outcome.page.language}
         self._store.cache.put(url, outcome.response.body)
+        score = score_of(link.canonical_key, external_candidate.topic_id, relevance)
         self._store.write.visit(
-            VisitRecord(
-                site_id,
-                page_id,
-                now,
-                outcome.response.status.value,
-                page_fields=fields,
-                announce_page=True,
-            ),
-            opinion=TopicOpinion(
-                (score_of(link.canonical_key, external_candidate.topic_id, relevance),)
-            ),
+            decide_first_page(outcome, site_id, page_id, now).record,
+            opinion=TopicOpinion((score,)),
         )
         logger.info("%s is watched from now on: %s is on topic %s", parts.netloc, url, topic)
 

@@ -52,6 +52,8 @@ class Rule(StrEnum):
     TRANSLATION = "translation"
     GAINED_LINK = "gained_link"
     """An article began to link to it."""
+    ON_TOPIC = "on_topic"
+    """A topic found it relevant, and its site is watched because of it."""
     LED_ON = "led_on"
     """The address only leads on to another one."""
     ALIAS = "alias"

@@ -75,6 +75,21 @@ class PageFacts:
     section: Section | None = None
 
 
+def decide_first_page(outcome: Outcome, site_id: int, page_id: int, now: float) -> Decision:
+    """Decide on the page of a new site that a topic found relevant: it is the reason to watch the site."""
+    fields = PageUpdate(verified_at=now, body_md5=outcome.body_md5, rule=Rule.ON_TOPIC)
+    if outcome.page is not None:
+        fields |= {"title": outcome.page.title, "language": outcome.page.language}
+    record = replace(
+        base_record(outcome, now),
+        site_id=site_id,
+        page_id=page_id,
+        page_fields=fields,
+        announce_page=True,
+    )
+    return Decision(record, keep_body=True)
+
+
 def decide_verification(outcome: Outcome, facts: PageFacts) -> Decision:
     """Decide on a page that was fetched for its own sake."""
     row, now, page = facts.row, facts.now, outcome.page

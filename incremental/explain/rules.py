@@ -21,6 +21,7 @@ SENTENCES = {
     Rule.SECTION: "linked by a new page of its section",
     Rule.TRANSLATION: "linked by a new page in another language",
     Rule.GAINED_LINK: "linked by an article that was edited",
+    Rule.ON_TOPIC: "found relevant by a topic: the reason to watch its site",
     Rule.LED_ON: "redirects to another address, under which the page is known",
     Rule.ALIAS: "another address of a known page",
     Rule.CONFIRMED: "linked before it existed",

@@ -18,6 +18,8 @@ GROUND = "hubwatch_errors"
 """The one module that all three may import."""
 Sources = Mapping[str, str]
 
+_DECIDED = {"decision", "record", "judgement"}
+
 _CLOCK_CALLS = {
     *("time.time", "time.time_ns", "time.monotonic", "time.monotonic_ns", "time.perf_counter"),
     *("time.sleep", "time.localtime", "time.gmtime", "datetime.now", "datetime.utcnow"),
@@ -266,6 +268,24 @@ def ranges_as_escapes(sources: Sources) -> list[str]:
     ]
 
 
+def decisions_are_final(sources: Sources) -> list[str]:
+    """One room decides on visits; nobody else makes a decision or a record of one, or patches it."""
+    found = []
+    for name, source in sources.items():
+        if not name.startswith("incremental.") or name.startswith("incremental.decide"):
+            continue
+        for node in ast.walk(ast.parse(source)):
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func)
+            made = called in {"Decision", "VisitRecord"}
+            first = ast.unparse(node.args[0]).rpartition(".")[2] if node.args else ""
+            patched = called in {"replace", "dataclasses.replace"} and first in _DECIDED
+            if made or patched:
+                found.append(f"{name}:{node.lineno} {ast.unparse(node)[:60]}")
+    return found
+
+
 RULES = (
     independent_packages,
     pure_rooms,
@@ -278,5 +298,6 @@ RULES = (
     no_cycles,
     no_room_cycles,
     no_pickles,
+    decisions_are_final,
     ranges_as_escapes,
 )

@@ -62,6 +62,8 @@ BREACHES: list[tuple[Rule, dict[str, str]]] = [
             "incremental.ground": "import incremental.a.two",
         },
     ),
+    (code_rules.decisions_are_final, {"incremental.crawl.x": "replace(decision.record, links=())"}),
+    (code_rules.decisions_are_final, {"incremental.crawl.x": "VisitRecord(1, 2, 0.0, '')"}),
     (code_rules.no_pickles, {"classifier.x": "from joblib import load"}),
     (code_rules.ranges_as_escapes, {"store.x": 'HAN = "\u4e00-\u9fff\u8c48-\ufaff"'}),
 ]
