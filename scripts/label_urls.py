@@ -5,7 +5,7 @@
 
 ``links.tsv`` has a header with at least ``url``; ``anchor``, ``domain`` and ``lang`` are used when
 there. Each answer is appended to ``labels.tsv`` at once, so a session can be broken off; URLs that
-it already labels are not asked again. Answers: h hub, t topic, s skip, q quit.
+it already labels are not asked again. Answers: h hub, a article, s skip, q quit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from classifier.hub.labels import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_ANSWERS = {"h": HUB, "t": ARTICLE}
+_ANSWERS = {"h": HUB, "a": ARTICLE}
 # Characters of a URL or anchor that are shown.
 _SHOWN = 300
 
@@ -92,7 +92,7 @@ def _answer(ask: Callable[[str], str]) -> str:
             answer = ask("    h/t/s/q? ").strip().lower()[:1]
         except EOFError:
             return "q"
-        if answer in {"h", "t", "s", "q"}:
+        if answer in {"h", "a", "s", "q"}:
             return answer
 
 

@@ -29,9 +29,11 @@ from incremental.crawl.topic_fetches import TopicFetches
 from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import Response
-from incremental.revisit import HubState, Policy, Terms, spend
 from incremental.revisit.allocation import QUOTAS, Share
+from incremental.revisit.budget import spend
 from incremental.revisit.pacing import in_window
+from incremental.revisit.protocol import Policy, Terms
+from incremental.revisit.state import HubState
 from incremental.settings import Settings
 from incremental.times import DAY, HOUR, NEVER
 from incremental.visit import Outcome, Purpose, VisitTask, hub_task, refresh_task, verification_task

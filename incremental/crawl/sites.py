@@ -10,18 +10,6 @@ from dataclasses import dataclass, field, replace
 
 from incremental.decide.path_aliases import rules
 from incremental.decide.site_context import SiteContext
-from incremental.revisit import (
-    BudgetState,
-    HubState,
-    ListKind,
-    Policy,
-    SiteState,
-    Terms,
-    advance,
-    open_at,
-    price_minutes,
-    reserve_at,
-)
 from incremental.revisit.allocation import (
     AFTER_GAIN_SECONDS,
     QUOTAS,
@@ -31,8 +19,11 @@ from incremental.revisit.allocation import (
     Share,
     shares,
 )
+from incremental.revisit.budget import BudgetState, advance, open_at, price_minutes, reserve_at
 from incremental.revisit.coverage import Coverage
 from incremental.revisit.pacing import in_window
+from incremental.revisit.protocol import Policy, Terms
+from incremental.revisit.state import HubState, ListKind, SiteState
 from incremental.scope import Scope, read_scope
 from incremental.settings import RevisitSettings, Settings, windows
 from incremental.times import DAY, HOUR, MINUTE, NEVER

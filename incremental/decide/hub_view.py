@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from incremental.decide.hubs import HubCounts, HubLimits
-from incremental.decide.links import Target, top_folder
+from incremental.decide.links import top_folder
 from incremental.decide.topics import Guesses
 from incremental.times import DAY
-from store.values import HubRow, KnownPage, Sight
+from store.values import HubRow, KnownPage, SeenLink, Sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class HubView:
 
     hub: HubRow
     since: Since
-    found: Sequence[Target]
+    found: Sequence[SeenLink]
     """The links of the page, canonical and in scope."""
     known: Mapping[str, KnownPage]
     """Those of them that were known, by canonical key."""
@@ -74,6 +74,6 @@ class HubView:
     resumed_at: float = 0.0
     """When the site was first looked after again after a pause; 0 = there was none."""
 
-    def came_up(self, target: Target) -> bool:
+    def came_up(self, target: SeenLink) -> bool:
         """Return whether a link belongs to a section that came up as a whole: its pages are news."""
         return self.new_hub or top_folder(target.canonical_key) in self.new_folders

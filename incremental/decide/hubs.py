@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from classifier.hub import LinkEvidence
-from incremental.decide.links import Target
 from incremental.decide.site_context import SiteContext
 from incremental.scope import page_number, template
+from store.values import SeenLink
 
 
 class PageScored(Protocol):
@@ -53,7 +53,7 @@ class HubCounts:
 
 
 def score_targets(
-    found: Sequence[Target],
+    found: Sequence[SeenLink],
     scorer: HubScorer,
     context: SiteContext | None = None,
     *,
@@ -74,7 +74,7 @@ def score_targets(
 
 
 def choose_hubs(
-    found: Sequence[Target], scores: Mapping[str, float], counts: HubCounts, limits: HubLimits
+    found: Sequence[SeenLink], scores: Mapping[str, float], counts: HubCounts, limits: HubLimits
 ) -> set[str]:
     """Return which of *found*, all like hubs, become hubs: the likeliest first, within the limits.
 

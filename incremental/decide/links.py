@@ -7,25 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from incremental.decide.path_aliases import stripped
 from incremental.parse import Link
 from incremental.scope import Scope, page_number, trap
 from incremental.urls import canonical_key, normalize
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A page that a visited page leads to."""
-
-    canonical_key: str
-    url: str
-    """In fetch form."""
-    anchor: str = ""
-    tag_path: str = ""
-    position: int = 0
-    published_at: float | None = None
+from store.values import SeenLink
 
 
 def targets(
@@ -35,14 +23,14 @@ def targets(
     path_aliases: Sequence[str] = (),
     own: str = "",
     beyond: Scope | None = None,
-) -> list[Target]:
+) -> list[SeenLink]:
     """Return what *links* lead to inside *scope*, in page order, each page once.
 
     *path aliases* are path prefixes that show the same pages as the path without them; *own* is the
     canonical key of the page itself, which is left out. A link of several addresses means the first that
     is inside; with none of them inside it counts when it lies *beyond*.
     """
-    found: dict[str, Target] = {}
+    found: dict[str, SeenLink] = {}
     for link in links:
         target = _target(link, scope, path_aliases)
         if target is None and beyond is not None:
@@ -55,14 +43,14 @@ def targets(
     return list(found.values())
 
 
-def _target(link: Link, scope: Scope, path_aliases: Sequence[str]) -> Target | None:
+def _target(link: Link, scope: Scope, path_aliases: Sequence[str]) -> SeenLink | None:
     usable = filter(None, map(normalize, (link.url, *link.others)))
     inside = (url for url in usable if scope.verdict(url).inside and not trap(url))
     url = next(inside, None)
     if url is None:
         return None
     url = without_path_alias(url, path_aliases)
-    return Target(
+    return SeenLink(
         canonical_key=canonical_key(url),
         url=url,
         anchor=link.anchor,
@@ -72,7 +60,7 @@ def _target(link: Link, scope: Scope, path_aliases: Sequence[str]) -> Target | N
     )
 
 
-def _merged(first: Target, again: Target) -> Target:
+def _merged(first: SeenLink, again: SeenLink) -> SeenLink:
     """Keep the longer anchor: of "Read more" and a headline the headline tells more."""
     anchor = again.anchor if len(again.anchor) > len(first.anchor) else first.anchor
     return replace(first, anchor=anchor, published_at=first.published_at or again.published_at)
@@ -85,7 +73,7 @@ def without_path_alias(url: str, path_aliases: Sequence[str]) -> str:
     return url
 
 
-def links_digest(found: Iterable[Target]) -> str:
+def links_digest(found: Iterable[SeenLink]) -> str:
     """Return an MD5 of which pages a page leads to, whatever their order and anchors."""
     names = "\n".join(sorted(target.canonical_key for target in found))
     return hashlib.md5(names.encode("utf-8", "surrogatepass")).hexdigest()
@@ -100,6 +88,6 @@ def top_folder(canonical_key: str) -> str:
     return "/".join(parts[:4]) + "/" if len(parts) == 5 else ""  # noqa: PLR2004 - //host/folder/rest
 
 
-def is_later_page(target: Target) -> bool:
+def is_later_page(target: SeenLink) -> bool:
     """Return whether an address names a later page of a list."""
     return page_number(target.url) is not None

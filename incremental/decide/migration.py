@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from incremental.decide.links import Target
 from incremental.scope import template
+from store.values import SeenLink
 
 MIGRATION_MIN_LINKS = 8
 MIGRATION_LOST_SHARE = 0.8
@@ -28,7 +28,7 @@ class Migration:
 
 
 def migration(
-    news: Sequence[Target],
+    news: Sequence[SeenLink],
     lost_urls: Sequence[str],
     kept: int,
     anchors: Mapping[str, int],

@@ -21,13 +21,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from incremental.decide.arrivals import gained_behind, gained_old, is_old_hub
 from incremental.decide.furniture import furniture, may_be_furniture
 from incremental.decide.hub_view import HubView, Since
 from incremental.decide.hubs import choose_hubs
-from incremental.decide.links import Target, is_later_page
+from incremental.decide.links import is_later_page
 from incremental.decide.migration import Migration, migration
 from incremental.decide.rules import Rule, Standing, is_withheld
 from incremental.decide.url_dates import date_in_url
@@ -44,7 +44,7 @@ _LIST_WORDS = re.compile(
 
 
 def link_rule(  # noqa: PLR0911, PLR0913 - a table of cases; each bears on it
-    target: Target,
+    target: SeenLink,
     known: KnownPage | None,
     hub: HubRow,
     since: Since,
@@ -83,7 +83,7 @@ def _is_baseline(hub: HubRow) -> bool:
     return hub.baseline_at is None or (hub.kind == HubKind.FEED and not hub.shown_links)
 
 
-def _dated_since(target: Target, hub: HubRow, since: Since) -> bool:
+def _dated_since(target: SeenLink, hub: HubRow, since: Since) -> bool:
     """Return whether a feed dates a page of its baseline after we began to watch.
 
     Only a feed prints when a page was published; a sitemap's lastmod moves with every deployment.
@@ -124,7 +124,7 @@ class LinkDecisions:
     verified: frozenset[str]
     """Those that are fetched before they are announced."""
 
-    def standing(self, target: Target) -> Standing:
+    def standing(self, target: SeenLink) -> Standing:
         """Return what a link is to the reader of news."""
         return self.rules[target.canonical_key].standing
 
@@ -177,7 +177,7 @@ def _new_hubs(view: HubView, rules: Mapping[str, Rule]) -> dict[str, NewHub]:
     return {t.canonical_key: _new_hub(view, t) for t in unknown if t.canonical_key in chosen}
 
 
-def _new_hub(view: HubView, target: Target) -> NewHub:
+def _new_hub(view: HubView, target: SeenLink) -> NewHub:
     """Return a hub to be visited: the likeliest first, later pages of a list after their first."""
     score, number = view.scores[target.canonical_key], page_number(target.url)
     now = view.since.now
@@ -215,25 +215,25 @@ def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
 
 
 def _of_event(
-    target: Target, rule: Rule, view: HubView, hubs: Mapping[str, NewHub], event: Migration
+    target: SeenLink, rule: Rule, view: HubView, hubs: Mapping[str, NewHub], event: Migration
 ) -> SeenLink:
     """Return a link that was found at a URL migration or in a burst: whatever is new is part of that."""
     state = PageState.BACKDATED if rule is Rule.BACKDATED else PageState.KNOWN
     if rule.standing in (Standing.NEW, Standing.BACKFILL):
         # So that the next hub to show it does not announce it either.
         state, rule = PageState.MIGRATED, Rule.BURST if event.kind == "burst" else Rule.MIGRATED
-    return _seen(
+    return replace(
         target,
-        view,
-        state,
-        rule,
-        hubs.get(target.canonical_key),
-        event.moved.get(target.canonical_key),
+        published_at=believable(target.published_at, view.since.now),
+        state=state,
+        rule=rule,
+        hub=hubs.get(target.canonical_key),
+        moved_from=event.moved.get(target.canonical_key),
     )
 
 
 def _decided(  # noqa: PLR0913, PLR0917 - what was decided for all links together
-    target: Target,
+    target: SeenLink,
     rule: Rule,
     view: HubView,
     hubs: Mapping[str, NewHub],
@@ -265,47 +265,19 @@ def _decided(  # noqa: PLR0913, PLR0917 - what was decided for all links togethe
         rule = Rule.BACKFILL
     elif over:
         rule = Rule.HUB_LIMIT
-    return _seen(
+    fetched = is_new or over
+    guesses = view.guesses if fetched else None
+    return replace(
         target,
-        view,
-        state,
-        rule,
-        hub,
+        published_at=believable(target.published_at, view.since.now),
         announce=is_new and target.canonical_key not in verified,
         backfill=backfill,
-        fetched=is_new or over,
-    )
-
-
-def _seen(  # noqa: PLR0913, PLR0917 - what was decided of one link
-    target: Target,
-    view: HubView,
-    state: str,
-    rule: Rule,
-    hub: NewHub | None,
-    moved_from: int | None = None,
-    *,
-    announce: bool = False,
-    backfill: bool = False,
-    fetched: bool = False,
-) -> SeenLink:
-    guesses = view.guesses if fetched else None
-    return SeenLink(
-        canonical_key=target.canonical_key,
-        url=target.url,
-        anchor=target.anchor,
-        tag_path=target.tag_path,
-        position=target.position,
-        published_at=believable(target.published_at, view.since.now),
-        announce=announce,
-        backfill=backfill,
         state=state,
+        rule=rule,
         hub=hub,
         verify_due_at=view.since.now if fetched else None,
-        moved_from=moved_from,
         verify_score=guesses.expected(target.canonical_key) if guesses else None,
         link_context=guesses.contexts.get(target.canonical_key) if guesses else None,
-        rule=rule,
     )
 
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 
 from incremental.decide.decision import Decision, base_record, leads_home
 from incremental.decide.furniture import is_soft_404
-from incremental.decide.links import Target
 from incremental.decide.rules import Rule
 from incremental.fetch.status import HAS_PAGE, FetchStatus
 from incremental.history.plan import RefreshTerms, next_refresh_at
@@ -49,7 +48,7 @@ class RefreshFacts:
     terms: RefreshTerms
     gone: str = ""
     """Why the page is not there any more; empty = it is, or nobody knows."""
-    gained: Sequence[Target] = ()
+    gained: Sequence[SeenLink] = ()
     """Pages that nobody knew and that it leads to since its text was last kept."""
 
 

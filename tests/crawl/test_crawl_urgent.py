@@ -11,8 +11,8 @@ from fake_web import DAY, HOUR, START, FakeWeb, Watch, page, watch
 from incremental.clock import SimulatedClock
 from incremental.crawl.sites import MAX_URGENT_PAGES, UrgentQueue
 from incremental.decide.hub_visit import OVERFLOW
-from incremental.revisit import HubState
 from incremental.revisit.allocation import Share
+from incremental.revisit.state import HubState
 from incremental.settings import Settings
 
 HOME = "https://news.example/"
