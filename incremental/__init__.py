@@ -1,6 +1,6 @@
 """What happens over time: fetching, parsing, judging, revisiting, and the daemon that repeats it.
 
-``from incremental import Crawler`` is the interface for Python programs. It is opened when it is used,
+``from incremental import Hubwatch`` is the interface for Python programs. It is opened when it is used,
 because the parts behind it take longer to load than most commands take to answer.
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from incremental.api import AnnouncedPage, Crawler
+    from incremental.api import AnnouncedPage, Hubwatch
 
-__all__ = ["AnnouncedPage", "Crawler"]
+__all__ = ["AnnouncedPage", "Hubwatch"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - the protocol of modules

@@ -89,7 +89,7 @@ def _answer(ask: Callable[[str], str]) -> str:
     """Ask until the answer is one of h, t, s, q; the end of input is q."""
     while True:
         try:
-            answer = ask("    h/t/s/q? ").strip().lower()[:1]
+            answer = ask("    h/a/s/q? ").strip().lower()[:1]
         except EOFError:
             return "q"
         if answer in {"h", "a", "s", "q"}:

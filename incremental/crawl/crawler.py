@@ -30,7 +30,7 @@ from incremental.crawl.topics import TopicWatch
 from incremental.decide.decision import Decision
 from incremental.decide.hub_visit import decide_hub
 from incremental.decide.hubs import HubScorer
-from incremental.decide.links import without_path_alias
+from incremental.decide.path_aliases import without_path_alias
 from incremental.decide.refresh import decide_refresh
 from incremental.decide.verification import decide_verification
 from incremental.revisit.allocation import YOUNG_SECONDS

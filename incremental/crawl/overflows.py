@@ -20,7 +20,7 @@ from incremental.crawl.coverage_watch import CoverageWatch
 from incremental.crawl.sites import WatchedSite
 from incremental.decide.decision import Decision
 from incremental.decide.hub_visit import OVERFLOW
-from incremental.decide.links import without_path_alias
+from incremental.decide.path_aliases import without_path_alias
 from incremental.fetch.status import HAS_PAGE
 from incremental.revisit.allocation import Share
 from incremental.times import MINUTE, NEVER

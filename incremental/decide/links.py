@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from incremental.decide.path_aliases import stripped
+from incremental.decide.path_aliases import without_path_alias
 from incremental.parse import Link
 from incremental.scope import Scope, page_number, trap
 from incremental.urls import canonical_key, normalize
@@ -64,13 +64,6 @@ def _merged(first: SeenLink, again: SeenLink) -> SeenLink:
     """Keep the longer anchor: of "Read more" and a headline the headline tells more."""
     anchor = again.anchor if len(again.anchor) > len(first.anchor) else first.anchor
     return replace(first, anchor=anchor, published_at=first.published_at or again.published_at)
-
-
-def without_path_alias(url: str, path_aliases: Sequence[str]) -> str:
-    """Return *url* without the path prefix that only repeats the site, if it has one."""
-    for prefix in path_aliases:
-        url = stripped(url, prefix)
-    return url
 
 
 def links_digest(found: Iterable[SeenLink]) -> str:

@@ -10,7 +10,7 @@ lists); two pairs with one prefix are a rule.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 PAIRS_FOR_A_RULE = 2
@@ -46,3 +46,10 @@ def stripped(url: str, prefix: str) -> str:
 def rules(evidence: Mapping[str, list[str]]) -> tuple[str, ...]:
     """Return the prefixes that enough pairs speak for. *evidence*: prefix to the shorter paths seen."""
     return tuple(prefix for prefix, paths in evidence.items() if len(paths) >= PAIRS_FOR_A_RULE)
+
+
+def without_path_alias(url: str, path_aliases: Sequence[str]) -> str:
+    """Return *url* without the path prefix that only repeats the site, if it has one."""
+    for prefix in path_aliases:
+        url = stripped(url, prefix)
+    return url

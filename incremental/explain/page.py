@@ -10,7 +10,7 @@ from typing import Any
 from incremental.assembly import policy_maker
 from incremental.crawl.host_gate import HostGate
 from incremental.crawl.sites import watch
-from incremental.decide.links import without_path_alias
+from incremental.decide.path_aliases import without_path_alias
 from incremental.decide.rules import Rule, is_withheld
 from incremental.errors import InputError
 from incremental.explain.backfill import backfill_of

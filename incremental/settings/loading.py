@@ -50,7 +50,8 @@ def load_settings(
             ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
         raise SettingsError("config", str(chosen), f"cannot be read: {error}") from error
-    tree = with_new_names(tree, str(chosen))
+    if tree:
+        tree = with_new_names(tree, str(chosen))
     if any(name.startswith(ENVIRONMENT_PREFIX) for name in environment):
         _overlay(tree, with_new_variables(environment, ENVIRONMENT_PREFIX))
     settings, folder = build_settings(tree), chosen.resolve().parent

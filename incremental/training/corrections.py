@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from classifier.hub.labels import ARTICLE, HUB
-from incremental.decide.links import without_path_alias
-from incremental.decide.path_aliases import rules
+from incremental.decide.path_aliases import rules, without_path_alias
 from incremental.errors import InputError
 from incremental.scope import read_scope
 from incremental.urls import canonical_key, normalize

@@ -13,7 +13,7 @@ from fake_web import DAY, HOUR, START, FakeWeb, page
 from local_site import LocalSite
 
 import incremental.api
-from incremental import AnnouncedPage, Crawler
+from incremental import AnnouncedPage, Hubwatch
 from incremental.clock import SimulatedClock
 from incremental.errors import InputError
 from incremental.fetch.options import FetchSettings
@@ -32,12 +32,12 @@ PAGES = {
 }
 
 
-def crawler(folder: Path, clock: SimulatedClock, **more: Any) -> Crawler:
+def crawler(folder: Path, clock: SimulatedClock, **more: Any) -> Hubwatch:
     web = FakeWeb(clock, PAGES)
-    return Crawler(folder, clock=clock, adapter=web, executor=InlineExecutor(), **more)
+    return Hubwatch(folder, clock=clock, adapter=web, executor=InlineExecutor(), **more)
 
 
-def run_until(watching: Crawler, clock: SimulatedClock, end: float) -> None:
+def run_until(watching: Hubwatch, clock: SimulatedClock, end: float) -> None:
     while clock.now() < end:
         watching.run()
         clock.advance_to(min(watching.step(), end))
@@ -86,7 +86,7 @@ def test_what_a_program_can_do_wrong(tmp_path: Path) -> None:
     (tmp_path / "bad" / "hubwatch-data").mkdir(parents=True)
     (tmp_path / "bad" / "hubwatch-data" / "hubwatch.sqlite").write_bytes(b"no database" * 99)
     with pytest.raises(StoreDamagedError):
-        Crawler(tmp_path / "bad")
+        Hubwatch(tmp_path / "bad")
 
 
 def test_real_time_threads_and_sockets(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_real_time_threads_and_sockets(tmp_path: Path) -> None:
     with (
         LocalSite({"/": page(STORY)}) as site,
         ThreadPoolExecutor(2) as pool,
-        Crawler(tmp_path, settings, executor=pool) as watching,
+        Hubwatch(tmp_path, settings, executor=pool) as watching,
     ):
         watching.add(site.url)
         watching.run()
@@ -126,7 +126,7 @@ def test_the_examples_of_the_documents_run(
     """They run as they stand; the network below them is a fake one, and time jumps."""
     clock = SimulatedClock(START)
 
-    class Offline(Crawler):
+    class Offline(Hubwatch):
         def __init__(self, *arguments: Any, **more: Any) -> None:
             given = {"clock": clock, "adapter": FakeWeb(clock, EVERY), "executor": InlineExecutor()}
             super().__init__(*arguments, **{**given, **more})
@@ -135,7 +135,7 @@ def test_the_examples_of_the_documents_run(
             run_until(super(), clock, clock.now() + rounds * 2 * HOUR)  # type: ignore[arg-type]  # super() is the crawler
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("incremental.api.Crawler", Offline)
+    monkeypatch.setattr("incremental.api.Hubwatch", Offline)
     exec(compile(code, name, "exec"), {"__name__": "example"})
 
 
@@ -148,7 +148,7 @@ def test_older_pages_that_a_list_gained_are_given_on_demand(tmp_path: Path) -> N
     stories = [f"/story-{n}.html" for n in range(6)]
     clock = SimulatedClock(START)
     web = FakeWeb(clock, {HOME: [(0, page(*stories)), (START + DAY, page(*stories, *old))]})
-    with Crawler(tmp_path, clock=clock, adapter=web, executor=InlineExecutor()) as watching:
+    with Hubwatch(tmp_path, clock=clock, adapter=web, executor=InlineExecutor()) as watching:
         watching.add(HOME)
         run_until(watching, clock, START + 2 * DAY)
         assert list(watching.new_pages()) == []
