@@ -108,7 +108,7 @@ class ChangeKind(StrEnum):
 class SiteEventKind(StrEnum):
     """What happened to a site as a whole: a change without a page."""
 
-    MIGRATION = "url_migration"
+    URL_MIGRATION = "url_migration"
     """A URL migration: a list's links went, and known pages came under new addresses."""
     BURST = "burst"
     """A burst: more new addresses at once than may be announced."""

@@ -30,6 +30,7 @@ from store.values import (
     NewHub,
     PageChange,
     SeenLink,
+    SiteChange,
     TopicOpinion,
     VisitPlan,
     VisitRecord,
@@ -454,8 +455,7 @@ class Recorder(Repository):
         if record.page_change is not None:
             self._insert_change(record, record.page_change, record.page_id)
         if record.site_change is not None:
-            change = PageChange(record.site_change.kind, record.site_change.detail)
-            self._insert_change(record, change, None)
+            self._insert_change(record, record.site_change, None)
 
     def _record_visited(self, record: VisitRecord, *, judged: bool) -> None:
         """Write the columns of the visited page."""
@@ -472,7 +472,9 @@ class Recorder(Repository):
             if "language" in fields:
                 note_language(self._db, record.page_id, fields["language"])
 
-    def _insert_change(self, record: VisitRecord, change: PageChange, page_id: int | None) -> None:
+    def _insert_change(
+        self, record: VisitRecord, change: PageChange | SiteChange, page_id: int | None
+    ) -> None:
         fields = {**asdict(change), "detail": storable(change.detail)}
         Change.insert(
             site=record.site_id, page=page_id, at=record.at, hub_id=record.page_id, **fields

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from store.enums import HubKind, HubRole, HubStatus, LabelOrigin, PageLabel, PageState, SiteStatus
+from store.enums import (
+    ChangeKind,
+    HubKind,
+    HubRole,
+    HubStatus,
+    LabelOrigin,
+    PageLabel,
+    PageState,
+    SiteEventKind,
+    SiteStatus,
+)
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
 
 ARTICLE = HubRole.ARTICLE
@@ -187,8 +197,8 @@ class HostRow:
 class NewHub:
     """A page that becomes a hub."""
 
-    kind: str
-    role: str
+    kind: HubKind
+    role: HubRole
     score: float
     why: str
     due_at: float
@@ -206,7 +216,7 @@ class SeenLink:
     published_at: float | None = None
     announce: bool = False
     """Tell it as new, whether or not its row is new."""
-    state: str = "known"
+    state: PageState = PageState.KNOWN
     backfill: bool = False
     """The visited list gained it, and it is old: it goes into the visit's one event."""
     hub: NewHub | None = None
@@ -225,7 +235,7 @@ class SeenLink:
 class SiteChange:
     """Something that happened to a whole site."""
 
-    kind: str
+    kind: SiteEventKind
     detail: str
 
 
@@ -233,7 +243,7 @@ class SiteChange:
 class PageChange:
     """Something that happened to the visited page, with what it was before and after."""
 
-    kind: str
+    kind: ChangeKind
     detail: str = ""
     body_before: str | None = None
     """MD5 of a body in the cache."""
@@ -245,7 +255,7 @@ class VerifyAgain:
     """A known page that is to be fetched for verification now."""
 
     page_id: int
-    state: str | None = None
+    state: PageState | None = None
     """Its state from now on, unless it was announced; None = as it is."""
 
 

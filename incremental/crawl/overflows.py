@@ -19,7 +19,6 @@ from dataclasses import replace
 from incremental.crawl.coverage_watch import CoverageWatch
 from incremental.crawl.sites import WatchedSite
 from incremental.decide.decision import Decision
-from incremental.decide.hub_visit import OVERFLOW
 from incremental.decide.path_aliases import without_path_alias
 from incremental.fetch.status import HAS_PAGE
 from incremental.revisit.allocation import Share
@@ -27,7 +26,7 @@ from incremental.times import MINUTE, NEVER
 from incremental.urls import canonical_key, normalize
 from incremental.visit import VisitTask, hub_task, verification_task
 from store import Store
-from store.enums import HubClass, HubKind, HubRole, HubStatus
+from store.enums import HubClass, HubKind, HubRole, HubStatus, SiteEventKind
 from store.record import to_json
 from store.updates import HubUpdate
 from store.values import HubRow, NewHub, SeenLink, VisitRecord
@@ -87,7 +86,7 @@ class Overflows:
             overflow_since=since,
             overflowed=(*state.overflowed, record.page_id),
         )
-        if record.site_change is not None and record.site_change.kind == OVERFLOW:
+        if record.site_change is not None and record.site_change.kind == SiteEventKind.OVERFLOW:
             logger.warning("%s: %s", site.row.name, record.site_change.detail)
 
     def settle(self, record: VisitRecord, site: WatchedSite, now: float) -> None:

@@ -40,7 +40,7 @@ from incremental.scope import Scope
 from incremental.times import DAY, HOUR, NEVER
 from incremental.urls import canonical_key, normalize
 from incremental.visit import Outcome
-from store.enums import ChangeKind, HubKind, HubRole, HubStatus, PageState
+from store.enums import ChangeKind, HubKind, HubRole, HubStatus, PageState, SiteEventKind
 from store.naming import folder_of
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
 from store.values import (
@@ -61,8 +61,6 @@ MAX_SITEMAPS = 50
 MAX_TRIES = 5
 # From here on an address alone makes a hub, even one that is still empty.
 SURE_SCORE = 0.95
-# The kind of change that says of a list that more of its pages were new than may be followed.
-OVERFLOW = "overflow"
 
 _HUB_KINDS = {
     PageKind.HTML: HubKind.HTML,
@@ -342,7 +340,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
     event, baseline = links.event, hub.baseline_at is None
     came = sum(link.announce for link in links.seen) + len(links.verified)
     overflow = event is None and overflowed(view, links.rules)
-    migrated = event is not None and event.kind == "url_migration"
+    migrated = event is not None and event.kind == SiteEventKind.URL_MIGRATION
     unsure = facts.probability is not None and facts.probability < SURE_SCORE
     doubtful = unsure or is_edition_front(hub.canonical_key)
     news = _perhaps_hub(facts, Rule.PERHAPS_A_HUB) if doubtful else PageNews()
@@ -419,7 +417,9 @@ def _site_change(
     most = facts.view.limits.max_next_pages if facts.view is not None else 0
     if not overflow or not page.next_url or not most or facts.later_pages < most:
         return None
-    return SiteChange(OVERFLOW, f"all new on {most} further pages; not read: {page.next_url}")
+    return SiteChange(
+        SiteEventKind.OVERFLOW, f"all new on {most} further pages; not read: {page.next_url}"
+    )
 
 
 def _site_fields(facts: HubFacts, *, migrated: bool) -> SiteUpdate:
@@ -515,7 +515,7 @@ def _neighbours(page: Page, facts: HubFacts) -> list[SeenLink]:
         for url in page.feed_urls
     ]
     if page.refresh_url:
-        role = hub.role if hub.role in (HubRole.SEED, HubRole.HOME) else "list"
+        role = hub.role if hub.role in (HubRole.SEED, HubRole.HOME) else HubRole.LIST
         why = f"{hub.url} refreshes to it"
         named.append((page.refresh_url, NewHub(HubKind.HTML, role, 1.0, why, now)))
     if page.kind is PageKind.SITEMAP_INDEX:

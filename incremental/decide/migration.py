@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from incremental.scope import template
+from store.enums import SiteEventKind
 from store.values import SeenLink
 
 MIGRATION_MIN_LINKS = 8
@@ -23,7 +24,7 @@ class Migration:
     reason: str
     moved: Mapping[str, int]
     """Canonical keys of the new addresses with the ids of the pages that they were, by headline."""
-    kind: str = "url_migration"
+    kind: SiteEventKind = SiteEventKind.URL_MIGRATION
     """``url_migration``, or ``burst``: something makes addresses without end."""
 
 

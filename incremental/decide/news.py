@@ -34,7 +34,7 @@ from incremental.decide.url_dates import date_in_url
 from incremental.scope import page_number
 from incremental.times import DAY, HOUR, believable
 from incremental.urls import host_of
-from store.enums import HubKind, HubRole, PageState
+from store.enums import HubKind, HubRole, PageState, SiteEventKind
 from store.values import HubRow, KnownPage, NewHub, SeenLink, VerificationRow
 
 # Folders whose pages nobody wants announced, however unsure the classifier is.
@@ -164,7 +164,9 @@ def _event(view: HubView, rules: Mapping[str, Rule]) -> Migration | None:
     news = [t for t in view.found if rules[t.canonical_key].standing is Standing.NEW]
     kept = sum(k.id in view.visible for k in view.known.values())
     if len(news) > view.quota:
-        return Migration(f"{len(news)} new addresses at once on {view.hub.url}", {}, kind="burst")
+        return Migration(
+            f"{len(news)} new addresses at once on {view.hub.url}", {}, kind=SiteEventKind.BURST
+        )
     came = [t for t in view.found if rules[t.canonical_key] is Rule.BACKFILL]
     return migration([*news, *came], view.lost_urls, kept, view.anchors)
 
@@ -221,7 +223,10 @@ def _of_event(
     state = PageState.BACKDATED if rule is Rule.BACKDATED else PageState.KNOWN
     if rule.standing in (Standing.NEW, Standing.BACKFILL):
         # So that the next hub to show it does not announce it either.
-        state, rule = PageState.MIGRATED, Rule.BURST if event.kind == "burst" else Rule.MIGRATED
+        state, rule = (
+            PageState.MIGRATED,
+            Rule.BURST if event.kind == SiteEventKind.BURST else Rule.MIGRATED,
+        )
     return replace(
         target,
         published_at=believable(target.published_at, view.since.now),

@@ -10,10 +10,10 @@ from fake_web import DAY, HOUR, START, FakeWeb, Watch, page, watch
 
 from incremental.clock import SimulatedClock
 from incremental.crawl.sites import MAX_URGENT_PAGES, UrgentQueue
-from incremental.decide.hub_visit import OVERFLOW
 from incremental.revisit.allocation import Share
 from incremental.revisit.state import HubState
 from incremental.settings import Settings
+from store.enums import SiteEventKind
 
 HOME = "https://news.example/"
 
@@ -90,7 +90,7 @@ def test_a_list_that_goes_on_beyond_the_bound_says_so(tmp_path: Path) -> None:
         assert len(crawl.run(1.5 * DAY).new()) == 60
         (site,) = crawl.store.read.sites()
         (event,) = crawl.store.read.site_changes(site.id)
-        assert event["kind"] == OVERFLOW
+        assert event["kind"] == SiteEventKind.OVERFLOW
         assert "5 further pages" in event["detail"]
         assert HOME + "page/7/" in event["detail"]
 

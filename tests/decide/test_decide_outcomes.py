@@ -327,7 +327,7 @@ def test_a_supposed_hub_that_reads_like_an_article_is_announced_if_it_was_news(
 ) -> None:
     """The unknown pages below it came with it: they are looked at, and told if they are there."""
     visit, part = outcome(page=html(ARTICLE, title="T")), target("article/part")
-    came = SeenLink(part.canonical_key, part.url, state="pending", rule=Rule.SECTION)
+    came = SeenLink(part.canonical_key, part.url, state=PageState.PENDING, rule=Rule.SECTION)
     page = row("pending" if news else "known")
     decision = visit_hub(
         visit, unread_hub(), page=page, probability=0.1, section=Section(unknown=(came,))

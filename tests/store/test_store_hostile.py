@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from stories import HOME, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store
-from store.enums import ChangeKind
+from store.enums import ChangeKind, SiteEventKind
 from store.record import to_json
 from store.texts import MAX_TEXT, columns, storable
 from store.values import HostRow, PageChange, SiteChange, VisitPlan
@@ -38,7 +38,7 @@ def test_any_text_can_be_recorded(store: Store, text: str) -> None:
         hub_fields={"etag": text, "last_modified": text, "next_url": text},
         page_fields={"title": text, "language": text},
         site_fields={"path_aliases": to_json({"/a": [text]})},
-        site_change=SiteChange("url_migration", text),
+        site_change=SiteChange(SiteEventKind.URL_MIGRATION, text),
         page_change=PageChange(ChangeKind.CHANGED, text),
     )
     host = HostRow("news.example", START, 0, None, to_json({"robots": text}))

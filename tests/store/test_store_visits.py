@@ -8,7 +8,7 @@ import pytest
 from stories import DAY, HOME, HOUR, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store
-from store.enums import ChangeKind, HubClass, HubStatus, LabelOrigin, PageLabel
+from store.enums import ChangeKind, HubClass, HubStatus, LabelOrigin, PageLabel, SiteEventKind
 from store.models import Change, Page
 from store.values import HostRow, LabelEntry, PageChange, SiteChange, VisitPlan
 
@@ -132,7 +132,7 @@ def test_a_move_keeps_what_was_announced_under_the_new_address(store: Store) -> 
     site, home = news_site(store)
     (old,) = store.write.visit(visit_of(site, home, START, seen(HOME + "old", announce=True)))
     moved = seen(HOME + "new", moved_from=old)
-    change = SiteChange("url_migration", "links changed their form")
+    change = SiteChange(SiteEventKind.URL_MIGRATION, "links changed their form")
     store.write.visit(visit_of(site, home, START + DAY, moved, site_change=change))
     (page,) = announced_pages(store)
     assert (page.url, page.found_at) == (HOME + "new", START)

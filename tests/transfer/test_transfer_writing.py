@@ -13,6 +13,7 @@ from warcio.archiveiterator import ArchiveIterator
 from incremental.transfer.writing import write_pages, write_sites
 from store import Store
 from store.answers import NewQuery
+from store.enums import HubKind, HubRole
 from store.values import NewHub
 
 
@@ -21,7 +22,7 @@ def watched(store: Store) -> None:
     site, home = news_site(store)
     names = {"one": "One", "two": '=HYPERLINK("http://x")', "three": "三\u202e\x07<b>"}
     links = [seen(HOME + name, anchor=title, announce=True) for name, title in names.items()]
-    feed = seen(HOME + "feed.xml", hub=NewHub("feed", "feed", 1.0, "", START))
+    feed = seen(HOME + "feed.xml", hub=NewHub(HubKind.FEED, HubRole.FEED, 1.0, "", START))
     store.write.visit(visit_of(site, home, START + HOUR, *links, more_pages=(feed,)))
 
 
