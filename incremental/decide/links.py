@@ -1,6 +1,6 @@
-"""From the links of a parsed page to the pages that they mean. Pure.
+"""From the links of a parsed page to their target pages. Pure.
 
-Canonical, in scope, no trap, each page once: with the most telling of its anchors, at its first place.
+Canonical, in scope, no trap, each page once: with its longest anchor, at its first place.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from incremental.urls import canonical_key, normalize
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A page that a visited page leads to."""
+    """A page that a visited page links to."""
 
     canonical_key: str
     url: str
@@ -36,11 +36,10 @@ def targets(
     own: str = "",
     beyond: Scope | None = None,
 ) -> list[Target]:
-    """Return what *links* lead to inside *scope*, in page order, each page once.
+    """Return the targets of *links* inside *scope*, in page order, each page once.
 
-    *path aliases* are path prefixes that show the same pages as the path without them; *own* is the
-    canonical key of the page itself, which is left out. A link of several addresses means the first that
-    is inside; with none of them inside it counts when it lies *beyond*.
+    *own*: canonical key of the page itself, which is left out. Of a link with several URLs the first
+    inside *scope* counts, else the first inside *beyond*.
     """
     found: dict[str, Target] = {}
     for link in links:
@@ -73,33 +72,30 @@ def _target(link: Link, scope: Scope, path_aliases: Sequence[str]) -> Target | N
 
 
 def _merged(first: Target, again: Target) -> Target:
-    """Keep the longer anchor: of "Read more" and a headline the headline tells more."""
+    """Keep the longer anchor: a headline says more than "Read more"."""
     anchor = again.anchor if len(again.anchor) > len(first.anchor) else first.anchor
     return replace(first, anchor=anchor, published_at=first.published_at or again.published_at)
 
 
 def without_path_alias(url: str, path_aliases: Sequence[str]) -> str:
-    """Return *url* without the path prefix that only repeats the site, if it has one."""
+    """Return *url* without the prefix of a path alias, if it has one."""
     for prefix in path_aliases:
         url = stripped(url, prefix)
     return url
 
 
 def links_digest(found: Iterable[Target]) -> str:
-    """Return an MD5 of which pages a page leads to, whatever their order and anchors."""
+    """Return an MD5 of the pages that a page links to, in any order and under any anchors."""
     names = "\n".join(sorted(target.canonical_key for target in found))
     return hashlib.md5(names.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def top_folder(canonical_key: str) -> str:
-    """Return the beginning that the canonical keys in a page's first folder share; empty at the root.
-
-    ``//host/news/2024/x`` -> ``//host/news/``; ``//host/x`` -> an empty text.
-    """
+    """Return the first folder of a key: ``//host/news/2024/x`` -> ``//host/news/``; empty at the root."""
     parts = canonical_key.split("/", 4)
     return "/".join(parts[:4]) + "/" if len(parts) == 5 else ""  # noqa: PLR2004 - //host/folder/rest
 
 
 def is_later_page(target: Target) -> bool:
-    """Return whether an address names a later page of a list."""
+    """Whether the URL names a later page of a list."""
     return page_number(target.url) is not None
