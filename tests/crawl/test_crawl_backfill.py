@@ -151,7 +151,7 @@ def test_a_page_that_a_user_calls_an_article_before_its_reading_is_not_lost(tmp_
     with watch(tmp_path, pages) as crawl:
         seen = seen_unread(crawl, "blog/2007/03/31/")
         assert (seen["state"], paths(crawl)) == ("backfill", [])
-        correct(crawl.store, HOME + "blog/2007/03/31/", "topic", now=crawl.clock.now())
+        correct(crawl.store, HOME + "blog/2007/03/31/", "article", now=crawl.clock.now())
         crawl.crawler.load(crawl.clock.now())
         assert crawl.run(9 * DAY).new() == []
         assert "/blog/2007/03/31/" in paths(crawl)

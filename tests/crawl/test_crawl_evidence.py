@@ -122,7 +122,7 @@ def test_an_explanation_tells_size_and_depth(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("said", [None, "hub", "topic"])
+@pytest.mark.parametrize("said", [None, "hub", "article"])
 def test_the_crawler_and_the_explanation_give_the_same_probability(
     tmp_path: Path, said: str | None
 ) -> None:
