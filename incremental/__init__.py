@@ -1,6 +1,6 @@
 """Hubwatch's crawler: fetch, parse, decide, revisit, and the daemon that repeats it.
 
-``from incremental import Crawler`` is the interface for Python programs. It is imported on first use,
+``from incremental import Hubwatch`` is the interface for Python programs. It is imported on first use,
 because what is behind it takes longer to load than most commands take to answer.
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from incremental.api import AnnouncedPage, Crawler
+    from incremental.api import AnnouncedPage, Hubwatch
 
-__all__ = ["AnnouncedPage", "Crawler"]
+__all__ = ["AnnouncedPage", "Hubwatch"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - the protocol of modules

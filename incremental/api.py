@@ -1,10 +1,10 @@
-"""The interface for Python programs: :class:`Crawler`, the same crawler that the daemon runs.
+"""The interface for Python programs: :class:`Hubwatch`, the same crawler that the daemon runs.
 
->>> from incremental import Crawler
->>> with Crawler("watching") as crawler:                        # doctest: +SKIP
-...     crawler.add("https://example.org/news/")
-...     crawler.run(rounds=1)
-...     for page in crawler.new_pages():
+>>> from incremental import Hubwatch
+>>> with Hubwatch("watching") as hubwatch:                        # doctest: +SKIP
+...     hubwatch.add("https://example.org/news/")
+...     hubwatch.run(rounds=1)
+...     for page in hubwatch.new_pages():
 ...         print(page.found, page.url, page.name)
 """
 
@@ -34,7 +34,7 @@ _BATCH = 500
 _PATIENCE_SECONDS = 60.0
 
 
-class Crawler:
+class Hubwatch:
     """Watches sites from a Python program.
 
     Args:

@@ -20,7 +20,9 @@ from incremental.decide.hubs import HubScorer
 from incremental.discovery.providers.metered import Meter, Metered
 from incremental.discovery.search_provider import NoProvider, SearchProvider
 from incremental.fetch.session import Fetcher
-from incremental.revisit import FixedPolicy, Policy, PricePolicy, Terms
+from incremental.revisit.fixed import FixedPolicy
+from incremental.revisit.protocol import Policy, Terms
+from incremental.revisit.price import PricePolicy
 from incremental.settings import PolicyName, Settings
 from incremental.storage import models_folder, only_discoverer
 from incremental.visit import Fetch

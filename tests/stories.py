@@ -9,10 +9,9 @@ from incremental.decide.decision import Decision
 from incremental.decide.hub_view import HubView, Since
 from incremental.decide.hub_visit import HubFacts, decide_hub
 from incremental.decide.hubs import HubCounts, HubLimits
-from incremental.decide.links import Target
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
-from incremental.revisit import Visit
+from incremental.revisit.state import Visit
 from incremental.scope import Scope
 from incremental.urls import canonical_key
 from incremental.visit import Outcome, Purpose, VisitTask
@@ -58,10 +57,10 @@ def visit_of(site_id: int, page_id: int, at: float, *links: SeenLink, **more: An
     return VisitRecord(site_id=site_id, page_id=page_id, at=at, **more)
 
 
-def target(path: str, anchor: str = "", **fields: Any) -> Target:
+def target(path: str, anchor: str = "", **fields: Any) -> SeenLink:
     """A link of the news site, as the judge sees it."""
     url = path if "://" in path else HOME + path.lstrip("/")
-    return Target(canonical_key=canonical_key(url), url=url, anchor=anchor, **fields)
+    return SeenLink(canonical_key=canonical_key(url), url=url, anchor=anchor, **fields)
 
 
 def known_page(page_id: int, path: str, **fields: Any) -> KnownPage:
@@ -120,7 +119,7 @@ def unread_hub(**fields: Any) -> HubRow:
     return replace(_HUB, **{**fresh, "visits": 0, "shown_links": 0, **fields})
 
 
-def view(row: HubRow, *found: Target, now: float = START + HOUR, **fields: Any) -> HubView:
+def view(row: HubRow, *found: SeenLink, now: float = START + HOUR, **fields: Any) -> HubView:
     """What bears on a visit of *row*: by default nothing was known, and nothing looks like a hub."""
     base: dict[str, Any] = {
         "hub": row,

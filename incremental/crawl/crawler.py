@@ -33,7 +33,7 @@ from incremental.decide.hubs import HubScorer
 from incremental.decide.links import without_path_alias
 from incremental.decide.refresh import decide_refresh
 from incremental.decide.verification import decide_verification
-from incremental.revisit import Policy, Terms
+from incremental.revisit.protocol import Policy, Terms
 from incremental.revisit.allocation import YOUNG_SECONDS
 from incremental.settings import Settings
 from incremental.urls import canonical_key, normalize

@@ -20,10 +20,9 @@ from incremental.decide.feed_home import (
     learn_site,
 )
 from incremental.decide.hub_view import HubView, Since
-from incremental.decide.hub_visit import SURE_SCORE, ExternalCandidates, HubFacts, why_not_a_hub
+from incremental.decide.hub_visit import SURE_SCORE, RedirectTarget, HubFacts, why_not_a_hub
 from incremental.decide.hubs import HubCounts, HubLimits, HubScorer, score_targets
 from incremental.decide.links import (
-    Target,
     is_later_page,
     links_digest,
     targets,
@@ -45,7 +44,7 @@ from incremental.decide.sections import (
     section_of,
 )
 from incremental.decide.site_context import SiteContext
-from incremental.decide.verification import Elsewhere, ExternalCandidatesOn, PageFacts
+from incremental.decide.verification import Elsewhere, Onward, PageFacts
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import FetchStatus
 from incremental.history.plan import RefreshTerms
@@ -107,7 +106,7 @@ class FactReader:
         if outcome.response.status is FetchStatus.REDIRECTED:
             return replace(
                 facts,
-                external_candidates=_external_candidates(outcome, site),
+                redirect=_redirect_target(outcome, site),
                 room=self._room(site),
             )
         if page is None or (outcome.unchanged and hub.baseline_at is not None):
@@ -244,7 +243,7 @@ class FactReader:
         return limit - self._store.read.announced_since(site_id, now - DAY)
 
     def _scores(
-        self, unknown: Sequence[Target], hub: HubRow, site: WatchedSite, now: float
+        self, unknown: Sequence[SeenLink], hub: HubRow, site: WatchedSite, now: float
     ) -> dict[str, float]:
         if hub.kind == HubKind.FEED or not unknown:
             return {}
@@ -320,9 +319,9 @@ class FactReader:
         facts = PageFacts(now, row, self._announced_terms)
         if site is None:
             return facts
-        external_candidates_on = self._external_candidates_on(outcome, row, site)
-        if external_candidates_on is not None:
-            return replace(facts, external_candidates_on=external_candidates_on)
+        onward = self._onward(outcome, row, site)
+        if onward is not None:
+            return replace(facts, onward=onward)
         section = None
         if outcome.page is not None:
             by = row.first_hub_id
@@ -341,9 +340,9 @@ class FactReader:
         known = self._store.read.known(row.site_id, [canonical_key(url)]).get(canonical_key(url))
         return Elsewhere(url, known, in_reach=site.scope.verdict(url).inside and not trap(url))
 
-    def _external_candidates_on(
+    def _onward(
         self, outcome: Outcome, row: VerificationRow, site: WatchedSite
-    ) -> ExternalCandidatesOn | None:
+    ) -> Onward | None:
         """Return where an entry of a given feed redirects; None for any other page.
 
         A chain of redirects between foreign hosts ends after the first.
@@ -361,7 +360,7 @@ class FactReader:
         known = self._store.read.known(site.row.id, [canonical_key(location)]).get(
             canonical_key(location)
         )
-        return ExternalCandidatesOn(
+        return Onward(
             location, known, known is not None and _was_overlooked(known, row)
         )
 
@@ -387,7 +386,7 @@ class FactReader:
             gained=() if gone or moved_to else self._gained(outcome, row, site),
         )
 
-    def _gained(self, outcome: Outcome, row: RefreshRow, site: WatchedSite) -> Sequence[Target]:
+    def _gained(self, outcome: Outcome, row: RefreshRow, site: WatchedSite) -> Sequence[SeenLink]:
         """Return unknown pages that an article links to and its cached body does not."""
         page = outcome.page
         if page is None or page.kind is not PageKind.HTML or not row.body_md5:
@@ -397,7 +396,7 @@ class FactReader:
             return ()
         before = parse(body, row.url, content_type="text/html", decode=decode_body)
 
-        def led_to(one: Page) -> list[Target]:
+        def led_to(one: Page) -> list[SeenLink]:
             return targets(
                 one.links, site.scope, path_aliases=site.path_aliases, own=row.canonical_key
             )
@@ -415,18 +414,18 @@ def _as_read(hub: HubRow, page: Page) -> HubRow:
     return replace(hub, kind=HubKind.HTML if page.kind is PageKind.HTML else HubKind.SITEMAP)
 
 
-def _external_candidates(outcome: Outcome, site: WatchedSite) -> ExternalCandidates | None:
+def _redirect_target(outcome: Outcome, site: WatchedSite) -> RedirectTarget | None:
     """Return where a redirect to another host leads."""
     url = normalize(outcome.response.location or "")
     if url is None:
         return None
-    return ExternalCandidates(
+    return RedirectTarget(
         url, site.scope.verdict(url).inside, changed_rules(site.row.scope, home=url)
     )
 
 
 def _may_be_old(
-    found: Sequence[Target], known: Mapping[str, KnownPage], visible: set[int], hub: HubRow
+    found: Sequence[SeenLink], known: Mapping[str, KnownPage], visible: set[int], hub: HubRow
 ) -> bool:
     """Whether a link that the hub did not show before is dated, so that it may be old."""
     here = {one for one, page in known.items() if page.id in visible}

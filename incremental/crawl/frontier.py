@@ -29,7 +29,9 @@ from incremental.crawl.topic_fetches import TopicFetches
 from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import Response
-from incremental.revisit import HubState, Policy, Terms, spend
+from incremental.revisit.state import HubState
+from incremental.revisit.protocol import Policy, Terms
+from incremental.revisit.budget import spend
 from incremental.revisit.allocation import QUOTAS, Share
 from incremental.revisit.pacing import in_window
 from incremental.settings import Settings

@@ -12,7 +12,8 @@ from dataclasses import replace
 from incremental.crawl.sites import WatchedSite, article_due_at
 from incremental.decide.decision import Decision
 from incremental.parse import Page, PageKind
-from incremental.revisit import HubState, hinted
+from incremental.revisit.state import HubState
+from incremental.revisit.price import hinted
 from incremental.times import NEVER
 from incremental.visit import Outcome
 from store import Store

@@ -10,18 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from incremental.decide.path_aliases import rules
 from incremental.decide.site_context import SiteContext
-from incremental.revisit import (
-    BudgetState,
-    HubState,
-    ListKind,
-    Policy,
-    SiteState,
-    Terms,
-    advance,
-    open_at,
-    price_minutes,
-    reserve_at,
-)
+from incremental.revisit.budget import BudgetState, advance, open_at, price_minutes, reserve_at
+from incremental.revisit.state import HubState, ListKind, SiteState
+from incremental.revisit.protocol import Policy, Terms
 from incremental.revisit.allocation import (
     AFTER_GAIN_SECONDS,
     QUOTAS,

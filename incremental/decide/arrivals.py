@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from incremental.decide.hub_view import HubView, Since
-from incremental.decide.links import Target, is_later_page
+from incremental.decide.links import is_later_page
 from incremental.decide.migration import MIN_HEADLINE_CHARS
 from incremental.decide.rules import Rule, Standing
 from incremental.decide.url_dates import date_in_url
@@ -48,19 +48,19 @@ LISTS = frozenset(HubRole) - {HubRole.ARTICLE, HubRole.HOME}
 _DIGITS = re.compile(r"\d+")
 
 
-def dated(target: Target, hub: HubRow) -> float | None:
+def dated(target: SeenLink, hub: HubRow) -> float | None:
     """Return a page's date by its link: a feed's, else the one in the URL."""
     stated = target.published_at if hub.kind == HubKind.FEED else None
     return stated or date_in_url(target.url)
 
 
-def is_old(target: Target, hub: HubRow, since: Since) -> bool:
+def is_old(target: SeenLink, hub: HubRow, since: Since) -> bool:
     """Whether a link is dated long before its site was added."""
     date = dated(target, hub)
     return date is not None and date < since.oldest_news
 
 
-def is_old_hub(target: Target, rule: Rule, hub: HubRow, since: Since) -> bool:
+def is_old_hub(target: SeenLink, rule: Rule, hub: HubRow, since: Since) -> bool:
     """Whether a link looks like a hub but is dated like an old article."""
     return rule is Rule.HUB and is_old(target, hub, since) and not is_later_page(target)
 
@@ -125,7 +125,7 @@ def arrivals(view: HubView, old: Collection[str]) -> frozenset[str]:
         return frozenset()
     gone = _gone(view)
     moved = {sight.anchor for sight in gone if len(sight.anchor) >= MIN_HEADLINE_CHARS}
-    places: dict[str, list[Target]] = {}
+    places: dict[str, list[SeenLink]] = {}
     for target in view.found:
         places.setdefault(_place(target.tag_path), []).append(target)
     came: set[str] = set()
@@ -154,7 +154,7 @@ def _gone(view: HubView) -> list[Sight]:
 class _Place:
     """The links at one place of the markup."""
 
-    links: Sequence[Target]
+    links: Sequence[SeenLink]
     kept: Sequence[bool]
     """For each link, whether the hub showed it at the last visit."""
     lost: int
@@ -163,7 +163,7 @@ class _Place:
     """It shows only part of a longer list."""
 
     @classmethod
-    def of(cls, name: str, links: Sequence[Target], view: HubView, gone: Sequence[Sight]) -> _Place:
+    def of(cls, name: str, links: Sequence[SeenLink], view: HubView, gone: Sequence[Sight]) -> _Place:
         lost = sum(_place(one.tag_path) == name for one in gone)
         kept = [_is_kept(target, view) for target in links]
         return cls(links, kept, lost, _is_cut_off(name, lost, view))
@@ -205,7 +205,7 @@ def _gained(place: _Place, asked: Collection[str], view: HubView) -> set[str]:
     return above & head if place.lost <= kept else set()
 
 
-def _is_by_date(links: Sequence[Target], hub: HubRow) -> bool:
+def _is_by_date(links: Sequence[SeenLink], hub: HubRow) -> bool:
     """Whether links are in order of their dates, newest or oldest first."""
     dates = [date for date in (dated(t, hub) for t in links) if date is not None]
     if len(dates) < MIN_DATED or dates[0] == dates[-1]:
@@ -216,7 +216,7 @@ def _is_by_date(links: Sequence[Target], hub: HubRow) -> bool:
     return max(falling, rising) >= ORDERED_SHARE * len(pairs)
 
 
-def _is_kept(target: Target, view: HubView) -> bool:
+def _is_kept(target: SeenLink, view: HubView) -> bool:
     page = view.known.get(target.canonical_key)
     return page is not None and page.id in view.visible
 

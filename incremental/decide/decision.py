@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from incremental.revisit import Visit
+from incremental.revisit.state import Visit
 from incremental.times import DAY
 from incremental.visit import Outcome
 from store.values import HubRow, VisitRecord

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from incremental.decide.links import Target
 
 # ISO 639-1.
 _LANGUAGES = """
@@ -58,7 +57,7 @@ def translated(canonical_key: str, language: str) -> str:
     return f"//{host}{slash}{language}/{path}"
 
 
-def editions(own: str, found: Sequence[Target]) -> list[Target]:
+def editions(own: str, found: Sequence[SeenLink]) -> list[SeenLink]:
     """Return those of *found* that are the page *own* in other languages."""
     base, language = untranslated(own), language_of(own)
     return [

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from incremental.decide.hubs import HubCounts, HubLimits
-from incremental.decide.links import Target, top_folder
+from incremental.decide.links import top_folder
 from incremental.decide.topics import Guesses
 from incremental.times import DAY
 from store.values import HubRow, KnownPage, Sight
@@ -34,7 +34,7 @@ class HubView:
 
     hub: HubRow
     since: Since
-    found: Sequence[Target]
+    found: Sequence[SeenLink]
     """The links of the page, canonical and in scope."""
     known: Mapping[str, KnownPage]
     """The known ones, by canonical key."""
@@ -73,6 +73,6 @@ class HubView:
     resumed_at: float = 0.0
     """When the last pause of the daemon ended; 0 = there was none."""
 
-    def came_up(self, target: Target) -> bool:
+    def came_up(self, target: SeenLink) -> bool:
         """Whether a link belongs to a new section, whose pages are all news."""
         return self.new_hub or top_folder(target.canonical_key) in self.new_folders

@@ -22,7 +22,7 @@ from incremental.decide.decision import Decision, base_record, wait_seconds
 from incremental.decide.editions import is_edition_front
 from incremental.decide.feed_home import LearnedSite, is_given_feed
 from incremental.decide.hub_view import HubView
-from incremental.decide.links import Target, links_digest
+from incremental.decide.links import links_digest
 from incremental.decide.news import LinkDecisions, PageNews, decide_links, page_news
 from incremental.decide.overflow import all_new, overflowed
 from incremental.decide.refresh import first_refresh
@@ -34,7 +34,7 @@ from incremental.fetch.status import HAS_PAGE, HOPELESS, FetchStatus
 from incremental.history.plan import RefreshTerms
 from incremental.history.reading import read_text
 from incremental.parse import Page, PageKind
-from incremental.revisit import Visit
+from incremental.revisit.state import Visit
 from incremental.scope import Scope
 from incremental.times import DAY, HOUR, NEVER
 from incremental.urls import canonical_key, normalize
@@ -72,7 +72,7 @@ _HUB_KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class ExternalCandidates:
+class RedirectTarget:
     """Where a redirect out of the site leads."""
 
     url: str
@@ -98,8 +98,8 @@ class HubFacts:
     """That a page which only its URL made a hub is one, by its content; None = not asked."""
     threshold: float = 0.5
     feed: LearnedSite | None = None
-    external_candidates: ExternalCandidates | None = None
-    found: Sequence[Target] = ()
+    redirect: RedirectTarget | None = None
+    found: Sequence[SeenLink] = ()
     """The links of the page, canonical and in scope."""
     view: HubView | None = None
     """What bears on the links; None = they are unchanged, or irrelevant."""
@@ -149,7 +149,7 @@ def _redirected(outcome: Outcome, facts: HubFacts) -> Decision:
 
     A feed given by the user may be on any host, and move to any.
     """
-    hub, to, now = facts.hub, facts.external_candidates, facts.now
+    hub, to, now = facts.hub, facts.redirect, facts.now
     if to is None:
         return _failed(outcome, facts, FetchStatus.REDIRECTED)
     feed = is_given_feed(hub)

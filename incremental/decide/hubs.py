@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from classifier.hub import LinkEvidence
-from incremental.decide.links import Target
 from incremental.decide.site_context import SiteContext
 from incremental.scope import page_number, template
 
@@ -53,7 +52,7 @@ class HubCounts:
 
 
 def score_targets(
-    found: Sequence[Target],
+    found: Sequence[SeenLink],
     scorer: HubScorer,
     context: SiteContext | None = None,
     *,
@@ -71,7 +70,7 @@ def score_targets(
 
 
 def choose_hubs(
-    found: Sequence[Target], scores: Mapping[str, float], counts: HubCounts, limits: HubLimits
+    found: Sequence[SeenLink], scores: Mapping[str, float], counts: HubCounts, limits: HubLimits
 ) -> set[str]:
     """Return which of *found*, all hub-like, become hubs: the likeliest within the limits.
 

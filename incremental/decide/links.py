@@ -16,7 +16,7 @@ from incremental.urls import canonical_key, normalize
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class SeenLink:
     """A page that a visited page links to."""
 
     canonical_key: str
@@ -35,13 +35,13 @@ def targets(
     path_aliases: Sequence[str] = (),
     own: str = "",
     beyond: Scope | None = None,
-) -> list[Target]:
+) -> list[SeenLink]:
     """Return the targets of *links* inside *scope*, in page order, each page once.
 
     *own*: canonical key of the page itself, which is left out. Of a link with several URLs the first
     inside *scope* counts, else the first inside *beyond*.
     """
-    found: dict[str, Target] = {}
+    found: dict[str, SeenLink] = {}
     for link in links:
         target = _target(link, scope, path_aliases)
         if target is None and beyond is not None:
@@ -54,14 +54,14 @@ def targets(
     return list(found.values())
 
 
-def _target(link: Link, scope: Scope, path_aliases: Sequence[str]) -> Target | None:
+def _target(link: Link, scope: Scope, path_aliases: Sequence[str]) -> SeenLink | None:
     usable = filter(None, map(normalize, (link.url, *link.others)))
     inside = (url for url in usable if scope.verdict(url).inside and not trap(url))
     url = next(inside, None)
     if url is None:
         return None
     url = without_path_alias(url, path_aliases)
-    return Target(
+    return SeenLink(
         canonical_key=canonical_key(url),
         url=url,
         anchor=link.anchor,
@@ -71,7 +71,7 @@ def _target(link: Link, scope: Scope, path_aliases: Sequence[str]) -> Target | N
     )
 
 
-def _merged(first: Target, again: Target) -> Target:
+def _merged(first: SeenLink, again: SeenLink) -> SeenLink:
     """Keep the longer anchor: a headline says more than "Read more"."""
     anchor = again.anchor if len(again.anchor) > len(first.anchor) else first.anchor
     return replace(first, anchor=anchor, published_at=first.published_at or again.published_at)
@@ -84,7 +84,7 @@ def without_path_alias(url: str, path_aliases: Sequence[str]) -> str:
     return url
 
 
-def links_digest(found: Iterable[Target]) -> str:
+def links_digest(found: Iterable[SeenLink]) -> str:
     """Return an MD5 of the pages that a page links to, in any order and under any anchors."""
     names = "\n".join(sorted(target.canonical_key for target in found))
     return hashlib.md5(names.encode("utf-8", "surrogatepass")).hexdigest()
@@ -96,6 +96,6 @@ def top_folder(canonical_key: str) -> str:
     return "/".join(parts[:4]) + "/" if len(parts) == 5 else ""  # noqa: PLR2004 - //host/folder/rest
 
 
-def is_later_page(target: Target) -> bool:
+def is_later_page(target: SeenLink) -> bool:
     """Whether the URL names a later page of a list."""
     return page_number(target.url) is not None

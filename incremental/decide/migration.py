@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from incremental.decide.links import Target
 from incremental.scope import template
 
 MIGRATION_MIN_LINKS = 8
@@ -28,7 +27,7 @@ class Migration:
 
 
 def migration(
-    news: Sequence[Target],
+    news: Sequence[SeenLink],
     lost_urls: Sequence[str],
     kept: int,
     anchors: Mapping[str, int],

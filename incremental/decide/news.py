@@ -27,7 +27,7 @@ from incremental.decide.arrivals import gained_behind, gained_old, is_old_hub
 from incremental.decide.furniture import furniture, may_be_furniture
 from incremental.decide.hub_view import HubView, Since
 from incremental.decide.hubs import choose_hubs
-from incremental.decide.links import Target, is_later_page
+from incremental.decide.links import is_later_page
 from incremental.decide.migration import Migration, migration
 from incremental.decide.rules import Rule, Standing, is_withheld
 from incremental.decide.url_dates import date_in_url
@@ -44,7 +44,7 @@ _LIST_WORDS = re.compile(
 
 
 def link_rule(  # noqa: PLR0911, PLR0913 - a table of cases; each bears on it
-    target: Target,
+    target: SeenLink,
     known: KnownPage | None,
     hub: HubRow,
     since: Since,
@@ -83,7 +83,7 @@ def _is_baseline(hub: HubRow) -> bool:
     return hub.baseline_at is None or (hub.kind == HubKind.FEED and not hub.shown_links)
 
 
-def _dated_since(target: Target, hub: HubRow, since: Since) -> bool:
+def _dated_since(target: SeenLink, hub: HubRow, since: Since) -> bool:
     """Whether a feed dates a page of its baseline after we began to watch.
 
     Only feeds state the publication date; a sitemap's lastmod moves with every deployment.
@@ -124,7 +124,7 @@ class LinkDecisions:
     verified: frozenset[str]
     """Those that are verified before they are announced."""
 
-    def standing(self, target: Target) -> Standing:
+    def standing(self, target: SeenLink) -> Standing:
         """Return what a link means as news."""
         return self.rules[target.canonical_key].standing
 
@@ -176,7 +176,7 @@ def _new_hubs(view: HubView, rules: Mapping[str, Rule]) -> dict[str, NewHub]:
     return {t.canonical_key: _new_hub(view, t) for t in unknown if t.canonical_key in chosen}
 
 
-def _new_hub(view: HubView, target: Target) -> NewHub:
+def _new_hub(view: HubView, target: SeenLink) -> NewHub:
     """Return a new hub: the likeliest due first, later pages of a list after the first one."""
     score, number = view.scores[target.canonical_key], page_number(target.url)
     now = view.since.now
@@ -214,7 +214,7 @@ def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
 
 
 def _of_event(
-    target: Target, rule: Rule, view: HubView, hubs: Mapping[str, NewHub], event: Migration
+    target: SeenLink, rule: Rule, view: HubView, hubs: Mapping[str, NewHub], event: Migration
 ) -> SeenLink:
     """Return a link found in a URL migration or a burst: if new, it is part of the event."""
     state = PageState.BACKDATED if rule is Rule.BACKDATED else PageState.KNOWN
@@ -232,7 +232,7 @@ def _of_event(
 
 
 def _decided(  # noqa: PLR0913, PLR0917 - what was decided for all links together
-    target: Target,
+    target: SeenLink,
     rule: Rule,
     view: HubView,
     hubs: Mapping[str, NewHub],
@@ -277,7 +277,7 @@ def _decided(  # noqa: PLR0913, PLR0917 - what was decided for all links togethe
 
 
 def _seen(  # noqa: PLR0913, PLR0917 - what was decided of one link
-    target: Target,
+    target: SeenLink,
     view: HubView,
     state: str,
     rule: Rule,

@@ -17,7 +17,6 @@ from collections.abc import Mapping
 from math import inf
 
 from incremental.decide.hub_view import HubView
-from incremental.decide.links import Target
 from incremental.decide.rules import Rule, Standing
 from store.enums import HubKind, HubRole
 from store.values import HubRow
@@ -65,7 +64,7 @@ def _turned_over(
     unseen: int,
 ) -> bool:
     """Whether most of some list came after *since*, and at least *unseen* links were unknown."""
-    lists: dict[str, list[Target]] = {}
+    lists: dict[str, list[SeenLink]] = {}
     for target in view.found:
         lists.setdefault(_DIGITS.sub("0", target.tag_path), []).append(target)
     for targets in lists.values():
@@ -84,7 +83,7 @@ def _all_gone(view: HubView, rules: Mapping[str, Rule], *, since: float) -> bool
     return fresh > 0 and kept <= MAX_OLD_SHARE * (fresh + kept)
 
 
-def _is_fresh(view: HubView, target: Target, rules: Mapping[str, Rule], since: float) -> bool:
+def _is_fresh(view: HubView, target: SeenLink, rules: Mapping[str, Rule], since: float) -> bool:
     if rules[target.canonical_key].standing is Standing.NEW:
         return True
     known = view.known.get(target.canonical_key)

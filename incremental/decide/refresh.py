@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 
 from incremental.decide.decision import Decision, base_record, leads_home
 from incremental.decide.furniture import is_soft_404
-from incremental.decide.links import Target
 from incremental.decide.rules import Rule
 from incremental.fetch.status import HAS_PAGE, FetchStatus
 from incremental.history.plan import RefreshTerms, next_refresh_at
@@ -49,7 +48,7 @@ class RefreshFacts:
     terms: RefreshTerms
     gone: str = ""
     """Why the page no longer exists; empty = it does, or that is unknown."""
-    gained: Sequence[Target] = ()
+    gained: Sequence[SeenLink] = ()
     """Unknown pages that it links to since its body was last kept."""
 
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from incremental.decide.editions import editions, language_of, translated
-from incremental.decide.links import Target, is_later_page, top_folder
+from incremental.decide.links import is_later_page, top_folder
 from incremental.decide.rules import Rule
 from incremental.times import DAY
 from store.enums import PageState
@@ -42,7 +42,7 @@ class SectionFacts:
     now: float
     own: str
     """Its canonical key."""
-    found: Sequence[Target]
+    found: Sequence[SeenLink]
     """Its links."""
     known: Mapping[str, KnownPage]
     """Itself and those of its links that are known, by canonical key."""
@@ -76,7 +76,7 @@ def folder_of_page(own: str) -> str:
     return own.rsplit("/", 1)[0] + "/"
 
 
-def folders_of(own: str, found: Sequence[Target]) -> set[str]:
+def folders_of(own: str, found: Sequence[SeenLink]) -> set[str]:
     """Return the folders for which it matters whether they came up."""
     folders = {top_folder(t.canonical_key) for t in editions(own, found)}
     if top_folder(own):
@@ -87,7 +87,7 @@ def folders_of(own: str, found: Sequence[Target]) -> set[str]:
 
 
 def originals(
-    own: str, found: Sequence[Target], known: Mapping[str, KnownPage]
+    own: str, found: Sequence[SeenLink], known: Mapping[str, KnownPage]
 ) -> dict[str, KnownPage]:
     """Return the originals that a page of an edition links to, by the keys of their translations."""
     language = language_of(own)
@@ -114,7 +114,7 @@ def section_of(facts: SectionFacts) -> Section:
     )
 
 
-def _near(facts: SectionFacts) -> list[Target]:
+def _near(facts: SectionFacts) -> list[SeenLink]:
     """Return the links into the page's own folder, if its section is new."""
     folder = folder_of_page(facts.own)
     if not top_folder(facts.own) or not (facts.by_article or folder in facts.came_up):
@@ -127,7 +127,7 @@ def is_new_edition(own: str, came_up: frozenset[str]) -> bool:
     return bool(language_of(own)) and top_folder(own) in came_up
 
 
-def _new_editions(facts: SectionFacts) -> list[Target]:
+def _new_editions(facts: SectionFacts) -> list[SeenLink]:
     """Return the unknown translations of the page, if they are as new as it is."""
     known = facts.known.get(facts.own)
     fresh = known is not None and known.first_seen_at > facts.now - NEW_SECTION_SECONDS
@@ -151,7 +151,7 @@ def _read_again(facts: SectionFacts) -> tuple[VerifyAgain, ...]:
     )
 
 
-def _pending(target: Target, rule: Rule, now: float) -> SeenLink:
+def _pending(target: SeenLink, rule: Rule, now: float) -> SeenLink:
     return SeenLink(
         target.canonical_key,
         target.url,

@@ -53,7 +53,7 @@ class Elsewhere:
 
 
 @dataclass(frozen=True, slots=True)
-class ExternalCandidatesOn:
+class Onward:
     """The page on another host to which an entry of a given feed redirects."""
 
     url: str
@@ -71,7 +71,7 @@ class PageFacts:
     terms: RefreshTerms | None = None
     """When announced pages are refreshed; None = never."""
     elsewhere: Elsewhere | None = None
-    external_candidates_on: ExternalCandidatesOn | None = None
+    onward: Onward | None = None
     section: Section | None = None
 
 
@@ -79,8 +79,8 @@ def decide_verification(outcome: Outcome, facts: PageFacts) -> Decision:
     """Decide on a page that was fetched for verification."""
     row, now, page = facts.row, facts.now, outcome.page
     base = replace(base_record(outcome, now), first_hub_id=row.first_hub_id)
-    if facts.external_candidates_on is not None:
-        return Decision(_led_on(base, row, facts.external_candidates_on))
+    if facts.onward is not None:
+        return Decision(_led_on(base, row, facts.onward))
     waited = row.state in (PageState.PENDING, PageState.MISSING)
     missing = _missing(outcome)
     if missing is not None:
@@ -97,7 +97,7 @@ def decide_verification(outcome: Outcome, facts: PageFacts) -> Decision:
     return _there(base, outcome, facts)
 
 
-def _led_on(base: VisitRecord, row: VerificationRow, to: ExternalCandidatesOn) -> VisitRecord:
+def _led_on(base: VisitRecord, row: VerificationRow, to: Onward) -> VisitRecord:
     """Verify the page to which an entry redirects next; it is announced in its place."""
     link = SeenLink(
         canonical_key(to.url),

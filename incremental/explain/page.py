@@ -18,7 +18,7 @@ from incremental.explain.hub import explain_hub
 from incremental.explain.rules import in_words
 from incremental.explain.topic import stored_verdicts
 from incremental.fetch.status import FetchStatus
-from incremental.revisit import advance, price_minutes
+from incremental.revisit.budget import advance, price_minutes
 from incremental.scope import trap
 from incremental.settings import Settings
 from incremental.times import NEVER

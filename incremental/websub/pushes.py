@@ -15,7 +15,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.revisit import HubState, pinged
+from incremental.revisit.state import HubState
+from incremental.revisit.price import pinged
 from incremental.settings import WebSubSettings
 from incremental.times import DAY, MINUTE
 from incremental.visit import Fetch

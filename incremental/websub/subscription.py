@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from incremental.fetch.status import Request
-from incremental.revisit import HubState
+from incremental.revisit.state import HubState
 from incremental.times import DAY, HOUR
 
 # How long before a lease ends it is asked for again.

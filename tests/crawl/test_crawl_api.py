@@ -32,9 +32,9 @@ PAGES = {
 }
 
 
-def crawler(folder: Path, clock: SimulatedClock, **more: Any) -> Crawler:
+def crawler(folder: Path, clock: SimulatedClock, **more: Any) -> Hubwatch:
     web = FakeWeb(clock, PAGES)
-    return Crawler(folder, clock=clock, adapter=web, executor=InlineExecutor(), **more)
+    return Hubwatch(folder, clock=clock, adapter=web, executor=InlineExecutor(), **more)
 
 
 def run_until(watching: Crawler, clock: SimulatedClock, end: float) -> None:
@@ -86,7 +86,7 @@ def test_what_a_program_can_do_wrong(tmp_path: Path) -> None:
     (tmp_path / "bad" / "hubwatch-data").mkdir(parents=True)
     (tmp_path / "bad" / "hubwatch-data" / "hubwatch.sqlite").write_bytes(b"no database" * 99)
     with pytest.raises(StoreDamagedError):
-        Crawler(tmp_path / "bad")
+        Hubwatch(tmp_path / "bad")
 
 
 def test_real_time_threads_and_sockets(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_real_time_threads_and_sockets(tmp_path: Path) -> None:
     with (
         LocalSite({"/": page(STORY)}) as site,
         ThreadPoolExecutor(2) as pool,
-        Crawler(tmp_path, settings, executor=pool) as watching,
+        Hubwatch(tmp_path, settings, executor=pool) as watching,
     ):
         watching.add(site.url)
         watching.run()
@@ -148,7 +148,7 @@ def test_older_pages_that_a_list_gained_are_given_on_demand(tmp_path: Path) -> N
     stories = [f"/story-{n}.html" for n in range(6)]
     clock = SimulatedClock(START)
     web = FakeWeb(clock, {HOME: [(0, page(*stories)), (START + DAY, page(*stories, *old))]})
-    with Crawler(tmp_path, clock=clock, adapter=web, executor=InlineExecutor()) as watching:
+    with Hubwatch(tmp_path, clock=clock, adapter=web, executor=InlineExecutor()) as watching:
         watching.add(HOME)
         run_until(watching, clock, START + 2 * DAY)
         assert list(watching.new_pages()) == []

@@ -17,7 +17,7 @@ from incremental.crawl.rescheduling import ChangeHints
 from incremental.crawl.sites import WatchedSite
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import parse
-from incremental.revisit import HubState
+from incremental.revisit.state import HubState
 from incremental.urls import canonical_key
 from incremental.visit import Outcome, Purpose, VisitTask
 from store.enums import LabelOrigin, PageLabel

@@ -12,7 +12,6 @@ from lab.hub.paper import PAPER_FEATURE_NAMES, describe_as_paper, learn_values
 from classifier.hub import LinkEvidence, load_default
 from incremental.crawl.site_evidence import read_context
 from incremental.decide.hubs import score_targets
-from incremental.decide.links import Target
 from incremental.explain.hub import explain_hub, in_short
 from incremental.training.corrections import correct
 
@@ -134,7 +133,7 @@ def test_the_crawler_and_the_explanation_give_the_same_probability(
         if said is not None:
             for name in ("one", "two", "three", "four"):
                 correct(store, HOME + f"sport/story-{name}.html", said, now=crawl.clock.now())
-        unseen = Target(HOME + "sport/tale-five.html", HOME + "sport/tale-five.html", "")
+        unseen = SeenLink(HOME + "sport/tale-five.html", HOME + "sport/tale-five.html", "")
         [row] = store.read.sites()
         context = read_context(store, row.id, crawl.clock.now())
         [decided] = score_targets([unseen], classifier, context).values()

@@ -13,7 +13,7 @@ from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Reply, Watch, p
 
 from incremental.clock import SimulatedClock
 from incremental.crawl.sites import share_out
-from incremental.revisit import HubState
+from incremental.revisit.state import HubState
 from incremental.revisit.allocation import YOUNG_SECONDS
 from incremental.revisit.coverage import Coverage
 from incremental.settings import RevisitSettings, Settings, SiteSettings

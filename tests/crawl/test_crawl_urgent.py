@@ -11,7 +11,7 @@ from fake_web import DAY, HOUR, START, FakeWeb, Watch, page, watch
 from incremental.clock import SimulatedClock
 from incremental.crawl.sites import MAX_URGENT_PAGES, UrgentQueue
 from incremental.decide.hub_visit import OVERFLOW
-from incremental.revisit import HubState
+from incremental.revisit.state import HubState
 from incremental.revisit.allocation import Share
 from incremental.settings import Settings
 

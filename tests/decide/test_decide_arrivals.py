@@ -23,7 +23,6 @@ from stories import (
 )
 
 from incremental.decide.decision import Decision
-from incremental.decide.links import Target
 from incremental.parse import Page, PageKind
 from store.enums import PageState
 from store.naming import folder_of, widened
@@ -32,16 +31,16 @@ from store.values import HubRow, KnownPage, Sight
 PLACE = "html/body/ul/li/a"
 
 
-def old(name: str, **fields: Any) -> Target:
+def old(name: str, **fields: Any) -> SeenLink:
     return target(f"/2007/03/04/{name}", **{"tag_path": PLACE, **fields})
 
 
-def link(name: str, **fields: Any) -> Target:
+def link(name: str, **fields: Any) -> SeenLink:
     return target(name, **{"tag_path": PLACE, **fields})
 
 
 def judge(  # noqa: PLR0913 - each is what some story is about
-    links: list[Target],
+    links: list[SeenLink],
     kept: list[str],
     *,
     lost: int = 0,
@@ -74,7 +73,7 @@ STAYED = ["a", "b", "c", "d", "e"]
 OLDER = [f"/2006/01/0{n}/x" for n in range(9, 2, -1)]
 
 
-def around(*fresh: Target, names: list[str] = STAYED, at: int = 2) -> list[Target]:
+def around(*fresh: SeenLink, names: list[str] = STAYED, at: int = 2) -> list[SeenLink]:
     """The links of *names* with others among them."""
     links = [link(name) for name in names]
     return [*links[:at], *fresh, *links[at:]]
@@ -113,7 +112,7 @@ def test_what_was_never_seen_on_a_list_that_is_read_first_is_its_baseline() -> N
     ],
 )
 def test_a_list_grows_and_a_widget_swaps(
-    links: list[Target], kept: list[str], lost: int, expected: list[str]
+    links: list[SeenLink], kept: list[str], lost: int, expected: list[str]
 ) -> None:
     assert gained(judge(links, kept, lost=lost)) == expected
 

@@ -28,7 +28,6 @@ from stories import (
 from incremental.decide.decision import Decision
 from incremental.decide.furniture import is_soft_404
 from incremental.decide.hub_view import Since
-from incremental.decide.links import Target
 from incremental.decide.news import link_rule
 from incremental.decide.rules import Standing
 from incremental.decide.url_dates import date_in_url
@@ -39,7 +38,7 @@ NOW = START + HOUR
 SINCE = Since(NOW, START, backdated_days=30.0)
 
 
-def stand(link: Target, row: HubRow, known: KnownPage | None = None, **more: bool) -> Standing:
+def stand(link: SeenLink, row: HubRow, known: KnownPage | None = None, **more: bool) -> Standing:
     return link_rule(link, known, row, SINCE, **{"hub_like": False, **more}).standing
 
 
@@ -67,7 +66,7 @@ def stand(link: Target, row: HubRow, known: KnownPage | None = None, **more: boo
         (target("a", published_at=START + 1), unread_hub(), Standing.KNOWN),
     ],
 )
-def test_an_unknown_link(link: Target, row: HubRow, expected: Standing) -> None:
+def test_an_unknown_link(link: SeenLink, row: HubRow, expected: Standing) -> None:
     assert stand(link, row) is expected
 
 
@@ -143,7 +142,7 @@ def test_any_url_names_a_date_or_none(text: str) -> None:
     assert moment is None or -3e9 < moment < 5e9
 
 
-def judged(row: HubRow, *found: Target, **fields: Any) -> Decision:
+def judged(row: HubRow, *found: SeenLink, **fields: Any) -> Decision:
     return read_hub(outcome(page=html()), view(row, *found, **fields))
 
 
@@ -195,7 +194,7 @@ OLD_URLS = [f"{HOME}article.php?id={n}" for n in range(20)]
 HEADLINES = {f"The headline of story {n}": 100 + n for n in range(20)}
 
 
-def new_form(count: int, *, anchors: bool) -> list[Target]:
+def new_form(count: int, *, anchors: bool) -> list[SeenLink]:
     names = list(HEADLINES) if anchors else ["more"] * count
     return [target(f"stories/{n}-a-slug/", names[n]) for n in range(count)]
 

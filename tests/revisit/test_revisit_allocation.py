@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.revisit import BudgetState, HubState, ListKind, SiteState, Terms, advance
+from incremental.revisit.budget import BudgetState, advance
+from incremental.revisit.state import HubState, ListKind, SiteState
+from incremental.revisit.protocol import Terms
 from incremental.revisit.allocation import QUOTAS, Allocation, Share, article_share
 from incremental.revisit.budget import reserve_at, spend
 from incremental.revisit.pacing import longest_interval

@@ -17,7 +17,7 @@ from lab.simulation import Crowd, Score, decision_seconds, run, score
 from lab.synthetic import draw
 from lab.world import Row, World
 
-from incremental.revisit import PricePolicy
+from incremental.revisit.price import PricePolicy
 from incremental.revisit.profile import FLAT
 from incremental.revisit.state import HubState, SiteState, Visit
 

@@ -10,21 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incremental.revisit import (
-    BudgetState,
-    FixedPolicy,
-    HubState,
-    PricePolicy,
-    SiteState,
-    Terms,
-    Visit,
-    advance,
-    hinted,
-    open_at,
-    pinged,
-    reactivated,
-    spend,
-)
+from incremental.revisit.budget import BudgetState, advance, open_at, spend
+from incremental.revisit.fixed import FixedPolicy
+from incremental.revisit.state import HubState, SiteState, Visit
+from incremental.revisit.price import PricePolicy, hinted, pinged, reactivated
+from incremental.revisit.protocol import Terms
 from incremental.revisit.profile import BINS, WEEK
 
 NOW = 1_760_000_000.0

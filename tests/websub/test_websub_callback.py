@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incremental.revisit import HubState
+from incremental.revisit.state import HubState
 from incremental.websub.callback import CallbackRequest, Confirmed, Ping, Refused, answer
 from incremental.websub.subscription import Keys, Subscription
 

@@ -19,7 +19,7 @@ from fake_web import START as BEGIN
 from incremental.assembly import make_fetcher
 from incremental.clock import SimulatedClock
 from incremental.fetch.options import FetchSettings
-from incremental.revisit import HubState
+from incremental.revisit.state import HubState
 from incremental.settings import PolicyName, Settings, WebSubSettings
 from incremental.websub.callback import CallbackRequest
 from incremental.websub.pushes import Pushes, load_keys

@@ -24,7 +24,7 @@ from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
 from incremental.fetch.headers import link_targets
 from incremental.fetch.options import FetchSettings
-from incremental.revisit import HubState
+from incremental.revisit.state import HubState
 from incremental.seeds import add_seed
 from incremental.settings import WebSubSettings
 from incremental.storage import open_configured_store
