@@ -1,7 +1,7 @@
-"""What happens over time: fetching, parsing, judging, revisiting, and the daemon that repeats it.
+"""Hubwatch's crawler: fetch, parse, decide, revisit, and the daemon that repeats it.
 
-``from incremental import Hubwatch`` is the interface for Python programs. It is opened when it is used,
-because the parts behind it take longer to load than most commands take to answer.
+``from incremental import Hubwatch`` is the interface for Python programs. It is imported on first use,
+because what is behind it takes longer to load than most commands take to answer.
 """
 
 from __future__ import annotations

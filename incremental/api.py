@@ -1,4 +1,4 @@
-"""The door for Python programs: :class:`Hubwatch`, the same crawler that the daemon runs.
+"""The interface for Python programs: :class:`Hubwatch`, the same crawler that the daemon runs.
 
 >>> from incremental import Hubwatch
 >>> with Hubwatch("watching") as hubwatch:                        # doctest: +SKIP
@@ -38,15 +38,15 @@ class Hubwatch:
     """Watches sites from a Python program.
 
     Args:
-        folder: where everything is kept; made if missing.
+        folder: where everything is stored; created if missing.
         settings: as in ``hubwatch.toml``; None = the defaults.
-        clock: what tells the time; a simulated one makes runs repeatable.
-        adapter: a transport below requests to use instead of the network.
-        executor: what runs visits; None = a few threads.
+        clock: a simulated one makes runs repeatable.
+        adapter: a transport for requests instead of the network.
+        executor: runs visits; None = a few threads.
 
     Raises:
         SettingsError: a setting is wrong.
-        StoreError: the store in *folder* is locked, damaged or from a later version.
+        StoreError: the store in *folder* is locked, damaged or of a later version.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Hubwatch:
         self.close()
 
     def close(self) -> None:
-        """Wait for the visits under way, forget them, and close the store."""
+        """Wait for the fetches under way, discard them, and close the store."""
         self._executor.shutdown(wait=True)
         self._fetcher.close()
         self._store.close()
@@ -91,7 +91,7 @@ class Hubwatch:
         """Watch the sites of *urls*; return their ids.
 
         Raises:
-            InputError: one cannot be used; those before it were added.
+            InputError: one is not usable; those before it were added.
         """
         try:
             return [self._add(url, terms) for url in urls]
@@ -103,14 +103,14 @@ class Hubwatch:
         return add_seed(self._store, url, now=now, terms=terms, fetch=self._settings.fetch)
 
     def step(self, when_done: Callable[[], object] | None = None) -> float:
-        """Do what can be done now; return when to call again (unix seconds). See the daemon."""
+        """Do what can be done now; return when to call again (unix seconds), as the daemon does."""
         return self._crawler.step(self._clock.now(), when_done)
 
     def run(self, rounds: int = 1) -> None:
-        """Do all that is due, *rounds* times over.
+        """Do everything that is due, *rounds* times.
 
-        A round waits for what politeness delays by up to a minute. Without a waiting clock (a
-        simulated one) it ends when nothing more can be done at the clock's time.
+        A round waits for what politeness delays by up to a minute. With a simulated clock, which does not
+        wait, it ends when nothing more can be done at that time.
         """
         for _ in range(rounds):
             self._crawler.load(self._clock.now())
@@ -135,10 +135,10 @@ class Hubwatch:
         after: int | None = None,
         backfill: bool = False,
     ) -> Iterator[AnnouncedPage]:
-        """Yield new pages, oldest first, as they were recorded.
+        """Yield announced pages, oldest first.
 
-        *since* must be aware; *after* is the cursor of the last page already seen. With *backfill* the
-        older pages that lists gained instead, page by page; their cursors count apart.
+        *since* must be aware; *after* is the cursor of the last page seen. *backfill*: yield the older
+        pages that lists gained instead; their cursors are separate.
         """
         at = since.timestamp() if since is not None else None
         if backfill:
@@ -154,5 +154,5 @@ class Hubwatch:
             query = replace(query, after=answer.cursor)
 
     def hub_urls(self) -> Sequence[str]:
-        """Return the hubs that are known, the most productive first."""
+        """Return the URLs of active hubs, most new pages first."""
         return [hub.url for hub in self._store.read.hubs() if hub.state == HubStatus.ACTIVE]

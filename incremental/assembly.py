@@ -1,4 +1,4 @@
-"""Putting the parts together: from settings to a crawler. The one place that wires."""
+"""From settings to a crawler: the one place that wires the parts together."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _POLICIES: dict[PolicyName, Callable[[Terms], Policy]] = {
 
 
 def policy_maker(settings: Settings) -> Callable[[Terms], Policy]:
-    """Return what makes the revisit policy of the settings."""
+    """Return the constructor of the configured revisit policy."""
     return _POLICIES[settings.revisit.policy]
 
 
@@ -64,8 +64,8 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
 ) -> Crawler:
     """Make a crawler on *store*.
 
-    It asks *scorer*, else whichever version is active in the folder *models*, else the shipped one.
-    Topics may lead it to *explore* new sites.
+    It uses *scorer*, else the version active in the folder *models*, else the shipped one. Topics may
+    lead it to *explore* so many new sites.
     """
     make_policy = policy_maker(settings)
     if scorer is None:
@@ -83,7 +83,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
 
 
 def _scorer(models: Path | None) -> HubScorer:
-    # The model's libraries take half a second to load; only a crawler needs them.
+    # The model's libraries take half a second to load.
     if models is None:
         from classifier.hub import load_default  # noqa: PLC0415
 
@@ -97,13 +97,13 @@ def _scorer(models: Path | None) -> HubScorer:
 def make_discoverer(
     store: Store, settings: Settings, folder: Path, topic: TopicRow
 ) -> Iterator[Discoverer]:
-    """Make what looks for further sites of *topic*, with the search provider of the settings.
+    """Make the discoverer of further sites for *topic*, with the configured search provider.
 
     Raises:
-        InputError: the topic has no page to begin from.
+        InputError: the topic has no page to start from.
         StoreLockedError: another run of the topic is under way.
     """
-    # Models and rankers load for seconds; only a run needs them.
+    # Models and rankers take seconds to load.
     from incremental.discovery.discoverer import Dependencies, Discoverer  # noqa: PLC0415
     from incremental.topics.model_store import TopicModelStore  # noqa: PLC0415
 

@@ -1,7 +1,6 @@
 """The one place that reads the time.
 
-Times are unix seconds, UTC, as floats, everywhere inside Hubwatch; only the
-interfaces (command line, API, feeds) turn them into dates.
+Times are unix seconds, UTC, as floats, everywhere; only interfaces turn them into dates.
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What a part that acts in time is handed."""
+    """The time, for parts that depend on it."""
 
     def now(self) -> float:
         """Return the wall-clock time, unix seconds, UTC."""
 
     def monotonic(self) -> float:
-        """Return seconds that never go back, for measuring how long a thing took."""
+        """Return seconds that never go back, for measuring durations."""
 
 
 class SystemClock:
@@ -37,7 +36,7 @@ class SystemClock:
 
 
 class FastClock:
-    """The machine's clock, run *speed* times as fast from the moment it is made: for demonstrations."""
+    """The machine's clock, *speed* times as fast since it was made: for demonstrations."""
 
     def __init__(self, speed: float) -> None:
         self._speed = speed
@@ -48,16 +47,16 @@ class FastClock:
         return self._started + (time.time() - self._started) * self._speed
 
     def monotonic(self) -> float:
-        """Return real seconds: a time-out of a second is a second."""
+        """Return real seconds: a timeout of a second stays one."""
         return time.monotonic()
 
     def real(self, moment: float) -> float:
-        """Return when *moment* comes on the machine's clock."""
+        """Return when *moment* occurs on the machine's clock."""
         return self._started + (moment - self._started) / self._speed
 
 
 class SimulatedClock:
-    """A clock that stands still until it is set: for replays and tests."""
+    """A clock that only moves when set: for replays and tests."""
 
     def __init__(self, now: float) -> None:
         self._now = now
@@ -67,9 +66,9 @@ class SimulatedClock:
         return self._now
 
     def monotonic(self) -> float:
-        """Return the simulated time: nothing takes long in a simulation."""
+        """Return the simulated time: nothing takes time in a simulation."""
         return self._now
 
     def advance_to(self, moment: float) -> None:
-        """Move on to *moment*; a moment that has passed changes nothing."""
+        """Move to *moment*, never back."""
         self._now = max(self._now, moment)

@@ -1,19 +1,19 @@
-"""The daemon: APScheduler repeats a few steps, all in one thread, until it is told to stop.
+"""The daemon: APScheduler repeats a few steps in one thread until it is stopped.
 
 ::
 
     round        whenever the crawler wants to be called, or a visit ends
     reload       every few seconds: did another command change the sites?
     housekeeping once a day: prune the page cache, forget old visits
-    learning     once a day: let behaviour write labels, and the classifier learn them
-    messages     every half minute: tell what is new over the channels of the settings
-    discovery    once a day, if it may: look for further sites of each topic
-    topics       after a topic was begun: judge what was announced before, a few pages at a time
+    learning     once a day: let behaviour write labels, train the classifier on them
+    messages     every half minute: send what is new to the configured channels
+    discovery    once a day, if enabled: search for further sites of each topic
+    topics       after a topic was added: judge earlier announcements, a few pages at a time
 
 Each job is a ``step(now)`` that returns when it wants to be called next. Steps run in the scheduler's
-own thread, so there is one writer; only visits run in worker threads. The first INT or TERM ends the
-daemon when the running step and the visits under way are recorded; the second ends it at once, which
-loses nothing either: what was not recorded is due again.
+thread, so there is one writer; only visits run in worker threads. The first INT or TERM ends the daemon
+after the running step and the fetches under way; the second ends it at once, which loses nothing either:
+what was not recorded is due again.
 """
 
 from __future__ import annotations
@@ -39,31 +39,31 @@ from store.page_cache import file_name
 logger = logging.getLogger("hubwatch.daemon")
 
 Step = Callable[[float], float]
-"""Does one round at a time (unix seconds, UTC) and returns when it wants the next."""
+"""Does one round at a time (unix seconds, UTC) and returns when to call it next."""
 
 RELOAD_SECONDS = 5.0
 HOUSEKEEPING_SECONDS = 86_400.0
-# Pages of an earlier version's store that are indexed in one transaction.
+# Pages of an earlier version's store indexed per transaction.
 ADOPTED = 500
 CATCH_UP_SECONDS = 0.5
-# How soon it is noticed that the clock was set.
+# A changed clock is noticed within this time.
 NOTICE_SECONDS = 60.0
-# A single run waits for work that is at most this far off: what politeness delays belongs to the run.
+# A single run waits this long for work that politeness delays.
 ONCE_PATIENCE_SECONDS = 60.0
 SECOND_SIGNAL_EXIT = 130
-# The latest moment that a datetime is asked to hold, in the year 4821.
+# Year 4821: datetime cannot hold much later ones.
 NEVER = 9e10
 
 
 class RunningClock(Clock, Protocol):
-    """A clock that knows when its moments come on the machine's own."""
+    """A clock that can be converted to the machine's."""
 
     def real(self, moment: float) -> float:
-        """Return unix seconds of the machine's clock."""
+        """Return *moment* on the machine's clock, unix seconds."""
 
 
 class _StepTrigger(BaseTrigger):  # type: ignore[misc]  # apscheduler 3 has no types
-    """Fires when the last step said so, and never twice for one moment."""
+    """Fires when the last step asked for it, and never twice for one moment."""
 
     def __init__(self) -> None:
         self.next_at = 0.0
@@ -75,7 +75,7 @@ class _StepTrigger(BaseTrigger):  # type: ignore[misc]  # apscheduler 3 has no t
 
 
 class _Scheduler(BlockingScheduler):  # type: ignore[misc]  # apscheduler 3 has no types
-    """Runs the jobs again when the clock went back: APScheduler would wait until the old times come."""
+    """Reschedules the jobs when the clock went back: APScheduler would wait for the old times."""
 
     def __init__(self, now: Callable[[], float], **options: Any) -> None:  # noqa: ANN401 - APScheduler's own
         super().__init__(**options)
@@ -83,7 +83,7 @@ class _Scheduler(BlockingScheduler):  # type: ignore[misc]  # apscheduler 3 has 
         self._latest = 0.0
 
     def _process_jobs(self) -> float:
-        """Cap the wait at a minute, to notice that the clock was set."""
+        """Cap the wait at 60 s to notice clock changes."""
         now = self._now()
         if now < self._latest - CLOCK_BACK_SECONDS:
             logger.warning(
@@ -97,9 +97,9 @@ class _Scheduler(BlockingScheduler):  # type: ignore[misc]  # apscheduler 3 has 
 
 
 class Daemon:
-    """Repeats the steps of a crawler until it is stopped, or with *once* until nothing is due.
+    """Repeats the steps of a crawler until it is stopped or, with *once*, until nothing is due.
 
-    *jobs* are further steps by name: learning, messages. A single run leaves them to its caller.
+    *jobs*: further steps by name (learning, messages). A single run leaves them to its caller.
     """
 
     def __init__(  # noqa: PLR0913 - what it repeats, and on what
@@ -131,10 +131,10 @@ class Daemon:
         )
 
     def run(self) -> None:
-        """Run until a signal or, with *once*, until nothing is due. Returns in good order.
+        """Run until a signal or, with *once*, until nothing is due.
 
         Raises:
-            StoreError: the store can no longer be written; what a step raises ends the daemon.
+            StoreError: the store can no longer be written; any error of a step ends the daemon.
         """
         self._crawler.load(self._clock.now())
         self._add("round", self._round)
@@ -151,7 +151,7 @@ class Daemon:
             raise self._error
 
     def stop(self) -> None:
-        """Ask the daemon to end; from a signal handler or another thread."""
+        """Ask the daemon to end, from a signal handler or another thread."""
         self._signals += 1
         self._wake()
 
@@ -167,21 +167,21 @@ class Daemon:
                 trigger.next_at = NEVER
                 self._end()
             if self._signals != signals:
-                # APScheduler is about to overwrite the time that the signal's handler has set.
+                # APScheduler is about to overwrite the time set by the signal handler.
                 trigger.next_at = 0.0
 
         now = datetime.fromtimestamp(self._clock.real(self._clock.now()), UTC)
         self._scheduler.add_job(run, trigger, id=name, next_run_time=now)
 
     def _wake(self) -> None:
-        """Let the next round come now. Called from worker threads and the signal handler."""
+        """Run the next round now. Called from worker threads and the signal handler."""
         now = datetime.fromtimestamp(self._clock.real(self._clock.now()), UTC)
         if self._scheduler.running:
             self._scheduler.modify_job("round", next_run_time=now)
 
     def _on_signal(self, _number: int, _frame: Any) -> None:  # noqa: ANN401 - signal's own signature
         if self._signals:
-            # Every visit is one transaction: whatever is cut off here is due again at the next start.
+            # Every visit is one transaction: what is cut off here is due again at the next start.
             os._exit(SECOND_SIGNAL_EXIT)
         self.stop()
 
@@ -189,7 +189,7 @@ class Daemon:
         if self._signals:
             if not self._stopping:
                 self._stopping = True
-                logger.warning("ending when the visits under way are recorded; again ends at once")
+                logger.warning("finishing running fetches; interrupt again to stop now")
             self._crawler.drain(now)
             if self._crawler.idle:
                 self._end()
@@ -204,7 +204,7 @@ class Daemon:
         return wake_at
 
     def _end(self) -> None:
-        """Shut the scheduler down, from a thread of its own: it holds its lock while a job runs."""
+        """Shut the scheduler down from another thread: it holds its lock while a job runs."""
         if self._ending:
             return
         self._ending = True
@@ -228,7 +228,7 @@ class Daemon:
         named = frozenset(file_name(url, md5) for url, md5 in self._store.answers.named_bodies())
         bodies = self._store.cache.prune(older_than=now - keep.cache_days * 86_400, named=named)
         while self._store.answers.adopt_announced(now, limit=ADOPTED) == ADOPTED:
-            logger.info("indexing pages that an earlier version has told")
+            logger.info("indexing pages announced by an earlier version")
         oldest = now - self._settings.refresh.max_days * 86_400
         self._store.answers.forget_refreshes(before=oldest)
         visits = self._store.write.forget_visits(before=now - keep.visit_log_days * 86_400)

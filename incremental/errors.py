@@ -1,4 +1,4 @@
-"""What a user has to mend; :mod:`hubwatch_errors` draws the whole tree."""
+"""Errors that the user can fix; :mod:`hubwatch_errors` draws the whole tree."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _CREDENTIALS = re.compile(r"(?<=://)\S*@")
 
 
 def without_credentials(value: object) -> object:
-    """Return a value as a message may show it: of an address, not what stands before the ``@``.
+    """Return a value fit for messages: a URL without user name and password.
 
-    Up to the last one: a password may hold any character, escaped or not.
+    Cut up to the last ``@``: a password may hold any character, escaped or not.
     """
     return _CREDENTIALS.sub("...@", value) if isinstance(value, str) else value
 
@@ -29,7 +29,7 @@ class SettingsError(HubwatchError):
 
 
 class InputError(HubwatchError):
-    """Something given by hand cannot be used as it is; an empty *value* is not shown."""
+    """User input that cannot be used; an empty *value* is not shown."""
 
     def __init__(self, what: str, value: object, way_out: str) -> None:
         value = without_credentials(value)
@@ -41,4 +41,4 @@ class InputError(HubwatchError):
 
 
 class NotFoundError(HubwatchError):
-    """The store knows nothing by this name."""
+    """The store has nothing of this name."""

@@ -1,35 +1,34 @@
-"""Text from strangers, made fit to be shown: one line, no control or direction characters."""
+"""Foreign text made safe to show: one line, no control or direction characters."""
 
 from __future__ import annotations
 
 import unicodedata
 
-# Full-width signs are run by some spreadsheets, too (OWASP, CSV injection).
+# Some spreadsheets run full-width signs, too (OWASP, CSV injection).
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def clean(text: str) -> str:
     """Drop control, format and surrogate characters, and fold white space.
 
-    Characters that turn the direction of writing go with them: they can make one address look like
-    another.
+    Direction characters are among them: they can make one URL look like another.
     """
     kept = (" " if c.isspace() else c for c in text if c.isspace() or _visible(c))
     return " ".join("".join(kept).split())
 
 
 def one_line(text: str, most: int) -> str:
-    """Return *text* clean and cut to *most* characters, with an ellipsis where something is missing."""
+    """Return *text* cleaned and cut to *most* characters, with an ellipsis if cut."""
     line = clean(text[: most * 8])
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def cell(value: object) -> str:
-    """Return a value as a cell of CSV; what a spreadsheet would run is quoted by an apostrophe."""
+    """Return a CSV cell; what a spreadsheet would run gets an apostrophe in front."""
     text = clean(str(value)) if value is not None else ""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _visible(character: str) -> bool:
-    # Zero-width joiners belong to the writing of some languages and of emoji.
+    # Some scripts and emoji need zero-width joiners.
     return character == "\u200d" or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co")

@@ -1,7 +1,7 @@
-"""Addresses as people read them: names and words in their own script, as long as nothing misleads.
+"""URLs for people: names and words in their own script, unless that misleads.
 
-For showing, but what is shown leads to the same page when it is copied: reserved characters keep
-their escapes (``C%23`` is not ``C#``), and an address that would change is shown as it is.
+A copied URL still leads to the same page: reserved characters keep their escapes (``C%23`` is not
+``C#``), and a URL that would change is shown as it is.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from urllib.parse import quote, urlsplit
 from incremental.urls import normalize
 
 _ESCAPED_WORDS = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
-# Scripts of Unicode's names that one label may mix (UTS 39, "highly restrictive").
+# Scripts, by Unicode names, that one label may mix (UTS 39, "highly restrictive").
 _TOGETHER = (
     frozenset({"LATIN"}),
     frozenset({"LATIN", "CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"}),
     frozenset({"LATIN", "CJK", "HANGUL"}),
     frozenset({"LATIN", "CJK", "BOPOMOFO"}),
 )
-# Letters of Cyrillic, Greek and Armenian that stand for one of Latin in most fonts.
+# Cyrillic, Greek and Armenian letters that look Latin in most fonts.
 _LOOK_ALIKES = frozenset("асԁеһіјӏорԛѕԝхуҽпгѵѡкмтвндьъαιοορυνκχγτωօոսցհգզյ")
 
 
 def readable(url: str) -> str:
-    """Return *url* with IDN and UTF-8 escapes decoded where that is safe to look at.
+    """Return *url* with IDN and UTF-8 escapes decoded where that is safe.
 
-    Control and direction characters stay escaped, and a host stays in punycode that mixes scripts or
-    is made of look-alikes alone (``аррӏе.com``): pages put both into their links to deceive.
+    Control and direction characters stay escaped, and hosts that mix scripts or consist of look-alikes
+    (``аррӏе.com``) stay in punycode: both are used to deceive.
     """
     parts = urlsplit(url)
     if "%" not in url and "xn--" not in parts.netloc:
@@ -49,7 +49,7 @@ def _readable_words(escaped: re.Match[str]) -> str:
 
 
 def _is_mark_alone(character: str) -> bool:
-    """Return whether a character changes the one before it, which may be a slash."""
+    """Whether a character modifies the one before it, which may be a slash."""
     return unicodedata.category(character) == "Me"
 
 

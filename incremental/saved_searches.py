@@ -1,4 +1,4 @@
-"""Searches with a name: filters of announced pages, as addresses, commands and the store keep them."""
+"""Saved searches: named filters of announced pages, as URLs, commands and the store keep them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHOWN = ("unread", "starred")
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What narrows the list. Empty and None narrow nothing."""
+    """Filters; empty and None do not narrow."""
 
     q: str = ""
     """Words; see :func:`store.words.read_query`."""
@@ -36,11 +36,11 @@ class Filters:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def narrows(self) -> bool:
-        """Return whether any of them says something."""
+        """Whether any filter is set."""
         return any(self.values().values())
 
     def query(self, now: float, **more: Any) -> NewQuery:  # noqa: ANN401 - fields of NewQuery
-        """Return the question to the store.
+        """Return the query for the store.
 
         Raises:
             InputError: *since* is neither a span nor a date.
@@ -62,7 +62,7 @@ class Filters:
 
 
 def to_json(filters: Filters) -> str:
-    """Return filters as a saved search keeps them."""
+    """Return the JSON of a saved search."""
     kept = {name: value for name, value in filters.values().items() if value}
     return json.dumps(kept, ensure_ascii=False)
 
@@ -71,7 +71,7 @@ def from_json(text: str) -> Filters:
     """Return the filters of a saved search.
 
     Raises:
-        InputError: another interface saved what has no meaning here.
+        InputError: not a valid saved search.
     """
     try:
         found = msgspec.json.decode(text)

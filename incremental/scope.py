@@ -1,6 +1,6 @@
 """Which URLs belong to a watched site, and which are traps. Pure rules on URLs.
 
-``Scope.verdict(url)`` returns the rule that decided, so that ``hubwatch check URL`` can say it.
+``Scope.verdict(url)`` returns the deciding rule, which ``hubwatch check URL`` shows.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 MAX_DEPTH = 16
 MAX_QUERY_PARAMETERS = 12
 MAX_SEGMENT_REPEATS = 3
-# What one compiled regular expression may take: 1 MB holds any that a person writes.
+# Memory of one compiled regular expression: 1 MB holds any that a person writes.
 _MOST_PATTERN_BYTES = 1 << 20
 
-# What no reader of news wants as a page of its own. Documents (pdf, doc, xls, zip of a tender) stay in.
+# Never a page. Documents (pdf, doc, xls, zip of a tender) may be news, so they are not listed.
 _ASSET = re.compile(
     r"\.(?:css|js|mjs|json|map|ico|png|jpe?g|gif|webp|avif|svg|bmp|tiff?|woff2?|ttf|eot|otf|mp[34]|m4[av]"
     r"|webm|ogg|og[av]|wav|flac|avi|mov|wmv|flv|swf|exe|dmg|apk|iso|rpm|deb|jar|wasm|txt|asc|sha\d+)$",
     re.IGNORECASE,
 )
-# A whole folder or file name, with one word before it or a date behind it at most: the calendar of an
-# article's headline ("school-calendar-changes") is none.
+# A whole folder or file name, with at most a word before or a date after it: a headline such as
+# "school-calendar-changes" is no calendar.
 _CALENDAR_NAME = re.compile(
     r"/(?:[a-z]+[_-])?(?:calendar|kalender|calendrier|rili|cal)(?:[_-][\d_-]+)?(?:\.\w+)?(?:/|$)",
     re.IGNORECASE,
@@ -51,14 +51,14 @@ _ACTION = re.compile(
 
 
 class Pattern(Protocol):
-    """What a compiled pattern is asked."""
+    """A compiled pattern."""
 
     def search(self, text: str, /) -> object | None:
-        """Return something if the pattern matches anywhere in *text*, None if not."""
+        """Return a match anywhere in *text*, or None."""
 
 
 class Reach(StrEnum):
-    """How far from the seed a site goes."""
+    """How far a site reaches from its seed."""
 
     HOST = "host"
     """The seed's host name, with and without a leading ``www.``."""
@@ -71,7 +71,7 @@ class Reach(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ScopeVerdict:
-    """Whether a URL is in, and the rule that said so."""
+    """Whether a URL is in scope, and by which rule."""
 
     inside: bool
     rule: str
@@ -79,10 +79,10 @@ class ScopeVerdict:
 
 @dataclass(frozen=True)
 class Scope:
-    """The rule of one site. Patterns are globs over the whole URL, or ``re:`` and a regular expression.
+    """The scope of one site. Patterns are globs over the whole URL, or ``re:`` and a regular expression.
 
-    An exclude pattern outranks an include pattern; include patterns, when there are any, must match
-    in addition to the reach.
+    Exclude patterns outrank include patterns; if there are include patterns, one must match in addition
+    to the reach.
     """
 
     seed_url: str
@@ -90,14 +90,14 @@ class Scope:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     open_feeds: tuple[str, ...] = ()
-    """Canonical keys of feeds that the user gave and whose entries count wherever they lie."""
+    """Canonical keys of given feeds whose entries count on any host."""
     _compiled: dict[str, Pattern] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     @classmethod
     def from_rules(cls, seed_url: str, rules: str) -> Scope:
-        """Return the scope of a site from its rules as the store keeps them, a JSON object."""
+        """Return the scope from the JSON object in the store."""
         given = json.loads(rules)
         return cls(
             seed_url=given.get("home") or seed_url,
@@ -112,7 +112,7 @@ class Scope:
             self._compiled[pattern] = compile_pattern(pattern)
 
     def verdict(self, url: str) -> ScopeVerdict:
-        """Judge *url*, which must be in fetch form."""
+        """Return whether *url*, in fetch form, is in scope."""
         for pattern in self.exclude:
             if self._compiled[pattern].search(url):
                 return ScopeVerdict(inside=False, rule=f"exclude {pattern}")
@@ -126,7 +126,7 @@ class Scope:
         return ScopeVerdict(inside=False, rule="no include pattern matches")
 
     def beyond(self, feed: str) -> Scope | None:
-        """Return where the entries of a feed, named by its canonical key, may lie besides; None = nowhere."""
+        """Return where else entries of a feed (a canonical key) may be; None = nowhere."""
         if feed not in self.open_feeds:
             return None
         return Scope(self.seed_url, Reach.ANYWHERE, self.include, self.exclude)
@@ -138,7 +138,7 @@ class Scope:
     @cached_property
     def _seed_folder(self) -> str:
         folder, _, last = urlsplit(self.seed_url).path.rpartition("/")
-        # What has an extension is a file; ``/news`` is a folder whose slash was left out.
+        # A name with an extension is a file; ``/news`` is a folder without its slash.
         return f"{folder}/" if not last or _EXTENSION.search(last) else f"{folder}/{last}/"
 
     def _reaches(self, url: str) -> bool:
@@ -154,19 +154,19 @@ class Scope:
 
 
 def compile_pattern(pattern: str) -> Pattern:
-    """Compile a glob or ``re:`` pattern; both take time in proportion to the length of a URL.
+    """Compile a glob or ``re:`` pattern; both match in time linear in the length of a URL.
 
-    A glob matches the whole URL, scheme included; ``*`` crosses slashes. Regular expressions are those
-    of RE2: Python's own needs exponential time for some, and the links they are tried on are a
-    stranger's. RE2 has no back-references and does not look around, because those cannot be linear.
+    A glob matches the whole URL, scheme included; ``*`` crosses slashes. Regular expressions are RE2's,
+    because Python's take exponential time for some, and the links come from strangers. RE2 has no
+    back-references and no lookaround, which cannot be linear.
 
     Raises:
-        InputError: the regular expression is not one, or RE2 cannot do it.
+        InputError: not a regular expression, or not one for RE2.
     """
     if not pattern.startswith("re:"):
-        # As fnmatch writes it, no star is tried again once what stands behind it was found.
+        # fnmatch translates stars so that none is retried once the text after it has matched.
         return re.compile(r"\A" + fnmatch.translate(pattern))
-    import re2  # noqa: PLC0415 - few have such patterns
+    import re2  # noqa: PLC0415 - rarely needed
 
     options = re2.Options()
     options.log_errors = False
@@ -182,7 +182,7 @@ def compile_pattern(pattern: str) -> Pattern:
 
 
 def _refuse_huge_count(pattern: str) -> None:
-    """Raise OverflowError at ``a{99999999999}``, which RE2 takes for the text that it is written as."""
+    """Raise OverflowError for ``a{99999999999}``, which RE2 takes literally."""
     with contextlib.suppress(re.error, RecursionError):
         re.compile(pattern[3:])
 
@@ -196,31 +196,31 @@ def _not_linear(pattern: str) -> str:
 
 
 class _OnBytes:
-    """A pattern of RE2 that is asked about text: URLs are ASCII, and bytes need no table of places."""
+    """An RE2 pattern that matches text as bytes: URLs are ASCII, and bytes need no offset table."""
 
     def __init__(self, pattern: str, compiled: Pattern) -> None:
         self._pattern = pattern
         self._compiled = compiled
 
     def __reduce__(self) -> tuple[Callable[[str], Pattern], tuple[str]]:
-        """Travel to another process as the text: what RE2 made of it cannot."""
+        """Pickle the text: a compiled RE2 pattern cannot be pickled."""
         return compile_pattern, (self._pattern,)
 
     def search(self, text: str) -> object | None:
-        """Return something if the pattern matches anywhere in *text*, None if not."""
+        """Return a match anywhere in *text*, or None."""
         return self._compiled.search(text.encode("utf-8", "replace"))  # type: ignore[arg-type]  # as it was compiled
 
 
 def trap(url: str) -> str | None:
-    """Return why *url* looks like a trap or an asset, or None when it may be a page.
+    """Return why *url* looks like a trap or an asset; None = it may be a page.
 
-    The guards against endless URL spaces (calendars, loops of relative links, sort orders) that
-    need only the URL itself; how many hubs one template may have is the crawler's to count.
+    Guards against endless URL spaces (calendars, loops of relative links, sort orders) that need only
+    the URL; hubs per template are limited in :mod:`incremental.decide.hubs`.
     """
     parts = urlsplit(url)
     path = unquote(parts.path)
     segments = [segment for segment in path.split("/") if segment]
-    # Numbers say nothing: lists are paged and dated by them (``/list/0/0/0/1.html``).
+    # Numbers do not count: they page and date lists (``/list/0/0/0/1.html``).
     repeats = max(Counter(s for s in segments if not s.isdigit()).values(), default=0)
     tests = (
         (_ASSET.search(path), "asset, not a page"),
@@ -252,7 +252,7 @@ _PAGE_NUMBER = re.compile(
 
 
 def page_number(url: str) -> int | None:
-    """Return which page of a longer list a URL names, or None: ``/news/page/3/``, ``?page=3``."""
+    """Return the page number of a list in a URL (``/news/page/3/``, ``?page=3``), or None."""
     match = _PAGE_NUMBER.search(url)
     return int(match[1]) if match else None
 
@@ -262,10 +262,9 @@ _HEX = re.compile(r"^[0-9a-f]{12,}$")
 
 
 def template(url: str) -> str:
-    """Return the form of a URL: its host and folders, with numbers, hashes and slugs blanked.
+    """Return the form of a URL: host and folders with numbers, hashes and slugs blanked.
 
-    ``https://a.org/news/2024/05/some-title.html`` -> ``a.org/news/0/0/*.html``. URLs of one
-    template are usually made by one program.
+    ``https://a.org/news/2024/05/some-title.html`` -> ``a.org/news/0/0/*.html``.
     """
     parts = urlsplit(url)
     segments = parts.path.split("/")[1:]

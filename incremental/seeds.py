@@ -1,4 +1,4 @@
-"""Seeds: what a user may type to have a site watched."""
+"""Seeds: URLs that a user types to have a site watched."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from store.values import NewHub, SeenLink
 if TYPE_CHECKING:
     from incremental.fetch.options import FetchSettings
 
-# In a site's origin, in place of the page that led there: the user accepted a proposal.
+# A site's origin, instead of the page that led there: the user accepted a proposal.
 BY_DISCOVERY = "discovery"
 
 
 @dataclass(frozen=True, slots=True)
 class SeedTerms:
-    """What the user said of a site besides its address; None = the settings' default."""
+    """A user's terms for a site; None = the default of the settings."""
 
     reach: Reach = Reach.HOST
     include: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class SeedTerms:
 
 
 def usable_seed(text: str) -> str:
-    """Return the fetch form of what the user typed; ``example.org`` means ``https://example.org/``.
+    """Return a typed seed in fetch form; ``example.org`` means ``https://example.org/``.
 
     Raises:
         InputError: not a web address.
@@ -46,7 +46,7 @@ def usable_seed(text: str) -> str:
         typed = f"https://{typed}"
     url = normalize(typed)
     if url is not None and "@" in urlsplit(typed).netloc:
-        # Shown without what stands before the @: it may hold a password.
+        # Shown without the part before the @, which may hold a password.
         way_out = "leave out what stands before the @; hubwatch.toml takes a site's user name"
         raise InputError("seed", f"...@{host_of(url)}", way_out)
     if url is None or not _may_be_host(host_of(url)):
@@ -55,13 +55,13 @@ def usable_seed(text: str) -> str:
 
 
 def _may_be_host(host: str) -> bool:
-    """Return whether a host name can be one: lists of seeds hold lines of anything."""
+    """Whether a name can be a host: lists of seeds contain all kinds of lines."""
     named = "." in host or ":" in host or host == "localhost"
     return named and re.fullmatch(r"[\w.:-]+", host, re.ASCII) is not None
 
 
 def check_address(url: str, fetch: FetchSettings) -> None:
-    """Refuse a URL whose host spells an address that the settings do not allow; no name is resolved.
+    """Refuse a URL whose host is an address that the settings do not allow; resolves no name.
 
     Raises:
         InputError: it would never be fetched; the message names the settings that would allow it.
@@ -99,11 +99,11 @@ def add_seed(  # noqa: PLR0913 - each bears on it
 ) -> int:
     """Watch the site of a seed; return its id. Adding it again only sets its *terms*, if given.
 
-    *feed*: the seed is said to be a feed; the site is then the one that its entries name. With *fetch*
-    an address that its settings refuse is refused here, not at the first visit.
+    *feed*: the seed is a feed, and its entries name the site. *fetch*: refuse at once an address that
+    these settings forbid.
 
     Raises:
-        InputError: the seed or a pattern of its scope cannot be used.
+        InputError: the seed or a pattern of its scope is not usable.
     """
     url = usable_seed(text)
     if fetch is not None:

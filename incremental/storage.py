@@ -1,4 +1,4 @@
-"""Where a configured store lies. Apart from the wiring, so that commands that only read start quickly."""
+"""Where a configured store is. Apart from the wiring, so that commands that only read start quickly."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ logger = logging.getLogger("hubwatch.storage")
 
 
 def open_configured_store(settings: Settings, folder: Path) -> Store:
-    """Open the store that the settings name; relative paths are relative to *folder*."""
+    """Open the configured store; relative paths are relative to *folder*."""
     database = settings.store.database
     if "://" in database and not database.startswith(("postgresql://", "postgres://")):
         way_out = "must be empty (SQLite) or begin with postgresql://"
@@ -46,12 +46,10 @@ def open_configured_store(settings: Settings, folder: Path) -> Store:
 
 @contextlib.contextmanager
 def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
-    """Hold the embedded store for one crawler: two would fetch everything twice.
+    """Lock the embedded store for one crawler: two would fetch everything twice.
 
-    What backups and restores that were killed have left in its folder is removed.
-
-    The lock is the operating system's, so it goes with the process, however that ends. PostgreSQL is
-    not locked: who shares a server knows who runs what.
+    Removes what killed backups and restores left in its folder. The lock is the operating system's, so
+    it ends with the process. PostgreSQL is not locked.
 
     Raises:
         StoreLockedError: another crawler holds it.
@@ -64,15 +62,12 @@ def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
 
 
 def crawler_at_work(settings: Settings, folder: Path) -> bool | None:
-    """Return whether a daemon, or a single run, is at work on the store; None where nobody can say.
-
-    That is PostgreSQL, which is not locked.
-    """
+    """Whether a daemon or single run uses the store; None for PostgreSQL, which is not locked."""
     if settings.store.database:
         return None
     try:
         with (folder / settings.store.folder / "crawler.lock").open() as lock:
-            # Shared, so that two who ask at once do not take each other for a daemon.
+            # Shared, so that two simultaneous checks do not take each other for a daemon.
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return False
@@ -82,18 +77,18 @@ def crawler_at_work(settings: Settings, folder: Path) -> bool | None:
 
 
 def keep_private(settings: Settings, folder: Path, file: Path | None) -> None:
-    """Take the rights of others from the store in its folder, and from the settings in *file*.
+    """Remove other users' access to the store and to the settings *file*; log what changed or could not.
 
-    They hold passwords, digests of tokens and what was read behind a login, and versions before 0.2 left
-    them to the umask. What was changed is logged, and what cannot be (another user's file) is too.
+    They hold passwords, token digests and pages behind logins, and versions before 0.2 left them to the
+    umask.
     """
     home = folder / settings.store.folder
-    # A store in the folder of the settings shares it with who knows what.
+    # If the store is in the settings' folder, other files may be there, too.
     own = [] if home.resolve() == folder.resolve() else [home]
     changed = tighten([*own, *filter(None, [file])])
     names = (DATABASE, *SIDE_FILES, CRAWLER_LOCK, *TREES)
     trees = [path for path in map(home.joinpath, names) if is_open_to_others(path)]
-    # A folder for its owner alone closes all below it, so a tree is gone through once, and not each time.
+    # A private folder protects everything below it, so each tree is walked only once.
     folders = [path for path in trees if path.is_dir() and not path.is_symlink()]
     inside = [below for path in folders for below in path.rglob("*")]
     changed += tighten([*trees, *inside])
@@ -106,10 +101,10 @@ def keep_private(settings: Settings, folder: Path, file: Path | None) -> None:
 
 
 def same_settings(settings: Settings, folder: Path, file: Path | None) -> None:
-    """Refuse to go on with the defaults where a settings file was used before and is gone.
+    """Refuse to fall back to the defaults if the settings file used before is gone.
 
-    Budgets, scopes, channels and the password would be others from one start to the next, without a
-    word. Which file it was is kept beside the store.
+    Otherwise budgets, scopes, channels and the password would change silently between two starts. The
+    file's name is kept beside the store.
 
     Raises:
         SettingsError: names the file and the ways out.
@@ -129,10 +124,10 @@ def same_settings(settings: Settings, folder: Path, file: Path | None) -> None:
 
 @contextlib.contextmanager
 def only_discoverer(settings: Settings, folder: Path, topic_id: int) -> Iterator[None]:
-    """Hold a topic's discovery for one run: two would take up the same one where it was cut off.
+    """Lock a topic's discovery: two runs would resume the same interrupted one.
 
     Raises:
-        StoreLockedError: another one is under way, by hand or in the daemon's night.
+        StoreLockedError: another run is under way, by hand or in the daemon.
     """
     lock = folder / settings.store.folder / f"discovery-{topic_id}.lock"
     with _alone(lock, "another search for sites of this topic is under way"):
@@ -152,5 +147,5 @@ def _alone(path: Path, problem: str) -> Iterator[None]:
 
 
 def models_folder(settings: Settings, folder: Path) -> Path:
-    """Return where the learned versions of the hub classifier lie: in the folder of the store."""
+    """Return the folder of the trained versions of the hub classifier, in that of the store."""
     return folder / settings.store.folder / "models"

@@ -1,4 +1,4 @@
-"""Work outside the caller's course: in a thread that ends with the process, or at once."""
+"""Work in a thread that ends with the process, or at once."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from threading import Thread
 from typing import ParamSpec, TypeVar
 
 Start = Callable[[Callable[[], None]], object]
-"""Begins some work; a test runs it at once."""
+"""Starts some work; a test runs it at once."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def start_thread(work: Callable[[], None]) -> None:
-    """Run *work* in a thread of its own, which does not keep the process alive."""
+    """Run *work* in a daemon thread."""
     Thread(target=work, name="nightly", daemon=True).start()
 
 
 class InlineExecutor(Executor):
-    """Runs each call at once in the caller's thread: for replays and tests, where time stands still."""
+    """Runs each call at once in the caller's thread: for replays and tests."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run *fn* now; what it raises is in the future."""

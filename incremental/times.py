@@ -1,4 +1,4 @@
-"""Lengths of time in seconds, the time that never comes, and what people type for a moment."""
+"""Durations in seconds, and the moments that people type."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ DAY = 86_400.0
 # A due time beyond all visits.
 NEVER = 9e12
 
-# Of a page's date: a zone that is not announced is worth 14 hours, and editors date posts to the
-# morning.
+# For page dates: an unstated zone accounts for up to 14 hours, and editors date posts to the next morning.
 _MAX_AHEAD = 2 * DAY
 
 _UNITS = {"m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY}
@@ -23,25 +22,22 @@ _SPAN = re.compile(r"^(\d+(?:\.\d+)?)([mhdw])$")
 
 
 def believable(published_at: float | None, now: float) -> float | None:
-    """Return the date of a page, None when it lies in the future: then it says nothing.
-
-    Events are often listed under the day when they take place.
-    """
+    """Return a page's date, None if it is in the future: events are listed under the day they happen."""
     return published_at if published_at is None or published_at <= now + _MAX_AHEAD else None
 
 
 def moment(text: str, at: float) -> float:
-    """Return the time that *text* means: ``3h`` before *at*, or a date like ``2026-11-01 08:00``.
+    """Return the time of *text*: ``3h`` before *at*, or a date like ``2026-11-01 08:00``.
 
     Raises:
-        InputError: it means neither.
+        InputError: it is neither.
     """
     way_out = "give a span like 90m, 3h, 1d, 2w or a date like 2026-11-01"
     span = _SPAN.match(text.strip())
     if span and len(span[1]) <= _MOST_DIGITS:
         return at - float(span[1]) * _UNITS[span[2]]
     try:
-        # A date without a zone means the reader's own.
+        # Without a zone, the local one.
         return datetime.fromisoformat(text.strip()).timestamp()
     except (ValueError, OverflowError):
         raise InputError("time", text, way_out) from None

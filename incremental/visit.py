@@ -1,8 +1,7 @@
-"""One visit: fetch a page, and parse it when there is something new to read.
+"""One visit: fetch a page, and parse it if the body is new.
 
-A function of a task: no store, no clock, no global. The network is reached through the one fetcher it
-is handed, so it runs in a thread, a process or on another machine unchanged, and a recorded page
-replays it.
+A function of a task: no store, no clock, no global; the network only through the fetcher passed in. So
+it runs unchanged in a thread, a process or on another machine, and a recorded page replays it.
 """
 
 from __future__ import annotations
@@ -32,46 +31,46 @@ class Purpose(StrEnum):
 
     HUB = "hub"
     VERIFY = "verify"
-    """For the page itself: its title, date, text, and whether it is there at all."""
+    """For title, date and text, and whether the page exists."""
     REFRESH = "refresh"
-    """For what changed on a page that was announced."""
+    """For changes of an announced page."""
     EXAMPLE = "example"
-    """For a topic to learn from; it may be of no watched site."""
+    """For a topic to learn from; may belong to no watched site."""
     EXTERNAL_CANDIDATE = "external_candidate"
-    """To see whether a link out of every watched site leads to what a topic wants."""
+    """To see whether a link to no watched site is what a topic wants."""
     ROBOTS = "robots"
 
 
-# Purposes for which a page's text is wanted.
+# Purposes that need the page's text.
 _READ = (Purpose.VERIFY, Purpose.REFRESH)
 
 
 @dataclass(frozen=True, slots=True)
 class VisitTask:
-    """What to fetch, and what we hold of it."""
+    """What to fetch, and what we know of it."""
 
     purpose: Purpose
     url: str
     site_id: int
-    """0 = it is fetched for no site."""
+    """0 = fetched for no site."""
     page_id: int
-    """Of the page; for robots.txt of the page that waits for it; of the example or the external candidate."""
+    """Id of the page (for robots.txt: that waits for it), the example or the external candidate."""
     etag: str | None = None
     last_modified: str | None = None
     body_md5: str | None = None
     extra: bool = False
-    """Not one of the visits that known hubs need: a hub that was never read, a monitored article."""
+    """Not a visit of a known hub: a hub that was never read, or a monitored article."""
     for_topics: bool = False
-    """Topics judge the page: its text is wanted by position."""
+    """Topics judge the page, so its text is needed."""
 
 
 def verification_task(row: VerificationRow) -> VisitTask:
-    """Return the fetch of a page for its own sake."""
+    """Return a verification fetch."""
     return VisitTask(Purpose.VERIFY, row.url, row.site_id, row.page_id)
 
 
 def refresh_task(row: RefreshRow) -> VisitTask:
-    """Return the fetch of an announced page for what changed on it."""
+    """Return a refresh of an announced page."""
     return VisitTask(
         purpose=Purpose.REFRESH,
         url=row.url,
@@ -84,8 +83,8 @@ def refresh_task(row: RefreshRow) -> VisitTask:
 
 
 def hub_task(hub: HubRow) -> VisitTask:
-    """Return the visit of a hub, with what spares us a body that we know."""
-    # Without a baseline the page must be read, so nothing that would spare us the body is sent.
+    """Return the visit of a hub, conditional if it has a baseline."""
+    # Without a baseline the page must be read, so the request is unconditional.
     known = hub.baseline_at is not None
     return VisitTask(
         purpose=Purpose.HUB,
@@ -106,27 +105,24 @@ class Outcome:
     task: VisitTask
     response: Response
     body_md5: str | None = None
-    """Of the body, None when there was none."""
+    """None when there was no body."""
     page: Page | None = None
     """None when there was nothing (new) to read."""
     text: PageText | None = None
-    """What topics judge; None when they do not, or there was nothing (new) to read."""
+    """What topics judge; None = they do not, or there was nothing new."""
     read: ReadText | None = None
-    """The page's text, which is kept; None when it was read as a hub, or there was nothing new."""
+    """The page's text, to be stored; None = read as a hub, or nothing new."""
 
     @property
     def unchanged(self) -> bool:
-        """Whether the page is byte for byte what it was at the last visit."""
+        """Whether the body is the same as at the last visit."""
         if self.response.status is FetchStatus.NOT_MODIFIED:
             return True
         return self.body_md5 is not None and self.body_md5 == self.task.body_md5
 
 
 def visit(task: VisitTask, fetch: Fetch) -> Outcome:
-    """Carry out *task*. Whatever goes wrong is in the outcome's status.
-
-    A body with the MD5 of the last one is not parsed.
-    """
+    """Carry out *task*; failures are in the outcome's status. A body with the last MD5 is not parsed."""
     response = fetch(Request(task.url, etag=task.etag, last_modified=task.last_modified))
     if task.purpose is Purpose.ROBOTS:
         return Outcome(task, follow_robots(fetch, response))
@@ -154,7 +150,7 @@ def visit(task: VisitTask, fetch: Fetch) -> Outcome:
 
 
 def _with_header_links(page: Page, response: Response) -> Page:
-    """Let the ``Link`` header say where the page's WebSub hub is, before the page itself (section 4)."""
+    """Take the WebSub hub from the ``Link`` header, else from the page (WebSub, section 4)."""
     named = link_targets(response.url, response.headers.get("link"))
     return replace(
         page,
@@ -164,10 +160,10 @@ def _with_header_links(page: Page, response: Response) -> Page:
 
 
 def topic_text(page: Page, body: bytes, content_type: str = "") -> PageText:
-    """Return what topics judge of a page that was parsed from *body*, its text being asked for."""
+    """Return what topics judge of a page parsed, with its text, from *body*."""
     if page.kind is not PageKind.HTML:
         return page_text(page)
-    # Only who has topics loads the extractor.
+    # The extractor is loaded only if there are topics.
     from incremental.parse.main_text import main_text  # noqa: PLC0415
 
     html, _ = decode_body(body, content_type)

@@ -1,10 +1,10 @@
-"""A round of the crawler: which page is next, what came of a visit, when it is visited again.
+"""A round of the crawler: which page is next, what came of the visit, when it is visited again.
 
 ::
 
-    frontier ── engine ── crawler          what is due, visits under way, one step after another
+    frontier ── engine ── crawler ── facts          what is due, visits under way, one step after another
       │  │                   │
-      │  sites             hub_visits ── coverage_watch · path_alias_watch · probes
-      │  a watched site    what a visit of a hub leads to
-    host_gate              what robots.txt, politeness and the host allow; single fetches ask it, too
+      │  sites               ├─ rescheduling        the next visit
+      │                      └─ overflows · coverage_watch · path_alias_watch · given_feeds · topics
+    host_gate                   what robots.txt, politeness and the host allow; single fetches ask it, too
 """

@@ -1,7 +1,4 @@
-"""Choosing, twice a day, the articles of a site that are monitored for links that no list shows.
-
-The rule is in :mod:`incremental.decide.articles`; here its evidence is read from the store.
-"""
+"""Choosing a site's monitored articles twice a day; the rule is in :mod:`incremental.decide.articles`."""
 
 from __future__ import annotations
 
@@ -16,19 +13,19 @@ from store import Store
 from store.enums import HubKind, HubRole
 from store.values import ARTICLE, MonitoredArticle, NewHub
 
-# How long hubs must have shown an article: what leaves a list sooner was news.
+# How long hubs must have shown an article; what leaves a list sooner was news.
 SETTLED_SECONDS = 14 * DAY
 REFRESH_SECONDS = 0.5 * DAY
 
 
 class ArticleMonitor:
-    """Keeps the monitored articles of each site up to date. The crawler's thread owns it."""
+    """Keeps the monitored articles of each site up to date. Used by the crawler's thread only."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def refresh(self, site: WatchedSite, now: float) -> None:
-        """Choose again if half a day has passed; in a site's first two weeks nothing can be announced."""
+        """Choose again every half day, after a site's first two weeks."""
         if site.articles_gained_at == -inf:
             since = now - AFTER_GAIN_SECONDS
             site.articles_gained_at = self._store.read.article_gained_at(site.row.id, since)
@@ -49,7 +46,7 @@ class ArticleMonitor:
         site.allocation.articles = _share(site, monitored, len(plan.begin) - len(plan.end))
 
     def hasten(self, site: WatchedSite, now: float) -> None:
-        """Read the articles of a site sooner, because one of them has just led to a new page."""
+        """Bring a site's articles forward if one of them has just led to a new page."""
         if site.articles_gained_at == now:
             latest = now + SOON_ARTICLE_SECONDS
             self._store.write.hasten_hubs(site.row.id, ARTICLE, latest=latest)

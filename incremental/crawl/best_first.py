@@ -5,10 +5,9 @@
     offer(url, promise) -> [100,000 URLs, best first, then oldest] -> take()
                              the least promising fall out when full     k in a row from k hosts
 
-Breadth first is the special case in which all promises are equal. A value in memory: no clock, no
-store; the caller says what it fetched. In the product it orders the leads out of every watched site
-(:mod:`.topic_fetches`): a watched site's own pages wait in the store, in the order of a column, and its
-hosts take turns already. The benchmark's crawls run on it alone.
+With equal promises it is breadth-first. It has no clock and no store. The product orders external
+candidates with it (:mod:`.topic_fetches`); a watched site's own pages wait in the store, ordered by a
+column, and its hosts take turns anyway. Benchmark crawls use it alone.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import heapq
 from collections import OrderedDict
 from urllib.parse import urlsplit
 
-# URLs that wait at most, as in the paper's experiments.
+# Most URLs that may wait, as in the paper's experiments.
 QUEUE_LIMIT = 100_000
 
 _Rank = tuple[float, int]
@@ -25,11 +24,11 @@ _Rank = tuple[float, int]
 
 
 class BestFirstQueue:
-    """URLs that wait for a fetch, each once, best first and then oldest.
+    """URLs that wait for a fetch, each once, best first, then oldest.
 
-    *distinct_hosts* is the paper's k: so many pages taken in a row are of as many hosts, as far as
-    that many hosts wait; 1 = hosts do not matter. With fewer hosts waiting, the one that was left
-    alone for longest is next, so a crawl of a single site does not stand still.
+    *distinct_hosts* is the paper's k: any k pages in a row are of k hosts, if so many wait; 1 = hosts do
+    not matter. With fewer hosts, the one not used for longest is next, so that a crawl of a single site
+    does not stop.
     """
 
     def __init__(self, limit: int = QUEUE_LIMIT, *, distinct_hosts: int = 1) -> None:
@@ -44,7 +43,7 @@ class BestFirstQueue:
         self._recent: OrderedDict[str, None] = OrderedDict()
         self._clock = 0
         self.dropped = 0
-        """URLs that fell out or were not let in because better ones filled the queue."""
+        """URLs dropped or refused because better ones filled the queue."""
 
     def __len__(self) -> int:
         return len(self._ranks)
@@ -53,10 +52,7 @@ class BestFirstQueue:
         return url in self._ranks
 
     def offer(self, url: str, promise: float) -> bool:
-        """Let *url* wait, or give one that waits a new promise; False when it found no room.
-
-        A URL keeps its age whatever its promise becomes.
-        """
+        """Add *url*, or change its promise but not its age; False if there was no room."""
         known = self._ranks.get(url)
         if known is None:
             self._clock += 1
@@ -70,16 +66,16 @@ class BestFirstQueue:
         return self._drop_worst() != url
 
     def promise(self, url: str) -> float | None:
-        """Return what a URL promises; None = it does not wait."""
+        """Return the promise of *url*; None = it does not wait."""
         known = self._ranks.get(url)
         return None if known is None else -known[0]
 
     def discard(self, url: str) -> None:
-        """Take *url* out, if it waits."""
+        """Remove *url*, if it waits."""
         self._ranks.pop(url, None)
 
     def take(self) -> str | None:
-        """Take out the next URL to fetch; None when none waits."""
+        """Remove and return the next URL to fetch; None = none waits."""
         url = self._next_of_new_host() or self._next_of_oldest_host()
         if url is None:
             return None
@@ -118,7 +114,7 @@ class BestFirstQueue:
         heapq.heapify(self._worst)
 
     def _drop_worst(self) -> str:
-        """Drop the least promising URL, of equals the youngest."""
+        """Drop the least promising URL, the youngest of equals."""
         while True:
             negated, age, url = heapq.heappop(self._worst)
             if self._ranks.get(url) == (-negated, -age):

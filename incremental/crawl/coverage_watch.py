@@ -1,7 +1,4 @@
-"""Working out, now and then, which hubs of a site rest because others show all that they show.
-
-The rule is in :mod:`incremental.revisit.coverage`; here its evidence is read from the store.
-"""
+"""Computing which hubs of a site are covered; the rule is in :mod:`incremental.revisit.coverage`."""
 
 from __future__ import annotations
 
@@ -19,26 +16,25 @@ logger = logging.getLogger("hubwatch.coverage")
 REFRESH_SECONDS = 0.5 * DAY
 REPLAN_SECONDS = HOUR / 2
 REPLAN_ANYWAY_SECONDS = 6 * HOUR
-# How far the price must have fallen for hubs to be due noticeably sooner.
+# The price must have fallen this far before hubs are due noticeably sooner.
 REPLAN_PRICE = 0.9
 REPLAN_TOLERANCE_SECONDS = 5 * MINUTE
 REFRESH_BASELINES = 10
-# A hub shows a page in time when it does so this soon after it was announced, or at its next visit.
+# A hub shows a page in time if it does so this soon after the announcement, or at its next visit.
 IN_TIME_SECONDS = 6 * HOUR
-# How long older pages that a list gained speak for it: a feed that never shows them does not cover
-# it.
+# How long gained older pages count as evidence: a feed that never shows them does not cover the list.
 GAINED_SECONDS = 30 * DAY
 _PREFERENCE = {HubKind.FEED: 3.0, HubKind.HTML: 1.0, HubKind.SITEMAP: 2.0}
 
 
 class CoverageWatch:
-    """Keeps the cover of each site up to date."""
+    """Keeps the coverage of each site up to date."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def refresh(self, site: WatchedSite, now: float, *, at_once: bool = False) -> None:
-        """Work the cover out again if half a day has passed, or enough hubs were read first."""
+        """Compute coverage again after half a day, or after enough first visits of hubs."""
         fresh = now - site.coverage_at < REFRESH_SECONDS and site.baselines < REFRESH_BASELINES
         if fresh and not at_once:
             return
@@ -60,12 +56,14 @@ class CoverageWatch:
             if hub.page_id in before and not covered:
                 due_at = site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
                 self._store.write.update_hub(hub.page_id, due_at=due_at)
-        logger.debug("%s: %d of %d hubs rest", site.row.name, len(site.coverage.covered), len(hubs))
+        logger.debug(
+            "%s: %d of %d hubs are covered", site.row.name, len(site.coverage.covered), len(hubs)
+        )
 
     def replan(self, site: WatchedSite, now: float) -> None:
-        """Bring visits forward that have become due sooner, because the price has fallen since.
+        """Bring visits forward after the price has fallen.
 
-        Nothing else would notice: a hub is asked again only when its old time comes.
+        Otherwise a hub's due time is computed again only when the old one comes.
         """
         back = now < site.planned_at  # the clock went back: every due time is too far off
         if now - site.planned_at < REPLAN_SECONDS and not back:
@@ -99,7 +97,7 @@ class CoverageWatch:
                 pages[hub].add(page)
         evidence = self._store.read.announced_shown(site_id)
         if len({page for _, page, _, _ in evidence}) >= MIN_ANNOUNCED:
-            # Alone they must not decide: where a site takes in its past, its news need not stand.
+            # Never as the only evidence: where a site imports its past, its news need not appear.
             evidence += self._store.read.gained_shown(site_id, now - GAINED_SECONDS)
         for hub, page, seen_at, announced_at in evidence:
             if hub in announced and seen_at <= announced_at + patience[hub]:

@@ -1,4 +1,4 @@
-"""The crawler: one round after another, as steps that are given the time.
+"""The crawler: one round after another, as steps that take the time as a parameter.
 
 ::
 
@@ -6,7 +6,7 @@
     store         engine     store      decide      revisit policy     store
     + frontier    (threads)             (pure)                         1 transaction
 
-:meth:`Crawler.step` does whatever can be done at *now* and says when it wants to be called next.
+:meth:`Crawler.step` does whatever can be done at *now* and returns when it wants to be called next.
 The daemon repeats it under a real clock, the replay under a simulated one.
 """
 
@@ -44,16 +44,16 @@ from store.record import to_json
 from store.updates import SiteUpdate
 from store.values import HostRow, NewHub, SeenLink, VisitPlan, VisitRecord
 
-# By how much the clock may go back unnoticed: a machine's clock is set by seconds all the time.
+# The clock may go back this far unnoticed: clocks are corrected by seconds all the time.
 CLOCK_BACK_SECONDS = 60.0
 MAX_FEEDS_AT_ONCE = 2
 
 Announced = Callable[[VisitRecord, Sequence[int]], None]
-"""Called after each recorded visit with the record and the ids of the pages that were announced."""
+"""Called after each recorded visit with the record and the ids of the announced pages."""
 
 
 class Crawler:
-    """Carries out rounds. One thread calls it; visits run in the engine's."""
+    """Runs rounds. Called from one thread; visits run in the engine's."""
 
     def __init__(  # noqa: PLR0913 - the one place where everything meets
         self,
@@ -91,16 +91,15 @@ class Crawler:
         )
 
     def load(self, now: float) -> None:
-        """Read sites and topics from the store: at the start, and when another process changed them."""
+        """Read sites and topics from the store: at start, and after another process changed them."""
         self.topics.load(now)
         self.frontier.likely_first = self.topics.active
         self.frontier.load(now)
 
     def step(self, now: float, when_done: Callable[[], object] | None = None) -> float:
-        """Record what came in, start what is due; return when to call again (unix seconds).
+        """Record finished visits, start due ones; return when to call again (unix seconds).
 
-        While visits are under way that moment may be far off: *when_done* is called from a worker's
-        thread when one ends, and means "call step soon".
+        *when_done* is called from a worker thread when a visit ends, and means "call step soon".
         """
         if now < self._stepped_at - CLOCK_BACK_SECONDS:
             self.frontier.set_back(self._stepped_at - now, now)
@@ -124,17 +123,17 @@ class Crawler:
         return self._wake_at
 
     def drain(self, now: float) -> None:
-        """Record what came in, and start nothing."""
+        """Record finished visits; start nothing."""
         for outcome in self._engine.finished():
             self._settle(outcome, now)
         self.topics.keep(now, at_once=True)
 
     def catch_up(self, now: float) -> bool:
-        """Judge a few pages that were found before a topic was; return whether there are more."""
+        """Judge a few pages that are older than a topic; return whether there are more."""
         return self.topics.catch_up(now)
 
     def is_due(self, now: float, patience_seconds: float) -> bool:
-        """Return whether something is due that politeness delays by no more than *patience_seconds*."""
+        """Whether something is due that politeness delays by at most *patience_seconds*."""
         return self.frontier.is_due(now, patience_seconds)
 
     @property
@@ -170,7 +169,7 @@ class Crawler:
         self.frontier.refresh(site, now)
 
     def _decide(self, outcome: Outcome, site: WatchedSite | None, now: float) -> Decision | None:
-        """Gather the facts and decide; None when the page was removed meanwhile."""
+        """Gather the facts and decide; None = the page was removed meanwhile."""
         if outcome.task.purpose is Purpose.VERIFY:
             page = self._facts.of_page(outcome, site, now)
             return None if page is None else decide_verification(outcome, page)
@@ -190,7 +189,7 @@ class Crawler:
         host: HostRow | None,
         now: float,
     ) -> None:
-        """Carry a decision out: bodies, the schedule, then all rows in one transaction, then memory."""
+        """Carry out a decision: bodies, schedule, then all rows in one transaction, then memory."""
         record = decision.record
         if decision.keep_body:
             self._keep_body(decision, outcome)
@@ -213,7 +212,7 @@ class Crawler:
             self._announced(record, announced)
 
     def _keep_body(self, decision: Decision, outcome: Outcome) -> None:
-        """Put a body into the cache; of a hub's the latest two stay, because they explain a change."""
+        """Cache the body; of a hub the last two stay, because they explain a change."""
         hub, digest, url = decision.hub, outcome.body_md5, outcome.task.url
         if digest is None:
             return
@@ -225,7 +224,7 @@ class Crawler:
             self._store.cache.forget(url, keep=keep)
 
     def _follow_up(self, record: VisitRecord, site: WatchedSite, now: float) -> None:
-        """Queue what a recorded visit makes urgent, and look after what is worked out now and then."""
+        """Queue what a recorded visit makes urgent, and refresh what is computed periodically."""
         if "scope" in record.site_fields:
             self._given_feeds.rename(record.page_id, site)
         self._overflows.settle(record, site, now)
@@ -236,16 +235,16 @@ class Crawler:
         self._articles.hasten(site, now)
 
     def _settle_topic_fetch(self, outcome: Outcome, now: float) -> None:
-        """Let topics learn from an example, or follow a lead to a new site."""
+        """Let topics learn from an example, or follow an external candidate to a new site."""
         if outcome.task.purpose is Purpose.ROBOTS:
-            return  # what waited for it is due as before
+            return  # the fetch that waited for it is due as before
         before = self.topics.active
         found_site = self.topics.settle_topic_fetch(outcome, now)
         if found_site or self.topics.active != before:
             self.load(now)
 
     def _refuse(self, outcome: Outcome, now: float) -> None:
-        """Record a fetch that robots.txt denies: a page is announced all the same, it is only not read."""
+        """Record a fetch denied by robots.txt: the page is announced all the same, only not read."""
         if not outcome.task.site_id:
             self._settle_topic_fetch(outcome, now)
             return
@@ -255,9 +254,9 @@ class Crawler:
             self._apply(decision, outcome, site, None, now)
 
     def _verify(self, record: VisitRecord, site: WatchedSite) -> None:
-        """Read at once the pages that are news unless they are hubs, or not there.
+        """Queue pages that are news unless they turn out to be hubs or missing.
 
-        Before them the feed of a section that came up: it lists at once what its pages lead to one by one.
+        The feed of a new section goes first: it lists at once what its pages link to one by one.
         """
         for page_id in self._new_feeds(record, site):
             site.urgent.push_first(page_id)
@@ -269,7 +268,7 @@ class Crawler:
         site.urgent.verify(*waiting, *again)
 
     def _new_feeds(self, record: VisitRecord, site: WatchedSite) -> list[int]:
-        """Return the feeds that a page names and that were never read, once most of the site is known."""
+        """Return unread feeds that a page names, once most of the site is known."""
         named = [
             link.canonical_key
             for link in record.more_pages
@@ -286,7 +285,7 @@ class Crawler:
         ]
 
     def _learn_sitemaps(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
-        """Make the sitemaps that robots.txt names known as hubs."""
+        """Add the sitemaps that robots.txt names as hubs."""
         links = []
         for address in self.frontier.gate.sitemaps(outcome.task.url):
             url = normalize(address)

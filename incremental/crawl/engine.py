@@ -1,7 +1,7 @@
-"""Running visits: an executor, whichever it is, behind three small questions.
+"""Running visits on any executor.
 
-Threads by default; a process pool or a Dask client's executor run the same tasks, because a visit is
-a function of its task. Replays and tests run each at once (:mod:`incremental.threads`).
+Threads by default; a process pool or a Dask client's executor works as well, because a visit is a
+function of its task. Replays and tests run each visit at once (:mod:`incremental.threads`).
 """
 
 from __future__ import annotations
@@ -37,17 +37,14 @@ class Engine:
         return not self._running
 
     def start(self, task: VisitTask, when_done: Callable[[], Any] | None = None) -> None:
-        """Begin a visit; *when_done* is called from whatever thread finished it."""
+        """Start a visit; *when_done* is called from the thread that finished it."""
         future = self._executor.submit(visit, task, self._fetch)
         self._running[future] = task
         if when_done is not None:
             future.add_done_callback(lambda _: when_done())
 
     def finished(self) -> list[Outcome]:
-        """Return the outcomes that came since the last call, in the order in which visits began.
-
-        A bug in a visit is one page's trouble, and not every site's.
-        """
+        """Return the outcomes since the last call, in order of start."""
         outcomes = []
         for future in [one for one in self._running if one.done()]:
             task = self._running.pop(future)
@@ -55,7 +52,7 @@ class Engine:
                 outcomes.append(future.result())
             except (
                 Exception
-            ):  # a bug of one page must not stop the others; it is logged with its trace
+            ):  # a bug in one visit must not stop the others; it is logged with its trace
                 logger.exception("a visit of %s failed; this is a bug, please report it", task.url)
                 detail = "internal error, see the log"
                 failed = Response(task.url, FetchStatus.INTERNAL_ERROR, detail=detail)
@@ -63,6 +60,6 @@ class Engine:
         return outcomes
 
     def wait(self, timeout_seconds: float | None = None) -> None:
-        """Wait until a visit is finished, or the time is over."""
+        """Wait until a visit ends, or the timeout."""
         if self._running:
             wait(self._running, timeout=timeout_seconds, return_when=FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""Gathering the facts that bear on a visit: the one place where a decision's questions reach the store."""
+"""Gathering the facts that bear on a visit: the one place where decisions read the store."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ from store.answers.values import RefreshRow
 from store.enums import HubKind, HubRole, PageState
 from store.values import ARTICLE, HubRow, KnownPage, SeenLink, VerificationRow
 
-# Share of the daily limit of new pages from which a visit's unknown links are counted against it.
+# From this share of the daily limit of new pages on, a visit's unknown links are counted against it.
 QUOTA_MATTERS = 0.02
-# How long the index of a site's URLs, the context of its links, is used.
+# How long the index of a site's URLs is used.
 INDEX_SECONDS = 6 * HOUR
 MAX_FOLDERS = 10
-# A page that came up on another hub no longer before its feed than this is as new as its entry.
+# A page that another hub showed at most this long before its feed is as new as its entry.
 OVERLOOKED_SECONDS = DAY
 
 
@@ -94,7 +94,7 @@ class FactReader:
     # Hubs.
 
     def of_hub(self, outcome: Outcome, site: WatchedSite, now: float) -> HubFacts | None:
-        """Return what bears on the visit of a hub, None when the hub was removed meanwhile."""
+        """Return the facts for a hub; None = it was removed meanwhile."""
         hub = self._store.read.hub(outcome.task.page_id)
         if hub is None:
             return None
@@ -116,7 +116,7 @@ class FactReader:
         return self._of_read_hub(outcome, replace(facts, hub=_as_read(hub, page)), page, site)
 
     def _awaits_event(self, row: VerificationRow | None) -> bool:
-        """Return whether a list gained this old page, and no event has announced it yet."""
+        """Whether a list gained this old page, and no event has announced it yet."""
         if row is None or row.state != PageState.BACKFILL:
             return False
         return self._store.backfills.event_of(row.page_id) is None
@@ -159,9 +159,9 @@ class FactReader:
     def _first_reading(
         self, outcome: Outcome, page: Page, hub: HubRow, site: WatchedSite
     ) -> float | None:
-        """Return the probability that a page which only its address made a hub is one; None for others.
+        """Return the probability that a page which only its URL made a hub is one; None for others.
 
-        What a page has brought outranks what it looks like, so a hub with new pages stays one.
+        New pages outrank looks: a hub that has brought some stays one.
         """
         first = hub.baseline_at is None and hub.role == HubRole.LIST and hub.kind == HubKind.HTML
         if not first or hub.new_pages:
@@ -174,7 +174,7 @@ class FactReader:
         return self._scorer.score_page(link, text).probability
 
     def _is_leaf(self, page: Page, hub: HubRow, site: WatchedSite) -> bool:
-        """Return whether a page leads nowhere but where the seed leads: its links are the site's menu."""
+        """Whether a page links only to what the seed links to: the site's menu."""
         if hub.score >= SURE_SCORE:
             return False
         found = targets(
@@ -186,7 +186,7 @@ class FactReader:
         return {t.canonical_key for t in found} <= menu
 
     def _view(self, facts: HubFacts, page: Page, site: WatchedSite, *, leading: bool) -> HubView:
-        """Look up what bears on the links of a hub."""
+        """Return the facts about the links of a hub."""
         read, hub, found, now = self._store.read, facts.hub, facts.found, facts.now
         known = read.known(site.row.id, [t.canonical_key for t in found])
         visible = read.visible(hub.page_id)
@@ -206,7 +206,7 @@ class FactReader:
             known=known,
             visible=frozenset(visible),
             young=self._young(hub),
-            # What users said outranks the classifier.
+            # Users' labels outrank the classifier.
             scores=self._scores(unknown, hub, site, now) | said,
             corrected=corrected,
             counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
@@ -230,13 +230,13 @@ class FactReader:
         return replace(view, guesses=self._topics.guess(page, view))
 
     def _young(self, hub: HubRow) -> frozenset[int]:
-        """Return what was new on the hub at its last visit, if it was known by then."""
+        """Return the ids of pages new on the hub at its last visit, if that was not its first."""
         if hub.baseline_at is None or hub.visited_at is None or hub.baseline_at == hub.visited_at:
             return frozenset()
         return frozenset(self._store.read.first_shown(hub.page_id, hub.visited_at))
 
     def _quota(self, site_id: int, unknown: int, now: float) -> int:
-        """Return how many new pages the site may still have today; counted when it may matter."""
+        """Return how many new pages the site may still announce today; counted only if it may matter."""
         limit = self._settings.news.max_per_day
         if unknown < QUOTA_MATTERS * limit:
             return limit
@@ -254,7 +254,7 @@ class FactReader:
         return score_targets(unknown, self._scorer, self.context(site, now), depth=depth)
 
     def context(self, site: WatchedSite, now: float) -> SiteContext:
-        """Return what the site's URLs and the verdicts on its pages say, not older than some hours."""
+        """Return the site's context, at most six hours old."""
         if site.context is None or now - site.context.made_at > INDEX_SECONDS:
             site.context = read_context(self._store, site.row.id, now)
         return site.context
@@ -280,7 +280,7 @@ class FactReader:
     def _section(
         self, page: Page, own: str, site: WatchedSite, now: float, *, found_by: int | None = None
     ) -> Section | None:
-        """Return what came up with a new page; *found_by* is the hub that showed it."""
+        """Return what appeared with a new page; *found_by* is the hub that showed it."""
         read = self._store.read
         found = targets(page.links, site.scope, path_aliases=site.path_aliases, own=own)
         came_up = self._came_up(folders_of(own, found), site, now)
@@ -312,7 +312,7 @@ class FactReader:
     # Pages.
 
     def of_page(self, outcome: Outcome, site: WatchedSite | None, now: float) -> PageFacts | None:
-        """Return what bears on a page that was fetched for verification; None = it was removed."""
+        """Return the facts for a verification fetch; None = the page was removed."""
         row = self._store.read.verification(outcome.task.page_id)
         if row is None:
             return None
@@ -331,8 +331,8 @@ class FactReader:
     def _elsewhere(
         self, outcome: Outcome, row: VerificationRow | RefreshRow, site: WatchedSite
     ) -> Elsewhere | None:
-        """Return the address that a page has by its redirect or its canonical link, if it is another."""
-        # The same body under another address is not read, and has moved all the same.
+        """Return a page's other address, by its redirect or its canonical link."""
+        # The same body under another address is not parsed, but has moved all the same.
         canonical = outcome.page.canonical_url if outcome.page is not None else None
         url = normalize(canonical or outcome.response.url)
         if url is None or canonical_key(url) == row.canonical_key:
@@ -341,9 +341,9 @@ class FactReader:
         return Elsewhere(url, known, in_reach=site.scope.verdict(url).inside and not trap(url))
 
     def _onward(self, outcome: Outcome, row: VerificationRow, site: WatchedSite) -> Onward | None:
-        """Return where an entry of a given feed leads on to; None for any other page.
+        """Return where an entry of a given feed redirects; None for any other page.
 
-        A chain of redirects between strange hosts ends after the first.
+        A chain of redirects between foreign hosts ends after the first.
         """
         location = normalize(outcome.response.location or "")
         redirected = outcome.response.status is FetchStatus.REDIRECTED
@@ -361,7 +361,7 @@ class FactReader:
         return Onward(location, known, known is not None and _was_overlooked(known, row))
 
     def of_refresh(self, outcome: Outcome, site: WatchedSite, now: float) -> RefreshFacts | None:
-        """Return what bears on an announced page that was fetched again; None = it was removed."""
+        """Return the facts for a refresh; None = the page was removed."""
         row = self._store.answers.check(outcome.task.page_id)
         if row is None:
             return None
@@ -383,10 +383,7 @@ class FactReader:
         )
 
     def _gained(self, outcome: Outcome, row: RefreshRow, site: WatchedSite) -> Sequence[SeenLink]:
-        """Return the pages that an article leads to, did not lead to when it was kept, and nobody knew.
-
-        It is compared with its body in the cache, as a hub is with its last visit.
-        """
+        """Return unknown pages that an article links to and its cached body does not."""
         page = outcome.page
         if page is None or page.kind is not PageKind.HTML or not row.body_md5:
             return ()
@@ -407,14 +404,14 @@ class FactReader:
 
 
 def _as_read(hub: HubRow, page: Page) -> HubRow:
-    """Return a hub of the kind that its body turned out to be."""
+    """Return the hub with the kind of its body."""
     if page.kind is PageKind.FEED:
         return replace(hub, kind=HubKind.FEED)
     return replace(hub, kind=HubKind.HTML if page.kind is PageKind.HTML else HubKind.SITEMAP)
 
 
 def _redirect_target(outcome: Outcome, site: WatchedSite) -> RedirectTarget | None:
-    """Return where a redirect to another host leads to."""
+    """Return where a redirect to another host leads."""
     url = normalize(outcome.response.location or "")
     if url is None:
         return None
@@ -426,12 +423,12 @@ def _redirect_target(outcome: Outcome, site: WatchedSite) -> RedirectTarget | No
 def _may_be_old(
     found: Sequence[SeenLink], known: Mapping[str, KnownPage], visible: set[int], hub: HubRow
 ) -> bool:
-    """Return whether a link that the hub did not show names a date: it may be old."""
+    """Whether a link that the hub did not show before is dated, so that it may be old."""
     here = {one for one, page in known.items() if page.id in visible}
     return any(t.canonical_key not in here and dated(t, hub) is not None for t in found)
 
 
 def _was_overlooked(known: KnownPage, entry: VerificationRow) -> bool:
-    """Return whether a known page became known only about when the feed showed its entry."""
+    """Whether a known page was first seen only about when the feed showed its entry."""
     silent = known.state == PageState.KNOWN and known.announced_at is None and not known.is_hub
     return silent and known.first_seen_at > entry.first_seen_at - OVERLOOKED_SECONDS

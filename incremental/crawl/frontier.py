@@ -1,17 +1,17 @@
 """The frontier: what may be fetched now, and when something may be next.
 
-For each site in turn (the one that may be asked first)::
+For each site in turn, the one that may be asked first::
 
-    something urgent?    -> first, whatever the budget says (a list overflowed)
+    something urgent?    -> first, even over budget (a list overflowed)
     budget spent?        -> wait for the next grant
-    a share of the site  -> known hubs · new hubs · new pages themselves, whose turn it is
-    nothing of it is due -> an announced page again; or its share, if known hubs never leave any
+    allocation           -> the class whose turn it is: known hubs, new hubs, new pages, ...
+    nothing due          -> a refresh; or its share, if known hubs never leave any
     the host gate        -> busy or owed a pause? robots.txt first? denied? (recorded, no request)
 
-Urgent fetches of topics (example pages, leads to new sites) go before all sites. They pass the same gate,
-and cost the budget of the site in whose scope they lie, if there is one.
+Fetches of topics (example pages, external candidates) go before all sites. They pass the same gate, and
+count against the site in whose scope they lie, if any.
 
-It remembers what is under way; everything that must outlive the process is in the store.
+Only what is under way is in memory; everything that must survive the process is in the store.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ from store import Store
 from store.enums import HubClass, PageState, SiteStatus
 from store.values import ARTICLE, HostRow, HubRow
 
-# When a site is asked again that had less to do than it seemed.
+# When to ask again a site that had less to do than expected.
 SOON_SECONDS = 1.0
-# How long a site may have nothing due until it is looked whether the price has fallen.
+# A site with nothing due is checked for a lower price this often.
 REPLAN_SECONDS = HOUR
 # How often a budget that all sites share is divided again.
 SHARE_SECONDS = 6 * HOUR
-# How many of the hubs longest overdue are compared.
+# How many of the most overdue hubs are compared.
 CHOICE = 8
-# Before a site was watched so long, its hubs are still being learned and leave nothing: on ten
-# recorded days of a busy news site one refresh in twenty requests doubled the mean delay of news.
+# Until a site was watched this long its hubs are still being learned and leave nothing for refreshes: on
+# ten recorded days of a busy news site one refresh in twenty requests doubled the mean delay of news.
 SETTLED_SECONDS = 7 * DAY
-# Rows of one site that are looked at in one go: each that may not be fetched now is put off.
+# Most rows of one site considered in one go; each that may not be fetched now is put off.
 MAX_TURNS = 64
 
 
 class Frontier:
-    """Chooses tasks. Not thread-safe: the crawler's thread owns it."""
+    """Chooses tasks. Used by the crawler's thread only."""
 
     def __init__(  # noqa: PLR0913 - all that may want something fetched
         self,
@@ -75,14 +75,14 @@ class Frontier:
         self._replan = replan
         self._topic_fetches = topic_fetches
         self.likely_first = False
-        """Whether looks are taken by what topics expect of them."""
+        """Whether verification fetches are ordered by what topics expect of them."""
         self._settings = settings
         self._make_policy = make_policy
         self._refuse = refuse
         self.gate = HostGate(store, settings)
         self._sites: dict[int, WatchedSite] = {}
         self._waiting: dict[str, set[int]] = {}
-        """Ids of sites by the busy host that they wait for."""
+        """Ids of waiting sites, by the busy host."""
         self._queue: list[tuple[float, int]] = []
         self._change_hints = ChangeHints(store)
         self._shared_at = 0.0
@@ -90,7 +90,7 @@ class Frontier:
     # Sites.
 
     def load(self, now: float) -> None:
-        """Read the watched sites from the store: at the start, and when another process changed them."""
+        """Read the watched sites from the store: at start, and after another process changed them."""
         rows = {row.id: row for row in self._store.read.sites() if row.state == SiteStatus.ACTIVE}
         starts = not self._sites
         for gone in set(self._sites) - set(rows):
@@ -113,10 +113,10 @@ class Frontier:
             self.refresh(site, now)
 
     def set_back(self, seconds: float, now: float) -> None:
-        """Plan again after the clock went back by so much: what was planned lies too far off.
+        """Plan again after the clock went back, which put everything planned too far off.
 
-        Hosts keep what they were owed, no longer. Pages and hubs found just before and not read yet
-        wait until the old time comes again.
+        Hosts are owed what they were owed before. Pages and hubs found just before and not read yet wait
+        until the old time comes again.
         """
         self.gate.set_back(seconds)
         self._queue.clear()
@@ -126,12 +126,12 @@ class Frontier:
             self.refresh(site, now)
 
     def resume(self, now: float) -> None:
-        """Note that nobody looked after the sites until now: the process was suspended."""
+        """Note that the process was suspended until now."""
         for site in self._sites.values():
             site.resumed_at = now
 
     def share_again(self, now: float) -> None:
-        """Divide a budget that all sites share again, by what they have been found to need."""
+        """Divide a shared budget again, by what sites have turned out to need."""
         if now - self._shared_at < SHARE_SECONDS and now >= self._shared_at:
             return
         self._shared_at = now
@@ -144,7 +144,7 @@ class Frontier:
             self.refresh(site, now)
 
     def note(self, page_id: int, change: Callable[[HubState], HubState], now: float) -> None:
-        """Change what is known of a hub for other reasons than a visit, and plan its next one again."""
+        """Change a hub's state for other reasons than a visit, and reschedule it."""
         hub = self._store.read.hub(page_id)
         site = self._sites.get(hub.site_id) if hub is not None else None
         if hub is not None and site is not None:
@@ -152,22 +152,22 @@ class Frontier:
             self.refresh(site, now)
 
     def site(self, site_id: int) -> WatchedSite | None:
-        """Return a watched site, None when it was removed or paused."""
+        """Return a watched site; None = it was removed or paused."""
         return self._sites.get(site_id)
 
     def sites(self) -> list[WatchedSite]:
-        """Return the watched sites."""
+        """Return all watched sites."""
         return list(self._sites.values())
 
     # When.
 
     def refresh(self, site: WatchedSite, now: float) -> None:
-        """Look up when *site* has something due, and queue it for then."""
+        """Queue *site* for when it has something due."""
         site.next_due_at = self._next_due_at(site, now)
         heapq.heappush(self._queue, (self._ready_at(site, now), site.row.id))
 
     def _next_due_at(self, site: WatchedSite, now: float) -> float:
-        """Return when any class of work of *site* has something due and its share allows it."""
+        """Return when any class of fetches has something due that its share allows."""
         read, site_id = self._store.read, site.row.id
         hub_at = read.next_hub_due_at(site_id)
         bounded = (
@@ -188,9 +188,9 @@ class Frontier:
         return in_window(max(min(site.urgent_at(now), planned_at), owed), site.terms)
 
     def is_due(self, now: float, patience_seconds: float) -> bool:
-        """Return whether something is due at *now* that politeness delays by no more than *patience_seconds*.
+        """Whether something is due at *now* that politeness delays by at most *patience_seconds*.
 
-        What will be due only later does not count: a single run would go on from one to the next.
+        What becomes due later does not count, or a single run would never end.
         """
         return self._topic_fetches.next_at() <= now + patience_seconds or any(
             min(site.next_due_at, site.urgent_at(now)) <= now
@@ -199,11 +199,11 @@ class Frontier:
         )
 
     def wake_at(self, now: float) -> float:
-        """Return when there may be something to do; infinite when nothing is planned."""
+        """Return when there may be something to do; infinite = nothing is planned."""
         return min(self._next_site_at(now), self._topic_fetches.next_at())
 
     def _next_site_at(self, now: float) -> float:
-        """Return when the first site of the queue may be asked, stale entries being taken out."""
+        """Return when the first site of the queue may be asked; removes stale entries."""
         while self._queue:
             at, site_id = self._queue[0]
             site = self._sites.get(site_id)
@@ -218,7 +218,7 @@ class Frontier:
     # Tasks.
 
     def next_task(self, now: float) -> VisitTask | None:
-        """Return the next thing to fetch at *now* and mark its site and host as busy, or None."""
+        """Return the next fetch at *now* and mark its site and host as busy; None = nothing."""
         waiting: list[WatchedSite] = []
         task = self._topic_fetch(now)
         while task is None and self._next_site_at(now) <= now:
@@ -234,7 +234,7 @@ class Frontier:
         return task
 
     def _topic_fetch(self, now: float) -> VisitTask | None:
-        """Return the first urgent fetch whose host may be asked, or the robots.txt that it waits for."""
+        """Return the first topic fetch whose host may be asked, or the robots.txt that it needs."""
         for task in self._topic_fetches.due(now):
             answer = self.gate.ask(task.url, now)
             if answer.busy or answer.allowed_at > now:
@@ -246,9 +246,9 @@ class Frontier:
         return None
 
     def _enqueue_later(self, site: WatchedSite, now: float) -> None:
-        """Queue a site that had nothing to do after all: its host is busy, or its rows were pushed back."""
+        """Queue a site that had nothing to do after all: its host was busy, or its rows were put off."""
         if any(site.row.id in ids for ids in self._waiting.values()):
-            return  # release() queues it when the visit that it waits for ends
+            return  # release() queues it when its host is free
         self._replan(site, now)
         site.next_due_at = self._next_due_at(site, now)
         at = max(self._ready_at(site, now), now + SOON_SECONDS)
@@ -274,10 +274,10 @@ class Frontier:
         return None
 
     def _admit(self, task: VisitTask, answer: Answer, now: float) -> VisitTask | None:
-        """Return what the host gate lets pass now: the task, or the robots.txt that it waits for.
+        """Return what the host gate admits: the task, or the robots.txt that it needs.
 
-        None when the page was put off, which waits for its host alone (other pages of the site may have
-        other hosts), or when it is denied, which is recorded.
+        None if the page was put off (only this page: others of the site may be on other hosts), or
+        denied, which is recorded.
         """
         if answer.allowed_at > now:
             if task.purpose is Purpose.VERIFY:
@@ -298,7 +298,7 @@ class Frontier:
         return None
 
     def _candidate(self, site: WatchedSite, now: float) -> VisitTask | None:
-        """Return what *site* would fetch next: what is due of the share whose turn it is."""
+        """Return the next fetch of *site*: what is due in the class whose turn it is."""
         if site.open_at(now) > now:
             return None
         found: dict[Share, VisitTask] = {}
@@ -306,7 +306,7 @@ class Frontier:
             hub = self._due_hub(site, now, share)
             if hub is not None:
                 found[share] = hub_task(hub)
-        # News that waits is not held by the bound of looks; the budget holds it.
+        # News that waits to be announced is limited by the budget, not by verify_share.
         read, site_id, likely = self._store.read, site.row.id, self.likely_first
         verifications = read.due_verifications(site_id, now, pending=True, likely_first=likely)
         if not verifications and site.allows_at(Share.READ, now) <= now:
@@ -324,19 +324,19 @@ class Frontier:
         share = site.turn(found.keys(), now)
         site.allocation.count(share)
         if share in (Share.VERIFY, Share.READ) and not missing:
-            # A page that was missing takes no look from new ones: on a recorded site whose sitemap
-            # names pages twice, wrongly, new pages went without.
+            # Missing pages take no verification fetches from new ones: on a recorded site whose sitemap
+            # names pages twice, wrongly, new pages got none.
             site.allocation.draw(Share.READ)
         return found[share]
 
     def _refresh_starves(self, site: WatchedSite, now: float) -> bool:
-        """Return whether refreshing has saved up all it may, so that hubs must leave some of it."""
+        """Whether refreshes have saved up all they may, so that hubs must make room."""
         saved = site.allocation.saved(Share.REFRESH, site.terms.requests_per_day, now)
         settled = now - site.row.added_at >= SETTLED_SECONDS
         return settled and saved >= QUOTAS[Share.REFRESH].least
 
     def _refresh_task(self, site: WatchedSite, now: float) -> VisitTask | None:
-        """Return the announced page of the site to fetch again, if one is due and the share allows it."""
+        """Return a due refresh, if the share allows it."""
         if site.allows_at(Share.REFRESH, now) > now:
             return None
         for row in self._store.answers.due_refreshes(site.row.id, now):
@@ -345,15 +345,15 @@ class Frontier:
         return None
 
     def _due_hub(self, site: WatchedSite, now: float, share: Share) -> HubRow | None:
-        """Return the hub that most deserves its visit among those of a class that are due.
+        """Return the due hub of a class that most deserves a visit.
 
-        The policy is asked once more: what it knows may have moved since the rows were written.
+        The policy is asked again, because its state may have changed since the rows were written.
         """
         limit = CHOICE if share is Share.REVISIT else 1
         while due := self._store.read.due_hubs(site.row.id, now, HubClass(share), limit=limit):
             ready = []
             for hub in due:
-                # Visited before the clock went back: it would be pushed on and on.
+                # Visited before the clock went back, it would be put off again and again.
                 new = hub.visited_at is None or hub.visited_at > now
                 due_at = (
                     now if new else site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
@@ -369,10 +369,7 @@ class Frontier:
     # What came back.
 
     def release(self, outcome: Outcome, now: float) -> tuple[Outcome, HostRow]:
-        """Count a visit that ended, free its site and host; return it as far as robots.txt allows.
-
-        With it, what the host is owed now.
-        """
+        """Count a finished visit and free its site; return it, without a denied body, and the host's row."""
         task, response = outcome.task, outcome.response
         robots = task.purpose is Purpose.ROBOTS
         host = self.gate.release(task.url, response, now, robots=robots)
@@ -383,7 +380,7 @@ class Frontier:
             inside = (one for one in self._sites.values() if one.scope.verdict(task.url).inside)
             site = next(inside, None)
         if site is not None:
-            # Exploration and the reading of articles must not look like what known hubs need.
+            # Exploration and monitored articles must not count as what known hubs need.
             revisit = task.purpose is Purpose.HUB and not task.extra
             others = len(response.redirects) + (not revisit)
             per_day = site.terms.requests_per_day

@@ -1,13 +1,6 @@
-"""Feeds that the user gave: which site they are of, and where their entries lead.
+"""Feeds that the user gave: handing them over to their site, and naming sites after their articles.
 
-::
-
-    first entries of a given feed  ->  learn_site   the scope moves around the articles (a seed), and the
-                                                    site's own page is a hub; or the feed is opened: its
-                                                    entries count wherever they lie
-    a link that only leads on      ->  led_on       the page that it leads to is verified in its place
-
-What the rules are stands in :mod:`incremental.decide.feed_home`.
+The rules that find a feed's site are in :mod:`incremental.decide.feed_home`.
 """
 
 from __future__ import annotations
@@ -26,7 +19,7 @@ logger = logging.getLogger("hubwatch.feeds")
 
 
 def _may_go(hub: HubRow, site: WatchedSite, now: float) -> bool:
-    """Return whether a hub is the seed of its site, a feed whose first entries were read at *now*."""
+    """Whether a hub is its site's seed and a feed whose first entries were read at *now*."""
     own_terms = site.row.requests_per_day is not None or site.scope.include or site.scope.exclude
     if own_terms or hub.baseline_at != now or not hub.shown_links:
         return False
@@ -34,17 +27,16 @@ def _may_go(hub: HubRow, site: WatchedSite, now: float) -> bool:
 
 
 class GivenFeeds:
-    """Finds the pages that entries of given feeds lead on to. The crawler's thread owns it."""
+    """Hands over and renames sites of given feeds. Used by the crawler's thread only."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def handed_over(self, page_id: int, site: WatchedSite, now: float) -> bool:
-        """Give a feed to the site that is watched already and that it turned out to be of.
+        """Move a feed to the site that it belongs to, if that is watched already; return whether it moved.
 
-        To be asked after the feed's first entries, which tell that; later the feed has a site with a
-        history. Its own site, which would announce everything a second time, is withdrawn; one that was
-        added on terms of its own stays, and so does one that has announced anything or was judged.
+        Called after its first entries; later its own site has a history. That site would announce
+        everything twice, so it is withdrawn, unless it has terms of its own, announced pages or labels.
         """
         hub = self._store.read.hub(page_id)
         if hub is None or not _may_go(hub, site, now):
@@ -56,14 +48,14 @@ class GivenFeeds:
         self._store.write.add_pages(
             other.id, [SeenLink(hub.canonical_key, hub.url, hub=new)], now=now
         )
-        # First the hub: killed in between, the feed is read twice and not lost.
+        # The hub first: killed in between, the feed is read twice but not lost.
         if not self._store.write.withdraw_site(site.row.id):
             return False
         logger.info("%s is a feed of %s, which is watched already", hub.url, other.name)
         return True
 
     def _watching(self, site: WatchedSite) -> SiteRow | None:
-        """Return another site that has the home of this one in its scope, and lies there itself."""
+        """Return another active site whose scope includes the home of this one."""
         home = site.scope.seed_url
         for row in self._store.read.sites():
             scope = read_scope(row)
@@ -73,7 +65,7 @@ class GivenFeeds:
         return None
 
     def rename(self, page_id: int, site: WatchedSite) -> None:
-        """Call a site that was given as a feed after the host of its articles, once that is known."""
+        """Name a site that was given as a feed after the host of its articles, once known."""
         hub = self._store.read.hub(page_id)
         home = site.scope.seed_url
         if hub is None or not is_given_feed(hub) or hub.role != HubRole.SEED or home == hub.url:

@@ -1,13 +1,13 @@
-"""The host gate: whether a page may be fetched, and when. Crawler, single fetches and explanations ask it.
+"""The host gate: whether a URL may be fetched, and when, for crawler, single fetches and explanations.
 
 ::
 
-    ask(url, now)      -> Answer: is the host busy or owed a pause, is robots.txt to be asked first,
-                          does it deny the page? Nothing is sent.
+    ask(url, now)      -> Answer: host busy or owed a pause? robots.txt due? denied by it?
+                          Nothing is sent.
     release(url, ...)  <- a request ended: what the host is owed now, for the store
     obey(response)     -> the response, empty if a redirect led where robots.txt denies
 
-It reads what is stored of a host once and remembers it. Not thread-safe: each thread asks its own.
+Rows of hosts are read once and kept. Not thread-safe: one gate per thread.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ from incremental.times import DAY
 from store import Store
 from store.values import HostRow
 
-# Origins whose parsed robots.txt is kept (paper 004); the others are read from the store again.
+# Origins whose parsed robots.txt is kept in memory (paper 004); others are read from the store again.
 MOST_POLICIES = 1_000
-# How long a page that robots.txt denies is left before the rules are asked again.
+# A page denied by robots.txt is asked about again after this long.
 DENIED_RETRY_SECONDS = DAY
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is known about fetching one page at one moment."""
+    """Whether one URL may be fetched at one moment."""
 
     allowed_at: float
-    """From when on its host may be asked; it may have passed."""
+    """From when on its host may be asked; may be in the past."""
     busy: bool
     """A request to the host is under way."""
     failures: int
-    """Requests in a row that met trouble of the whole host."""
+    """Requests in a row that failed for the whole host."""
     robots_due: bool
-    """robots.txt is to be fetched first: its rules are not known, or have expired."""
+    """robots.txt must be fetched first: its rules are unknown or have expired."""
     refusal: FetchStatus | None
-    """Why the page may not be fetched by what was known last; None = it may, or nothing is known."""
+    """Why the URL may not be fetched, by the last known rules; None = it may, or they are unknown."""
     retry_at: float
-    """When a page that is refused may be asked about again."""
+    """When to ask again about a refused URL."""
     says: str
     """In words, for people."""
 
 
 class HostGate:
-    """What hosts allow and are owed, by what is stored of them and what this process learned since."""
+    """What hosts allow and are owed, from the store and from this process's fetches since."""
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store = store
@@ -94,18 +94,18 @@ class HostGate:
         return self._host(host_key(url)).next_allowed_at
 
     def occupy(self, url: str) -> None:
-        """Note that a request to the host of *url* is under way."""
+        """Mark the host of *url* as busy."""
         self._busy.add(host_key(url))
 
     def release(self, url: str, response: Response, now: float, *, robots: bool = False) -> HostRow:
-        """Count a request for *url* that ended; return what its host is owed, for the store.
+        """Take in a finished request; return what its host is owed, for the store.
 
-        *robots*: it was the robots.txt of its origin, whose rules hold from now on.
+        *robots*: it was a robots.txt, whose rules apply from now on.
         """
         host = self._host(host_key(url))
         self._busy.discard(host.name)
         if robots:
-            # A crawl delay of a day after a file that is asked for once a day would leave no page.
+            # robots.txt is fetched once a day; a crawl delay of a day after it would leave no page.
             host = replace(host, crawl_delay_seconds=None)
         wait = response.retry_after_seconds
         host = after_visit(host, response.status, wait, now, self._settings.politeness)
@@ -122,7 +122,7 @@ class HostGate:
         return HostRow(host.name, host.next_allowed_at, host.failures, delay, rules)
 
     def obey(self, response: Response) -> Response:
-        """Drop what came from an address that robots.txt denies: a redirect may lead there."""
+        """Drop a body that came, by redirect, from a URL that robots.txt denies."""
         policy = self._policy(response.url) if response.redirects else None
         if policy is None or policy.allows(response.url):
             return response
@@ -134,13 +134,13 @@ class HostGate:
         return policy.sitemaps if policy is not None else ()
 
     def stagger(self, urls: Iterable[str], now: float) -> None:
-        """Spread the first requests of a start over a minute, so that not all hosts are asked at once."""
+        """Spread the first requests after a start over a minute."""
         for name, at in staggered_start(map(host_key, urls), now).items():
             host = self._host(name)
             self._hosts[name] = replace(host, next_allowed_at=max(host.next_allowed_at, at))
 
     def set_back(self, seconds: float) -> None:
-        """Take what hosts are owed back by as much as the clock went back."""
+        """Shift what hosts are owed after the clock went back."""
         for name, host in self._hosts.items():
             self._hosts[name] = replace(host, next_allowed_at=host.next_allowed_at - seconds)
 
@@ -163,7 +163,7 @@ class HostGate:
         if stored is None:
             return None
         if stored["status"] == FetchStatus.FORBIDDEN_ADDRESS:
-            # What the settings refused then, they may allow now; if not, nothing leaves.
+            # The settings may have changed since and allow it; if not, nothing leaves.
             stored |= {"fetched_at": 0.0, "failures": 0}
         agent = self._settings.fetch.product_token
         policy = RobotsPolicy.from_stored(**stored, user_agent=agent)
@@ -177,7 +177,7 @@ class HostGate:
             self._policies.popitem(last=False)
 
     def _stored(self, name: str) -> dict[str, dict[str, Any]]:
-        """Return the robots.txt that are stored of a host, by address."""
+        """Return a host's stored robots.txt files, by URL."""
         row = self._store.read.host(name)
         found: dict[str, dict[str, Any]] = json.loads(row.robots or "{}") if row else {}
         return found

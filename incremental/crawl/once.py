@@ -1,14 +1,13 @@
-"""One page for one question: fetched by hand, on the terms of the crawler.
+"""A single fetch on behalf of a person, under the crawler's terms.
 
 ::
 
-    host backed off from?  -> not asked
-    robots.txt unknown?    -> asked first, and remembered for the crawler
-    robots.txt denies?     -> not asked
-    fetch                  -> what the host is owed now is remembered
+    host in back-off?      -> not fetched
+    robots.txt unknown?    -> fetched first, and stored for the crawler
+    robots.txt denies?     -> not fetched
+    fetch                  -> what the host is owed is stored
 
-A person who asks once does not wait for the pause between two requests; what a server asked for, or
-its failures, are waited for all the same.
+It skips the pause between two requests, but waits for back-off after failures.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class ReadPage:
 
 
 def read_page(store: Store, settings: Settings, url: str, fetch: Fetch, *, now: float) -> ReadPage:
-    """Return a page's text from the cache, else fetch it. Nothing of the page is recorded.
+    """Return a page's text from the cache, else fetch it. The page is not recorded.
 
     Raises:
         InputError: it is no web address.
@@ -69,7 +68,7 @@ def _problem(response: Response) -> str:
 
 
 def fetch_once(store: Store, settings: Settings, url: str, fetch: Fetch, *, now: float) -> Response:
-    """Fetch one page, unless its host or its robots.txt says no; remember what the host is owed."""
+    """Fetch one page if its host and robots.txt allow it; store what the host is owed."""
     gate = HostGate(store, settings)
     answer = gate.ask(url, now)
     if answer.failures and answer.allowed_at > now:

@@ -2,12 +2,12 @@
 
 ::
 
-    a visit's list was turned over            note    in the visit's own transaction
-    what covers what is worked out again
-    next page, while all on them is new       settle  up to [hubs] max_next_pages
-    no next page, or too many: the hubs behind it, and behind those of them that overflowed too
+    a list overflowed                         note    in the visit's own transaction
+    coverage is computed again
+    next page, while everything there is new  settle  up to [hubs] max_next_pages
+    no next page, or too many: the hubs that it covers, and those that they cover if they overflowed, too
 
-What is to be read is owed: its row says so and is due, so that neither a kill nor a full queue loses it.
+These visits are owed: the row says so and is due, so that neither a kill nor a full queue loses them.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from store.values import HubRow, NewHub, SeenLink, VisitRecord
 
 logger = logging.getLogger("hubwatch.overflows")
 
-# A hub that was read so lately has shown what it could show.
+# A hub read this recently has nothing more to show.
 READ_SECONDS = 15 * MINUTE
 
 
 class Overflows:
-    """Notes lists that overflowed and has what they may have lost read. The crawler's thread owns it."""
+    """Notes overflows and queues what may show the lost pages. Used by the crawler's thread only."""
 
     def __init__(self, store: Store, coverage: CoverageWatch, max_next_pages: int) -> None:
         self._store = store
@@ -46,7 +46,7 @@ class Overflows:
         self._max_next_pages = max_next_pages
 
     def task(self, site: WatchedSite, now: float) -> VisitTask | None:
-        """Return the first urgent task that still makes sense; it stays queued until it is carried out."""
+        """Return the first urgent task that still makes sense; it stays queued until it runs."""
         self._prepare(site, now)
         while (page_id := site.first_urgent(now)) is not None:
             hub, verification = (
@@ -61,7 +61,7 @@ class Overflows:
         return None
 
     def _prepare(self, site: WatchedSite, now: float) -> None:
-        """Before a site is first asked: work its cover out, and find what an earlier run still owed."""
+        """Before the first request to a site: compute its coverage, and queue what an earlier run owed."""
         if site.coverage_at:
             return
         self._coverage.refresh(site, now)
@@ -71,7 +71,7 @@ class Overflows:
             site.urgent.push(*(hub.page_id for hub in due if site.hub_state(hub).owed_at))
 
     def note(self, decision: Decision, site: WatchedSite) -> None:
-        """Let the site's state, which is written with the record, say that a list overflowed."""
+        """Put an overflow into the site's state, which is written with the record."""
         record, hub = decision.record, decision.hub
         if not record.overflow or hub is None:
             return
@@ -121,7 +121,7 @@ class Overflows:
             return
         site.next_pages[page_id], site.first_pages[page_id] = number + 1, first
         self._owe([page_id], site, now)
-        # Before the hubs that wait: the next page is the likeliest place of what scrolled by.
+        # Before waiting hubs: the next page is the likeliest place of what scrolled off.
         if page_id in site.urgent.hubs:
             site.urgent.push_first(page_id)
 
@@ -137,7 +137,7 @@ class Overflows:
         return page_id
 
     def _owe(self, page_ids: Iterable[int], site: WatchedSite, now: float) -> None:
-        """Make hubs due, let their rows say why, and queue them."""
+        """Make hubs due, note in their rows that they are owed a visit, and queue them."""
         for page_id in page_ids:
             hub = self._store.read.hub(page_id)
             if (
@@ -149,7 +149,7 @@ class Overflows:
             state = replace(site.hub_state(hub), owed_at=now)
             site.hub_states[page_id] = state
             fields = HubUpdate(revisit=to_json(state.to_json()))
-            # What fails is tried again in its own time; it stays owed.
+            # A failing hub keeps its retry time; it stays owed.
             if not hub.failures:
                 fields["due_at"] = min(hub.due_at, now, NEVER)
                 site.urgent.push(page_id)

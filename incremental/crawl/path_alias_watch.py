@@ -1,8 +1,8 @@
-"""Finding out that a path prefix only repeats the site, and making the doubles one.
+"""Learning path aliases from visits, and merging the duplicates.
 
-The rule itself is in :mod:`incremental.decide.path_aliases`; here evidence is gathered from visits: two hubs
-whose addresses differ by a prefix and whose bodies are the same. Because sites change between two
-visits, suspects are sent for at once, one after the other.
+The rule is in :mod:`incremental.decide.path_aliases`. The evidence is two hubs whose URLs differ by a
+prefix and whose bodies are equal. Sites change between two visits, so suspects are fetched at once, one
+after the other.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class PathAliasWatch:
         self._store = store
 
     def learn(self, outcome: Outcome, decision: Decision, site: WatchedSite, now: float) -> None:
-        """Take two addresses with one body as evidence that a path prefix only repeats the site."""
+        """Count two URLs with one body as evidence for a path alias."""
         hub, visit = decision.hub, decision.visit
         if hub is None or outcome.page is None or outcome.body_md5 is None:
             return
@@ -63,7 +63,7 @@ class PathAliasWatch:
                 self._compare_twins(site, prefix, below, now)
 
     def _suspect(self, hub: HubRow, record: VisitRecord, site: WatchedSite) -> None:
-        """Send for two hubs at once whose addresses differ by a prefix and that lead to much the same."""
+        """Queue two hubs together whose URLs differ by a prefix and whose links are much alike."""
         here = {link.canonical_key for link in record.links or ()}
         for other in self._store.read.hubs(site.row.id):
             if other.kind != hub.kind or path_alias_prefix(hub.url, other.url) is None:
@@ -73,7 +73,7 @@ class PathAliasWatch:
                 site.urgent.push(other.page_id, hub.page_id)
 
     def _compare_twins(self, site: WatchedSite, prefix: str, below: str, now: float) -> None:
-        """Visit a few hubs below the prefix together with their counterparts, to see whether they agree."""
+        """Queue a few hubs below the prefix together with their counterparts."""
         pairs = self._store.read.pages_below(site.row.id, below, hubs_only=True, limit=3)
         for page_id, url, _ in pairs:
             twin = stripped(url, prefix)

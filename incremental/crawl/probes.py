@@ -1,4 +1,4 @@
-"""Where feeds and sitemaps usually are, for sites that do not name theirs. Pure."""
+"""The usual places of feeds and sitemaps, for sites that do not name theirs. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SITEMAP_PLACES = ("sitemap.xml", "sitemap_index.xml")
 def probes(page: Page, url: str, now: float) -> tuple[SeenLink, ...]:
     """Return the places to try below the folder of *url*, and at the root of its host.
 
-    Feeds are tried only when the page names none in link elements, and is none itself.
+    Feeds are tried only if the page names none in link elements and is none itself.
     """
     parts = urlsplit(url)
     root = f"{parts.scheme}://{parts.netloc}/"

@@ -1,7 +1,7 @@
-"""The last part of a visit: tell the policy what came of it, and set the next one.
+"""After a visit: let the policy learn from it, and set the next one.
 
-Besides visits, signs tell of a hub: a newer lastmod in a sitemap, a WebSub message. They are noted
-here as well: the hub's due time moves as far as such signs have kept their word.
+Between visits, change hints (a newer lastmod in a sitemap, a WebSub ping) bring a hub's due time forward,
+by as much as such hints have been confirmed so far.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from store.record import to_json
 from store.updates import HubUpdate
 from store.values import ARTICLE, HubRow
 
-# Hubs of which one sitemap may be a sign at a time: more moved with a deployment.
+# One sitemap hints at no more hubs at a time; more changed with a deployment.
 MAX_HINTED_HUBS = 20
-# Monitored articles that one sitemap may bring forward at a time, those that changed last.
+# Monitored articles that one sitemap may bring forward, the latest changes first.
 MAX_ARTICLE_HINTS = 20
 
 
 def reschedule(decision: Decision, outcome: Outcome, site: WatchedSite, now: float) -> HubUpdate:
-    """Tell the policy what came of the visit of a hub; return when the next one is due."""
+    """Let the policy learn from the visit of a hub; return when the next one is due."""
     hub, visit = decision.hub, decision.visit
     if hub is None or visit is None:
         return HubUpdate()
@@ -60,7 +60,7 @@ def reschedule(decision: Decision, outcome: Outcome, site: WatchedSite, now: flo
 
 
 def _offered(state: HubState, page: Page) -> HubState:
-    """Keep which hub the page offers and under which name; another one is asked again."""
+    """Keep the WebSub hub and topic that the page offers; a new one is subscribed to again."""
     hub, topic = page.websub_hub_url or "", page.websub_self_url or ""
     if (hub, topic) == (state.push_hub, state.push_topic):
         return state
@@ -68,7 +68,7 @@ def _offered(state: HubState, page: Page) -> HubState:
 
 
 def _again_tomorrow(hub: HubRow, site: WatchedSite, now: float, *, failed: bool) -> HubUpdate:
-    """Set the next visit of a monitored article; it has no part in what the policy knows of hubs."""
+    """Set the next visit of a monitored article; the policy learns only from hubs."""
     failures = site.hub_state(hub).failures + 1 if failed else 0
     state = replace(site.hub_state(hub), tried_at=now, failures=failures, hinted_at=0.0)
     site.hub_states[hub.page_id] = state
@@ -79,7 +79,7 @@ def _again_tomorrow(hub: HubRow, site: WatchedSite, now: float, *, failed: bool)
 
 
 class ChangeHints:
-    """Takes in what tells of a hub between its visits. The crawler's thread owns it."""
+    """Takes in change hints between visits. Used by the crawler's thread only."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -87,7 +87,7 @@ class ChangeHints:
     def note(
         self, site: WatchedSite, hub: HubRow, change: Callable[[HubState], HubState], now: float
     ) -> None:
-        """Change what is known of a hub, and plan its next visit again."""
+        """Change a hub's state, and reschedule it."""
         state = change(site.hub_state(hub))
         if state == site.hub_state(hub):
             return
@@ -98,11 +98,11 @@ class ChangeHints:
         self._store.write.update_hub(hub.page_id, **fields)
 
     def from_sitemap(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
-        """Take a hub's lastmod in a sitemap, newer than our last visit, for a sign of a change.
+        """Take a hub's lastmod in a sitemap, newer than our last visit, as a change hint.
 
-        Some sitemaps move with each deployment; what the visits after such signs bring is counted, and
-        signs that bring nothing lose their say. A date without a time of day is a day's beginning.
-        Monitored articles are no lists, and edited one by one: they do not make a deployment of it.
+        Some sitemaps change with each deployment; hints after which visits find nothing lose weight. A
+        date without a time is the start of that day. Monitored articles are edited one by one, so they do
+        not count towards a deployment.
         """
         page = outcome.page
         if page is None or page.kind is not PageKind.SITEMAP:

@@ -1,4 +1,4 @@
-"""What the store knows for the hub classifier: one reading for the crawler and for who explains it."""
+"""The store's evidence for the hub classifier, read alike by crawler and explanations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from store.enums import LabelOrigin
 
 
 def read_context(store: Store, site_id: int, now: float) -> SiteContext:
-    """Read what a site's URLs say, the verdicts on its pages, and what users said of them."""
+    """Read a site's URLs, the verdicts on its pages, and users' labels."""
     read = store.read
     said = [(one.url, one.label == HUB) for one in read.site_labels(site_id, LabelOrigin.USER)]
     judged = read.judged_urls(site_id) + said
@@ -18,6 +18,6 @@ def read_context(store: Store, site_id: int, now: float) -> SiteContext:
 
 
 def fetched_evidence(store: Store, page_id: int, url: str, body: bytes) -> LinkEvidence:
-    """Return what is known of a page whose *body* is read for the first time."""
+    """Return the evidence on a page whose *body* is read for the first time."""
     depth = store.read.crawl_depth(page_id)
     return LinkEvidence(url=url, page_bytes=len(body), crawl_depth=depth)

@@ -1,4 +1,4 @@
-"""A watched site in memory: what its row in the store says, read once, and its budget."""
+"""A watched site in memory: its row, read once, its budget and what the policy learned."""
 
 from __future__ import annotations
 
@@ -33,18 +33,16 @@ from store.enums import HubRole, SiteStatus
 from store.updates import SiteUpdate
 from store.values import ARTICLE, HubRow, SiteRow
 
-# So long without anybody to look after a site is a pause: lists may have been turned over.
+# So long without a running crawler is a pause, in which whole lists may have been replaced.
 PAUSE_SECONDS = HOUR
 COVERED_SECONDS = 7 * DAY
 DAILY_COVERED_SECONDS = DAY
 # How soon a monitored article may be read again.
 ARTICLE_SECONDS = DAY
-# The same after one of its site gained a link.
+# The same after an article of its site gained a link.
 SOON_ARTICLE_SECONDS = 3 * HOUR
-
-
 MAX_URGENT_PAGES = 8
-# What of a site is in memory alone, by field.
+# Fields of a site that are only in memory.
 _CARRIED = (
     *(
         "allocation",
@@ -62,38 +60,37 @@ _CARRIED = (
 
 @dataclass
 class UrgentQueue:
-    """What is fetched before all that is due: page ids of hubs and of pages, each once. In memory.
+    """Page ids fetched before everything that is due, each once: hubs within their share, then a few pages.
 
-    Nothing that it holds or turns away is lost with it. A hub that is owed a visit carries that in the
-    store and is due there (:mod:`incremental.crawl.overflows`); a page to verify has its due time. The
-    queue only makes them sooner: hubs first, within their share, then a few pages.
+    In memory only, but nothing is lost with it: a hub that is owed a visit is due in the store
+    (:mod:`incremental.crawl.overflows`), and so is a page to verify. The queue only makes them sooner.
     """
 
     hubs: deque[int] = field(default_factory=deque)
-    """Bounded by the number of hubs that a site may have."""
+    """Bounded by the site's limit of hubs."""
     pages: deque[int] = field(default_factory=deque)
 
     def push(self, *page_ids: int) -> None:
-        """Queue hubs behind those that wait."""
+        """Append hubs."""
         self.hubs.extend(one for one in dict.fromkeys(page_ids) if one not in self.hubs)
 
     def push_first(self, page_id: int) -> None:
-        """Queue a hub before those that wait."""
+        """Put a hub first."""
         if page_id in self.hubs:
             self.hubs.remove(page_id)
         self.hubs.appendleft(page_id)
 
     def verify(self, *page_ids: int) -> None:
-        """Queue verification fetches as far as there is room; the others are fetched when due."""
+        """Queue verification fetches while there is room; the others run when due."""
         self.pages.extend(page_ids[: self.room])
 
     @property
     def room(self) -> int:
-        """How many more verification fetches it takes."""
+        """How many more verification fetches fit."""
         return max(MAX_URGENT_PAGES - len(self.pages), 0)
 
     def take(self, page_id: int) -> bool:
-        """Take out what is fetched now, or makes no sense any more; return whether it was queued."""
+        """Remove a page or hub; return whether it was queued."""
         if page_id in self.hubs:
             self.hubs.remove(page_id)
             return True
@@ -105,57 +102,56 @@ class UrgentQueue:
 
 @dataclass
 class WatchedSite:
-    """One site as the crawler works on it. Mutable: only the crawler's own thread touches it."""
+    """One site as the crawler works on it. Mutable; used by the crawler's thread only."""
 
     row: SiteRow
     scope: Scope
     terms: Terms
     path_aliases: tuple[str, ...]
-    """Path prefixes that are stripped."""
+    """Path prefixes to strip."""
     policy: Policy
     state: SiteState
     budget: BudgetState
     hub_states: dict[int, HubState] = field(default_factory=dict)
-    """What the policy learned of each hub, by page id, as far as it was asked for."""
+    """What the policy learned of each hub, by page id; loaded on demand."""
     allocation: Allocation = field(default_factory=Allocation)
-    """Whose turn it is, and what each class of work has saved up."""
+    """Whose turn it is, and what each class of fetches has saved up."""
     articles_gained_at: float = -math.inf
-    """When a monitored article last led to a new page; minus infinity = the store was not asked yet."""
+    """When a monitored article last led to a new page; minus infinity = not read from the store yet."""
     articles_at: float = 0.0
     """When the monitored articles were last chosen."""
     next_due_at: float = 0.0
-    """The earliest due time of its hubs and looks."""
+    """The earliest due time of its hubs and pages."""
     busy: bool = False
     """A visit is under way."""
     coverage: Coverage = field(default_factory=Coverage)
     resumed_at: float = 0.0
-    """When it was first looked after again after a pause: the daemon was down, or suspended; 0 = never."""
+    """When the last pause ended in which the daemon was down or suspended; 0 = never."""
     next_pages: dict[int, int] = field(default_factory=dict)
-    """Later pages of lists that are being read because everything on the one before was new, by page id:
-    the how manieth of its list."""
+    """Number within its list of each later page that is read because everything before it was new, by
+    page id."""
     first_pages: dict[int, int] = field(default_factory=dict)
-    """The hub whose list overflowed first, by the page ids of such later pages."""
+    """The hub whose list overflowed, by the page ids of such later pages."""
     planned_at: float = 0.0
-    """When the due times of all its hubs were last asked for again."""
+    """When all its hubs were last rescheduled."""
     planned_price: float = 0.0
     """The price at that time."""
     coverage_at: float = 0.0
-    """When the cover was last worked out."""
+    """When coverage was last computed."""
     context: SiteContext | None = None
-    """What the site's known URLs say of a new one."""
+    """What the site's known URLs say about a new one."""
     depths: dict[int, int | None] = field(default_factory=dict)
-    """Steps from the seed of the hubs whose links were scored, by page id; they never change."""
+    """Steps from the seed, by page id of hubs whose links were scored; they never change."""
     baselines: int = 0
-    """Hubs read for the first time since."""
+    """Hubs read for the first time since *coverage_at*."""
     urgent: UrgentQueue = field(default_factory=UrgentQueue)
-    """What to fetch next, before all else and even if the budget is spent: what is worth something only
-    at once (what scrolled by, two addresses that may be one page)."""
+    """What to fetch first, even over budget, because it is worthless later (what scrolled off, two
+    URLs that may be one page)."""
 
     def take_over(self, before: WatchedSite) -> None:
-        """Go on from the same site as it was in memory before its row was read again.
+        """Keep what is only in memory after the site's row was read again.
 
-        Left out is what the row says, what is read from the store when it is asked for, and the next
-        due times. Other terms are planned again, for all hubs.
+        If the terms changed, all hubs are rescheduled.
         """
         for name in _CARRIED:
             setattr(self, name, getattr(before, name))
@@ -171,7 +167,7 @@ class WatchedSite:
         return state
 
     def price(self, now: float) -> float:
-        """Return what a visit must be worth now, in minutes of accrued delay."""
+        """Return the price now, in minutes of accrued delay."""
         budget = advance(self.budget, self.terms.requests_per_day, now)
         return price_minutes(budget, self.terms.requests_per_day, self.state.weight_total)
 
@@ -180,13 +176,13 @@ class WatchedSite:
         return in_window(open_at(self.budget, self.terms.requests_per_day, now), self.terms)
 
     def reserve_at(self, now: float) -> float:
-        """Return from when on enough is saved up for a request that is worth little."""
+        """Return from when on enough is saved up for low-value requests."""
         return in_window(reserve_at(self.budget, self.terms.requests_per_day, now), self.terms)
 
     def due_at(self, page_id: int, role: str, state: HubState, now: float) -> float:
-        """Return when the policy wants the hub; later while it is covered by hubs that show more.
+        """Return when the policy wants the hub; later while it is covered.
 
-        Later pages of a list are read once, and again only after an overflow on the first.
+        Later pages of a list are read once, and again only after an overflow of the first.
         """
         if state.owed_at and not state.failures:
             return in_window(max(now, state.wait_until), self.terms)
@@ -201,69 +197,68 @@ class WatchedSite:
         share = QUOTAS[Share.COVERED].turn * max(self.terms.requests_per_day, 1.0)
         interval = max(COVERED_SECONDS, len(self.coverage.covered) / share * DAY)
         if state.kind in (ListKind.SITEMAP, ListKind.HOME):
-            # Few and cheap, and now and then the only place where a page is shown.
+            # Few and cheap, and sometimes the only place that shows a page.
             interval = min(interval, DAILY_COVERED_SECONDS)
         elif state.kind == ListKind.FEED:
-            # A home page may link to a page wrongly, or leave it out; tags may have hundreds of feeds.
+            # Daily, as a home page may miss a page or mislink it; but tags may have hundreds of feeds.
             interval = max(DAILY_COVERED_SECONDS, len(self.coverage.covered) / share * DAY)
         return max(due_at, state.visited_at + interval)
 
     def follow(self, changes: SiteUpdate) -> None:
-        """Take up what a visit changed in the site's row."""
+        """Apply what a visit changed in the site's row."""
         if changes:
             self.row = replace(self.row, **changes)
             self.scope = read_scope(self.row)
 
     def index(self, hub: HubRow, now: float) -> float:
-        """Return how urgent a visit of the hub is, in the policy's own measure."""
+        """Return how urgent a visit of the hub is, on the policy's own scale."""
         return self.policy.index(self.hub_state(hub), self.state, self.budget, now)
 
     def is_covered(self, page_id: int, role: str) -> bool:
-        """Return whether a hub is covered by others. What a user called a hub never does."""
+        """Whether a hub is covered by others; a hub labelled by a user never is."""
         return page_id in self.coverage.covered and role != HubRole.USER
 
     def allows_at(self, share: Share, now: float) -> float:
-        """Return from when on a bounded class of work may make a request; infinite = never."""
+        """Return from when on a bounded class may make a request; infinite = never."""
         return self.allocation.open_at(share, self.terms.requests_per_day, now)
 
     def verifications_now(self, now: float) -> int:
-        """Return how many verification fetches may go before all else now."""
+        """Return how many verification fetches may go first now."""
         saved = self.allocation.saved(Share.READ, self.terms.requests_per_day, now)
         return max(min(int(saved), self.urgent.room), 0)
 
     def urgent_at(self, now: float) -> float:
-        """Return when the urgent queue has something to fetch; infinite when nothing waits."""
+        """Return when the urgent queue has something to fetch; infinite = nothing."""
         if self.urgent.pages:
             return now
         return self.allows_at(Share.URGENT, now) if self.urgent.hubs else math.inf
 
     def first_urgent(self, now: float) -> int | None:
-        """Return what of the urgent queue to fetch now; it stays queued. Hubs may have to wait."""
+        """Return what to fetch now from the urgent queue, where it stays; hubs may have to wait."""
         if self.urgent.hubs and self.allows_at(Share.URGENT, now) <= now:
             return self.urgent.hubs[0]
         return self.urgent.pages[0] if self.urgent.pages else None
 
     def take_urgent(self, task: VisitTask, *, put_off: bool) -> None:
-        """Take what is fetched now, or put off, out of the urgent queue, and count it."""
+        """Remove what is fetched now, or put off, from the urgent queue, and count it."""
         self.urgent.take(task.page_id)
         if task.purpose is Purpose.VERIFY:
-            # Looks that go first are looks all the same: fewer of the others are left.
+            # Urgent verification fetches count against the same bound.
             self.allocation.draw(Share.READ)
         elif not put_off:
             self.allocation.draw(Share.URGENT)
 
     def turn(self, waiting: Collection[Share], now: float) -> Share:
-        """Return which of the classes in *waiting* is served next."""
+        """Return the class in *waiting* that is served next."""
         young = now - self.row.added_at < YOUNG_SECONDS
         gained = 0 <= now - self.articles_gained_at < AFTER_GAIN_SECONDS
         return self.allocation.turn(waiting, young=young, gained=gained)
 
 
 def article_due_at(state: HubState, gained_at: float, now: float) -> float:
-    """Return when a monitored article may be read again; a failed read waits ever longer.
+    """Return when a monitored article may be read again; failures double the wait.
 
-    Sooner while others of its site have just gained links (*gained_at*), or when there was a change
-    hint since.
+    Sooner after an article of its site gained a link (*gained_at*), or after a change hint.
     """
     if not state.tried_at:
         return now
@@ -274,7 +269,7 @@ def article_due_at(state: HubState, gained_at: float, now: float) -> float:
 
 
 def _hours(row: SiteRow, settings: Settings) -> tuple[str, ...]:
-    """Return the hours in which the site may be asked: its own in the settings file, else everyone's."""
+    """Return the hours in which the site may be asked: its own settings, else the general ones."""
     for site in settings.site:
         if site.hours is not None and normalize(site.url) == normalize(row.seed_url):
             return site.hours
@@ -284,10 +279,7 @@ def _hours(row: SiteRow, settings: Settings) -> tuple[str, ...]:
 def share_out(
     rows: Sequence[SiteRow], defaults: RevisitSettings, needs: Mapping[int, float] | None = None
 ) -> dict[int, float]:
-    """Return the requests a day of each site when all of them share one budget; empty if they do not.
-
-    *needs* are newer than what the rows say.
-    """
+    """Return each site's requests per day of a shared budget, else empty; *needs* override the rows'."""
     if not defaults.total_requests_per_day:
         return {}
     demands = {}
@@ -311,7 +303,7 @@ def watch(
     *,
     per_day: float | None = None,
 ) -> WatchedSite:
-    """Read a site's row. *per_day* is its part of a shared budget; None = as when it was last asked."""
+    """Read a site's row. *per_day* is its part of a shared budget; None = its last one."""
     defaults = settings.revisit
     asked, budget = _asked(row, defaults), BudgetState.from_text(row.budget)
     if per_day is None and defaults.total_requests_per_day and budget.updated_at:

@@ -1,13 +1,13 @@
-"""What topics want fetched: example pages, and leads out of every watched site.
+"""What topics want fetched: example pages and external candidates.
 
 ::
 
-    store: examples to fetch ─────────────────┐
-    store: external candidates ── queue, best first, ───────┴─ due(now) ── frontier ── visit ── TopicWatch
-                    hosts in turn (paper 004)       └ put off while the host is busy or left alone
+    store: examples to fetch ──────────────────────────────┐
+    store: external candidates ── queue, best first, ──────┴─ due(now) ── frontier ── visit ── TopicWatch
+                                  hosts in turn (paper 004)   └ put off while the host is busy or owed a pause
 
-Leads are taken only while exploring, one at a time, as many a day as the settings allow. What must
-outlive the process is in the store; here is only who waits for which host, and their order.
+External candidates are fetched only while exploring, one at a time, as many a day as the settings allow.
+Only their order, and who waits for which host, is in memory.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from store import Store
 from store.topic_values import ExternalCandidateRow
 from store.values import NewExternalCandidate
 
-# Examples that are looked up together.
+# Examples read from the store together.
 AT_ONCE = 50
-# Leads in a row that are of as many hosts, if so many wait: k of paper 004, which names no number.
+# Candidates in a row from as many hosts, if so many wait: k of paper 004, which names no number.
 DISTINCT_HOSTS = 5
-# Leads that are read at most for each new site that may be found.
+# Most candidates fetched for each new site that may be found.
 TRIES_PER_SITE = 20
 
 _METER = "leads"
@@ -39,7 +39,7 @@ _Key = tuple[Purpose, int]
 
 
 class TopicFetches:
-    """Tasks that belong to no site. One thread, the crawler's, calls it."""
+    """Tasks that belong to no site. Used by the crawler's thread only."""
 
     def __init__(self, store: Store, *, explore: int = 0, requests_per_day: float = 0.0) -> None:
         self._store = store
@@ -47,19 +47,19 @@ class TopicFetches:
         self._per_day = requests_per_day
         self._pending: dict[_Key, tuple[float, VisitTask]] = {}
         self._planned: dict[_Key, float | None] = {}
-        """When the store wanted each example at the last reading; another time means: given again."""
-        # A daemon that is begun again, or a run for cron, does not begin a new day.
+        """Due time of each example at the last load; another time means that it was given again."""
+        # A restart of the daemon, or a run by cron, does not start a new day.
         kept = store.discovery.meter(_METER) if explore else ""
         self._tried: deque[float] = deque(json.loads(kept or "[]"))
         self._tries_left = TRIES_PER_SITE * explore
         self._queue = BestFirstQueue(distinct_hosts=DISTINCT_HOSTS)
         self._read_to = 0
-        """Id of the last lead that was put in the queue."""
+        """Id of the last candidate put into the queue."""
         self._next: ExternalCandidateRow | None = None
-        """Taken from the queue, and not fetched yet."""
+        """Taken from the queue, not fetched yet."""
 
     def load(self, now: float) -> None:
-        """Read again what is to be fetched; whoever waits for a host goes on waiting."""
+        """Read again what to fetch; what waits for a host keeps waiting."""
         before, self._pending = self._pending, {}
         known, self._planned = self._planned, {}
         for row in self._store.topics.due_examples(math.inf, limit=AT_ONCE):
@@ -85,21 +85,21 @@ class TopicFetches:
         self._pending[_key(task)] = at, task
 
     def due(self, now: float) -> Sequence[VisitTask]:
-        """Return what may be fetched at *now*, what waits longest first."""
+        """Return what may be fetched at *now*, longest waiting first."""
         ready = [(at, task.page_id, task) for at, task in self._pending.values() if at <= now]
         return [task for _, _, task in sorted(ready, key=lambda one: one[:2])]
 
     def put_off(self, task: VisitTask, until: float) -> None:
-        """Ask for it again at *until*."""
+        """Put *task* off until *until*."""
         if _key(task) in self._pending:
             self._add(task, until)
 
     def next_at(self) -> float:
-        """Return when there is something to fetch; infinite = nothing is planned."""
+        """Return when there is something to fetch; infinite = nothing."""
         return min((at for at, _ in self._pending.values()), default=math.inf)
 
     def done(self, task: VisitTask, now: float) -> None:
-        """Count a fetch that ended, and look up what is next."""
+        """Count a finished fetch, and choose the next one."""
         self._pending.pop(_key(task), None)
         if task.purpose is Purpose.EXTERNAL_CANDIDATE:
             self._next = None
@@ -108,17 +108,17 @@ class TopicFetches:
             self._tries_left -= 1
         self.load(now)
 
-    # Leads.
+    # External candidates.
 
     def offer(self, external_candidates: Sequence[NewExternalCandidate]) -> None:
-        """Let leads take part in the queue that are just being recorded, some with better scores."""
+        """Queue candidates that are just being recorded, or raise their scores."""
         for external_candidate in external_candidates if self._explore else ():
             promise = self._queue.promise(external_candidate.url)
             if promise is None or promise < external_candidate.score:
                 self._queue.offer(external_candidate.url, external_candidate.score)
 
     def room(self) -> int:
-        """Return how many more sites may be found: those that leads found at earlier runs count."""
+        """Return how many more sites may be found; those found in earlier runs count."""
         sites = self._store.read.sites() if self._explore else []
         origins = [json.loads(site.origin or "{}") for site in sites]
         by_external_candidates = [
@@ -127,7 +127,7 @@ class TopicFetches:
         return self._explore - len(by_external_candidates)
 
     def _next_external_candidate(self, now: float) -> ExternalCandidateRow | None:
-        """Return the external candidate that is next among those to sites that are not watched yet."""
+        """Return the next external candidate whose site is not watched yet."""
         if (
             self._tries_left <= 0
             or math.isinf(self._external_candidate_open_at(now))
@@ -148,7 +148,7 @@ class TopicFetches:
         return external_candidate
 
     def _still_waiting(self) -> ExternalCandidateRow | None:
-        """Return the one that was taken, as it stands now; None if it was dropped meanwhile."""
+        """Return the taken candidate as it is now; None = it was dropped meanwhile."""
         external_candidate = (
             self._store.topics.external_candidate(self._next.id) if self._next is not None else None
         )
@@ -159,7 +159,7 @@ class TopicFetches:
         )
 
     def _take(self) -> ExternalCandidateRow | None:
-        """Return the best lead of a host whose turn it is; None when none waits."""
+        """Return the best candidate of a host whose turn it is; None = none waits."""
         while (url := self._queue.take()) is not None:
             external_candidate = self._store.topics.waiting_external_candidate(url)
             if external_candidate is not None:
@@ -167,10 +167,10 @@ class TopicFetches:
         return None
 
     def _external_candidate_open_at(self, now: float) -> float:
-        """Return from when on the day's requests allow one more."""
+        """Return from when on the daily limit allows one more."""
         if self._per_day < 1:
             return math.inf
-        # A clock that was ahead and set back leaves times to come: they count for nothing.
+        # A clock that was ahead and set back leaves future times, which do not count.
         while self._tried and not now - DAY < self._tried[0] <= now:
             self._tried.popleft()
         return now if len(self._tried) < self._per_day else self._tried[0] + DAY

@@ -1,15 +1,15 @@
-"""What topics do in a round: guess of links, judge pages, learn from examples, follow external candidates.
+"""Topics in a round: guess links, judge pages, learn from examples, follow external candidates.
 
 ::
 
-    hub visit   unknown links ── guess ──────────> scores that order the looks
-    look        text ── opinion ─────────────────> scores, told by `new --topic`; the link that led
-                                                   here teaches the guesses; leads out of the site
-    urgent fetch      example ── settle_topic_fetch ────────> the topic learns (or says what it waits for)
-                lead    ── settle_topic_fetch ────────> a relevant page: its site is watched
+    hub visit           unknown links ── guess ──> scores that order verification fetches
+    verification fetch  text ── opinion ─────────> scores, shown by `new --topic`; the link that led
+                                                   here trains the guesses; external candidates
+    topic fetch         example ── settle ───────> the topic learns (or says what it waits for)
+                        candidate ── settle ─────> if the page is relevant, its site is watched
 
-Scores travel in the visit's record, so they are written with it or not at all. Without a topic
-nothing here costs anything, and no model is loaded.
+Scores are written in the visit's transaction. Without a topic nothing here costs anything, and no model
+is loaded.
 """
 
 from __future__ import annotations
@@ -56,15 +56,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("hubwatch.topics")
 
-# How often what was learned of links and of words is written, and a training of all topics
-# considered.
+# How often what was learned of links and words is written, and retraining considered.
 KEEP_SECONDS = 600.0
 CAUGHT_UP_AT_ONCE = 5
 MAX_REDIRECTS = 5
 
 
 class TopicWatch:
-    """Topics at work. One thread, the crawler's, calls it."""
+    """Topics at work. Used by the crawler's thread only."""
 
     def __init__(self, store: Store, settings: Settings, *, explore: int = 0) -> None:
         self._store = store
@@ -82,10 +81,10 @@ class TopicWatch:
         return bool(self._active_topics)
 
     def load(self, now: float) -> None:
-        """Take up the topics as they stand in the store; those that changed learn first."""
+        """Load the topics from the store; those that changed learn first."""
         rows = self._store.topics.topics()
         if rows and self._model_store is None:
-            # The models' libraries take a second to load; only who has a topic needs them.
+            # The models' libraries take a second to load; without a topic nobody needs them.
             from incremental.topics.model_store import TopicModelStore  # noqa: PLC0415
 
             wanted = self._settings.topics
@@ -105,7 +104,7 @@ class TopicWatch:
     # Hubs.
 
     def guess(self, page: Page, view: HubView) -> Guesses | None:
-        """Return what topics expect of a hub's unknown links, as far as these may be news."""
+        """Return what topics expect of a hub's unknown links, if these may be news."""
         if not self._active_topics:
             return None
         baseline = (
@@ -135,7 +134,7 @@ class TopicWatch:
     def opinion(
         self, decision: Decision, outcome: Outcome, site: WatchedSite
     ) -> TopicOpinion | None:
-        """Return what every topic makes of the visited page, and where its links lead; None = nothing."""
+        """Return every topic's judgement of the visited page, and external candidates on it; None = none."""
         page, text = outcome.page, outcome.text
         if not self._active_topics or not decision.judge_topics or page is None:
             return None
@@ -168,9 +167,9 @@ class TopicWatch:
         return TopicOpinion(tuple(scores), found)
 
     def catch_up(self, now: float) -> bool:
-        """Judge a few pages that were announced before their topic was ready; return whether more wait.
+        """Judge a few pages that were announced before a topic was ready; return whether more wait.
 
-        Not before its examples were tried: the first of three is a poor judge.
+        Only after its examples were tried: the first of three alone is a poor judge.
         """
         if self.topic_fetches.next_at() <= now:
             return False
@@ -201,9 +200,9 @@ class TopicWatch:
         return True
 
     def keep(self, now: float, *, at_once: bool = False) -> None:
-        """Write what was learned of links and of words, now and then; a kill loses some minutes of it.
+        """Write what was learned of links and words every ten minutes; a kill loses that much.
 
-        When much more was seen than at the last training, all topics have new ones.
+        When far more was seen than at the last training, all topics are trained again.
         """
         late = now - self._kept_at >= KEEP_SECONDS
         if self._model_store is None or not self._learned_more or not (at_once or late):
@@ -220,10 +219,10 @@ class TopicWatch:
                 [row for row in rows if row.state == "ready"]
             )
 
-    # Urgent fetches.
+    # Topic fetches.
 
     def settle_topic_fetch(self, outcome: Outcome, now: float) -> bool:
-        """Learn from an example, or follow an external candidate; return whether a site was found."""
+        """Learn from an example, or follow a candidate; return whether a site was found."""
         found = False
         if outcome.task.purpose is Purpose.EXAMPLE:
             example = self._store.topics.example(outcome.task.page_id)
@@ -255,7 +254,7 @@ class TopicWatch:
         self.load(now)
 
     def _lead_to_own_site(self, row: ExampleRow, now: float) -> None:
-        """Take an example for an external candidate, if its site is not watched yet: none is better."""
+        """Make an example an external candidate, of the highest score."""
         domain = registered_domain(host_of(row.url))
         external_candidate = NewExternalCandidate(
             row.topic_id, row.url, row.canonical_key, domain, 1.0, row.url
@@ -289,7 +288,7 @@ class TopicWatch:
         topic: str,
         now: float,
     ) -> None:
-        """Watch the site of a relevant page, as if you had added its home page, and tell the page."""
+        """Watch the site of a relevant page, as if you had added its home page, and announce the page."""
         url = outcome.response.url
         parts = urlsplit(url)
         site_id = add_seed(self._store, f"{parts.scheme}://{parts.netloc}/", now=now)
@@ -323,5 +322,5 @@ def score_of(key: str, topic_id: int, relevance: Relevance) -> TopicScore:
 
 
 def _follows(site: WatchedSite, url: str) -> bool:
-    """Return whether a site's rules let us follow a link out of it: what they exclude stays out."""
+    """Whether a site's rules let us follow a link out of it: not if they exclude it."""
     return not site.scope.verdict(url).rule.startswith("exclude ")

@@ -1,9 +1,9 @@
-"""What a visit means. Decisions are pure functions of what was fetched and what was known before.
+"""Facts in, decision out: pure functions of what was fetched and what was known before.
 
 ::
 
-    links    parsed links  -> canonical targets in scope
-    hubs     unknown links -> which of them become hubs
-    news     known, new, backdated; overflows, URL migrations, soft 404s
-    outcome  all of it     -> the one record that the store writes
+    outcome, HubFacts      -> hub_visit     ─┐
+    outcome, PageFacts     -> verification  ─┼─> Decision: record, rule, numbers for the schedule
+    outcome, RefreshFacts  -> refresh       ─┘
+    news decides whether a page is news; rules names what decided
 """

@@ -1,21 +1,20 @@
-"""Which older pages a list gained. Pure decisions on values.
+"""Which older pages a list gained. Pure.
 
-An old date is no proof of an old page: weblogs take in their past, offices post last year's notice. What
-a list that we had read gains is an *arrival*, whatever its date; what a rotating widget (related, popular,
-random) shows is none. The evidence is at hand: the links at the same place in the markup, which of them
-stood there at the last visit, which have gone since, and how they are ordered by date::
+An old date does not prove an old page: weblogs import their past, offices post last year's notice. What
+a known list gains is an *arrival*, whatever its date; what a rotating widget (related, popular, random)
+shows is not. The evidence is the links at one place in the markup: which were there at the last visit,
+which have gone since, and how they are ordered by date::
 
     hub not read before, monitored article, first read after a URL migration    nothing arrived
-    headline of a page that went at the same time               it moved
+    headline of a page that disappeared at the same time        moved
     fewer than three links at the place stayed (feeds: one)     another list, or a widget
-    below all that stayed, on a list that is cut off            it moved up when another went
-    a feed, a list in the order of dates                        arrived
-    twice as many came as went, or more                         arrived
+    below all that stayed, on a list that is cut off            moved up when another went
+    a feed, a list in order of dates                            arrived
+    at least twice as many came as went                         arrived
     above all that stayed, half of the place stayed             arrived: latest additions
     else                                                        a widget swaps, addresses changed
 
-A list is cut off when it ever lost pages as it gained others, or goes on at another address. What an
-article shows is never asked: articles are no hubs.
+A list is cut off if it ever lost pages while it gained others, or continues at another address.
 """
 
 from __future__ import annotations
@@ -35,39 +34,39 @@ from incremental.times import DAY
 from store.enums import HubKind, HubRole
 from store.values import HubRow, SeenLink, Sight
 
-# Links of a place that must have stayed: fewer are no list that we know.
+# Links of a place that must have stayed; with fewer it may be another list.
 MIN_KEPT = 3
-# Links with dates from which their order says something.
+# Dated links needed before their order means anything.
 MIN_DATED = 4
-# Neighbours in the order of dates from which a list is one by date.
+# Share of neighbours in order of dates that makes a list one by date.
 ORDERED_SHARE = 0.9
-# A list that lost no more than this of what it gained keeps everything.
+# A list that lost at most this share of what it gained keeps everything.
 COMPLETE_SHARE = 0.1
-# Roles of hubs that list pages; an article that is monitored is none.
+# A monitored article is no list.
 LISTS = frozenset(HubRole) - {HubRole.ARTICLE, HubRole.HOME}
 
 _DIGITS = re.compile(r"\d+")
 
 
 def dated(target: SeenLink, hub: HubRow) -> float | None:
-    """Return the date of a page as its link tells it: a feed's, or that in the address."""
+    """Return a page's date by its link: a feed's, else the one in the URL."""
     stated = target.published_at if hub.kind == HubKind.FEED else None
     return stated or date_in_url(target.url)
 
 
 def is_old(target: SeenLink, hub: HubRow, since: Since) -> bool:
-    """Return whether a link names a date long before its site was added."""
+    """Whether a link is dated long before its site was added."""
     date = dated(target, hub)
     return date is not None and date < since.oldest_news
 
 
 def is_old_hub(target: SeenLink, rule: Rule, hub: HubRow, since: Since) -> bool:
-    """Return whether a link looks like a hub, and is dated as an old article is."""
+    """Whether a link looks like a hub but is dated like an old article."""
     return rule is Rule.HUB and is_old(target, hub, since) and not is_later_page(target)
 
 
 def gained_old(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
-    """Return the old pages that the hub gained, those that look like hubs and those behind among them."""
+    """Return the old pages that the hub gained, including those that look like hubs."""
     hub, since = view.hub, view.since
     old = {one for one, rule in rules.items() if rule is Rule.BACKDATED}
     old |= {
@@ -78,20 +77,20 @@ def gained_old(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
 
 
 def gained_behind(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
-    """Return what stands as new and is an old page that the hub gained, by what it showed already."""
+    """Return links that count as new but are old pages that the hub gained, by the dates it showed before."""
     fresh = {one for one, rule in rules.items() if rule.standing is Standing.NEW} - _newborn(view)
     return arrivals(view, behind(view, fresh))
 
 
 def _newborn(view: HubView) -> frozenset[str]:
-    """Return the links into sections that came up as a whole: their pages are news."""
+    """Return the links into new sections: their pages are news whatever their dates."""
     return frozenset(t.canonical_key for t in view.found if view.came_up(t))
 
 
 def behind(view: HubView, fresh: Collection[str]) -> frozenset[str]:
     """Return those of *fresh* (canonical keys) that are dated long before what the hub showed already.
 
-    A site may take in what it published since we began to watch. What stands above all that was there is
+    A site may import what it published since we began to watch. What stands above all older links is
     news all the same.
     """
     newest = _newest_shown(view)
@@ -115,7 +114,7 @@ def behind(view: HubView, fresh: Collection[str]) -> frozenset[str]:
 
 def _newest_shown(view: HubView) -> float | None:
     dates = [dated(t, view.hub) for t in view.found if _is_kept(t, view)]
-    # The addresses of events name days to come.
+    # URLs of events name future days.
     past = [date for date in dates if date is not None and date <= view.since.now + DAY]
     return max(past, default=None)
 
@@ -138,7 +137,7 @@ def arrivals(view: HubView, old: Collection[str]) -> frozenset[str]:
 
 
 def _was_read(view: HubView) -> bool:
-    """Return whether the hub is a list whose earlier state is known and stands for what it was."""
+    """Whether the hub is a list with an earlier state to compare with."""
     hub, migrated_at = view.hub, view.since.migrated_at
     if hub.role not in LISTS or hub.baseline_at is None or hub.visited_at is None:
         return False
@@ -157,27 +156,26 @@ class _Place:
 
     links: Sequence[SeenLink]
     kept: Sequence[bool]
-    """For each link whether it stood on the hub at the last visit."""
+    """For each link, whether the hub showed it at the last visit."""
     lost: int
-    """How many went since."""
+    """How many have gone since."""
     cut_off: bool
-    """It shows a part of a longer list."""
+    """It shows only part of a longer list."""
 
     @classmethod
     def of(
         cls, name: str, links: Sequence[SeenLink], view: HubView, gone: Sequence[Sight]
     ) -> _Place:
-        """Sum up what is known of a place."""
         lost = sum(_place(one.tag_path) == name for one in gone)
         kept = [_is_kept(target, view) for target in links]
         return cls(links, kept, lost, _is_cut_off(name, lost, view))
 
     def tail(self) -> int:
-        """Return from which index on nothing was there before."""
+        """Return the index from which on everything is new."""
         return max((n + 1 for n, kept in enumerate(self.kept) if kept), default=0)
 
     def head(self) -> int:
-        """Return up to which index nothing was there before."""
+        """Return the index before which everything is new."""
         return next((n for n, kept in enumerate(self.kept) if kept), len(self.kept))
 
 
@@ -192,7 +190,6 @@ def _is_cut_off(name: str, lost: int, view: HubView) -> bool:
 
 
 def _gained(place: _Place, asked: Collection[str], view: HubView) -> set[str]:
-    """Return those of *asked* that the place gained."""
     hub, kept = view.hub, sum(place.kept)
     came = len(place.links) - kept
     grows = place.lost * 2 <= came
@@ -211,7 +208,7 @@ def _gained(place: _Place, asked: Collection[str], view: HubView) -> set[str]:
 
 
 def _is_by_date(links: Sequence[SeenLink], hub: HubRow) -> bool:
-    """Return whether links stand in the order of their dates, the newest or the oldest first."""
+    """Whether links are in order of their dates, newest or oldest first."""
     dates = [date for date in (dated(t, hub) for t in links) if date is not None]
     if len(dates) < MIN_DATED or dates[0] == dates[-1]:
         return False

@@ -1,9 +1,9 @@
 """Which articles are monitored for links to pages that no list shows. Pure.
 
-On hand-made sites and in documentation a new page often hangs on an older article alone, in the middle
-of its text. Every article might gain such a link, few do: those that people keep up. Two things tell
-them from articles that are published and left alone: they have stood on the site's pages for weeks
-(in a menu, most often, or in the text of another such article), and nothing about them is dated.
+On hand-made sites and in documentation a new page is often linked only from the text of an older
+article. Any article might gain such a link, but only those that people maintain do. They differ from
+articles that are published and left alone in two ways: the site's pages have linked to them for weeks
+(mostly from a menu, or from the text of another such article), and nothing about them is dated.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from incremental.scope import page_number
 from store.values import ArticleCandidate, MonitoredArticle
 
 MAX_MONITORED = 48
-# An article that one list alone has shown for weeks is most often an old post on a slow list.
+# An article that only one list has shown for weeks is mostly an old post on a slow list.
 MIN_HUBS = 2
-# Visits that brought new pages after which a monitored article is a hub like others.
+# Visits with new pages after which a monitored article becomes a regular hub.
 HUB_AFTER = 4
 
 
@@ -35,10 +35,10 @@ class MonitoringPlan:
 def monitoring_plan(
     candidates: Sequence[ArticleCandidate], monitored: Sequence[MonitoredArticle], room: int
 ) -> MonitoringPlan:
-    """Choose the articles to monitor, *room* of them at most.
+    """Choose at most *room* articles to monitor.
 
-    *candidates* are articles that hubs have shown for weeks. What has gained a link stays; what has not
-    makes room when its site shows it no longer.
+    *candidates* are articles that hubs have shown for weeks. An article that gained a link stays; one
+    that did not makes room when its site no longer shows it.
     """
     promote = tuple(one.page_id for one in monitored if one.productive_visits >= HUB_AFTER)
     shown = {one.page_id for one in candidates}
@@ -56,7 +56,7 @@ def monitoring_plan(
 
 
 def _is_kept_up(one: ArticleCandidate) -> bool:
-    """Return whether an article may still be worked on: posts and notices are left as they are."""
+    """Whether an article may still be edited: posts and notices are not."""
     if one.in_feed or date_in_url(one.url) is not None or page_number(one.url) is not None:
         return False
     return one.on_seed or one.on_article or one.hubs >= MIN_HUBS

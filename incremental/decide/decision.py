@@ -1,4 +1,4 @@
-"""What was decided of one visit: what is written, and what the schedule learns from it."""
+"""What was decided about one visit: what is written, and what the schedule learns from it."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ MAX_TTL_SECONDS = DAY
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Made once; whoever carries it out changes nothing of it."""
+    """Made once; carrying it out changes nothing in it."""
 
     record: VisitRecord
     """What is written, in one transaction."""
     visit: Visit | None = None
-    """What the visit of a hub brought, in numbers; None = the page was not visited as a hub."""
+    """The visit in numbers; None = the page was not visited as a hub."""
     hub: HubRow | None = None
     """The hub as it stood before."""
     gone: bool = False
-    """The hub is no more, or never was one."""
+    """The hub is gone, or never was one."""
     is_hub: bool | None = None
-    """What the first reading says of a page that only its address made a hub; None = nobody asked."""
+    """The verdict of the first reading on a page that only its URL made a hub; None = not asked."""
     keep_body: bool = False
     judge_topics: bool = False
     """Topics judge the visited page."""
 
 
 def base_record(outcome: Outcome, now: float) -> VisitRecord:
-    """Return the part of a record that only says what was fetched."""
+    """Return a record with only what was fetched."""
     response = outcome.response
     return VisitRecord(
         site_id=outcome.task.site_id,
@@ -48,13 +48,13 @@ def base_record(outcome: Outcome, now: float) -> VisitRecord:
 
 
 def wait_seconds(outcome: Outcome) -> float:
-    """Return how long the server or the feed asks to be left alone."""
+    """Return how long the server or the feed asks us to wait."""
     ttl = outcome.page.ttl_seconds if outcome.page is not None else None
     return max(outcome.response.retry_after_seconds or 0.0, min(ttl or 0.0, MAX_TTL_SECONDS))
 
 
 def leads_home(outcome: Outcome) -> bool:
-    """Return whether a page below the root was answered with the home page."""
+    """Whether a page below the root was answered with the home page."""
     asked, answered = urlsplit(outcome.task.url), urlsplit(outcome.response.url)
     was_home = asked.path in ("", "/") and not asked.query
     return answered.path in ("", "/") and not answered.query and not was_home

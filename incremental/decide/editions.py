@@ -1,7 +1,7 @@
-"""Language editions of one site: ``/guide.html`` and ``/zh/guide.html`` are one page in two languages. Pure.
+"""Language editions of a site: ``/guide.html`` and ``/zh/guide.html`` are one page in two languages. Pure.
 
-A site that gives each page a switch to its other languages leads to a translation from the original
-alone; no list shows it. So what is new in one language leads to what is new in another.
+On a site whose pages have a language switch only the original links to a translation; no list shows
+it. So new pages in one language lead to new pages in another.
 """
 
 from __future__ import annotations
@@ -22,10 +22,7 @@ _LANGUAGES = """
 
 
 def language_of(canonical_key: str) -> str:
-    """Return the folder that names the language of a page, empty if its address names none.
-
-    ``//host/zh-cn/x`` -> ``zh-cn``. *canonical key* as :func:`incremental.urls.canonical_key` makes it.
-    """
+    """Return a page's language folder, empty if it has none: ``//host/zh-cn/x`` -> ``zh-cn``."""
     parts = canonical_key.split("/", 4)
     if len(parts) < 5:  # noqa: PLR2004 - //host/folder/rest
         return ""
@@ -33,22 +30,22 @@ def language_of(canonical_key: str) -> str:
 
 
 def _is_tag(folder: str) -> bool:
-    """Return whether a folder is a language, or a language with a region or script."""
+    """Whether a folder is a language, or a language with a region or script."""
     primary, _, region = folder.replace("_", "-").partition("-")
     return len(primary) == 2 and (not region or (2 <= len(region) <= 4 and region.isalnum()))  # noqa: PLR2004 - BCP 47
 
 
 def is_edition_front(canonical_key: str) -> bool:
-    """Return whether a page is the front of a language edition: ``//host/zh``.
+    """Whether a page is the front page of a language edition: ``//host/zh``.
 
-    An edition that comes up is news itself, although its front is a hub as well.
+    A new edition is news, although its front page is also a hub.
     """
     front = canonical_key.rstrip("/") + "/"
     return front.count("/") == 4 and bool(language_of(front))  # noqa: PLR2004 - //host/zh/
 
 
 def untranslated(canonical_key: str) -> str:
-    """Return the canonical key without its language's folder."""
+    """Return the canonical key without its language folder."""
     language = language_of(canonical_key)
     if not language:
         return canonical_key

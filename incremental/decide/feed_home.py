@@ -1,13 +1,13 @@
-"""Whose feed it is: the site that a feed's own link or its entries name. Pure.
+"""Which site a feed belongs to, by its own link and its entries. Pure.
 
-A feed need not lie where its articles do (``feeds.example.net`` for ``example.com``, FeedBurner)::
+A feed need not be where its articles are (``feeds.example.net`` for ``example.com``, FeedBurner)::
 
-    most entries inside the site's scope            the feed lies well: nothing to learn
+    most entries inside the site's scope            nothing to learn
     most entries on one registered domain           that is the site, unless it only counts clicks
     ... which is a counting service's, or the       the site is the one that the feed links to as its own;
-        feed's own and not that of its own link     the entries lead on to it
-    entries on many domains (a planet)              no site: the feed alone is watched, its entries count
-                                                    wherever they lie
+        feed's own and not that of its own link     the entries redirect to it
+    entries on many domains (a planet)              no site: only the feed is watched, and its entries
+                                                    count on any host
 
 "Most" is :data:`MOST` of the entries. A registered domain counts together with its port.
 """
@@ -27,14 +27,13 @@ from incremental.urls import canonical_key, host_of, normalize, registered_domai
 from store.enums import HubKind, HubRole
 from store.values import HubRow, NewHub, SeenLink, SiteRow
 
-# Share of a feed's entries that names a site: a blog that links elsewhere now and then has more, a
-# planet of two dozen blogs has no member with so many.
+# Share of a feed's entries that identifies its site: a blog that links elsewhere now and then has more,
+# and no member of a planet of two dozen blogs has as much.
 MOST = 0.6
-# Services that put an address of their own, which redirects, before each entry's; subdomains
-# included.
+# Services that replace each entry's URL by a redirect of their own; subdomains included.
 COUNTING_HOSTS = ("feedproxy.google.com", "feedburner.com", "feedblitz.com", "feedsportal.com")
 GIVEN = (HubRole.SEED, HubRole.USER)
-# Feeds of one site whose entries count wherever they lie; an import may name more.
+# Feeds of one site whose entries count on any host; an import may name more.
 MAX_OPEN_FEEDS = 100
 
 
@@ -43,16 +42,13 @@ class FeedSite:
     """The site that a feed belongs to."""
 
     home: str | None
-    """Around what the articles lie, in fetch form; None = on many sites."""
+    """The site's home in fetch form; None = the articles are on many sites."""
     whole_domain: bool = False
     """The articles are spread over several hosts of the domain."""
 
 
 def lies_well(links: Sequence[Link], scope: Scope) -> bool:
-    """Return whether most entries of a feed, by any of their addresses, are inside *scope*.
-
-    The address of a counting service is inside no site.
-    """
+    """Whether most entries are inside *scope* by any of their URLs; a counting service's never is."""
     inside = sum(
         any(scope.verdict(url).inside and not _is_counting(url) for url in _addresses(link))
         for link in links
@@ -61,7 +57,7 @@ def lies_well(links: Sequence[Link], scope: Scope) -> bool:
 
 
 def feed_site(page: Page, feed_url: str) -> FeedSite:
-    """Return the site that a feed with at least one entry names."""
+    """Return the site of a feed, which has at least one entry."""
     own = normalize(page.home_url or "")
     entries = [urls for link in page.links if (urls := _addresses(link))]
     if own is not None and _share(entries, _site_key(own)) >= MOST:
@@ -77,10 +73,7 @@ def feed_site(page: Page, feed_url: str) -> FeedSite:
 
 
 def leading_hosts(links: Sequence[Link], scope: Scope) -> frozenset[str]:
-    """Return the hosts outside *scope* whose entries may only lead on to the pages that they mean.
-
-    Those of counting services, and one host that has most of the entries.
-    """
+    """Return hosts outside *scope* that may only redirect: counting services, the host of most entries."""
     found = [host_of(urls[0]) for link in links if (urls := _addresses(link))]
     outside = {
         host_of(u) for link in links for u in _addresses(link) if not scope.verdict(u).inside
@@ -94,7 +87,7 @@ def _addresses(link: Link) -> list[str]:
 
 
 def _site_key(url: str) -> str:
-    """Return what two addresses of one site share: registered domain and port."""
+    """Return what the URLs of one site share: registered domain and port."""
     return f"{registered_domain(host_of(url))}:{urlsplit(url).port or ''}"
 
 
@@ -108,7 +101,7 @@ def _share(entries: Sequence[Sequence[str]], key: str) -> float:
 
 
 def _around(entries: Sequence[Sequence[str]], own: str | None, key: str) -> FeedSite:
-    """Return the site of domain *key*: its scope must hold the articles, so their host decides."""
+    """Return the site of domain *key*; its scope must cover the articles, so their host decides."""
     urls = _of_key(entries, key)
     hosts = Counter(urlsplit(url).netloc.removeprefix("www.") for url in urls)
     host, count = hosts.most_common(1)[0]
@@ -135,32 +128,32 @@ class _AsHub(Protocol):
 
 
 def is_given_feed(hub: _AsHub) -> bool:
-    """Return whether the user gave this feed; a seed counts once it was read as one."""
+    """Whether the user gave this feed; a seed counts once it was read as a feed."""
     return hub.kind == HubKind.FEED and hub.role in GIVEN
 
 
 def is_planet(hub: HubRow, scope: Scope) -> bool:
-    """Return whether a seed is a feed of many sites: what lies around it is of none of them."""
+    """Whether a seed is a feed of many sites, so that pages near it belong to none of them."""
     return hub.canonical_key in scope.open_feeds and scope.verdict(hub.url).inside
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedSite:
-    """What a feed's first entries taught of its site."""
+    """What a feed's first entries say about its site."""
 
     rules: str | None
-    """The site's new scope, as its row keeps it; None when it stays as it is."""
+    """The site's new scope as JSON; None = unchanged."""
     scope: Scope
     """The scope from now on."""
     home: SeenLink | None
-    """The site's own page, a hub from now on; None when the feed is of no site, or has a site already."""
+    """The site's home page, a hub from now on; None = the feed has no site, or had one before."""
 
 
 def learn_site(page: Page, hub: HubRow, row: SiteRow, now: float) -> LearnedSite | None:
-    """Learn whose feed it is from its first entries.
+    """Learn a feed's site from its first entries; None = not given by the user, or read before.
 
-    None when it is no feed of the user's, or was read before. One that was read and whose last answer
-    had nothing in scope is learned from again: its site may have moved, or it was empty at first.
+    A feed that last had nothing in scope is learned from again: its site may have moved, or it was
+    empty at first.
     """
     rules, scope = row.scope, Scope.from_rules(row.seed_url, row.scope)
     given = page.kind is PageKind.FEED and hub.role in GIVEN
@@ -184,15 +177,12 @@ def learn_site(page: Page, hub: HubRow, row: SiteRow, now: float) -> LearnedSite
 
 
 def changed_rules(rules: str, **changes: object) -> str:
-    """Return the JSON of a scope with other rules."""
+    """Return the JSON of a scope with *changes*."""
     return json.dumps({**json.loads(rules), **changes}, ensure_ascii=False)
 
 
 def _own_page(home: str | None, hub: HubRow, scope: Scope, now: float) -> SeenLink | None:
-    """Return the page of the site that a feed named as a hub of it.
-
-    It was not given: if it is not there it is left out again.
-    """
+    """Return the home page that a feed named; as nobody gave it, it is dropped if it does not exist."""
     if home is None or not scope.verdict(home).inside:
         return None
     new = NewHub(HubKind.HTML, HubRole.HOME, 1.0, f"the site of the feed {hub.url}", now)

@@ -1,4 +1,4 @@
-"""Pages that belong to the furniture of a site: errors, thanks, lists of tags. Pure."""
+"""Furniture: pages for errors, thanks and tag lists, which are no news. Pure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from urllib.parse import unquote, urlsplit
 
 from incremental.decide.rules import Rule
 
-# Directly below the root, or below a folder of one language: ``/404.html``, ``/de/404/``. Deeper down,
-# ``/news/404.html`` is the 404th article of many a content management system.
+# Only below the root or a language folder (``/404.html``, ``/de/404/``): deeper down,
+# ``/news/404.html`` may be a system's 404th article.
 _PLACE = r"^(?:/[a-z]{2}(?:[-_][a-z]{2,4})?)?/"
 _END = r"(?:\.\w{2,5})?/?$"
 _ERROR_PAGE = re.compile(
@@ -21,8 +21,8 @@ _COURTESY_PAGE = re.compile(
     rf"|感谢|致谢|捐赠|捐款|赞助|打赏){_END}",
     re.IGNORECASE,
 )
-# ``/archives/17`` and ``/topic/17`` are articles of weblogs and forums.
-# A recorded weblog began to link its authors' pages, which had been there for years.
+# Not ``/archives/17`` and ``/topic/17``, which are articles of weblogs and forums. Authors, because a
+# recorded weblog began to link to its authors' pages, which had existed for years.
 _LIST_PAGE = re.compile(r"/(?:tags?|categor(?:y|ies)|authors?)/[^/]+/?$", re.IGNORECASE)
 _ERROR_WORDS = re.compile(
     r"\b(?:40[0-9]|410|50[0-9]|error|not found|oops|sorry)\b|fehler|erreur|错误|錯誤|找不到|不存在|未找到",
@@ -31,18 +31,18 @@ _ERROR_WORDS = re.compile(
 
 
 def may_be_furniture(url: str) -> bool:
-    """Return whether an address looks like a part of a site's furniture: it is read before it is announced.
+    """Whether a URL looks like furniture, so that the page is verified before it is announced.
 
-    Error pages, and the pages to which a form or a donation leads, stand in sitemaps and footers.
+    Sitemaps and footers list error pages and the pages behind forms and donations.
     """
     path = unquote(urlsplit(url).path)
     return any(one.search(path) for one in (_ERROR_PAGE, _COURTESY_PAGE, _LIST_PAGE))
 
 
 def furniture(url: str, title: str) -> Rule | None:
-    """Return why a page that was read is furniture and no page to announce; None = it is none.
+    """Return the rule by which a fetched page is furniture; None = it is not.
 
-    An error page says so in its title: ``/405/`` is a comic strip as well.
+    An error page must say so in its title: ``/405/`` is also a comic strip.
     """
     path = unquote(urlsplit(url).path)
     if _ERROR_PAGE.search(path) and (not title or _ERROR_WORDS.search(title)):
@@ -52,8 +52,8 @@ def furniture(url: str, title: str) -> Rule | None:
     return Rule.LIST_PAGE if _LIST_PAGE.search(path) else None
 
 
-# "404" and "not found" count where a title begins or ends with them, or beside a word for errors: a
-# flight 404, a ship not found, are news.
+# "404" and "not found" count only at the start or end of a title, or next to a word for errors: flight
+# 404 and a ship not found are news.
 _ERROR_TITLE = re.compile(
     r"""^\W*404(?!\d)(?=\W*$|\s*[-\u2013\u2014|:,.!·_]|\s*(?:error|not\ found|page))
     |^\W*404\s*(?:页|頁|错误|錯誤|找不到|未找到)
@@ -68,8 +68,8 @@ _SHORT_TEXT = 600
 
 
 def is_soft_404(title: str, text: str) -> bool:
-    """Return whether a page that was answered with 200 says that it is not there.
+    """Whether a page answered with 200 says in its title that it does not exist, and is short.
 
-    The title must say so and the page must be short: an article about error pages has more to say.
+    An article about error pages is longer.
     """
     return bool(_ERROR_TITLE.search(title)) and len(text) < _SHORT_TEXT

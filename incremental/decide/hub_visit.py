@@ -2,15 +2,14 @@
 
 ::
 
-    no page            failed; a hub that never was there is left out, one that was is gone after three
-    the same bytes     unchanged
-    reads like an      no hub after all: announced if it came up as news
-    article
-    the same links     unchanged but for what it names besides them
-    other links        decide.news says what each of them is
+    no page               failed; dropped if it never existed, else gone after three failures
+    same bytes            unchanged
+    reads like an article no hub: announced if it was found as news
+    same links            unchanged, except for feeds and sitemaps that it names
+    other links           decide.news decides on each of them
 
-A page whose address alone made it a hub, and that came up as news, is announced when nobody is sure
-that it is one, and when it may not be read: its hub shows it.
+A doubtful hub that was found as news is announced and monitored; so is one that may not be read,
+because its hub shows it.
 """
 
 from __future__ import annotations
@@ -57,9 +56,9 @@ from store.values import (
 FAILURES_UNTIL_GONE = 3
 # Parts of a sitemap index that become hubs.
 MAX_SITEMAPS = 50
-# Visits of an old page that a list gained and that is not there.
+# Visits of an old page that a list gained and that does not exist.
 MAX_TRIES = 5
-# From here on an address alone makes a hub, even one that is still empty.
+# From here on the URL alone makes a hub, even one that is still empty.
 SURE_SCORE = 0.95
 
 _HUB_KINDS = {
@@ -72,44 +71,44 @@ _HUB_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class RedirectTarget:
-    """Where a redirect out of the site leads to."""
+    """Where a redirect out of the site leads."""
 
     url: str
     inside: bool
     rules: str
-    """The site's scope if that is its home from now on, as its row keeps it."""
+    """JSON of the site's scope with its home moved there."""
 
 
 @dataclass(frozen=True, slots=True)
 class HubFacts:
-    """What was known before the visit that bears on it."""
+    """What was known before the visit."""
 
     now: float
     hub: HubRow
-    """Its kind is what the body turned out to be."""
+    """Of the kind that the body turned out to be."""
     scope: Scope
-    """The site's, as the entries of a given feed have just taught it."""
+    """The site's, already moved if this is a given feed read for the first time."""
     page: VerificationRow | None = None
     """The page itself; given when it may be news: at the first reading, and for an edition's front."""
     awaits_event: bool = False
-    """A list gained it, it is old, and no event has announced it yet."""
+    """It is an old page that a list gained, and no event has announced it yet."""
     probability: float | None = None
-    """That a page which only its address made a hub is one, by its content; None = nobody asked."""
+    """That a page which only its URL made a hub is one, by its content; None = not asked."""
     threshold: float = 0.5
     feed: LearnedSite | None = None
     redirect: RedirectTarget | None = None
     found: Sequence[SeenLink] = ()
     """The links of the page, canonical and in scope."""
     view: HubView | None = None
-    """What bears on the links; None = they are as they were, or of no interest."""
+    """What bears on the links; None = they are unchanged, or irrelevant."""
     section: Section | None = None
-    """What came up with the page, if it is an article that is news."""
+    """What appeared with the page, if it is an article that is news."""
     room: int = 1_000_000
     """How many more hubs the site may have."""
     probes: Sequence[SeenLink] | None = None
-    """The usual places of feeds and sitemaps, when it is time to look there."""
+    """The usual places of feeds and sitemaps, when these are due."""
     later_pages: int = 0
-    """How many later pages of this list were read at once, because all on them was new."""
+    """How many later pages of this list were read because everything on them was new."""
     terms: RefreshTerms | None = None
     """When announced pages are refreshed; None = never."""
 
@@ -134,19 +133,19 @@ def decide_hub(outcome: Outcome, facts: HubFacts) -> Decision:  # noqa: PLR0911 
 
 
 def why_not_a_hub(page: Page | None, hub: HubRow) -> str:
-    """Return why what was fetched leads nowhere, empty if it may lead to pages."""
+    """Return why the body cannot be a hub, empty if it can."""
     if page is None or page.kind is PageKind.OTHER:
         return (page.problem if page is not None else "") or "not a page of links"
     if page.kind is PageKind.HTML and hub.role in (HubRole.FEED, HubRole.SITEMAP, HubRole.PROBE):
-        # Many sites answer whatever they do not know with their home page and code 200.
+        # Many sites answer unknown URLs with their home page and 200.
         return "a web page where a feed or a sitemap was looked for"
     return ""
 
 
 def _redirected(outcome: Outcome, facts: HubFacts) -> Decision:
-    """Follow a hub that led to another host, if that is in scope or the first answer of a seed.
+    """Follow a hub to another host if that is in scope, or if it is a seed's first answer.
 
-    A feed that the user gave may lie anywhere, and move there.
+    A feed given by the user may be on any host, and move to any.
     """
     hub, to, now = facts.hub, facts.redirect, facts.now
     if to is None:
@@ -174,7 +173,7 @@ def _redirected(outcome: Outcome, facts: HubFacts) -> Decision:
 def _failed(
     outcome: Outcome, facts: HubFacts, status: FetchStatus, detail: str | None = None
 ) -> Decision:
-    """Decide on a visit that brought no page of links."""
+    """Decide on a visit that yielded no links."""
     hub, now, failures = facts.hub, facts.now, facts.hub.failures + 1
     record = replace(base_record(outcome, now), status=status.value)
     if detail is not None:
@@ -199,7 +198,7 @@ def _failed(
 def _never_there(
     record: VisitRecord, visit: Visit, facts: HubFacts, status: FetchStatus, fields: HubUpdate
 ) -> Decision:
-    """Decide on a hub that was never read and cannot be: it may be a page that came up as news."""
+    """Decide on a hub that was never read and cannot be; it may have been found as news."""
     row, now = facts.page, facts.now
     state = row.state if row is not None else ""
     if status is FetchStatus.GONE:
@@ -207,7 +206,7 @@ def _never_there(
             fields |= {"state": HubStatus.CANDIDATE, "due_at": now + DAY}
             return Decision(replace(record, hub_fields=fields), visit, facts.hub)
         if state == PageState.PENDING:
-            # It may be yet to come, so it is looked for again like any new page.
+            # It may not exist yet, so it is verified again like any new page.
             page = PageUpdate(
                 state=PageState.MISSING,
                 verify_due_at=now + HOUR,
@@ -236,10 +235,7 @@ def _failure(outcome: Outcome, facts: HubFacts) -> Visit:
 
 
 def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
-    """Decide on a hub whose page is as it was, or whose body moved but whose links are the same: noise.
-
-    What it names besides them (a feed in its head) may be new all the same.
-    """
+    """Decide on a hub whose links are the same; what it names besides them (a feed) may still be new."""
     hub, now, page = facts.hub, facts.now, outcome.page
     read = page is not None and not outcome.unchanged
     fields = HubUpdate(
@@ -271,15 +267,15 @@ def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
 
 
 def _is_back(hub: HubRow) -> bool:
-    """Return whether a hub that answers now was given up for gone."""
+    """Whether a hub that answers now was considered gone."""
     return hub.state == HubStatus.DORMANT and hub.failures >= FAILURES_UNTIL_GONE
 
 
 def _article(outcome: Outcome, facts: HubFacts, page: Page) -> Decision:
-    """Decide on a page that was taken for a hub by its address and is none.
+    """Decide on a page that was taken for a hub by its URL and is an article.
 
-    If it came up as news it is announced, and the unknown pages below its folder that it leads to came
-    with it. An old page that a list gained is part of its backfill.
+    If it was found as news it is announced, and the unknown pages that it links to in its folder are
+    verified. An old page that a list gained joins the backfill.
     """
     now, digest = facts.now, outcome.body_md5
     news = page_news(facts.page, Rule.NOT_A_HUB, page.title, awaits_event=facts.awaits_event)
@@ -305,7 +301,7 @@ def _article(outcome: Outcome, facts: HubFacts, page: Page) -> Decision:
 
 
 def _perhaps_hub(facts: HubFacts, rule: Rule) -> PageNews:
-    """Decide whether a page that may be a hub is announced, because it came up as news."""
+    """Decide whether a page that may be a hub is announced, because it was found as news."""
     row = facts.page
     title = row.title if row is not None else ""
     return page_news(row, rule, title, awaits_event=facts.awaits_event, perhaps_list=True)
@@ -321,7 +317,7 @@ def _news_fields(fields: PageUpdate, news: PageNews) -> PageUpdate:
 def _with_news(
     record: VisitRecord, facts: HubFacts, news: PageNews, fields: PageUpdate
 ) -> VisitRecord:
-    """Return the record of a page that is announced itself, or is not."""
+    """Return *record* with the decision on the visited page itself."""
     row = facts.page
     return replace(
         record,
@@ -334,7 +330,7 @@ def _with_news(
 
 
 def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decision:
-    """Decide on a page that brought links: what is new on it, and what it is itself."""
+    """Decide on a page of links: what is new on it, and whether it is news itself."""
     hub, now = facts.hub, facts.now
     links = decide_links(view)
     event, baseline = links.event, hub.baseline_at is None
@@ -365,7 +361,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
     visit = Visit(
         at=now,
         shown=len(links.seen),
-        # What a list gained of older pages is one announcement, and as much worth a visit.
+        # All older pages that a list gained are one announcement, worth one new page.
         novel=came + any(link.backfill for link in links.seen),
         baseline=baseline,
         all_new=overflow and all_new(view, links.rules),
@@ -387,7 +383,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
 
 
 def _come_up(view: HubView) -> tuple[VerifyAgain, ...]:
-    """Return the pages that were looked for in vain and that the hub has begun to show."""
+    """Return missing or withheld pages that the hub has begun to show."""
     if view.hub.baseline_at is None:
         return ()
     return tuple(
@@ -403,7 +399,7 @@ def _come_up(view: HubView) -> tuple[VerifyAgain, ...]:
 
 
 def _vanished(view: HubView, page: Page) -> int:
-    """Count what came and went between two visits; of a page that was cut short nothing is known."""
+    """Count links that came and went between two visits; unknown for a truncated page."""
     here = {known.id for known in view.known.values()}
     return 0 if page.truncated else len(view.young - here)
 
@@ -411,7 +407,7 @@ def _vanished(view: HubView, page: Page) -> int:
 def _site_change(
     facts: HubFacts, links: LinkDecisions, page: Page, *, overflow: bool
 ) -> SiteChange | None:
-    """Return what happened to the site: an event, or an overflow that is not followed any further."""
+    """Return what happened to the site: an event, or an overflow that is not followed further."""
     if links.event is not None:
         return SiteChange(links.event.kind, links.event.reason)
     most = facts.view.limits.max_next_pages if facts.view is not None else 0
@@ -474,7 +470,7 @@ def _page_fields(page: Page, hub: HubRow) -> PageUpdate:
 
 
 def _new_address(outcome: Outcome, hub: HubRow) -> PageUpdate:
-    """Ask for a page by the address to which it permanently redirects: one request, not two."""
+    """Adopt the URL to which the page permanently redirects: one request instead of two."""
     url = normalize(outcome.response.url)
     if not outcome.response.permanent or url is None or canonical_key(url) != hub.canonical_key:
         return PageUpdate()
@@ -482,7 +478,7 @@ def _new_address(outcome: Outcome, hub: HubRow) -> PageUpdate:
 
 
 def _shared(view: HubView, links: LinkDecisions) -> Counter[str]:
-    """Count the links that appeared here after another hub had shown them, by that hub."""
+    """Count the links that another hub showed first, by that hub."""
     if view.hub.baseline_at is None:
         return Counter()
     return Counter(
@@ -508,7 +504,7 @@ def _published(view: HubView, links: LinkDecisions) -> tuple[float, ...]:
 
 
 def _neighbours(page: Page, facts: HubFacts) -> list[SeenLink]:
-    """Return what the page names besides its links: feeds, sitemaps, a refresh's target, its site."""
+    """Return what the page names besides its links: feeds, sitemaps, a refresh target, its site."""
     hub, now = facts.hub, facts.now
     named = [
         (url, NewHub(HubKind.FEED, HubRole.FEED, 1.0, f"named by {hub.url}", now))
@@ -532,9 +528,9 @@ def _neighbours(page: Page, facts: HubFacts) -> list[SeenLink]:
 
 
 def _named(links: Sequence[SeenLink], facts: HubFacts) -> tuple[SeenLink, ...]:
-    """Leave out what lies outside the scope, and what the site has no room for: some name feeds without end.
+    """Drop what is out of scope, and what exceeds the site's room: some pages name endless feeds.
 
-    Where the user's own feed has moved to is followed. A scope that has just moved rules nothing out.
+    The new address of a given feed is kept. A scope that has just moved rules nothing out.
     """
     moved = facts.feed is not None and facts.feed.rules is not None
     inside = [

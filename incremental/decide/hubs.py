@@ -1,4 +1,4 @@
-"""Which unknown links become hubs. Pure: scores come from a classifier that is handed in."""
+"""Which unknown links become hubs. Pure: the classifier is passed in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from store.values import SeenLink
 
 
 class PageScored(Protocol):
-    """What the cascade says of a page."""
+    """The cascade's score of a page."""
 
     @property
     def probability(self) -> float:
@@ -21,7 +21,7 @@ class PageScored(Protocol):
 
 
 class HubScorer(Protocol):
-    """The link classifier: URL and anchor in, probability of a hub out."""
+    """The link classifier."""
 
     @property
     def version(self) -> str:
@@ -31,7 +31,7 @@ class HubScorer(Protocol):
         """Return one probability for each link, in order."""
 
     def score_page(self, link: LinkEvidence, page: str) -> PageScored:
-        """Return what URL and content of a fetched page say together."""
+        """Return the score of a fetched page by URL and content together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class HubLimits:
 
 @dataclass(frozen=True, slots=True)
 class HubCounts:
-    """How many hubs the site has: in all, and by URL template."""
+    """How many hubs the site has, in total and by URL template."""
 
     total: int
     by_template: Mapping[str, int]
@@ -59,10 +59,7 @@ def score_targets(
     *,
     depth: int | None = None,
 ) -> dict[str, float]:
-    """Return the probability of being a hub, by canonical key; *context* is what the site's URLs say.
-
-    *depth* is how many steps the links are from the seed; None = unknown.
-    """
+    """Return hub probabilities by canonical key. *depth* counts steps from the seed; None = unknown."""
     evidence = [LinkEvidence(t.url, t.anchor or None, crawl_depth=depth) for t in found]
     if context is not None:
         evidence = [context.add_to(link) for link in evidence]
@@ -76,9 +73,9 @@ def score_targets(
 def choose_hubs(
     found: Sequence[SeenLink], scores: Mapping[str, float], counts: HubCounts, limits: HubLimits
 ) -> set[str]:
-    """Return which of *found*, all like hubs, become hubs: the likeliest first, within the limits.
+    """Return which of *found*, all hub-like, become hubs: the likeliest within the limits.
 
-    What is over a limit is no hub, and no new page either.
+    A link over a limit is no hub, and no new page either.
     """
     chosen: set[str] = set()
     by_template = dict(counts.by_template)

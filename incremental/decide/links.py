@@ -1,6 +1,6 @@
-"""From the links of a parsed page to the pages that they mean. Pure.
+"""From the links of a parsed page to their target pages. Pure.
 
-Canonical, in scope, no trap, each page once: with the most telling of its anchors, at its first place.
+Canonical, in scope, no trap, each page once: with its longest anchor, at its first place.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ def targets(
     own: str = "",
     beyond: Scope | None = None,
 ) -> list[SeenLink]:
-    """Return what *links* lead to inside *scope*, in page order, each page once.
+    """Return the targets of *links* inside *scope*, in page order, each page once.
 
-    *path aliases* are path prefixes that show the same pages as the path without them; *own* is the
-    canonical key of the page itself, which is left out. A link of several addresses means the first that
-    is inside; with none of them inside it counts when it lies *beyond*.
+    *own*: canonical key of the page itself, which is left out. Of a link with several URLs the first
+    inside *scope* counts, else the first inside *beyond*.
     """
     found: dict[str, SeenLink] = {}
     for link in links:
@@ -61,26 +60,23 @@ def _target(link: Link, scope: Scope, path_aliases: Sequence[str]) -> SeenLink |
 
 
 def _merged(first: SeenLink, again: SeenLink) -> SeenLink:
-    """Keep the longer anchor: of "Read more" and a headline the headline tells more."""
+    """Keep the longer anchor: a headline says more than "Read more"."""
     anchor = again.anchor if len(again.anchor) > len(first.anchor) else first.anchor
     return replace(first, anchor=anchor, published_at=first.published_at or again.published_at)
 
 
 def links_digest(found: Iterable[SeenLink]) -> str:
-    """Return an MD5 of which pages a page leads to, whatever their order and anchors."""
+    """Return an MD5 of the pages that a page links to, in any order and under any anchors."""
     names = "\n".join(sorted(target.canonical_key for target in found))
     return hashlib.md5(names.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def top_folder(canonical_key: str) -> str:
-    """Return the beginning that the canonical keys in a page's first folder share; empty at the root.
-
-    ``//host/news/2024/x`` -> ``//host/news/``; ``//host/x`` -> an empty text.
-    """
+    """Return the first folder of a key: ``//host/news/2024/x`` -> ``//host/news/``; empty at the root."""
     parts = canonical_key.split("/", 4)
     return "/".join(parts[:4]) + "/" if len(parts) == 5 else ""  # noqa: PLR2004 - //host/folder/rest
 
 
 def is_later_page(target: SeenLink) -> bool:
-    """Return whether an address names a later page of a list."""
+    """Whether the URL names a later page of a list."""
     return page_number(target.url) is not None

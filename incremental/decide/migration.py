@@ -1,4 +1,4 @@
-"""Telling a URL migration, or a burst of addresses, from a busy day. Pure."""
+"""URL migrations and bursts of addresses, as opposed to a busy day. Pure."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ MIGRATION_MIN_LINKS = 8
 MIGRATION_LOST_SHARE = 0.8
 MIGRATION_FORM_SHARE = 0.8
 MIGRATION_ANCHOR_SHARE = 0.5
-# Characters from which an anchor is likely one page's headline and not "more".
+# An anchor this long is likely one page's headline and not "more".
 MIN_HEADLINE_CHARS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """A site changed the form of its links: one event, not thousands of new pages."""
+    """One event instead of thousands of new pages."""
 
     reason: str
     moved: Mapping[str, int]
-    """Canonical keys of the new addresses with the ids of the pages that they were, by headline."""
+    """Page ids by canonical key of the new address, matched by headline."""
     kind: SiteEventKind = SiteEventKind.URL_MIGRATION
-    """``url_migration``, or ``burst``: something makes addresses without end."""
+    """``url_migration``, or ``burst``: something generates endless addresses."""
 
 
 def migration(
@@ -34,11 +34,10 @@ def migration(
     kept: int,
     anchors: Mapping[str, int],
 ) -> Migration | None:
-    """Tell a URL migration from a busy day.
+    """Return the URL migration of a hub: almost all links went, and the new ones look different.
 
-    *news* are the unknown links, *lost_urls* what the hub showed and no longer shows, *kept* how many
-    stayed, *anchors* page ids by headline of pages known before. Almost everything went, and what came
-    has another form, or the old headlines under new addresses.
+    *news* are the unknown links, *lost_urls* those that went, *kept* how many stayed, *anchors* page ids
+    of known pages by headline. The new links have another form, or the old headlines.
     """
     if len(news) < MIGRATION_MIN_LINKS or len(lost_urls) < MIGRATION_MIN_LINKS:
         return None

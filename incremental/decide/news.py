@@ -1,20 +1,20 @@
 """Whether a page is news: the one place that decides it. Pure decisions on values.
 
-The unit of news is the new page, never the difference between two texts (design, decision 1)::
+The unit of news is the new page, never the difference between two texts::
 
     a link on a hub page                                                  link_rule, then decide_links
       first visit of the hub        baseline: its links are known, none is new
-      unknown link, likely a hub    recorded as a hub, gets a baseline of its own
+      unknown link, likely a hub    recorded as a hub, with a baseline of its own
       unknown, dated long ago       part of one backfill event if its list gained it (decide.arrivals),
                                     else recorded, not announced (backdated)
       unknown link                  new
-      unknown link on a new hub     new, if they are few: a section and its pages came together
-      known, never announced, which appeared here and first became known elsewhere
-      only after this hub's last visit (on the baseline of a hub found meanwhile)
-                                    new: two hubs may find one page in either order
+      unknown link on a new hub     new, if there are few: a section appeared with its pages
+      known, never announced, and first seen elsewhere after this hub's last visit
+      (on the baseline of a hub found meanwhile)
+                                    new: two hubs may show one page in either order
       all at once                   a URL migration, a burst: one event, no news
     a page that was fetched                                               page_news
-      it waited for that            announced, unless it belongs to the furniture of its site
+      it waited to be verified      announced, unless it is furniture of its site
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from incremental.urls import host_of
 from store.enums import HubKind, HubRole, PageState, SiteEventKind
 from store.values import HubRow, KnownPage, NewHub, SeenLink, VerificationRow
 
-# Folders whose pages nobody wants announced, however unsure the classifier is.
+# Folders of lists, which nobody wants announced, however unsure the classifier is.
 _LIST_WORDS = re.compile(
     r"/(?:tags?|categor(?:y|ies)|topics?|archives?|authors?|labels?)/", re.IGNORECASE
 )
@@ -52,10 +52,10 @@ def link_rule(  # noqa: PLR0911, PLR0913 - a table of cases; each bears on it
     hub_like: bool,
     new_hub: bool = False,
 ) -> Rule:
-    """Judge one link of *hub* by what was known before this visit.
+    """Return the rule for one link of *hub*.
 
-    *new_hub*: the hub itself came up after its site's baseline and is read for the first time; a new
-    section's pages are new with it.
+    *new_hub*: the hub appeared after its site's baseline and is read for the first time, so the pages of
+    this new section are new with it.
     """
     date = (target.published_at if hub.kind == HubKind.FEED else None) or date_in_url(target.url)
     old = date is not None and date < since.oldest_news and not new_hub
@@ -63,7 +63,7 @@ def link_rule(  # noqa: PLR0911, PLR0913 - a table of cases; each bears on it
         if not _overlooked(known, hub, since, old=old):
             return Rule.KNOWN
         return Rule.BACKDATED if old else Rule.SHOWN_LATER
-    # What stands in a feed is a page: ``/?p=3`` is an article of a blog there.
+    # A feed lists pages: there ``/?p=3`` is an article of a blog.
     if hub_like:
         return Rule.HUB
     if hub.kind != HubKind.FEED and is_later_page(target):
@@ -76,17 +76,17 @@ def link_rule(  # noqa: PLR0911, PLR0913 - a table of cases; each bears on it
 
 
 def _is_baseline(hub: HubRow) -> bool:
-    """Return whether this is the first time that the hub shows anything of ours.
+    """Whether the hub shows pages of the site for the first time.
 
-    A feed that named a wrong host for weeks begins again on the day when that is mended.
+    A feed that named a wrong host for weeks starts again when that is fixed.
     """
     return hub.baseline_at is None or (hub.kind == HubKind.FEED and not hub.shown_links)
 
 
 def _dated_since(target: SeenLink, hub: HubRow, since: Since) -> bool:
-    """Return whether a feed dates a page of its baseline after we began to watch.
+    """Whether a feed dates a page of its baseline after we began to watch.
 
-    Only a feed prints when a page was published; a sitemap's lastmod moves with every deployment.
+    Only feeds state the publication date; a sitemap's lastmod moves with every deployment.
     """
     if hub.kind != HubKind.FEED or target.published_at is None:
         return False
@@ -95,20 +95,20 @@ def _dated_since(target: SeenLink, hub: HubRow, since: Since) -> bool:
 
 
 def _overlooked(known: KnownPage, hub: HubRow, since: Since, *, old: bool) -> bool:
-    """Return whether a known page became known only after this hub, which now shows it, was last read."""
+    """Whether a known page was first seen only after the last visit of this hub, which now shows it."""
     if known.announced_at is not None or hub.baseline_at is None or hub.visited_at is None:
         return False
     if is_withheld(known.rule):
-        return False  # it was read, and is none to announce
+        return False  # it was fetched and withheld
     if since.migrated_at is not None and hub.visited_at < since.migrated_at:
-        return False  # what it shows under new addresses is part of that event
-    # What stands in a feed is no hub, whatever its address looks like.
+        return False  # links under new addresses are part of that event
+    # A feed entry is no hub, whatever its URL looks like.
     eligible = (
         known.state in (PageState.KNOWN, PageState.PENDING)
         if hub.kind == HubKind.FEED
         else (known.state == PageState.KNOWN and not known.is_hub)
     )
-    # A widget may have been the first to show what a list now gained.
+    # A widget may have shown first what a list now gained.
     eligible = eligible or (old and known.state == PageState.BACKDATED and not known.is_hub)
     return eligible and known.first_seen_at > hub.visited_at
 
@@ -122,15 +122,15 @@ class LinkDecisions:
     """By canonical key."""
     event: Migration | None
     verified: frozenset[str]
-    """Those that are fetched before they are announced."""
+    """Those that are verified before they are announced."""
 
     def standing(self, target: SeenLink) -> Standing:
-        """Return what a link is to the reader of news."""
+        """Return what a link means as news."""
         return self.rules[target.canonical_key].standing
 
 
 def decide_links(view: HubView) -> LinkDecisions:
-    """Decide on every link of a hub page: known, new, verified first, backfill, hub, or part of an event."""
+    """Decide on every link of a hub: known, new, verified first, backfill, hub, or part of an event."""
     rules = {
         t.canonical_key: link_rule(
             t,
@@ -158,7 +158,7 @@ def decide_links(view: HubView) -> LinkDecisions:
 
 
 def _event(view: HubView, rules: Mapping[str, Rule]) -> Migration | None:
-    """Return what happened to the whole site, so that its new links are no news."""
+    """Return the site-wide event whose links are no news, if there is one."""
     if view.hub.baseline_at is None:
         return None
     news = [t for t in view.found if rules[t.canonical_key].standing is Standing.NEW]
@@ -172,7 +172,6 @@ def _event(view: HubView, rules: Mapping[str, Rule]) -> Migration | None:
 
 
 def _new_hubs(view: HubView, rules: Mapping[str, Rule]) -> dict[str, NewHub]:
-    """Return the links that become hubs."""
     unknown = [t for t in view.found if rules[t.canonical_key].standing is Standing.HUB]
     chosen = choose_hubs(unknown, view.scores, view.counts, view.limits)
     chosen |= {t.canonical_key for t in unknown if view.corrected.get(t.canonical_key) == "hub"}
@@ -180,7 +179,7 @@ def _new_hubs(view: HubView, rules: Mapping[str, Rule]) -> dict[str, NewHub]:
 
 
 def _new_hub(view: HubView, target: SeenLink) -> NewHub:
-    """Return a hub to be visited: the likeliest first, later pages of a list after their first."""
+    """Return a new hub: the likeliest due first, later pages of a list after the first one."""
     score, number = view.scores[target.canonical_key], page_number(target.url)
     now = view.since.now
     if view.corrected.get(target.canonical_key) == "hub":
@@ -195,9 +194,9 @@ def _new_hub(view: HubView, target: SeenLink) -> NewHub:
 
 
 def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
-    """Return the unknown pages that are fetched before they are announced, as far as that is granted.
+    """Return the unknown pages to verify before they are announced, as far as the budget allows.
 
-    Those of which topics expect most come first, else as they stand on the page.
+    Those of which topics expect most come first, otherwise page order.
     """
     fresh = [
         t.canonical_key
@@ -219,7 +218,7 @@ def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
 def _of_event(
     target: SeenLink, rule: Rule, view: HubView, hubs: Mapping[str, NewHub], event: Migration
 ) -> SeenLink:
-    """Return a link that was found at a URL migration or in a burst: whatever is new is part of that."""
+    """Return a link found in a URL migration or a burst: if new, it is part of the event."""
     state = PageState.BACKDATED if rule is Rule.BACKDATED else PageState.KNOWN
     if rule.standing in (Standing.NEW, Standing.BACKFILL):
         # So that the next hub to show it does not announce it either.
@@ -249,9 +248,9 @@ def _decided(  # noqa: PLR0913, PLR0917 - what was decided for all links togethe
     is_new, is_arrived = rule.standing is Standing.NEW, target.canonical_key in arrived
     # An old page that only seems to be a hub is news of its kind, if the list gained it.
     old_hub = not came_up and is_old_hub(target, rule, view.hub, view.since)
-    # Found on a hub that was read before, a hub would be news if it were none: its first visit tells.
+    # A hub found on a hub that has a baseline would be news if it were an article; its first visit tells.
     news = (view.hub.baseline_at is not None or came_up) and (is_arrived or not old_hub)
-    # Over a limit of hubs it cannot be read as one; a verification fetch tells whether it is there.
+    # Over the limit of hubs it is not read as one; a verification fetch shows whether it exists.
     over = rule.standing is Standing.HUB and hub is None and not is_later_page(target) and news
     backfill = is_arrived and (rule.standing is not Standing.HUB or over)
     over = over and not backfill
@@ -264,7 +263,7 @@ def _decided(  # noqa: PLR0913, PLR0917 - what was decided for all links togethe
     if rule is Rule.BACKDATED:
         state = PageState.BACKDATED
     if backfill or (waits and old_hub):
-        # With a hub it waits for its first reading: then it is one, or a page of the backfill.
+        # A hub waits for its first reading, which makes it a hub or a page of the backfill.
         state = PageState.BACKFILL
     if backfill:
         rule = Rule.BACKFILL
@@ -291,10 +290,10 @@ class PageNews:
     """Whether the visited page itself is news."""
 
     rule: Rule | None = None
-    """The rule that announces it, or keeps it back; None = nobody asked."""
+    """The rule that announces or withholds it; None = it was not waiting."""
     announce: bool = False
     backfill: bool = False
-    """It goes into the event of the list that gained it."""
+    """It joins the event of the list that gained it."""
 
 
 def page_news(
@@ -305,11 +304,10 @@ def page_news(
     awaits_event: bool = False,
     perhaps_list: bool = False,
 ) -> PageNews:
-    """Decide whether a page that was fetched is announced now. It is if it waited for that.
+    """Decide whether a fetched page is announced now: if it was waiting, and is no furniture.
 
-    *rule* announces it (None = the rule that found it); *awaits_event*: a list gained this old page, and
-    no event has announced it yet; *perhaps_list*: it may be a list, and is none to announce if its
-    address says so.
+    *rule* announces it (None = the rule that found it). *awaits_event*: a list gained this old page, and
+    no event has announced it yet. *perhaps_list*: it may be a list, and is one if its URL says so.
     """
     waits = row is not None and row.state in (PageState.PENDING, PageState.MISSING)
     if row is None or not (waits or awaits_event):

@@ -1,13 +1,13 @@
 """Whether pages may have scrolled off a list unseen. Pure.
 
-A list is what stands at one place in the markup; menus and footers are lists of their own, so that their
-old links do not hide that the list of news was turned over. It overflowed when all or most of it came
-since it was last read. "Most", because what came at once does not all stand on top: some are dated
-back a little. What another hub has shown meanwhile came since as well::
+A list is the links at one place in the markup; menus and footers are lists of their own, so that their
+old links do not hide that the news list was replaced. It overflowed if all or most of it is new since
+its last visit. "Most", because pages that came together need not all be on top: some are dated back a
+little. Pages that another hub has shown since count as new, too::
 
-    nothing else happened     four pages that nobody had seen: lists read in turn turn over together
-    a pause, or another list  none need be unseen: whoever was read first after the pause has shown
-    overflowed since          them already, and what has scrolled by stands on neither
+    normally                  four pages must be unknown: lists visited in turn are replaced together
+    after a pause, or an      none need be: the list visited first has already shown them, and what
+    overflow of another list  scrolled off is on neither
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from incremental.decide.rules import Rule, Standing
 from store.enums import HubKind, HubRole
 from store.values import HubRow, SeenLink
 
-# Fewer links than this say nothing when all of them are new.
+# With fewer links, all of them being new means nothing.
 MIN_LINKS = 4
-# A list of which no more than this was known was turned over.
+# A list with at most this share of known links was replaced.
 MAX_OLD_SHARE = 0.35
 
 _DIGITS = re.compile(r"\d+")
 
 
 def all_new(view: HubView, rules: Mapping[str, Rule]) -> bool:
-    """Return whether a list on the hub is all or mostly of pages that nobody had seen."""
+    """Whether a list on the hub consists all or mostly of unknown pages."""
     return _can_overflow(view.hub) and _turned_over(view, rules, since=inf, unseen=MIN_LINKS)
 
 
 def overflowed(view: HubView, rules: Mapping[str, Rule]) -> bool:
-    """Return whether pages may have scrolled by: a list on the hub is all or mostly new to it."""
+    """Whether pages may have scrolled off: a list on the hub is all or mostly new to it."""
     hub = view.hub
     if not _can_overflow(hub):
         return False
-    # Later pages of a list are read now and then: that all on them is new to them says nothing.
+    # Later pages of a list are read rarely, so links new to them mean nothing.
     own = hub.visited_at if hub.visited_at is not None and hub.role != HubRole.PAGE else inf
     if _turned_over(view, rules, since=own, unseen=MIN_LINKS):
         return True
@@ -63,7 +63,7 @@ def _turned_over(
     since: float,
     unseen: int,
 ) -> bool:
-    """Return whether most of some list came after *since*, and at least *unseen* of it was unknown."""
+    """Whether most of some list came after *since*, and at least *unseen* links were unknown."""
     lists: dict[str, list[SeenLink]] = {}
     for target in view.found:
         lists.setdefault(_DIGITS.sub("0", target.tag_path), []).append(target)
@@ -77,7 +77,7 @@ def _turned_over(
 
 
 def _all_gone(view: HubView, rules: Mapping[str, Rule], *, since: float) -> bool:
-    """Return whether hardly any article is left of what it showed before: the lists are short."""
+    """Whether hardly any article is left from before; for short lists."""
     fresh = sum(_is_fresh(view, t, rules, since) for t in view.found)
     kept = sum(page.id in view.visible and not page.is_hub for page in view.known.values())
     return fresh > 0 and kept <= MAX_OLD_SHARE * (fresh + kept)

@@ -1,11 +1,9 @@
-"""Path prefixes that show the same pages as the path without them. Pure.
+"""Path prefixes under which a site shows the same pages as without them. Pure.
 
-A site moved from ``user.github.io/project/`` to a domain of its own often answers under both
-``/project/x`` and ``/x``, and its links may change from one form to the other over night. Without
-this rule every page would be new a second time.
-
-Evidence is two addresses of one site that brought the same body. One pair may be chance (two empty
-lists); two pairs with one prefix are a rule.
+A site that moved from ``user.github.io/project/`` to its own domain often answers under both
+``/project/x`` and ``/x``, and its links may change form overnight. Without this rule every page would
+be new a second time. The evidence is two URLs of one site with the same body. One pair may be chance
+(two empty lists); two pairs with one prefix make a rule.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from urllib.parse import urlsplit
 PAIRS_FOR_A_RULE = 2
 # Share of links in common from which two hubs are compared byte by byte.
 ALIKE_SHARE = 0.6
-# Shorter pages say nothing: empty lists and error messages look alike.
+# Shorter pages prove nothing: empty lists and error messages look alike.
 MIN_BODY_BYTES = 512
 
 
@@ -36,7 +34,7 @@ def path_alias_prefix(one: str, other: str) -> str | None:
 
 
 def stripped(url: str, prefix: str) -> str:
-    """Return *url* without the path prefix; unchanged when it does not have it."""
+    """Return *url* without the path prefix, if it has it."""
     parts = urlsplit(url)
     if parts.path != prefix and not parts.path.startswith(prefix + "/"):
         return url
@@ -44,7 +42,7 @@ def stripped(url: str, prefix: str) -> str:
 
 
 def rules(evidence: Mapping[str, list[str]]) -> tuple[str, ...]:
-    """Return the prefixes that enough pairs speak for. *evidence*: prefix to the shorter paths seen."""
+    """Return the prefixes with enough pairs. *evidence*: prefix to the shorter paths seen."""
     return tuple(prefix for prefix, paths in evidence.items() if len(paths) >= PAIRS_FOR_A_RULE)
 
 

@@ -1,14 +1,14 @@
-"""Deciding on an announced page that was fetched again: the same, changed, gone, back or moved. Pure.
+"""Deciding on an announced page that was refreshed: the same, changed, gone, back or moved. Pure.
 
 ::
 
-    304, or the same body           the same
+    304, or the same body                           the same
     404, 410, a soft 404, the home page instead     gone, once
-    anything else after gone        back
-    another address                 moved, once: the address is known from then on
-    another text                    changed, with both bodies; noise alone is logged and changes nothing
-    no answer, no text              nothing is said; refreshed again like any other
-    links to pages that nobody knew                 verified; the page is monitored from then on
+    anything else after gone                        back
+    another address                                 moved, once: the address is known from then on
+    another text                                    changed, with both bodies; noise alone is only logged
+    no answer, no text                              nothing; refreshed again like any other
+    links to unknown pages                          verified; the page is monitored from then on
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from store.enums import ChangeKind, HubKind, PageState
 from store.updates import PageUpdate
 from store.values import ARTICLE, NewHub, NextRefresh, PageChange, ReadText, SeenLink, VisitRecord
 
-# An article that leads to more new pages at once was not edited but replaced.
+# An article that gains more links at once was not edited but replaced.
 MAX_GAINED = 20
 
 
 @dataclass(frozen=True, slots=True)
 class RefreshFacts:
-    """What was known before the refresh that bears on it."""
+    """What was known before the refresh."""
 
     now: float
     row: RefreshRow
     before: StoredText | None
-    """The text as it was read last."""
+    """The last text."""
     same_since: float
     """When the page was announced or last changed."""
     moved_to: SeenLink | None
-    """The address that it has now, when that is another one which nobody knew."""
+    """Its new address, if that was unknown."""
     terms: RefreshTerms
     gone: str = ""
-    """Why the page is not there any more; empty = it is, or nobody knows."""
+    """Why the page no longer exists; empty = it does, or that is unknown."""
     gained: Sequence[SeenLink] = ()
-    """Pages that nobody knew and that it leads to since its text was last kept."""
+    """Unknown pages that it links to since its body was last kept."""
 
 
 def decide_refresh(outcome: Outcome, facts: RefreshFacts) -> Decision:
-    """Decide on an announced page that was fetched again."""
+    """Decide on an announced page that was refreshed."""
     record = _compared(base_record(outcome, facts.now), outcome, facts)
     change = record.page_change.kind if record.page_change is not None else None
     changed = change in (ChangeKind.CHANGED, ChangeKind.BACK, ChangeKind.MOVED)
@@ -64,12 +64,12 @@ def decide_refresh(outcome: Outcome, facts: RefreshFacts) -> Decision:
         next_refresh=_next_refresh(outcome, facts.row, due_at),
         more_pages=(*record.more_pages, *(_gained(facts) if stays else ())),
     )
-    # Both bodies explain a change; one that differs in noise alone is not kept.
+    # A change is explained by both bodies; one that differs only in noise is not kept.
     return Decision(record, keep_body=record.text is not None, judge_topics=True)
 
 
 def why_gone(outcome: Outcome) -> str:
-    """Return why a page is not there any more; empty = it is, or nobody knows."""
+    """Return why a page no longer exists; empty = it does, or that is unknown."""
     if outcome.response.status is FetchStatus.GONE:
         return outcome.response.detail or f"answered {outcome.response.http_code}"
     if leads_home(outcome):
@@ -105,7 +105,7 @@ def _compared(  # noqa: PLR0911 - a table of cases
         return replace(base, page_fields=fields, page_change=change)
     fields["body_md5"] = read.md5
     if facts.before is None or not facts.before.text:
-        # Its text was never had; from now on it can be compared.
+        # There was no text so far; from now on it can be compared.
         return replace(base, text=read, page_fields=fields, page_change=change)
     found = difference(facts.before, read)
     if not found.is_change:
@@ -123,7 +123,7 @@ def _compared(  # noqa: PLR0911 - a table of cases
 
 
 def _gained(facts: RefreshFacts) -> Sequence[SeenLink]:
-    """Return what the page leads to since, to be verified, and the page itself, monitored from now on."""
+    """Return the gained links, to be verified, and the page itself, to be monitored."""
     if not 0 < len(facts.gained) <= MAX_GAINED:
         return ()
     now, row = facts.now, facts.row
@@ -161,7 +161,7 @@ def _next_refresh(outcome: Outcome, row: RefreshRow, due_at: float | None) -> Ne
 
 
 def first_refresh(outcome: Outcome, now: float, terms: RefreshTerms) -> NextRefresh:
-    """Return the plan for a page that has just been announced and read."""
+    """Return the first refresh of a page that has just been announced and read."""
     headers = outcome.response.headers
     return NextRefresh(
         due_at=next_refresh_at(now, now, terms),

@@ -1,6 +1,7 @@
-"""The rules that decide what becomes of a page, by name. The name is stored with the page.
+"""The rules that decide what happens to a page, by name.
 
-Explaining reads the name; nothing is derived a second time.
+The name is stored with the page (``page.rule``); :mod:`incremental.explain.rules` puts it into words, so
+nothing is derived a second time.
 """
 
 from __future__ import annotations
@@ -9,12 +10,12 @@ from enum import StrEnum
 
 
 class Standing(StrEnum):
-    """What a link on a hub page is to the reader of news."""
+    """What a link on a hub page means as news."""
 
     KNOWN = "known"
     NEW = "new"
     BACKDATED = "backdated"
-    """Dated long ago: whether the list gained it is asked of all links of the hub together."""
+    """Dated long ago; whether a list gained it is decided for all links of the hub together."""
     BACKFILL = "backfill"
     """Dated long ago, and the hub gained it."""
     HUB = "hub"
@@ -26,49 +27,49 @@ class Rule(StrEnum):
     # A link on a hub page.
     KNOWN = "known"
     BASELINE = "baseline"
-    """It stood on the hub when that was first read."""
+    """It was on the hub at its first visit."""
     NEW_LINK = "new_link"
     NEW_SECTION = "new_section"
-    """Its section came up with it, after the site's baseline."""
+    """Its section appeared with it, after the site's baseline."""
     DATED_BY_FEED = "dated_by_feed"
     """On a feed's baseline, and dated after the site was added."""
     SHOWN_LATER = "shown_later"
-    """Another hub's baseline held it; this hub shows it only since its last visit."""
+    """It was on another hub's baseline; this hub has shown it only since its last visit."""
     BACKDATED = "backdated"
     BACKFILL = "backfill"
     HUB = "hub"
     LATER_PAGE = "later_page"
     """A later page of a list."""
     HUB_LIMIT = "hub_limit"
-    """It looks like a hub, and the site has as many as it may have."""
+    """It looks like a hub, but the site has reached its limit."""
     MIGRATED = "migrated"
-    """It came when all addresses of the site changed their form."""
+    """It came with a URL migration."""
     BURST = "burst"
-    """It came with more new addresses at once than the site may have in a day."""
+    """It came with more new links than the site may announce in a day."""
 
-    # A page that another page led to.
+    # A page that another page links to.
     SECTION = "section"
-    """A new page of a new folder leads to it."""
+    """A new page of a new folder links to it."""
     TRANSLATION = "translation"
     GAINED_LINK = "gained_link"
     """An article began to link to it."""
     ON_TOPIC = "on_topic"
     """A topic found it relevant, and its site is watched because of it."""
     LED_ON = "led_on"
-    """The address only leads on to another one."""
+    """The URL only redirects to another host."""
     ALIAS = "alias"
 
     # A page that was fetched.
     CONFIRMED = "confirmed"
-    """It was not there when it was first looked for, and is now."""
+    """It did not exist when it was first fetched, and does now."""
     UNREADABLE = "unreadable"
-    """It may not be read, or the fetch failed: the hub shows it all the same."""
+    """It may not be read, or the fetch failed; a hub shows it all the same."""
     NOT_A_HUB = "not_a_hub"
-    """It was taken for a hub by its address, and is an article."""
+    """It was taken for a hub by its URL, and is an article."""
     PERHAPS_A_HUB = "perhaps_a_hub"
-    """Nobody is sure that it is a hub: it is announced, and monitored as well."""
+    """A doubtful hub: announced, and monitored as well."""
 
-    # A page that was fetched, or looked for, and is withheld.
+    # A page that was fetched and is withheld.
     NOT_THERE = "not_there"
     NOT_THERE_YET = "not_there_yet"
     HOME_INSTEAD = "home_instead"
@@ -80,12 +81,12 @@ class Rule(StrEnum):
 
     @property
     def standing(self) -> Standing:
-        """What a link that this rule decides is to the reader of news."""
+        """What a link decided by this rule means as news."""
         return _STANDINGS.get(self, Standing.KNOWN)
 
     @property
     def keeps_back(self) -> bool:
-        """Whether the page was fetched, and is none to announce."""
+        """Whether the page was fetched and is withheld."""
         return self in _KEEPS_BACK
 
 
@@ -94,7 +95,6 @@ _STANDINGS = {
         (Rule.NEW_LINK, Rule.NEW_SECTION, Rule.DATED_BY_FEED, Rule.SHOWN_LATER), Standing.NEW
     ),
     Rule.BACKDATED: Standing.BACKDATED,
-    Rule.BACKFILL: Standing.BACKFILL,
     Rule.BACKFILL: Standing.BACKFILL,
     Rule.HUB: Standing.HUB,
     Rule.LATER_PAGE: Standing.HUB,
@@ -114,5 +114,5 @@ _KEEPS_BACK = frozenset(
 
 
 def is_withheld(rule: str | None) -> bool:
-    """Return whether the rule that a store holds keeps a page back."""
+    """Whether a stored rule withholds its page."""
     return rule is not None and Rule(rule).keeps_back

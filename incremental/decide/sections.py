@@ -1,14 +1,14 @@
-"""What comes up with a new page: the rest of its section, its translations, where to look for more. Pure.
+"""What appears with a new page: the rest of its section, its translations, where to find more. Pure.
 
-A list does not show everything. Pages of documentation link to one another, a section begins with its
-pages, and a translation is led to by its original alone. One question is asked of the store: below which
-folders was nothing known until lately? They came up, and::
+Lists do not show everything. Pages of documentation link to one another, a section starts with its
+pages, and only the original links to a translation. One question goes to the store: below which folders
+was nothing known until lately? These came up, and::
 
     links on a hub into such a folder         news, even on the hub's first reading (decide.news)
-    a new page in one, or led to by an        the unknown pages of its folder that it links to are
-    article that is monitored                 verified; the page is monitored if it links to several
+    a new page in one, or linked by a         the unknown pages of its folder that it links to are
+    monitored article                         verified; the page is monitored if it links to several
     a new page that names its translations    they are verified, if it is as new as they are
-    a page of a new edition                   the originals it links to are read again, for theirs
+    a page of a new edition                   the originals it links to are verified again, for theirs
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from incremental.times import DAY
 from store.enums import PageState
 from store.values import KnownPage, SeenLink, VerifyAgain
 
-# Unknown pages on a hub that came up late, up to which they are news: an old archive has more.
+# Up to so many unknown pages of a new hub are news; an old archive has more.
 MAX_NEW_SECTION = 40
 NEW_SECTION_SECONDS = 7 * DAY
-# Before a site was watched so long, a folder that comes up may be an old one found late.
+# Before a site was watched this long, a folder that comes up may be an old one found late.
 SETTLED_SECONDS = 14 * DAY
-# Articles of new folders that are monitored at a time.
+# Articles of new folders monitored at a time.
 MAX_STRUCTURE = 20
-# Pages read again for their translations after one page of a new edition.
+# Pages verified again for their translations after one page of a new edition.
 MAX_ORIGINALS = 20
 MIN_STRUCTURE_LINKS = 3
 
@@ -51,7 +51,7 @@ class SectionFacts:
     settled: bool
     """The site was watched for :data:`SETTLED_SECONDS`."""
     by_article: bool = False
-    """An article that is monitored led to it: it belongs to that section, however old it is by now."""
+    """A monitored article links to it: it belongs to that section, however old that is."""
     room: int = 0
     """How many more articles may be monitored for this reason."""
     translations: frozenset[str] = frozenset()
@@ -62,22 +62,22 @@ class SectionFacts:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What came up with a page."""
+    """What appeared with a page."""
 
     unknown: tuple[SeenLink, ...] = ()
     """Pages to verify."""
     read_again: tuple[VerifyAgain, ...] = ()
     monitor: bool = False
-    """The page is worth a visit now and then, for the pages that it leads to."""
+    """The page is worth monitoring for the pages that it links to."""
 
 
 def folder_of_page(own: str) -> str:
-    """Return the beginning that the canonical keys in a page's folder share."""
+    """Return the prefix of the canonical keys in a page's folder."""
     return own.rsplit("/", 1)[0] + "/"
 
 
 def folders_of(own: str, found: Sequence[SeenLink]) -> set[str]:
-    """Return the folders of which it matters whether they came up, empty ones left out."""
+    """Return the folders for which it matters whether they came up."""
     folders = {top_folder(t.canonical_key) for t in editions(own, found)}
     if top_folder(own):
         folders.add(folder_of_page(own))
@@ -99,7 +99,7 @@ def originals(
 
 
 def section_of(facts: SectionFacts) -> Section:
-    """Return what came up with a new page."""
+    """Return what appeared with a new page."""
     own, now = facts.own, facts.now
     near = _near(facts)
     unknown = [t for t in near if t.canonical_key not in facts.known]
@@ -115,7 +115,7 @@ def section_of(facts: SectionFacts) -> Section:
 
 
 def _near(facts: SectionFacts) -> list[SeenLink]:
-    """Return the links of a page of a new section into its own folder."""
+    """Return the links into the page's own folder, if its section is new."""
     folder = folder_of_page(facts.own)
     if not top_folder(facts.own) or not (facts.by_article or folder in facts.came_up):
         return []
@@ -123,12 +123,12 @@ def _near(facts: SectionFacts) -> list[SeenLink]:
 
 
 def is_new_edition(own: str, came_up: frozenset[str]) -> bool:
-    """Return whether a page is of a language edition that came up."""
+    """Whether a page belongs to a new language edition."""
     return bool(language_of(own)) and top_folder(own) in came_up
 
 
 def _new_editions(facts: SectionFacts) -> list[SeenLink]:
-    """Return the unknown pages that are the page in other languages, if they are as new as it is."""
+    """Return the unknown translations of the page, if they are as new as it is."""
     known = facts.known.get(facts.own)
     fresh = known is not None and known.first_seen_at > facts.now - NEW_SECTION_SECONDS
     return [
@@ -140,7 +140,7 @@ def _new_editions(facts: SectionFacts) -> list[SeenLink]:
 
 
 def _read_again(facts: SectionFacts) -> tuple[VerifyAgain, ...]:
-    """Return the originals whose translation is not known, each once in a while."""
+    """Return the originals whose translation is unknown, each at most once a week."""
     pairs = originals(facts.own, facts.found, facts.known).items()
     missing = [page for name, page in pairs if name not in facts.translations and not page.is_hub]
     before = facts.now - NEW_SECTION_SECONDS

@@ -1,9 +1,8 @@
-"""What the known URLs of a site, and the verdicts on its pages, say of a new URL.
+"""What a site's known URLs and the verdicts on its pages say about a new URL.
 
-The classifier judges by addresses it was trained on; a site of its own style (articles at
-``/some-name/``) fools it again and again. Once some pages of one form were read and turned out to be
-articles, the next page of that form is one, too: a Bayes factor by template, with add-one
-smoothing.
+A site of unusual style (articles at ``/some-name/``) would fool the classifier again and again. Once
+pages of one form turned out to be articles, the next page of that form probably is one, too: a Bayes
+factor by template, with add-one smoothing.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from classifier.hub import LinkEvidence
 from classifier.hub.context import SiteIndex
 from incremental.scope import template
 
-# Log-odds by which verdicts move a score at most.
+# Verdicts move a score by at most these log-odds.
 MAX_SHIFT = 5.0
 _EDGE = 1e-6
 
 
 @dataclass(slots=True)
 class SiteContext:
-    """Built from the store now and then; :meth:`add` keeps it up to date in between."""
+    """Built from the store every few hours; :meth:`add` keeps it up to date in between."""
 
     index: SiteIndex
     verdicts: dict[str, list[int]]
@@ -54,7 +53,7 @@ class SiteContext:
         return self.index.add_context(link)
 
     def corrected(self, url: str, probability: float) -> float:
-        """Return the probability of a hub after the verdicts on pages of this form."""
+        """Return the hub probability, corrected by the verdicts on pages of this form."""
         topics, hubs = self.verdicts.get(template(url), (0, 0))
         shift = math.log((hubs + 1) / (topics + 1))
         shift = max(min(shift, MAX_SHIFT), -MAX_SHIFT)

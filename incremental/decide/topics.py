@@ -1,11 +1,11 @@
-"""What topics make of pages and links, as far as it is a decision on plain values. Pure.
+"""Decisions of topics on pages and links, on plain values. Pure.
 
 ::
 
-    examples, key words      -> readiness     may it judge, and what is it waiting for?
-    a page's links           -> external_candidates_of  those out of all watched sites that are worth a fetch
-    links of a hub page      -> Guesses       what is expected of them, for the order of verification fetches
-    a page's text            -> to_text       <-> JSON of the store
+    examples, key words  -> readiness               may it judge, and what is it waiting for?
+    links of a page      -> external_candidates_of  those to no watched site that are worth a fetch
+    links of a hub       -> Guesses                 expected relevance: the order of verification fetches
+    text of a page       -> to_text                 <-> JSON in the store
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from incremental.urls import canonical_key, host_of, registered_domain
 from store.topic_values import ExampleRow
 from store.values import NewExternalCandidate, SeenLink, TopicScore
 
+# Origins of examples: given with the topic, or a user's verdict on a page that was found.
 EXAMPLE = "example"
 RELEVANT = "relevant"
-# Origins of examples: given with the topic, or said of a page that was found.
 IRRELEVANT = "irrelevant"
-# Score of a link from which on it counts as relevant: where *relevant* begins for pages.
+# A link counts as relevant from this score on, as a page does.
 LIKELY = 0.5
-# What the most promising link counts for its hub, in usual links.
+# The most promising link counts as this many usual ones for its hub.
 MAX_WORTH = 3.0
 MAX_EXTERNAL_CANDIDATES_PER_PAGE = 5
 _MAX_TITLE, _MAX_META, _MAX_BODY = 500, 2_000, 50_000
@@ -41,43 +41,43 @@ class Readiness:
 
     ready: bool
     why: str
-    """What it waits for, or what it does without; for people. Empty = it has all it was given."""
+    """What it waits for or does without, for people; empty = nothing is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guesses:
-    """What topics expect of links whose pages were not fetched. Before a fetch a score only orders."""
+    """What topics expect of links not fetched yet. Such a score only orders fetches."""
 
     scores: Mapping[str, tuple[TopicScore, ...]] = field(default_factory=dict)
-    """By canonical key, one of each topic."""
+    """By canonical key, one per topic."""
     contexts: Mapping[str, str] = field(default_factory=dict)
     """By canonical key, as :func:`to_context` writes them."""
     usual: float = 1.0
-    """What is expected of a link that nothing speaks for or against."""
+    """The score of a link about which nothing is known."""
 
     def expected(self, canonical_key: str) -> float | None:
-        """Return the best score that any topic gives a link; None = nobody guessed."""
+        """Return the best score of a link by any topic; None = no guess."""
         return max((score.score for score in self.scores.get(canonical_key, ())), default=None)
 
     def expected_among(self, links: Iterable[SeenLink]) -> float:
-        """Return how many usual links *links* are worth, by what is expected of them.
+        """Return how many usual links *links* are worth.
 
         Not how many are on topic: hubs that were never judged count as usual, and must not seem better
-        than those that bring one such page in five.
+        than those with one relevant page in five.
         """
         parts = ((self.expected(link.canonical_key) or 0.0) / self.usual for link in links)
         return sum((min(part, MAX_WORTH) for part in parts), 0.0)
 
     def of_waiting(self, links: Iterable[SeenLink]) -> tuple[TopicScore, ...]:
-        """Return the guesses of those of *links* that are news, or may be: that wait for a look."""
+        """Return the guesses for those of *links* that wait for verification."""
         waiting = (link for link in links if link.verify_due_at is not None)
         return tuple(score for link in waiting for score in self.scores.get(link.canonical_key, ()))
 
 
 def readiness(examples: Sequence[ExampleRow], keywords: Sequence[str]) -> Readiness:
-    """Return whether there is anything to learn from, and which examples are missing.
+    """Return whether a topic can judge, and which examples are missing.
 
-    One usable example, or a key word, is enough: the others are learned as they come.
+    One usable example or key word is enough; the others are learned as they come.
     """
     given = [one for one in examples if one.origin == EXAMPLE]
     missing = [one for one in given if not says_something(one)]
@@ -94,7 +94,7 @@ def readiness(examples: Sequence[ExampleRow], keywords: Sequence[str]) -> Readin
 
 
 def says_something(example: ExampleRow) -> bool:
-    """Return whether a page was fetched and holds any text: an empty page teaches nothing."""
+    """Whether an example was fetched and holds any text."""
     return example.text is not None and not is_empty(from_text(example.text))
 
 
@@ -109,21 +109,18 @@ def _trouble(example: ExampleRow) -> str:
 
 
 def retry_at(failures: int, now: float) -> float:
-    """Return when an example that failed so often in a row is tried again.
-
-    After an hour at first, then ever later, once a week at last.
-    """
+    """Return when a failed example is retried: after an hour, doubling up to a week."""
     return now + min(7 * DAY, HOUR * 2.0 ** min(failures - 1, 10))
 
 
 def is_empty(page: PageText) -> bool:
-    """Return whether a page holds no word at all."""
+    """Whether a page holds no word at all."""
     texts = (page.title, page.meta, page.body, *page.headings, *page.anchors)
     return not any(any(map(str.isalnum, text)) for text in texts)
 
 
 def to_text(page: PageText) -> str:
-    """Return a page's text as JSON for the store, within bounds."""
+    """Return a page's text as bounded JSON for the store."""
     kept = PageText(
         url=page.url,
         title=page.title[:_MAX_TITLE],
@@ -137,19 +134,19 @@ def to_text(page: PageText) -> str:
 
 
 def from_text(text: str) -> PageText:
-    """Return the page that :func:`to_text` wrote."""
+    """Inverse of :func:`to_text`."""
     fields = json.loads(text)
     lists = {name: tuple(fields[name]) for name in ("headings", "anchors")}
     return PageText(**{**fields, **lists})
 
 
 def to_context(link: LinkContext) -> str:
-    """Return a link as JSON for the store: what its page's look will teach."""
+    """Return a link as JSON for the store, to train on once its page is verified."""
     return json.dumps(asdict(link), ensure_ascii=False, separators=(",", ":"))
 
 
 def from_context(text: str | None) -> LinkContext | None:
-    """Return the link that :func:`to_context` wrote; None for none."""
+    """Inverse of :func:`to_context`."""
     return LinkContext(**json.loads(text)) if text else None
 
 
@@ -159,10 +156,10 @@ def external_candidates_of(
     found_on: str,
     follows: Callable[[str], bool],
 ) -> tuple[NewExternalCandidate, ...]:
-    """Return the best few links out of a page's site, by topic id, one a domain.
+    """Return the best few links out of a page's site, per topic, one per domain.
 
-    *follows* tells whether the rules of the page's site let us follow an address; a link that only
-    wastes requests (a calendar, a session, a share button's endless query) is left out as well.
+    *follows*: whether the rules of the page's site allow a URL. Traps (calendars, sessions, share
+    buttons) are left out.
     """
     found: list[NewExternalCandidate] = []
     for topic_id, scored in links.items():

@@ -1,4 +1,4 @@
-"""The date that an address names. Pure."""
+"""The date in a URL. Pure."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _URL_DATE = re.compile(
 
 
 def date_in_url(url: str) -> float | None:
-    """Return the last moment of the day (or month) that a URL names, or None; of several the latest.
+    """Return the end of the day (or month) that a URL names, unix seconds UTC; of several the latest.
 
-    ``/2024/05/17/``, ``2024-05-17``, ``20240517``, ``202405/``; UTC. In January people still write last
-    year: ``/2018/01/05/2017-01-05-x/`` is of 2018.
+    ``/2024/05/17/``, ``2024-05-17``, ``20240517``, ``202405/``. The latest, because in January people
+    still write last year: ``/2018/01/05/2017-01-05-x/`` is of 2018.
     """
     named = (
         _end_of(int(year), int(month), int(day) if day else None)
@@ -27,7 +27,7 @@ def date_in_url(url: str) -> float | None:
 
 
 def _end_of(year: int, month: int, day: int | None) -> float | None:
-    """Return the end of a day, or of a month, unix seconds; None for the 31st of February."""
+    """Return the end of a day or month; None for 31 February."""
     try:
         if day is not None:
             last = date(year, month, day)

@@ -2,11 +2,11 @@
 
 ::
 
-    its address only leads on to another host     the page there is verified in its place
-    it is not there                               looked for again if it waited; else gone
-    the server fails, and it was missing before   looked for again
+    it only redirects to another host             the page there is verified in its place
+    it does not exist                             verified again if it waited; else gone
+    the server fails, and it was missing before   verified again
     it is another address of a known page         moved
-    it is there, or may not be read               announced if it waited, unless it is furniture
+    it exists, or may not be read                 announced if it waited, unless it is furniture
 """
 
 from __future__ import annotations
@@ -44,27 +44,27 @@ MAX_WAIT_SECONDS = 2 * DAY
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """The address under which a page says that it lies, when that is another one."""
+    """Another address that the page gives as its own."""
 
     url: str
     known: KnownPage | None
     in_reach: bool
-    """It may be made known: in scope, and no trap."""
+    """In scope, and no trap."""
 
 
 @dataclass(frozen=True, slots=True)
 class Onward:
-    """The page on another host to which an entry of a given feed leads on."""
+    """The page on another host to which an entry of a given feed redirects."""
 
     url: str
     known: KnownPage | None
     overlooked: bool = False
-    """It became known only about when the feed showed its entry, and was never announced."""
+    """It was first seen about when the feed showed its entry, and never announced."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What was known before the fetch that bears on the page."""
+    """What was known before the fetch."""
 
     now: float
     row: VerificationRow
@@ -91,7 +91,7 @@ def decide_first_page(outcome: Outcome, site_id: int, page_id: int, now: float) 
 
 
 def decide_verification(outcome: Outcome, facts: PageFacts) -> Decision:
-    """Decide on a page that was fetched for its own sake."""
+    """Decide on a page that was fetched for verification."""
     row, now, page = facts.row, facts.now, outcome.page
     base = replace(base_record(outcome, now), first_hub_id=row.first_hub_id)
     if facts.onward is not None:
@@ -105,7 +105,7 @@ def decide_verification(outcome: Outcome, facts: PageFacts) -> Decision:
         and page is None
         and outcome.response.status not in UNREADABLE
     ):
-        # The server fails, or leads elsewhere: that says nothing of a page that was not there before.
+        # A failing server or a redirect elsewhere says nothing about a page that was missing before.
         fields = PageUpdate(verify_due_at=_again_at(row, now) or now + MAX_WAIT_SECONDS)
         fields |= {"verified_at": now, "rule": Rule.NOT_THERE_YET}
         return Decision(replace(base, page_fields=fields))
@@ -113,7 +113,7 @@ def decide_verification(outcome: Outcome, facts: PageFacts) -> Decision:
 
 
 def _led_on(base: VisitRecord, row: VerificationRow, to: Onward) -> VisitRecord:
-    """Have the page verified next to which an entry leads on; it is announced in its place."""
+    """Verify the page to which an entry redirects next; it is announced in its place."""
     link = SeenLink(
         canonical_key(to.url),
         to.url,
@@ -141,11 +141,11 @@ def _led_on(base: VisitRecord, row: VerificationRow, to: Onward) -> VisitRecord:
 
 
 def _again_at(row: VerificationRow, now: float) -> float | None:
-    """Return when to look again for a page that is linked and not there; None = it never will be.
+    """Return when to verify again a linked page that does not exist; None = give up.
 
-    A page may be linked an hour before it is there (staged publishing, a cache on the way), or weeks:
-    on the recording of flink two translations were linked four and thirty-seven days before. Each wait
-    is a third of the time since the link was seen, from an hour to two days.
+    A page may be linked an hour before it exists (staged publishing, a cache), or weeks: on the recording
+    of flink two translations were linked four and thirty-seven days before. Each wait is a third of the
+    time since the link was seen, from an hour to two days.
     """
     age = max(now - row.first_seen_at, 0.0)
     if age > GIVE_UP_SECONDS:
@@ -154,7 +154,7 @@ def _again_at(row: VerificationRow, now: float) -> float | None:
 
 
 def _missing(outcome: Outcome) -> tuple[Rule, str] | None:
-    """Return by which rule a page is not there, with what is said of it; None = it may be there."""
+    """Return the rule by which a page does not exist, with a detail; None = it may exist."""
     page = outcome.page
     if leads_home(outcome):
         return Rule.HOME_INSTEAD, "leads to the home page instead"
@@ -172,7 +172,7 @@ def _not_there(
     again_at = _again_at(row, base.at) if waited else None
     if again_at is not None:
         fields |= {"verify_due_at": again_at, "rule": Rule.NOT_THERE_YET}
-        # Once may be a cache on the way; from the second time on it is missing.
+        # The first time may be a cache; from the second on it is missing.
         if row.verified_at is not None:
             fields["state"] = PageState.MISSING
         return replace(base, detail=detail, page_fields=fields)
@@ -182,7 +182,7 @@ def _not_there(
 
 
 def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
-    """Decide on a page that is there, or of which its hub alone says so: a site cannot hide it."""
+    """Decide on a page that exists, or that only its hub shows because it may not be read."""
     row, now, page = facts.row, facts.now, outcome.page
     rule = Rule.UNREADABLE if page is None else None
     if row.state == PageState.MISSING or is_withheld(row.rule):
@@ -237,17 +237,17 @@ class _Same:
 
 
 def _same_page(elsewhere: Elsewhere | None, row: VerificationRow) -> _Same | None:
-    """Return the known page that this one is, by its redirect or its canonical link."""
+    """Return the known page that this one duplicates, by redirect or canonical link."""
     if elsewhere is None or elsewhere.known is None:
         return None
-    # A canonical link to a hub (a home page, most often) is a mistake of the site's template.
+    # A canonical link to a hub (mostly the home page) is a mistake in the site's template.
     if elsewhere.known.is_hub or elsewhere.known.id == row.page_id:
         return None
     return _Same(elsewhere.known, elsewhere.url)
 
 
 def _alias(facts: PageFacts) -> Sequence[SeenLink]:
-    """Return the page's other address, made known so that it is not announced under that as well."""
+    """Return the page's other address, recorded so that it is not announced under that as well."""
     other = facts.elsewhere
     if other is None or other.known is not None or not other.in_reach:
         return ()

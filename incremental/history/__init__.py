@@ -1,8 +1,8 @@
-"""What a page's text was and is: what of it is noise, what changed, whose copy it is. Pure.
+"""The history of a page's text: what is noise, what changed, whose copy it is. Pure.
 
 ::
 
-    main text ── noise      lines that differ at every look and say nothing
+    main text ── noise      lines that differ at every fetch and mean nothing
                    │
                  textdiff   two texts -> rows of pieces, for any interface to draw
                  fingerprint  a text -> MinHash signature and its bands, for the store to compare

@@ -1,9 +1,9 @@
 """From a text to a MinHash signature, by which copies and re-publications are recognised.
 
-The set that stands for a text are its runs of four words (of four characters where a script writes no
-spaces), without noise. datasketch makes the signature: 60 values, of which 16 bits each are kept, in 12
-bands of 5. Two texts whose sets overlap by 0.75 (Jaccard) share a band with probability 0.96, such
-that overlap by 0.3 with 0.03 (Leskovec, Rajaraman and Ullman, *Mining of Massive Datasets*, 3.4).
+A text is represented by its runs of four words (four characters in scripts without spaces), without
+noise. datasketch makes the signature: 60 values of which 16 bits are kept, in 12 bands of 5. Two texts
+with Jaccard similarity 0.75 share a band with probability 0.96, with similarity 0.3 with 0.03
+(Leskovec, Rajaraman and Ullman, *Mining of Massive Datasets*, 3.4).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 from incremental.history.noise import prose_of
 
 SHINGLE = 4
-# A text with fewer is too short to be anybody's copy: notices of one line are alike.
+# With fewer, a text is too short to be called a copy: notices of one line are alike.
 MIN_SHINGLES = 40
 MAX_TOKENS = 20_000
 BANDS, ROWS = 12, 5
@@ -33,7 +33,7 @@ def fingerprint(text: str) -> tuple[bytes | None, tuple[int, ...]]:
     import numpy as np  # noqa: PLC0415 - only who reads pages needs it
     from datasketch import MinHash  # noqa: PLC0415 - takes the better part of a second to load
 
-    # Signatures of all times must agree, so the scheme and its seed are named.
+    # Stored signatures must stay comparable, so scheme and seed are fixed.
     minhash = MinHash(num_perm=BANDS * ROWS, seed=1, scheme="affine32")
     minhash.update_batch(sorted(shingles))
     values = np.asarray(minhash.hashvalues, dtype="<u4").reshape(BANDS, ROWS)

@@ -1,15 +1,15 @@
-"""Which lines of a text differ at every look and say nothing: dates of the day, counters, sharing.
+"""Lines that differ at every fetch and mean nothing: dates of the day, counters, sharing.
 
-Noise is taken from the furniture of a page, never from its prose: a short line is masked phrase by
-phrase, and what is left is compared::
+Noise is removed from a page's furniture, never from its prose: a short line is masked phrase by phrase,
+and the rest is compared::
 
     Updated 3 hours ago · 1,204 views      ->  (nothing left: the line is noise)
     By Ann Lee · Updated 3 hours ago       ->  By Ann Lee
-    Deadline: 8 May 2026                   ->  as it stands: nobody said that this date is the page's
+    Deadline: 8 May 2026                   ->  unchanged: nothing says that this date is the page's
     发布时间：2026-05-08 浏览次数：120      ->  (nothing left)
 
-A date counts as noise only where the page says that it is its own (published, updated, today), or
-where it stands alone and the line before does not ask for one.
+A date is noise only if the page calls it its own (published, updated, today), or if it stands alone and
+the line before does not ask for one.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-# Of a line of furniture; what is longer is prose.
+# A longer line is prose.
 MAX_LINE_CHARS = 160
-# Lines of a text that are compared one by one; the rest is one more line.
+# Lines compared one by one; the rest counts as one line.
 MAX_LINES = 4_000
-# Lines at the beginning and at the end of a text among which furniture stands; the rest is prose.
+# Lines at either end of a text that may be furniture; the rest is prose.
 FURNITURE_LINES = 400
 
 _MONTH = (
@@ -71,7 +71,7 @@ _LABELLED = {
     ),
 }
 _MASKS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _LABELLED.items()}
-# Without a label a number may be what the line tells, so the counter must be all there is.
+# Without a label a number may be the line's content, so the counter must be all there is.
 _COUNTER = re.compile(
     rf"(?:(?:{_NUMBER}\s*{_COUNTED}|{_COUNTED}\s*\(?{_NUMBER}\)?|{_COUNTED_HAN}\s*{_NUMBER}(?:次|人|条|篇)?"
     rf"|{_NUMBER}(?:次|人|条)?\s*{_COUNTED_HAN})[\W_]*)+",
@@ -110,13 +110,13 @@ class Line:
 
     text: str
     key: str
-    """What is compared: equal keys mean that nothing changed. Empty for furniture."""
+    """What is compared; empty for furniture."""
     noise: tuple[str, ...] = ()
     """What was masked in it: date, relative time, counter, sharing, advertisement."""
 
 
 def lines_of(text: str) -> list[Line]:
-    """Return the lines of a text that hold something, the noise in them named."""
+    """Return the non-empty lines of a text with their noise."""
     shown = [line for line in (" ".join(line.split()) for line in text.splitlines()) if line]
     if len(shown) > MAX_LINES:
         shown = [*shown[: MAX_LINES - 1], " ".join(shown[MAX_LINES - 1 :])]
@@ -128,7 +128,7 @@ def lines_of(text: str) -> list[Line]:
 
 
 def prose_of(text: str) -> str:
-    """Return a text without its noise, as it is compared with others."""
+    """Return a text without its noise."""
     return "\n".join(line.key for line in lines_of(text) if line.key)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Share of the time for which a page has stayed the same that the next look waits.
+# The next refresh waits for this share of the time the page has stayed the same.
 PATIENCE = 0.5
 
 
@@ -17,10 +17,10 @@ class RefreshTerms:
 
 
 def next_refresh_at(same_since: float, now: float, terms: RefreshTerms) -> float | None:
-    """Return when to refresh a page that is as it was *same_since*; None = never again.
+    """Return when to refresh a page unchanged *same_since*; None = never again.
 
-    Most corrections come within a day, and a page that stayed the same for a month mostly stays so for
-    another: the intervals grow with the age, about eleven refreshes in ninety days.
+    Most corrections come within a day, and a page unchanged for a month mostly stays so for another, so
+    intervals grow with age: about eleven refreshes in ninety days.
     """
     age = max(now - same_since, 0.0)
     if age >= terms.max_seconds:

@@ -9,7 +9,7 @@ from store.values import ReadText
 
 
 def read_text(page: Page, html: str, digest: str) -> ReadText:
-    """Return the text of a page parsed from *html* (MD5 *digest*); only the title of what is no HTML."""
+    """Return the text of a page parsed from *html* (MD5 *digest*); only the title if it is not HTML."""
     text = main_text(html, page.url) if page.kind is PageKind.HTML else ""
     signature, bands = fingerprint(text)
     return ReadText(
@@ -23,6 +23,6 @@ def read_text(page: Page, html: str, digest: str) -> ReadText:
 
 
 def whole(title: str, text: str) -> str:
-    """Return title and text as they are compared: the title is the first line, once."""
+    """Return title and text for comparison: the title is the first line, once."""
     first, _, _ = text.partition("\n")
     return text if not title or first.strip() == title.strip() else f"{title}\n{text}"

@@ -1,8 +1,8 @@
 """Two texts of a page -> what changed, by lines and by words, as values that any interface can draw.
 
-Lines are compared by their keys (:mod:`incremental.history.noise`), so noise changes nothing; what
-differs in noise alone is shown as ignored, with the reason. Within a changed line words are
-compared, or characters where a script writes no spaces. Python's ``difflib`` does both.
+Lines are compared without their noise (:mod:`incremental.history.noise`); those that differ only in noise
+are shown as ignored, with the reason. Within a changed line words are compared, or characters in scripts
+without spaces. Python's ``difflib`` does both.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from itertools import zip_longest
 from incremental.history.noise import Line, lines_of
 
 PAIR_COST, DIFF_COST = 5_000, 200_000
-"""Pairs of equal tokens that a comparison of two lines, and of two texts, may have to look at. Lines
-that cost more are compared by their beginning and end alone; it takes repeated words to get there."""
-# Share of common text from which on two lines are one that changed.
+"""Most pairs of equal tokens in a comparison of two lines, and of two texts. Beyond that, which takes many
+repeated words, only the beginnings and ends of lines are compared."""
+# Two lines with this share of common text are one changed line.
 ALIKE = 0.4
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
@@ -30,7 +30,7 @@ _TOKEN = re.compile(rf"(?P<key>[{_UNSPACED}]|[^\W{_UNSPACED}]+|\S)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Text that stands on one side alone, or on both."""
+    """Text on one side or on both."""
 
     text: str
     changed: bool = False
@@ -54,7 +54,7 @@ class TextDiff:
 
     rows: tuple[Row, ...]
     words_added: int = 0
-    """Words, or characters of a script without spaces."""
+    """Words, or characters in scripts without spaces."""
     words_removed: int = 0
 
     @property
@@ -93,7 +93,7 @@ def _words(pieces: Sequence[Piece]) -> int:
 
 
 def _keys(lines: Sequence[Line]) -> list[str]:
-    # Furniture is matched with furniture of its kind, so that it is no break between prose.
+    # Furniture matches furniture of its kind, so that it does not break up prose.
     return [line.key or f"\0{line.noise}" for line in lines]
 
 
@@ -101,19 +101,19 @@ Opcode = tuple[str, int, int, int, int]
 
 
 def _opcodes(before: Sequence[str], after: Sequence[str]) -> Iterator[Opcode]:
-    """Yield difflib's opcodes; what both begin and end with is taken off first, which is most."""
+    """Yield difflib's opcodes; common beginnings and ends, which are most, are cut off first."""
     for kind, i1, i2, j1, j2 in _ends(before, after):
         if kind == "equal":
             yield kind, i1, i2, j1, j2
             continue
-        # difflib leaves out what is very frequent in long sequences, which keeps it quick.
+        # difflib ignores very frequent items in long sequences, which keeps it fast.
         matcher = SequenceMatcher(None, before[i1:i2], after[j1:j2])
         for inner, a1, a2, b1, b2 in matcher.get_opcodes():
             yield inner, a1 + i1, a2 + i1, b1 + j1, b2 + j1
 
 
 def _ends(before: Sequence[str], after: Sequence[str]) -> Iterator[Opcode]:
-    """Yield opcodes of what both begin and end with, and of all between as replaced."""
+    """Yield opcodes of the common beginning and end, with everything between as replaced."""
     low = min(len(before), len(after))
     start = next((n for n in range(low) if before[n] != after[n]), low)
     rest = range(low - start)
@@ -173,7 +173,7 @@ class _Comparison:
             yield Row("added", after=(Piece(new.text, changed=True),))
 
     def _pieces(self, before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
-        """Compare two lines by their tokens; the space behind one belongs to it and is not compared."""
+        """Compare two lines by tokens; the space after a token belongs to it and is not compared."""
         left, right = list(_TOKEN.finditer(before)), list(_TOKEN.finditer(after))
         old_keys, new_keys = [t["key"] for t in left], [t["key"] for t in right]
         cost = _cost(old_keys, new_keys)

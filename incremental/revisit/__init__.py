@@ -1,7 +1,6 @@
-"""When to look at which hub again: arithmetic on counts and times, nothing else.
+"""When to visit which hub: arithmetic on counts and times.
 
-Nothing here fetches, stores or reads a clock, so that a benchmark, a replay and the daemon run the
-same code::
+No network, store or clock, so that benchmark, replay and daemon run the same code::
 
     Visit ──observe──> HubState, SiteState ──due_at──> when
                                            ──index───> how urgent

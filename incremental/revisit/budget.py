@@ -3,14 +3,13 @@
 Every request counts, whatever it was for. Three things hold the budget:
 
 - The *price*: minutes of accrued delay that a visit must be worth. It starts at the anchor, the price
-  at which visits by the square-root law would use up the budget exactly. Through the day it is held to
-  a plan: what is left of the day's visits against what the same hours take usually. Ahead of the plan
-  it rises, so that visits thin out instead of ending; behind it, it falls, so that nothing is left over
-  at midnight. What the plan corrects day after day becomes the price's own *trim*.
-- The *bucket*: grants flow in evenly, at most half a day's are saved up, and an empty bucket shuts
-  the site until the next grant.
-- The *day* (UTC): in none are there more requests than a day's budget, and in one hour at most four
-  times the mean.
+  at which visits by the square-root law use up the budget exactly. Through the day it follows a plan:
+  the day's remaining visits against what these hours usually take. Ahead of the plan it rises, so that
+  visits thin out instead of ending; behind, it falls, so that nothing is left over at midnight. What the
+  plan corrects every day becomes the price's *trim*.
+- The *bucket*: grants arrive evenly, at most half a day's are saved up, and an empty bucket closes the
+  site until the next grant.
+- The *day* (UTC): never more requests than a day's budget, and in one hour at most four times the mean.
 """
 
 from __future__ import annotations
@@ -31,25 +30,25 @@ from incremental.revisit.state import JsonState
 
 _DAY = 86400.0
 _HOUR = 3600.0
-# By how much the logarithm of the price moves in a day in which visits are e times ahead of the plan.
-# Visits fall with the square root of the price, and habits lag by days: stable up to about 3.
+# Change of the price's logarithm in a day with e times the planned visits. Visits fall with the square
+# root of the price, and habits lag by days: stable up to about 3.
 _GAIN = 1.5
-# How much of the plan is an even spread; the rest is habit.
+# Part of the plan that is spread evenly; the rest is habit.
 _EVEN = 0.25
 _HABIT_DAYS = 7.0
-# By how much the price's logarithm answers to that of the lead. Visits fall with its square root.
+# Response of the price's logarithm to that of the lead; visits fall with the price's square root.
 _STRENGTH = 2.0
-# Visits added to both sides of the plan: one visit more or less says little.
+# Visits added to both sides of the plan, because one more or less means little.
 _DOUBT = 0.5
-# Aimed at is a little more than the day allows, which ends at its budget whatever the aim.
+# Aim at slightly more than the day allows; the day's limit holds anyway.
 _AIM = 1.02
-# Of the logarithm of visits: the price moves by at most e to the fourth within a day.
+# As a logarithm of visits: the price moves by at most e to the fourth within a day.
 _LARGEST_LEAD = 2.0
-# The anchor is right within a factor of a few: further away something else limits the visits.
+# The anchor is right within a small factor; beyond, something else limits the visits.
 _TRIM_LIMIT = 2.0
 _LONGEST_STALL_DAYS = 1.0
 _START_MINUTES = 30.0
-# Weight of a site from which on it is taken for known: a link in a year of hours.
+# A site counts as known from this weight on: a link a year.
 _LEAST = 0.01
 
 
@@ -58,9 +57,9 @@ class BudgetState(JsonState):
     """Where a budget stands."""
 
     trim: float = 0.0
-    """Logarithm of the price over its anchor."""
+    """Logarithm of price over anchor."""
     tokens: float = 0.0
-    """Requests granted and not used; below zero = overdrawn."""
+    """Unused grants; negative = overdrawn."""
     updated_at: float = 0.0
     """0 = never used."""
     started_at: float = 0.0
@@ -69,11 +68,11 @@ class BudgetState(JsonState):
     visited: tuple[float, ...] = ()
     """Hub visits among them."""
     habit: tuple[float, ...] = ()
-    """Hub visits in each hour of the day (UTC), averaged over about a week; empty = not known yet."""
+    """Hub visits by hour of the day (UTC), averaged over about a week; empty = unknown."""
     per_day: float = 0.0
-    """The budget, as it was when it was last looked at: for whoever only reads."""
+    """The budget when last used, for read-only callers."""
     floor_minutes: float = 0.0
-    """Price of a budget that is shared with other sites: the higher price counts."""
+    """Price of a budget shared with other sites; the higher price counts."""
 
     @property
     def used_lately(self) -> float:
@@ -96,10 +95,10 @@ class BudgetState(JsonState):
 
 
 def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetState:
-    """Return *state* at *now*: grants added, price and averages moved on.
+    """Return *state* at *now*: grants added, price and averages updated.
 
-    A clock that goes back grants nothing and forgets nothing; a stall, however long, fills the
-    bucket and moves the price by a day at most, so that nothing bursts.
+    A clock that goes back grants nothing and forgets nothing; a stall of any length fills the bucket and
+    moves the price by at most a day, so that nothing bursts.
     """
     if not state.updated_at:
         tokens = min(requests_per_day, max(1.0, requests_per_day / 4))
@@ -115,7 +114,7 @@ def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetSt
         )
     days = min(max(now - state.updated_at, 0.0) / _DAY, _LONGEST_STALL_DAYS)
     trim = state.trim
-    if requests_per_day > 0:  # the price remembers what it had to be corrected by
+    if requests_per_day > 0:  # the price keeps its corrections
         trim += _GAIN * _lead(state, requests_per_day) * days
         trim = min(max(trim, -_TRIM_LIMIT), _TRIM_LIMIT)
     most = max(requests_per_day * SAVED_DAYS, 1.0)
@@ -133,18 +132,15 @@ def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetSt
 
 
 def _habit(state: BudgetState, now: float) -> tuple[float, ...]:
-    """Return what the hours of the day take usually, with the hours that have passed counted in.
-
-    A day without any visit, or a stall, is no habit. Nothing is known before the first whole day.
-    """
+    """Return the usual visits by hour, updated; unknown before the first whole day, unchanged by a stall."""
     first = int(state.updated_at // _HOUR)
     if now - state.started_at < _DAY or now - state.updated_at > _DAY / 2:
         return state.habit
     if not state.habit:
         return tuple(state.visited[(first - hour) % 24] for hour in range(24))
     habit = list(state.habit)
-    # Hours in which the day was used up say nothing of what is wanted then: an even share is assumed,
-    # or they would stay without visits for ever.
+    # Hours after the day was used up do not show demand: an even share is assumed, or they would never
+    # get visits again.
     closed = state.used_today + 1 > max(math.ceil(state.per_day), 1)
     least = left_for_visits(state, state.per_day) / 24 if closed else 0.0
     for passed in range(int(now // _HOUR) - first):
@@ -157,7 +153,7 @@ def _habit(state: BudgetState, now: float) -> tuple[float, ...]:
 def spend(
     state: BudgetState, requests_per_day: float, now: float, *, visits: int = 0, others: int = 0
 ) -> BudgetState:
-    """Return *state* after so many requests: *visits* of hubs, and *others* of any other kind."""
+    """Return *state* after *visits* of hubs and *others* of any other kind."""
     state = advance(state, requests_per_day, now)
     count = visits + others
     return replace(
@@ -169,9 +165,9 @@ def spend(
 
 
 def reserve_at(state: BudgetState, requests_per_day: float, now: float) -> float:
-    """Return from when on so much is saved up that a request may go to what is worth little.
+    """Return from when on enough is saved up for low-value requests.
 
-    Most of what can be saved stays for what turns up: news come in batches, and each new page is read.
+    The rest is reserved for news, which comes in batches, and each new page is read.
     """
     if requests_per_day <= 0:
         return math.inf
@@ -195,7 +191,7 @@ def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:
 
 
 def left_for_visits(state: BudgetState, requests_per_day: float) -> float:
-    """Return how many hub visits a day other requests leave."""
+    """Return the hub visits per day that other requests leave."""
     others = state.used_lately - sum(state.visited)
     young = state.updated_at - state.started_at < YOUNG_SECONDS
     return max(
@@ -208,8 +204,8 @@ def price_minutes(state: BudgetState, requests_per_day: float, weight_total: flo
     """Return the price: what a visit must be worth, in minutes of accrued delay.
 
     *weight_total* is the sum over hubs of the square roots of their rates per hour. Visits by the
-    square-root law at price C link-hours come ``weight_total / sqrt(2 C)`` times an hour: solved
-    for C that is the anchor.
+    square-root law at price C link-hours come ``weight_total / sqrt(2 C)`` times an hour; the anchor is
+    that solved for C.
     """
     left = left_for_visits(state, requests_per_day)
     if left <= 0:
@@ -220,10 +216,7 @@ def price_minutes(state: BudgetState, requests_per_day: float, weight_total: flo
 
 
 def _lead(state: BudgetState, requests_per_day: float) -> float:
-    """Return how far the day's visits are ahead of the plan, as a logarithm; below zero = behind.
-
-    Visits go with the inverse square root of the price, so twice this makes up for it.
-    """
+    """Return how far the day's visits are ahead of the plan, as a logarithm; negative = behind."""
     if not state.updated_at:
         return 0.0
     left = left_for_visits(state, requests_per_day)
@@ -232,7 +225,7 @@ def _lead(state: BudgetState, requests_per_day: float) -> float:
     if state.habit:
         hour = int(at // _HOUR)
         usual = sum(state.habit[hour + 1 :]) + state.habit[hour] * (1.0 - at % _HOUR / _HOUR)
-        # The habit tells when, not how many.
+        # The habit gives the hours, not the number.
         usual *= left / max(sum(state.habit), _LEAST)
         planned = _EVEN * planned + (1 - _EVEN) * usual
     room = max(_AIM * left - state.visited_today, 0.0)

@@ -1,14 +1,14 @@
-"""Which hubs of a site are enough: the rest show nothing that those do not show. Pure.
+"""Which hubs of a site suffice; the others are covered, because they show nothing else. Pure.
 
 A site with two hundred tag pages shows each article on its home page, on an archive and on a few tags.
-Visited alike, every one of them is now and then the first to show something, so counting who was
-first tells nothing. What tells is who shows *everything*: a greedy set cover picks hubs by how much
-they show that no better hub shows (within 1 - 1/e of the best set of that size; Nemhauser, Wolsey and
-Fisher 1978). A hub that adds nothing rests: it is visited just often enough to notice when that ends.
+Visited equally often, each of them is sometimes first, so counting firsts does not help. A greedy set
+cover does: it picks hubs by how much they show that no better hub shows (within 1 - 1/e of the best set
+of that size; Nemhauser, Wolsey and Fisher 1978). A hub that adds nothing is covered, and visited just
+often enough to notice when that changes.
 
-A list that overflowed covers nothing any more, so the hubs behind it are read. These are covered
-in turn: the same choice among the resting ones, layer below layer, says which few of them suffice, and which
-are read only if those have overflowed as well::
+A list that overflowed covers nothing any more, so the hubs that it covered are read. The same choice
+among these, layer by layer, shows which few of them suffice, and which are read only if those have
+overflowed as well::
 
     feed, home page            watched
     four sections              read when the feed or the home page overflowed
@@ -22,9 +22,9 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-# Watched hubs that are read at once because the list of another one overflowed.
+# Watched hubs read at once because another list overflowed.
 MAX_PEERS = 3
-# Announced pages from which they alone decide: what a hub always showed says little of tomorrow.
+# From so many announced pages on only they count: what a hub has always shown says little.
 MIN_ANNOUNCED = 4
 
 
@@ -33,35 +33,35 @@ class ShownPages:
     """What one hub shows."""
 
     pages: AbstractSet[int]
-    """Ids of the pages that are no hubs and that it showed at its last visit."""
+    """Ids of the articles that it showed at its last visit."""
     announced: AbstractSet[int] = frozenset()
-    """Ids of the pages announced as new lately that it showed in time, by itself or after another hub."""
+    """Ids of recently announced pages that it showed in time, first or after another hub."""
     chosen: bool = False
-    """The user said that it is a hub: never rests."""
+    """Labelled a hub by the user: never covered."""
     anchor: bool = False
-    """A seed, a feed or a sitemap: covered only by the evidence of announced pages."""
+    """A seed, a feed or a sitemap: covered only on the evidence of announced pages."""
     late: bool = False
-    """A sitemap: that it lists everything does not say when."""
+    """A sitemap: it lists everything, but perhaps late."""
     preference: float = 0.0
-    """Breaks ties: the larger first (a feed is cheaper to visit than an archive)."""
+    """Breaks ties, largest first (a feed is cheaper to visit than an archive)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Which hubs rest, and behind which hub."""
+    """Which hubs are covered, and by which."""
 
     covered: Mapping[int, int | None] = field(default_factory=dict)
-    """Hub to the hub that shows most of what it shows; None when it shows nothing at all."""
+    """Hub to the hub that shows most of the same pages; None = it shows nothing."""
     backups: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    """Hub to those that show some of what it shows: a few watched ones, the resting ones a layer below."""
+    """Hub to others that show some of its pages: a few watched ones, and covered ones a layer below."""
 
     def covered_by(self, hub: int) -> tuple[int, ...]:
-        """Return the hubs to read when the list of *hub* overflowed, those that add most first."""
+        """Return the hubs to read when *hub* overflowed, those that add most first."""
         return self.backups.get(hub, ())
 
 
 def coverage(hubs: Mapping[int, ShownPages]) -> Coverage:
-    """Return which of *hubs* rest. Deterministic; O(n log n) set operations in the usual case."""
+    """Return which of *hubs* are covered. Deterministic; usually O(n log n) set operations."""
     announced = set().union(*(shown.announced for shown in hubs.values())) if hubs else set()
     by_news = len(announced) >= MIN_ANNOUNCED
     chosen = set(_greedy(hubs, by_news=by_news))
@@ -76,7 +76,7 @@ def coverage(hubs: Mapping[int, ShownPages]) -> Coverage:
 def _backups(
     hubs: Mapping[int, ShownPages], covered: Mapping[int, int | None], *, by_news: bool
 ) -> dict[int, tuple[int, ...]]:
-    """Return, for each hub, which of the layer below it show some of what it shows."""
+    """Return for each hub those a layer below that show some of its pages."""
     covered_by: dict[int, list[int]] = {}
     upper = [hub for hub in hubs if hub not in covered]
     for hub in upper:
@@ -96,7 +96,7 @@ def _backups(
 
 
 def _peers(hub: int, watched: Sequence[int], hubs: Mapping[int, ShownPages]) -> list[int]:
-    """Return the watched hubs whose lists reach further back than that of *hub*, the longest first."""
+    """Return watched hubs whose lists reach further back than *hub*'s, longest first."""
     own = hubs[hub]
     longer = [
         one
@@ -107,7 +107,7 @@ def _peers(hub: int, watched: Sequence[int], hubs: Mapping[int, ShownPages]) -> 
 
 
 def _layer(left: Mapping[int, ShownPages], *, by_news: bool) -> list[int]:
-    """Return which of the hubs left cover the others, best first; sitemaps, made at night, cover nothing."""
+    """Return which hubs cover the others, best first; sitemaps, often built nightly, cover nothing."""
     late = [hub for hub, shown in left.items() if shown.late]
     lists = {hub: shown for hub, shown in left.items() if not shown.late}
     best = _greedy(lists, by_news=True) if by_news else []
@@ -115,7 +115,7 @@ def _layer(left: Mapping[int, ShownPages], *, by_news: bool) -> list[int]:
 
 
 def _greedy(hubs: Mapping[int, ShownPages], *, by_news: bool) -> list[int]:
-    """Return the hubs that add something, those that add most first: lazy greedy (Minoux 1978)."""
+    """Return the hubs that add something, most first: lazy greedy (Minoux 1978)."""
     covered: set[int] = set()
 
     def gain(shown: ShownPages) -> int:

@@ -1,7 +1,7 @@
-"""The plainest policy: fixed intervals that share a site's budget over its hubs.
+"""The simplest policy: fixed intervals that divide a site's budget among its hubs.
 
-Each hub's interval is inverse to its weight: the home page, feeds and hubs that have brought new
-pages weigh more, a hub that never brought one less. Nothing is learned about hours.
+A hub's interval is inverse to its weight: the home page, feeds and hubs with new pages weigh more, a hub
+that never brought one less. Nothing is learned about hours.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _UNPRODUCTIVE_VISITS = 6
 
 
 class FixedPolicy:
-    """Fixed intervals, shared out; see the module."""
+    """See the module."""
 
     name = "fixed"
 
@@ -65,7 +65,7 @@ class FixedPolicy:
     def why(
         self, hub: HubState, site: SiteState, budget: BudgetState, now: float
     ) -> VisitExplanation:
-        """Return the interval and how it came about."""
+        """Return the interval and its reason."""
         interval = self._interval(hub, site, budget)
         rate = hub.novel / hub.exposure_hours if hub.exposure_hours else 0.0
         elapsed_hours = max(now - hub.visited_at, 0.0) / HOUR if hub.visited_at else 0.0
@@ -85,21 +85,21 @@ class FixedPolicy:
         )
 
     def _interval(self, hub: HubState, site: SiteState, budget: BudgetState) -> float:
-        """Return the hub's interval in seconds, so that all hubs together keep the budget."""
+        """Return the hub's interval in seconds; all hubs together keep the budget."""
         terms = self.terms
         visits_per_day = left_for_visits(budget, terms.requests_per_day)
         if visits_per_day <= 0:
             return math.inf
         weight = hub.weight or _weight(hub)
         shared = max(site.weight_total, weight) / weight / visits_per_day * DAY
-        # Hubs that rest have a share and do not use it: intervals shrink until the budget is used.
+        # Covered hubs do not use their share: the intervals shrink until the budget is used.
         shared *= math.exp(budget.trim / 2)
         longest = max(terms.max_interval_seconds, max(site.hubs, 1) / visits_per_day * DAY)
         return min(max(shared, terms.min_interval_seconds), longest)
 
 
 def _weight(hub: HubState) -> float:
-    """Return what the hub counts for when the budget is shared out."""
+    """Return the hub's weight in the division of the budget."""
     weight = _KIND_WEIGHT[ListKind(hub.kind)]
     if hub.novel > 0:
         return weight + 3.0 * min(1.0, hub.novel)

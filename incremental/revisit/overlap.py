@@ -1,9 +1,8 @@
-"""Hubs that show the same links: a neighbour's visit takes away what it showed.
+"""Hubs that show the same links: after a neighbour's visit the links that it showed wait no longer.
 
-The credit for a link goes to the first hub that showed it. For each neighbour a hub keeps two
-counts: links that were new to it but known from the neighbour, and links that the neighbour had the
-chance to show first (they arrived before its last visit). Their ratio is the share of this hub's links
-that wait no longer once the neighbour has been visited.
+The first hub that shows a link gets the credit. For each neighbour a hub keeps two counts: links new to
+it but known from the neighbour, and links that the neighbour could have shown first (they arrived before
+its last visit). Their ratio is the share of this hub's links that the neighbour's visit takes away.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Backlog:
 
 
 def backlog(hub: HubState, site: SiteState, shape: Shape, rate: float) -> Backlog:
-    """Return what waits after the neighbours' latest visits; *rate* is in links an hour."""
+    """Return what waits after the neighbours' latest visits; *rate* in links per hour."""
     start = hub.visited_at / HOUR
     cuts = sorted(
         (site.seen_at[key] / HOUR, 1.0 - _share(counts))
@@ -52,7 +51,7 @@ def backlog(hub: HubState, site: SiteState, shape: Shape, rate: float) -> Backlo
 
 
 def learn_overlap(hub: HubState, site: SiteState, visit: Visit, shape: Shape) -> HubState:
-    """Return the hub with the neighbours' counts moved on; *hub* is the state before the visit."""
+    """Return the hub with its neighbours' counts updated; *hub* is the state before the visit."""
     fresh = visit.novel + sum(visit.shared.values())
     if visit.failed or visit.baseline or not fresh or not hub.visited_at or not hub.key:
         return hub

@@ -1,4 +1,4 @@
-"""The limits around the price: longest intervals, first looks, retries, hours of the day."""
+"""The limits around the price: longest intervals, early visits, retries, hours of the day."""
 
 from __future__ import annotations
 
@@ -18,21 +18,19 @@ _QUIET_INTERVAL = 7 * _DAY
 _BURIED_AFTER = 180 * _DAY
 _BURIED_INTERVAL = 90 * _DAY
 _BELIEVED_SHARE = 0.2
-# How long home pages and feeds that no other hub covers are left at most while requests are saved up.
-# A recorded weblog that had been silent for half a year was read once a day, and its next post waited
-# for two.
+# Longest interval of home pages and feeds that are not covered, while requests are saved up: a recorded
+# weblog that had been silent for half a year was read once a day, and its next post waited for two days.
 _IDLE_INTERVAL = 2 * _HOUR
 
 
 def longest_interval(
     hub: HubState, site: SiteState, budget: BudgetState, terms: Terms, now: float
 ) -> float:
-    """Return after how many seconds a hub is visited whatever it promises.
+    """Return the longest interval of a hub, in seconds.
 
-    Longer when the budget is small for the number of hubs; a week when the hub has brought nothing
-    for a month; three months when it has brought nothing for half a year. A home page is never left
-    longer than the settings say. When requests are saved up, home pages and feeds are left for two hours
-    at most, and other hubs not longer because they are silent.
+    Longer if the budget is small for the number of hubs; a week after a month without anything new, 90
+    days after half a year. A home page keeps the limit of the settings. While requests are saved up, home
+    pages and feeds wait for two hours at most, and silence makes no interval longer.
     """
     longest = terms.max_interval_seconds
     idle = reserve_at(budget, terms.requests_per_day, now) <= now
@@ -53,10 +51,9 @@ def longest_interval(
 
 
 def early_visit_at(hub: HubState, site: SiteState, budget: BudgetState, terms: Terms) -> float:
-    """Return when a new hub is refreshed to learn its rate; infinite when it is new no more.
+    """Return the next early visit of a new hub, to learn its rate; infinite = it is no longer new.
 
-    After 15 minutes, an hour and four hours, but never more often than the site's hubs can be
-    visited on average.
+    After 15 minutes, an hour and four hours, but never more often than the budget allows on average.
     """
     if not 1 <= hub.visits <= len(_EARLY_VISITS):
         return float("inf")
@@ -65,11 +62,10 @@ def early_visit_at(hub: HubState, site: SiteState, budget: BudgetState, terms: T
 
 
 def retry_at(hub: HubState, now: float) -> float:
-    """Return when a hub that failed is tried again: 10 minutes after, doubling up to a day.
+    """Return when to retry a failed hub: after 10 minutes, doubling up to a day.
 
-    What has failed for many days is asked less and less often: after a quarter of that time again, a
-    month at most. A home page is always tried daily. A last try in the future (the clock went back)
-    counts as made now.
+    After many days of failures it waits a quarter of that time, at most a month; a home page is retried
+    daily. A last try in the future (the clock went back) counts as made now.
     """
     tried_at = min(hub.tried_at, now)
     longest = _DAY
@@ -79,7 +75,7 @@ def retry_at(hub: HubState, now: float) -> float:
 
 
 def ping_of(hub: HubState) -> float:
-    """Return since when a WebSub message waits for a visit; infinite when none does, or they mislead."""
+    """Return since when a WebSub ping waits for a visit; infinite = none, or pings mislead."""
     if hub.pinged_at <= hub.visited_at or hub.hints_confirmed + 1 < _BELIEVED_SHARE * (
         hub.hints + 1
     ):
@@ -88,7 +84,7 @@ def ping_of(hub: HubState) -> float:
 
 
 def in_window(at: float, terms: Terms) -> float:
-    """Return *at*, or the start of the next hours in which the site may be visited."""
+    """Return *at*, or the start of the next allowed hours."""
     if not terms.windows or at == float("inf"):
         return at
     hour = at % _DAY / _HOUR

@@ -1,17 +1,17 @@
-"""The price policy: visit a hub when the delay that has piled up there is worth a visit.
+"""The price policy: visit a hub when its accrued delay is worth a visit.
 
 Accrued delay of a hub since its last visit u::
 
     I(t) = w/c * integral from u to t of (t - s) lambda(s) ds
 
-*lambda* is the learned rate with its hours and minutes, *w* the share of links on topic and what a
-vanishing link costs, *c* the cost of a visit. A hub is due when I reaches the price into which the
-budget turns (:mod:`incremental.revisit.budget`). For constant rates this is the square-root law,
-which is optimal for the mean delay (Olston and Pandey 2008, equation 4, links waiting as the cost).
+*lambda* is the learned rate with its hours and minutes, *w* the share of links on topic times the cost
+of vanishing links, *c* the cost of a visit. A hub is due when I reaches the price
+(:mod:`incremental.revisit.budget`). For constant rates this is the square-root law, which minimises the
+mean delay (Olston and Pandey 2008, equation 4, links waiting as the cost).
 
-Links may leave before anybody looks, in two ways. A list of K links pushes the oldest off when more than
-K arrive between two visits; and some pages (a front page ranked by votes) drop links at any age, which
-shows in how many of the links that were new at one visit are gone at the next.
+Links may vanish unseen in two ways. A list of K links drops the oldest when more than K arrive between
+two visits; and some pages (a front page ranked by votes) drop links of any age, which shows in how many
+links that were new at one visit are gone at the next.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from incremental.revisit.rates import (
 )
 from incremental.revisit.state import HubState, SiteState, Visit
 
-# What a link that is never seen counts for, as delay.
+# Delay that a link counts as if it is never seen.
 LOST_LINK_HOURS = 24.0
 _PRIOR_YOUNG_HOURS = 20.0
 # Largest mean x of a Poisson count with E[(count - K)+] / x = 1 %, and the same for more K by its
@@ -53,7 +53,7 @@ _MOST_LINKS = ((5, 1.94), (10, 5.73), (15, 9.95), (20, 14.36), (30, 23.5), (50, 
 _SHAPES_KEPT = 4096
 _HINT_PRIOR = 2.0
 _HINT_FADE = 0.98
-# How much cheaper than a full page an answer "not modified" is taken to be.
+# Assumed saving of a "not modified" answer over a full page.
 _CHEAP_304 = 0.3
 
 
@@ -67,7 +67,7 @@ class PricePolicy:
         self._shapes: dict[tuple[int, int], tuple[HubState, SiteState, Shape]] = {}
 
     def observe(self, hub: HubState, site: SiteState, visit: Visit) -> tuple[HubState, SiteState]:
-        """Learn from the visit: rate, hours, overlap, what vanishes, the hub's part of the site."""
+        """Learn rate, hours, overlap, vanishing links, and the hub's part of the site."""
         shape = self._shape(hub, site)
         before = hub
         visit = replace(visit, shared=_of_neighbours(hub, site, visit))
@@ -83,11 +83,11 @@ class PricePolicy:
         return hub, reshaped(pooled(site, before, hub), visit.at)
 
     def retire(self, hub: HubState, site: SiteState) -> SiteState:
-        """Take the hub's part out of the site's sums."""
+        """Remove the hub's part from the site's sums."""
         return pooled(site, hub, replace(hub, weight=0.0))
 
     def due_at(self, hub: HubState, site: SiteState, budget: BudgetState, now: float) -> float:
-        """Return when the accrued delay meets the price, within what is owed and asked."""
+        """Return when the accrued delay reaches the price, within the limits of server and user."""
         terms = self.terms
         if terms.requests_per_day <= 0:
             return math.inf
@@ -123,7 +123,7 @@ class PricePolicy:
     def why(
         self, hub: HubState, site: SiteState, budget: BudgetState, now: float
     ) -> VisitExplanation:
-        """Return rate, waiting links, price and next visit, and which of the rules set it."""
+        """Return rate, waiting links, price and next visit, and the rule that set it."""
         due_at = self.due_at(hub, site, budget, now)
         waiting, delay = self._waiting(hub, site, now) if hub.visits else (0.0, 0.0)
         return VisitExplanation(
@@ -167,7 +167,7 @@ class PricePolicy:
         return "visited when the delay that piles up there is worth a visit"
 
     def _crossing(self, hub: HubState, site: SiteState, budget: BudgetState) -> float:
-        """Return when accrued delay meets the price, or links begin to scroll away before."""
+        """Return when accrued delay reaches the price, or earlier when links begin to scroll off."""
         shape, rate = self._shape(hub, site), rate_of(hub, site)
         state = backlog(hub, site, shape, rate)
         goal = self._price(site, budget) / 60 / _worth(hub)
@@ -181,7 +181,7 @@ class PricePolicy:
         return at * HOUR
 
     def _waiting(self, hub: HubState, site: SiteState, now: float) -> tuple[float, float]:
-        """Return expected links that wait at *now*, and their delay in link-hours."""
+        """Return the expected waiting links and their delay in link-hours."""
         shape, rate = self._shape(hub, site), rate_of(hub, site)
         state = backlog(hub, site, shape, rate)
         arrived, delay = shape.integrals(state.since, now / HOUR)
@@ -189,7 +189,7 @@ class PricePolicy:
         return state.links + rate * arrived, state.delay + state.links * hours + rate * delay
 
     def _open_hours(self, hub: HubState, site: SiteState, now: float) -> float:
-        """Return the mean hours since the last visit in which links came that nobody has taken."""
+        """Return the hours since the last visit, less what neighbours' visits took away."""
         shape = self._shape(hub, site)
         state = backlog(hub, site, shape, 1.0)
         hours = max(now - hub.visited_at, 0.0) / HOUR
@@ -203,10 +203,10 @@ class PricePolicy:
         return price_minutes(budget, self.terms.requests_per_day, site.weight_total)
 
     def _shape(self, hub: HubState, site: SiteState) -> Shape:
-        """Return the hub's shape, made only when what it is made from has changed."""
+        """Return the hub's shape, cached while its inputs are the same."""
         key = (id(hub.hours), id(site.shape))
         kept = self._shapes.get(key)
-        # Canonical key is sound because the states kept here keep their lists alive.
+        # Keys by id() are sound because the cached states keep their lists alive.
         if kept is not None and kept[0].hours is hub.hours and kept[1].shape is site.shape:
             return kept[2]
         shape = hub_shape(hub, site)
@@ -217,50 +217,44 @@ class PricePolicy:
 
 
 def _of_neighbours(hub: HubState, site: SiteState, visit: Visit) -> dict[str, int]:
-    """Return the shared links whose hub is followed; what a stranger showed is no arrival here."""
+    """Return the shared links of followed hubs; those of others are no arrivals here."""
     if not hub.key:
         return {}
     return {key: links for key, links in visit.shared.items() if key in site.seen_at}
 
 
 def hinted(hub: HubState, at: float) -> HubState:
-    """Return the hub with a sign of a change at *at*: a newer lastmod in a sitemap index, a ping.
-
-    How much such a sign is worth is learned from what the visits after it brought.
-    """
+    """Return the hub with a change hint (lastmod, ping); its worth is learned from the visits after hints."""
     return hub if hub.hinted_at else replace(hub, hinted_at=at)
 
 
 def reactivated(hub: HubState, at: float) -> HubState:
-    """Return the hub as alive at *at*: other evidence (a link to it) says so."""
+    """Return the hub as active at *at*, on other evidence (a link to it)."""
     return replace(hub, last_novel_at=max(hub.last_novel_at, at), hinted_at=hub.hinted_at or at)
 
 
 def pinged(hub: HubState, at: float) -> HubState:
-    """Return the hub as due at *at*: its WebSub hub says that it has changed.
-
-    It is believed as long as one visit in five after such signs has brought something.
-    """
+    """Return the hub as due at *at* by a WebSub ping, believed while one hint in five is confirmed."""
     return replace(reactivated(hub, at), pinged_at=at)
 
 
 def _worth(hub: HubState) -> float:
-    """Return w/c: share on topic and cost of vanishing links over cost of a visit."""
+    """Return w/c: share on topic times cost of vanishing links, over cost of a visit."""
     relevant = (hub.relevant + 1.0) / (hub.judged + 1.0)
     return relevant * loss_factor(hub) / (1.0 - _CHEAP_304 * hub.unmodified)
 
 
 def _hint_links(hub: HubState, site: SiteState) -> float:
-    """Return how many links a sign of a change promises: its precision so far, shrunk to the site's.
+    """Return the links that a change hint promises: its precision so far, shrunk to the site's.
 
-    A sitemap that moves with each deployment loses its say on all hubs of its site.
+    So a sitemap that changes with each deployment loses weight for all hubs of its site.
     """
     usual = (site.hints_confirmed + 1.0) / (site.hints + 2.0)
     return (hub.hints_confirmed + _HINT_PRIOR * usual) / (hub.hints + _HINT_PRIOR)
 
 
 def _hints_counted(hub: HubState, site: SiteState, visit: Visit) -> SiteState:
-    """Return the site with the sign that led to a visit counted, and whether it kept its word."""
+    """Return the site with the change hint before this visit counted, and whether it was confirmed."""
     if not hub.hinted_at or visit.failed or visit.baseline:
         return site
     return replace(
@@ -271,14 +265,14 @@ def _hints_counted(hub: HubState, site: SiteState, visit: Visit) -> SiteState:
 
 
 def _hinted(hub: HubState, site: SiteState, now: float) -> float:
-    """Return the delay, in link-hours, of what a sign of a change promises."""
+    """Return the delay, in link-hours, of the links that a change hint promises."""
     if hub.hinted_at <= hub.visited_at:
         return 0.0
     return _hint_links(hub, site) * max(now - hub.hinted_at, 0.0) / HOUR
 
 
 def _with_hint(hub: HubState, site: SiteState, state: Backlog) -> tuple[Backlog, float]:
-    """Return the backlog with the promised links waiting since the sign came."""
+    """Return the backlog with the promised links waiting since the change hint."""
     promised = _hint_links(hub, site)
     since = hub.hinted_at / HOUR
     # The promised links wait from *since* on; seen from state.since that is a head start or a debt.
@@ -287,15 +281,12 @@ def _with_hint(hub: HubState, site: SiteState, state: Backlog) -> tuple[Backlog,
 
 
 def loss_factor(hub: HubState) -> float:
-    """Return what waiting costs over plain delay: a link that may vanish waits more dearly.
-
-    With links vanishing at rate m an hour, one waiting hour costs itself and m lost links.
-    """
+    """Return the cost factor of waiting: at vanishing rate m per hour, an hour also costs m lost links."""
     return 1.0 + LOST_LINK_HOURS * hub.vanished / (hub.young_hours + _PRIOR_YOUNG_HOURS)
 
 
 def most_links(shown: int) -> float:
-    """Return how many links may come to a list of *shown* links at a 1 % loss; below five nothing is cut."""
+    """Return how many links may arrive at a list of *shown* links at 1 % loss; infinite below five."""
     if shown < _MOST_LINKS[0][0]:
         return math.inf
     if shown >= _MOST_LINKS[-1][0]:

@@ -1,11 +1,10 @@
-"""When within the week and within the hour links arrive: shapes, their integrals, and the way back.
+"""When links arrive within the week and the hour: shapes, their integrals and inverses.
 
 A :class:`Shape` is a rate with mean 1: an hour of the week (168 values) times five minutes of the
 hour (12 values), because sites work by the week and publish by the clock (a build every half hour, a
-list made at full hours). It is piecewise constant, so its integral is piecewise linear and the
-integral of that piecewise quadratic: both are one table look-up and a few products, and both can be
-inverted exactly. Hours count from the unix epoch, UTC; the site's time zone is whatever the data
-show.
+list made at full hours). It is piecewise constant, so its first and second integrals are piecewise linear
+and quadratic: a table look-up each, and exactly invertible. Hours count from the unix epoch, UTC; the
+site's time zone is in the data.
 """
 
 from __future__ import annotations
@@ -96,8 +95,8 @@ class Shape:
     ) -> float:
         """Return when accrued delay reaches *goal* link-hours; infinite if not within *horizon*.
 
-        At *start* there are *links* waiting already and more arrive at *rate* times the shape. Exact:
-        the bin is found by bisection, the moment within it by solving a quadratic equation.
+        At *start* *links* are waiting, and more arrive at *rate* times the shape. Exact: the bin is found
+        by bisection, the moment within it by solving a quadratic equation.
         """
         if goal <= 0:
             return start
@@ -138,7 +137,7 @@ def _last_below(
     """Return the last edge of a bin (or *start*) with *rising* below *goal*; None = not within *horizon*."""
     first = int(start * BINS + 1e-6) + 1
     low, high = 0, 1
-    # Doubling first: the answer is hours away as a rule, the horizon weeks.
+    # Doubling first: the answer is usually hours away, the horizon weeks.
     while rising((first + high) / BINS) < goal:
         low, high = high, 2 * high
         if low > horizon * BINS:
@@ -163,8 +162,8 @@ FLAT = Shape((1.0,) * WEEK, (1.0,) * BINS)
 def learned_hours(counts: Sequence[float], prior: Sequence[float]) -> tuple[float, ...]:
     """Return the hours of the week as a rate with mean 1, from *counts*, shrunk to *prior*.
 
-    First each hour of the day and each day of the week is corrected against the prior, which needs
-    few links; then what single hours of the week show is added, as far as there are links for it.
+    First each hour of the day and each day of the week is corrected, which needs few links; then single
+    hours of the week, as far as there are links for it.
     """
     total = sum(counts)
     if total <= 0:
@@ -186,7 +185,7 @@ def _corrected(
     total: float,
     group: Callable[[int], int],
 ) -> list[float]:
-    """Scale each group of hours by what it brought over what *shape* expects, with pseudo-links."""
+    """Scale each group of hours by its links over those that *shape* expects, with pseudo-links."""
     brought = [0.0] * 24
     expected = [0.0] * 24
     for hour in range(WEEK):
@@ -215,10 +214,10 @@ def learned_minutes(counts: Sequence[float], prior: Sequence[float]) -> tuple[fl
 def spread(
     shape: Shape, start: float, end: float, links: float
 ) -> tuple[dict[int, float], list[float]]:
-    """Share *links* that arrived somewhere in (start, end] out over hours of the week and minutes.
+    """Spread *links* that arrived in (start, end], hours since the epoch, over hours and minutes.
 
-    In proportion to the shape, which makes repeated use an expectation-maximisation: intervals of
-    different lengths and starts together tell what no single one does. Hours since the epoch.
+    In proportion to the shape, so repeated use is an expectation-maximisation: intervals of different
+    lengths and starts together show what no single one does.
     """
     hours: dict[int, float] = {}
     minutes = [0.0] * BINS
@@ -250,7 +249,7 @@ def _add_minutes(
 def utc_offset_hours(hours: Sequence[float]) -> float | None:
     """Return the site's likely offset from UTC by its hours of the week; None without a rhythm.
 
-    The middle of the day's activity is taken for 14:00 local time: a guess for people only.
+    Assumes that the day's activity centres on 14:00 local time; only for display.
     """
     from cmath import phase, pi, rect  # noqa: PLC0415 - only this guess needs them
 

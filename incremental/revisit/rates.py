@@ -1,9 +1,9 @@
-"""What a visit teaches about arrivals: a discounted Gamma-Poisson rate with hours and minutes.
+"""Learning arrivals from visits: a discounted Gamma-Poisson rate with hours and minutes.
 
-A visit reveals how many links arrived since the visit before, not when. The count and the exposure
-go into the rate of the hub, which is shrunk to what hubs of the site bring on average; the links are
-spread over the time since the last visit in proportion to what is known of the hours so far, unless
-the hub prints publication times. Every count fades, so that a hub may change its ways.
+A visit shows how many links arrived since the last one, not when. Count and exposure go into the hub's
+rate, which is shrunk to the site's mean; the links are spread over the time since the last visit in
+proportion to the hours learned so far, unless the hub prints publication times. All counts fade, so that
+a hub may change its habits.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ RATE_HALF_LIFE_DAYS = 14.0
 HOURS_HALF_LIFE_DAYS = 28.0
 MINUTES_HALF_LIFE_DAYS = 14.0
 PRIOR_LINKS = 0.5
-# The rate of a hub of which nothing is known, as if it had been watched for two hours.
+# Prior of an unknown hub, as if it had been watched for two hours.
 PRIOR_HOURS = 2.0
-# More links at once, and more than twenty times what was expected, count as that many: a URL
-# migration is one event.
+# Most links that one visit counts, or twenty times the expected ones if that is more: a URL migration is
+# one event.
 LARGEST_BATCH = 100.0
 # A whole page of new links may have hidden more.
 CENSORED_FACTOR = 1.5
 _LONGEST_SPREAD_HOURS = 24.0
-# Links of one visit that count for the hours: they came together, and over many hours they tell
-# little. Without such limits the hours of a hub that is visited rarely feed on themselves.
+# Most links of one visit that count for the hours: they came together, and over many hours say little.
+# Without such limits the hours of a rarely visited hub feed on themselves.
 _LARGEST_EVIDENCE = 12.0
-# A clock that jumps ahead by years, once, must not bury what was learned.
+# A clock that once jumps ahead by years must not erase what was learned.
 _LONGEST_EXPOSURE_HOURS = 31 * 24.0
 _RESHAPE_SECONDS = 6 * HOUR
 _HUBS_SEEN = 64
@@ -49,13 +49,11 @@ _DATED_BASELINE_DAYS = 14.0
 
 
 def count_visit(hub: HubState, visit: Visit, open_hours: float | None = None) -> HubState:
-    """Return the hub's state with the visit counted: what every policy remembers.
+    """Return the hub's state after the visit, as every policy keeps it.
 
-    *open_hours* is the time since the last visit, less what neighbours' visits took away of it; None =
-    nothing.
-
-    A failed visit teaches nothing about arrivals and leaves the exposure as it was; a visit dated
-    before the last one (the clock went back) has no exposure.
+    *open_hours*: the time since the last visit, less what neighbours' visits took away; None = they took
+    nothing. A failed visit changes neither counts nor exposure; a visit dated before the last one (the
+    clock went back) has no exposure.
     """
     if visit.failed:
         return replace(
@@ -100,7 +98,7 @@ def _counted(hub: HubState, visit: Visit, open_hours: float | None) -> HubState:
         open_hours=hub.open_hours * fade
         + (hours if open_hours is None else min(open_hours, hours)),
         vanished=hub.vanished * fade + min(visit.vanished, hub.young),
-        # Of a link that is gone half the time since is counted: it went at some moment in between.
+        # A vanished link counts half the time, as it went at some moment in between.
         young_hours=hub.young_hours * fade
         + hours * (hub.young - min(visit.vanished, hub.young) / 2),
         judged=hub.judged * fade + judged,
@@ -109,14 +107,14 @@ def _counted(hub: HubState, visit: Visit, open_hours: float | None) -> HubState:
 
 
 def _dated(hub: HubState, visit: Visit) -> HubState:
-    """Take a first rate from the publication times that a hub prints, two weeks back at most."""
+    """Take a first rate from printed publication times of the last two weeks."""
     times = sorted(at for at in visit.published if at <= visit.at)
     recent = [at for at in times if at > visit.at - _DATED_BASELINE_DAYS * DAY]
     if len(times) < 2:  # noqa: PLR2004 - one date says nothing of a rate
         return hub
-    # A page that lists only the latest links covers no more time than back to the oldest of them.
+    # A list of the latest links covers only the time back to the oldest of them.
     covered = min(visit.at - times[0], _DATED_BASELINE_DAYS * DAY) / HOUR
-    # Half the weight of what is watched: dates are printed by template and moved by hand.
+    # Half weight: dates are printed by templates and changed by hand.
     links = min(float(len(recent)), LARGEST_BATCH) / 2
     return replace(
         hub,
@@ -129,7 +127,7 @@ def _dated(hub: HubState, visit: Visit) -> HubState:
 def prior_of(site: SiteState) -> tuple[float, float]:
     """Return the Gamma prior of a hub of this site: links and hours.
 
-    By moments over the site's hubs, as soon as there are three; otherwise a guess.
+    By moments over the site's hubs if there are three; otherwise a guess.
     """
     if site.hubs < 3 or site.rate_total <= 0:  # noqa: PLR2004 - a variance needs three
         return PRIOR_LINKS, PRIOR_HOURS
@@ -140,9 +138,9 @@ def prior_of(site: SiteState) -> tuple[float, float]:
 
 
 def rate_of(hub: HubState, site: SiteState) -> float:
-    """Return how many links an hour arrive of which nobody knows unless a neighbour shows them.
+    """Return the mean links per hour that arrive unknown, unless a neighbour shows them first.
 
-    On average over the week. Together with what neighbours take away this predicts novel links.
+    Less what neighbours take away, this predicts novel links.
     """
     links, hours = prior_of(site)
     factor = CENSORED_FACTOR if hub.censored else 1.0
@@ -150,7 +148,7 @@ def rate_of(hub: HubState, site: SiteState) -> float:
 
 
 def novel_rate_of(hub: HubState, site: SiteState) -> float:
-    """Return how many links an hour this hub is the first to show, on average."""
+    """Return the mean links per hour that this hub is the first to show."""
     links, hours = prior_of(site)
     return (links + hub.novel) / (hours + hub.exposure_hours)
 
@@ -158,22 +156,22 @@ def novel_rate_of(hub: HubState, site: SiteState) -> float:
 def weight_of(hub: HubState, worth: float) -> float:
     """Return the hub's part of the site's weight: the root of its rate of novel links times *worth*.
 
-    Only what it has brought counts, no prior: hundreds of hubs that bring nothing would otherwise
-    seem to need the whole budget. Above zero, because it also says that the hub is counted.
+    Without a prior, or hundreds of hubs that bring nothing would seem to need the whole budget. Never
+    zero, because zero means that the hub is not counted.
     """
     rate = hub.novel / (PRIOR_HOURS + hub.exposure_hours)
     return max(math.sqrt(rate * worth), _LEAST_WEIGHT)
 
 
 def site_shape(site: SiteState) -> Shape:
-    """Return the site's own shape; flat as long as nothing is known."""
+    """Return the site's own shape; flat while nothing is known."""
     if not site.shape:
         return FLAT
     return Shape(site.shape, site.pulse or FLAT.minutes)
 
 
 def hub_shape(hub: HubState, site: SiteState) -> Shape:
-    """Return the hub's shape: what it showed itself, shrunk to its site's."""
+    """Return the hub's own shape, shrunk to its site's."""
     prior = site_shape(site)
     if not hub.hours:
         return prior
@@ -185,7 +183,7 @@ def learn_hours(
 ) -> tuple[HubState, SiteState]:
     """Return both states with the visit's links spread over hours of the week and minutes.
 
-    *hub* is the state before the visit, *shape* what was known of it then.
+    *hub* and *shape* are from before the visit.
     """
     links = float(visit.novel + sum(visit.shared.values()))
     start, end = hub.visited_at / HOUR, visit.at / HOUR
@@ -207,7 +205,7 @@ def learn_hours(
 def _placed(
     visit: Visit, since: float, shape: Shape, links: float
 ) -> tuple[dict[int, float], list[float]]:
-    """Place links in time: by their dates if these can be true, by the shape otherwise."""
+    """Place links in time: by plausible dates, otherwise by the shape."""
     dated = [at / HOUR for at in visit.published if since < at <= visit.at]
     if len(dated) < links / 2:
         return spread(shape, since / HOUR, visit.at / HOUR, links)
@@ -242,7 +240,7 @@ def _added(
 
 
 def reshaped(site: SiteState, now: float) -> SiteState:
-    """Return the site with its shape made again, if that is six hours old."""
+    """Return the site with its shape recomputed every six hours."""
     if not site.hours or abs(now - site.shaped_at) < _RESHAPE_SECONDS:
         return site
     return replace(

@@ -1,7 +1,7 @@
-"""What is remembered of a hub and of a site: small plain values that a store keeps as JSON text.
+"""States of hubs and sites: small plain values that the store keeps as JSON.
 
-A state belongs to no policy: it is evidence (counts, exposure, hours), so that changing the policy
-in the settings keeps what was learned.
+They are evidence (counts, exposure, hours) and belong to no policy, so that changing the policy keeps
+what was learned.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Self
 
 
 class ListKind(StrEnum):
-    """What a hub is, as far as that tells how much it may bring before it was watched."""
+    """Kind of a hub, as far as it predicts its yield before it was watched."""
 
     HOME = "home"
     FEED = "feed"
@@ -29,27 +29,26 @@ class Visit:
     at: float
     """When the answer came, unix seconds, UTC."""
     shown: int = 0
-    """Links on the page, known ones included; 0 for a page that did not change."""
+    """Links on the page, known ones included; 0 if unchanged."""
     novel: int = 0
     """Links that no hub had shown before: the first sighting gets the credit."""
     baseline: bool = False
-    """The first look at this hub: its links are known from now on, and none of them is novel."""
+    """The hub's first visit: its links are recorded as known, none is novel."""
     relevant: float | None = None
-    """How many usual links the novel ones are worth to the user's topics, as far as was expected before
-    they were read; None = nobody asks for a topic."""
+    """Usual links that the novel ones are worth to topics, as guessed before fetching; None = no topic."""
     all_new: bool = False
     """Every link shown is new to this hub: more may have scrolled away."""
     not_modified: bool = False
     failed: bool = False
-    """No answer, or none that says anything about the hub's links."""
+    """No answer, or none about the hub's links."""
     wait_seconds: float = 0.0
-    """How long the server or the feed asks to be left alone (Retry-After, Cache-Control, TTL)."""
+    """Wait asked for by server or feed (Retry-After, Cache-Control, TTL)."""
     published: tuple[float, ...] = ()
     """Publication times of the links shown (baseline) or novel, where the hub prints them."""
     shared: Mapping[str, int] = field(default_factory=dict)
     """Links new to this hub that another hub had shown first, counted by that hub's key."""
     vanished: int = 0
-    """Links that this hub first showed at the visit before and shows no more."""
+    """Links that this hub first showed at the last visit and no longer shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +81,17 @@ def _rounded(values: tuple[float, ...]) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class HubState(JsonState):
-    """What visits taught about one hub. Times are unix seconds, 0 = never; counts fade with age."""
+    """What was learned about one hub. Times are unix seconds, 0 = never; counts fade with age."""
 
     key: str = ""
     """What :attr:`Visit.shared` of other hubs calls this one; empty = overlap is not followed."""
     kind: str = ListKind.PAGE
     visited_at: float = 0.0
-    """Last visit that told something."""
+    """Last successful visit."""
     tried_at: float = 0.0
     """Last visit of any outcome."""
     first_at: float = 0.0
-    """First visit that told something."""
+    """First successful visit."""
     failures: int = 0
     """Failed visits in a row."""
     visits: int = 0
@@ -141,18 +140,17 @@ class HubState(JsonState):
     push_asked: int = 0
     """Subscription requests since one was confirmed."""
     push_until: float = 0.0
-    """Until when the hub will tell of changes; 0 = never subscribed."""
+    """End of the subscription; 0 = never subscribed."""
     hinted_at: float = 0.0
-    """First sign of a change since the last visit (sitemap lastmod, ping); 0 = none."""
+    """First change hint since the last visit (sitemap lastmod, ping); 0 = none."""
     pinged_at: float = 0.0
-    """Last time that the page's own WebSub hub said that it has changed; 0 = never."""
+    """Last ping of the page's WebSub hub; 0 = never."""
     hints: float = 0.0
-    """Signs followed by a visit."""
+    """Change hints followed by a visit."""
     hints_confirmed: float = 0.0
-    """Of these: visits that brought something new."""
+    """Those after which the visit found something new."""
     owed_at: float = 0.0
-    """When a list that covers this hub overflowed, or the page of a list before this one: what scrolled
-    by may stand here. 0 = no visit is owed."""
+    """When a list that covers this hub, or the list page before it, overflowed; 0 = no visit is owed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +173,13 @@ class SiteState(JsonState):
     """The minutes of the hour alike."""
     shaped_at: float = 0.0
     hints: float = 0.0
-    """Signs of a change on any hub that were followed by a visit; they fade."""
+    """Change hints for any hub that were followed by a visit; they fade."""
     hints_confirmed: float = 0.0
     seen_at: Mapping[str, float] = field(default_factory=dict)
     """Last visits of the hubs visited most lately, by key."""
     overflow_at: float = 0.0
     """When a list was last found to have overflowed; 0 = never."""
     overflow_since: float = 0.0
-    """From when on pages may have come that scrolled by: the visit of that list before."""
+    """Since when pages may have scrolled off: that list's visit before."""
     overflowed: tuple[int, ...] = ()
-    """Page ids of lists that overflowed and whose other pages or covered hubs are not queued yet."""
+    """Page ids of overflowed lists whose next pages or covered hubs are not queued yet."""
