@@ -2,12 +2,12 @@
 
 ::
 
-      byte order mark  decides
-      valid UTF-8      UTF-8, whatever is declared: other encodings are not valid UTF-8 by chance
-      declared         in the header or a meta element, if the body decodes but for a few broken
-                       characters; self-validating charsets first
-      detection        by bs4's UnicodeDammit on a sample, which asks charset-normalizer
-      windows-1252     always decodes; if declared, only East Asian charsets override it
+    byte order mark  decides
+    valid UTF-8      UTF-8, whatever is declared: other encodings are not valid UTF-8 by chance
+    declared         in the header or a meta element, if the body decodes but for a few broken
+                     characters; self-validating charsets first
+    detection        by bs4's UnicodeDammit on a sample, which asks charset-normalizer
+    windows-1252     always decodes; if declared, only East Asian charsets override it
 
 Chinese pages cut titles in the middle of a character, so a strict decoder would refuse most of
 them; servers declare ISO-8859-1 by default, so a tolerant one would believe them.

@@ -4,8 +4,8 @@
 service that opens its own socket, through another library, would bypass those. So while such a library
 runs, its thread and the threads it starts can connect only through us::
 
-      ours()      our transport resolves a name or connects to a checked address, in this thread
-      watched()   a library runs in this thread; connections other than ours are refused and counted
+    ours()      our transport resolves a name or connects to a checked address, in this thread
+    watched()   a library runs in this thread; connections other than ours are refused and counted
 
 Source: PEP 578; events as in https://docs.python.org/3/library/audit_events.html. Sockets opened in C
 raise no event, so only services known to connect through us are allowed
