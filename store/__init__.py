@@ -87,7 +87,7 @@ class Store:
                 module, kind = _PARTS[name]
                 part = getattr(import_module(module), kind)(self.database, self.where)
             else:
-                raise AttributeError(f"a store has no part {name!r}")
+                raise AttributeError(f"Store has no part {name!r}")
             return vars(self).setdefault(name, part)
 
     def close(self) -> None:

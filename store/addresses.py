@@ -37,7 +37,7 @@ def without_secrets(text: str, where: str) -> str:
     """
     secrets = _secrets(where)
     if any(len(one) < _SHORTEST for one in secrets):
-        return "the details may hold its password"
+        return "details withheld: they may contain its password"
     forms = {
         form
         for one in secrets

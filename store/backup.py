@@ -86,7 +86,7 @@ def back_up(
     """
     source = home / DATABASE
     if not source.exists():
-        raise StoreError(f"{source} is not there; a PostgreSQL store is backed up with pg_dump")
+        raise StoreError(f"{source} does not exist; back up a PostgreSQL store with pg_dump")
     try:
         remove_abandoned(target.parent, BACKING_UP)
         with workplace(target.parent, BACKING_UP) as folder:
@@ -112,7 +112,7 @@ def _copy_database(source: Path, target: Path) -> None:
             writing.execute("PRAGMA journal_mode = delete")
     except sqlite3.Error as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
-            raise StorePlaceError(f"{target.parent.parent} has no space: {error}") from error
+            raise StorePlaceError(f"{target.parent.parent} cannot be written: {error}") from error
         raise StoreDamagedError(f"{source} cannot be read: {error}") from error
 
 
@@ -206,7 +206,7 @@ def restore(
             (folder / PUTTING).touch()
             _put(folder, home)
     except (tarfile.TarError, EOFError, zlib.error) as error:
-        raise StoreDamagedError(f"{source} is no backup, or damaged: {error}") from error
+        raise StoreDamagedError(f"{source} is damaged or not a backup: {error}") from error
     except OSError as error:
         raise StorePlaceError(f"cannot restore {source} to {home}: {error}") from error
     finally:
@@ -224,18 +224,18 @@ def check_target(home: Path, *, replace: bool = False) -> None:
     try:
         if (home / DATABASE).exists():
             raise StoreError(
-                f"{home} holds a store already; move it away, or restore to another folder"
+                f"{home} holds a store already; move it away or restore to another folder"
             )
         if foreign := foreign_entry(home):
             raise StorePlaceError(
-                f"{foreign} is not the store's; move it away, or restore to another folder"
+                f"{foreign} is not the store's; move it away or restore to another folder"
             )
         left = [] if replace or not home.exists() or was_cut_off(home) else remains(home)
     except OSError as error:
-        raise StorePlaceError(f"{home} cannot be looked into: {error}") from error
+        raise StorePlaceError(f"{home} cannot be read: {error}") from error
     if left:
         names = ", ".join(path.name for path in left)
-        raise StoreRemainsError(f"{home} holds what is left of a store: {names}")
+        raise StoreRemainsError(f"{home} holds the remains of a store: {names}")
 
 
 def _in_wal_mode(database: Path) -> None:
@@ -258,15 +258,19 @@ def _unpack(source: Path, fresh: Path, progress: Progress | None) -> BackupRepor
                 manifest = _manifest(archive, info, source)
                 continue
             if not info.isreg() or not (info.name == DATABASE or _MEMBER.fullmatch(info.name)):
-                raise StoreDamagedError(f"{source} holds what no backup holds: {info.name[:80]!r}")
+                raise StoreDamagedError(
+                    f"{source} has an entry that no backup has: {info.name[:80]!r}"
+                )
             if any(part in ("", ".", "..") for part in info.name.split("/")) or info.size > left:
-                raise StoreDamagedError(f"{source} holds what no backup holds: {info.name[:80]!r}")
+                raise StoreDamagedError(
+                    f"{source} has an entry that no backup has: {info.name[:80]!r}"
+                )
             left -= info.size
             found[info.name] = _extract(archive, info, fresh / info.name)
             if progress is not None:
                 progress(number, number)
     if manifest.get("members") != found or DATABASE not in found:
-        raise StoreDamagedError(f"{source} is not complete, or was changed")
+        raise StoreDamagedError(f"{source} is incomplete or was modified")
     return BackupReport(len(found), MAX_RESTORED_BYTES - left)
 
 
@@ -277,7 +281,7 @@ def _manifest(archive: tarfile.TarFile, info: tarfile.TarInfo, source: Path) -> 
     except (ValueError, RecursionError):
         manifest = None
     if not isinstance(manifest, dict):
-        raise StoreDamagedError(f"{source} is no backup of Hubwatch")
+        raise StoreDamagedError(f"{source} is not a Hubwatch backup")
     known = {path.stem for path in MIGRATIONS.glob("[0-9]*.py")}
     applied = manifest.get("migrations")
     later = set(map(str, applied)) - known if isinstance(applied, list) else set()

@@ -68,7 +68,9 @@ def _sqlite(path: Path) -> Database:
             if not ours:
                 make_folder(path.parent)
                 if not path.exists() and was_cut_off(path.parent):
-                    raise StorePlaceError(f"a restore to {path.parent} was cut off; repeat it")
+                    raise StorePlaceError(
+                        f"a restore to {path.parent} was interrupted; run it again"
+                    )
                 make_file(path)  # SQLite gives its log and its index the mode of the file itself
         except OSError as error:
             raise StoreError(f"{path} cannot be opened for writing: {error}") from error
@@ -86,7 +88,7 @@ def _check_sqlite(path: Path) -> bool:
     with path.open("rb") as file:
         start = file.read(_HEADER_BYTES)
     if start and not start.startswith(_MAGIC):
-        raise StoreDamagedError(f"{path} is no database; choose another path, or move it away")
+        raise StoreDamagedError(f"{path} is not a database; choose another path or move it away")
     connection = sqlite3.connect(read_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)
     with contextlib.closing(connection):
         (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -133,9 +135,7 @@ def _postgres(url: str) -> Database:
     except ValueError:
         # Without the driver's error, which quotes the part it took for a port.
         way_out = "write special characters of the password as %40 (@), %2F (/), %3A (:)"
-        raise StoreError(
-            f"{without_password(url)} is no address of a database; {way_out}"
-        ) from None
+        raise StoreError(f"{without_password(url)} is not a database address; {way_out}") from None
     return database
 
 
@@ -166,7 +166,7 @@ def storage_errors(where: str) -> Iterator[None]:
         shown, message = without_password(where), without_secrets(str(error), where)
         if "locked" in message or "busy" in message:
             raise StoreLockedError(
-                f"{shown} is held by another process; is another Hubwatch running on it?"
+                f"{shown} is locked by another process; is another Hubwatch running on it?"
             ) from error
         if "unable to open" in message or "readonly" in message:
             raise StoreError(f"{shown} cannot be opened for writing: {message}") from error
@@ -175,12 +175,12 @@ def storage_errors(where: str) -> Iterator[None]:
     except (DatabaseError, sqlite3.DatabaseError, UnicodeDecodeError) as error:
         shown = without_password(where)
         if "invalid connection option" in str(error):
-            raise StoreError(f"{shown} names an option that PostgreSQL does not know") from None
+            raise StoreError(f"{shown} has an option that PostgreSQL does not know") from None
         # A wrong constraint, type or statement is a bug of ours.
         if isinstance(error, peewee.IntegrityError | peewee.ProgrammingError | peewee.DataError):
             raise
         raise StoreDamagedError(
-            f"{shown} is damaged or no database ({without_secrets(str(error), where)}); "
+            f"{shown} is damaged or not a database ({without_secrets(str(error), where)}); "
             "restore a backup or move it away"
         ) from error
 

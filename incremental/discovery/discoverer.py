@@ -99,7 +99,7 @@ class Discoverer:
         ]
         if model is None or not examples:
             raise InputError(
-                "topic", topic.name, "needs at least one example page that was read; see topic show"
+                "topic", topic.name, "needs at least one fetched example page; see topic show"
             )
         self._store = store
         self._settings = settings
@@ -229,7 +229,7 @@ class Discoverer:
             return "the one page is read" if pages == 1 else f"all {pages} pages are read"
         done = exploration.step(left)
         if done is None:
-            return "nothing more was found by any operator"
+            return "no operator found anything more"
         self._record(run_id, done, exploration)
         run = self._store.discovery.run(run_id)
         if progress is not None and run is not None:

@@ -95,5 +95,5 @@ class NightlyDiscovery:
             logger.warning("topic %s: %s", topic.name, error)
             return
         found = len(self._store.discovery.proposals(topic.id))
-        why = run.why or "goes on the next night"
-        logger.info("topic %s: %s; sites proposed: %d", topic.name, why, found)
+        why = run.why or "continues the next night"
+        logger.info("topic %s: %s; %d sites proposed", topic.name, why, found)

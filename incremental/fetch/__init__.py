@@ -4,8 +4,8 @@ Every request goes through one :class:`~incremental.fetch.session.Fetcher`, ever
 address guard::
 
     visit -- HostGate.ask?        -- Fetcher.fetch(Request) -------------------------> Response
-                                     |  outgoing   a valid URL? headers                |
-                                     |  options    credentials per origin             |
+                                     |  outgoing   a valid URL? headers              |
+                                     |  options    credentials per origin            |
                                      |  transport  guard -> checked address -> socket     |
                                      |  failures   error or status code -> FetchStatus    |
                                      |  headers    redirect target, Retry-After           |

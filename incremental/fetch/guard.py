@@ -124,7 +124,7 @@ class AddressGuard:
         for endpoint in found:
             address = ipaddress.ip_address(endpoint.address[0])
             if not self._may_pass(address, host, port):
-                raise ForbiddenAddressError("the name leads to an address that is not public")
+                raise ForbiddenAddressError("the name resolves to an address that is not public")
         return found
 
     def _may_pass(self, address: IPAddress, host: str, port: int) -> bool:

@@ -39,13 +39,13 @@ def url_problem(url: str) -> str:
     if len(url) > _MAX_URL_LENGTH:
         return "the URL is too long"
     if _AMBIGUOUS.search(url):
-        return "the URL holds a blank, a backslash or a control character"
+        return "the URL contains a blank, a backslash or a control character"
     try:
         origin(url)
     except ValueError:
         return "not an absolute http(s) URL"
     if "@" in urlsplit(url).netloc:
-        return "the URL holds a user name: credentials belong into the settings of the site"
+        return "the URL contains a user name: put credentials into the site's settings"
     return ""
 
 

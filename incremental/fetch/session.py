@@ -66,12 +66,12 @@ _CHUNK_BYTES = 64 * 1024
 _WIRE_RESERVE_BYTES = 1024 * 1024
 _DETAIL = {
     FetchStatus.TIMED_OUT: "the site took too long",
-    FetchStatus.DNS_FAILED: "the host name leads nowhere",
-    FetchStatus.CONNECT_FAILED: "no connection, or it broke before an answer came",
+    FetchStatus.DNS_FAILED: "the host name does not resolve",
+    FetchStatus.CONNECT_FAILED: "no connection, or it was closed before a response",
     FetchStatus.TLS_FAILED: "no secure connection",
     FetchStatus.TOO_LARGE: "the body is larger than allowed",
-    FetchStatus.BROKEN_RESPONSE: "the answer breaks the rules of HTTP",
-    FetchStatus.FORBIDDEN_ADDRESS: "the address is not public, and not allowed in the settings",
+    FetchStatus.BROKEN_RESPONSE: "the response violates HTTP",
+    FetchStatus.FORBIDDEN_ADDRESS: "the address is not public and not allowed in the settings",
     FetchStatus.INVALID_URL: "not a URL that can be fetched",
 }
 _NO_ACCESS = SiteAccess()
@@ -174,7 +174,7 @@ class Fetcher:
     def _stop_at_redirect(self, journey: Journey, response: Response) -> Response | None:
         """Return the result if this redirect ends the fetch, else None."""
         target = response.location
-        problem = "the redirect names no target" if target is None else url_problem(target)
+        problem = "the redirect has no target" if target is None else url_problem(target)
         if target is None or problem:
             return replace(response, status=FetchStatus.BAD_REDIRECT, location=None, detail=problem)
         try:
@@ -303,5 +303,5 @@ def _by_origin(sites: Mapping[str, SiteAccess]) -> dict[str, SiteAccess]:
     try:
         return {origin(url): access for url, access in sites.items()}
     except ValueError as error:
-        way_out = "name each site by scheme and host, like https://example.org"
+        way_out = "give scheme and host of each site, like https://example.org"
         raise SettingsError("sites", ", ".join(map(without_userinfo, sites)), way_out) from error

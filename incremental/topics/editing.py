@@ -76,7 +76,7 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     urls = _addresses(examples)
     before = store.topics.topic(name)
     if before is None and not urls and not words:
-        raise InputError("topic", name, "give it --example URL or --keyword WORD to learn from")
+        raise InputError("topic", name, "give --example URL or --keyword WORD")
     if before is not None and not words:
         words = tuple(json.loads(before.keywords))
     known = store.topics.examples(before.id) if before is not None else []
@@ -84,7 +84,9 @@ def begin(  # noqa: PLR0913 - what a topic is made of
         map(canonical_key, urls)
     )
     if len(given) > MAX_EXAMPLES:
-        raise InputError("examples", len(given), f"at most {MAX_EXAMPLES} pages are learned from")
+        raise InputError(
+            "examples", len(given), f"at most {MAX_EXAMPLES} example pages are allowed"
+        )
     topic_id = store.topics.add(name, words, method, now=now)
     trained = _put(store, topic_id, urls, ExampleOrigin.EXAMPLE, now)
     return find_topic(store, name), trained
@@ -170,7 +172,7 @@ def _checked_words(keywords: Sequence[str]) -> tuple[str, ...]:
         if not any(map(str.isalnum, word)) or len(word) > MAX_KEYWORD:
             raise InputError("keyword", word[:MAX_KEYWORD], "give a word or a short phrase")
     if len(words) > MAX_KEYWORDS:
-        raise InputError("keyword", len(words), f"at most {MAX_KEYWORDS} are taken")
+        raise InputError("keyword", len(words), f"at most {MAX_KEYWORDS} are allowed")
     return words
 
 

@@ -81,7 +81,7 @@ class TopicModelStore:
             try:
                 model = self._trained(row, examples, keywords)
             except TopicError as error:
-                standing = Readiness(ready=False, why=f"nothing can be learned from it: {error}")
+                standing = Readiness(ready=False, why=f"cannot be trained: {error}")
             else:
                 problems = (self._tree_problems or []) if row.method in WITH_TREE else []
                 fields = {
@@ -154,7 +154,7 @@ class TopicModelStore:
             try:
                 self._background = Background.from_json(json.loads(kept)) if kept else Background()
             except (TopicModelError, ValueError) as error:
-                logger.warning("the background of topics is begun again: %s", error)
+                logger.warning("restarting the topics' term counts: %s", error)
                 self._background = Background()
             self._trained_pages = self._background.pages
         return self._background
@@ -212,7 +212,7 @@ class TopicModelStore:
         try:
             return self._read(row)
         except (TopicError, ValueError) as error:
-            logger.warning("the model of topic %s is learned again: %s", row.name, error)
+            logger.warning("retraining the model of topic %s: %s", row.name, error)
             row = self.learn(row)
             return self._read(row) if row.version else None
 
@@ -227,7 +227,7 @@ class TopicModelStore:
         try:
             return from_kept(json.loads(kept), name) if kept else new_order(name)
         except (TopicError, ValueError) as error:
-            logger.warning("what topic %s learned of links is lost: %s", row.name, error)
+            logger.warning("the link order of topic %s is lost: %s", row.name, error)
             return new_order(name)
 
     def keep(self, active_topics: Iterable[ActiveTopic], now: float) -> None:

@@ -80,7 +80,7 @@ def import_labels(store: Store, path: Path, *, now: float) -> tuple[int, int]:
     for place, row in enumerate(rows):
         url = normalize(row.url)
         if url is None:
-            problem = f"URL {row.url[:100]!r} is no web address"
+            problem = f"URL {row.url[:100]!r} is not a web address"
             raise LabelFileError(path, _line_of(path, place), problem)
         entries.append(
             LabelEntry(

@@ -45,7 +45,7 @@ class ActiveScorer:
         if problem and problem != self._problem:
             logger.warning("%s; %s stays in use", problem, current.version)
         if self._version and current.version != self._version:
-            logger.info("the hub classifier is %s from now on", current.version)
+            logger.info("now using hub classifier %s", current.version)
         self._version, self._problem = current.version, problem
         return current
 
@@ -85,7 +85,7 @@ def use_model(root: Path, version: str) -> None:
     """
     known = [str(row["version"]) for row in list_models(root)]
     if version not in known:
-        raise NotFoundError(f"no model is called {version!r} (known: {', '.join(known)})")
+        raise NotFoundError(f"no model version {version!r} (known: {', '.join(known)})")
     registry = ModelRegistry(root)
     if not (root / version).exists():
         adopt_shipped(root)

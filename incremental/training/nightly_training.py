@@ -133,7 +133,7 @@ class Learner:
         try:
             until = trained_until(self._root)
         except ModelError as error:
-            logger.warning("nothing can be learned: %s", error)
+            logger.warning("cannot train: %s", error)
             return
         if not self._enough or sum(entry.at > until for entry in entries) < self._enough:
             return
@@ -151,10 +151,10 @@ class Learner:
         try:
             learned = done.result()
         except (ModelError, TrainingError) as error:
-            logger.warning("nothing was learned: %s", error)
+            logger.warning("training failed: %s", error)
             return
         logger.info(
-            "%s learned %d labels: %.1f %% of them right, %s had %.1f %%; %s",
+            "%s trained on %d labels: %.1f %% right, %s had %.1f %%; %s",
             learned.version,
             learned.labels,
             100 * learned.right,

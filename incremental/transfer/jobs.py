@@ -60,7 +60,7 @@ class _Document:
     def take(self, event: Any) -> None:  # noqa: ANN401 - an event of yaml, which has no common type
         """Handle an event."""
         if (getattr(event, "tag", None) or "").startswith(_PYTHON):
-            raise JobsError("it names an object of Python, which no list of jobs does")
+            raise JobsError("it contains a Python object, as no list of jobs does")
         if isinstance(event, yaml.CollectionStartEvent):
             self._is_mapping = self._is_mapping or (
                 self._depth == 0 and isinstance(event, yaml.MappingStartEvent)

@@ -78,11 +78,11 @@ def read_list(content: bytes, form: str = "auto", *, name: str = "file") -> Read
         elif len(found) < MAX_ENTRIES:
             found.setdefault(url, Wanted(url, feed, _usable(home) if home else None))
         else:
-            problems.append(f"{place}: more than {MAX_ENTRIES} entries; the rest was left out")
+            problems.append(f"{place}: more than {MAX_ENTRIES} entries; the rest was skipped")
             break
     if not found:
-        why = problems[0] if problems else "no address was found in it"
-        raise InputError(name, form, f"holds nothing that can be watched ({why})")
+        why = problems[0] if problems else "no address found"
+        raise InputError(name, form, f"has nothing to watch ({why})")
     return ReadList(form, tuple(found.values()), tuple(problems))
 
 

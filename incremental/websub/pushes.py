@@ -112,10 +112,14 @@ class Pushes:
         elif isinstance(event, Confirmed):
             until = event.until
             self._note(event.page_id, lambda hub: replace(hub, push_until=until, push_asked=0), now)
-            logger.info("a hub tells of page %d for %.1f days", event.page_id, (until - now) / DAY)
+            logger.info(
+                "WebSub subscription of page %d confirmed for %.1f days",
+                event.page_id,
+                (until - now) / DAY,
+            )
         else:
             self._note(event.page_id, lambda hub: replace(hub, push_until=0.0), now)
-            logger.warning("a hub will not tell of page %d: %s", event.page_id, event.reason)
+            logger.warning("WebSub subscription of page %d denied: %s", event.page_id, event.reason)
 
     def _ask(self, subscription: Subscription, now: float) -> None:
         # Recorded before sending: the hub may verify before it responds.
@@ -129,7 +133,7 @@ class Pushes:
         response = self._posted(request)
         if response.status is not FetchStatus.FETCHED:
             logger.warning(
-                "%s: subscribing to %s: %s %s",
+                "%s: subscription to %s: %s %s",
                 subscription.hub_url,
                 subscription.topic_url,
                 response.status.value,
