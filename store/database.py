@@ -29,7 +29,7 @@ BUSY_TIMEOUT_SECONDS = 30
 # ``HUBW`` in the header of a SQLite file, to refuse foreign databases.
 APPLICATION_ID = 0x48554257
 _MAGIC = b"SQLite format 3\0"
-_HEADER_BYTES = 100
+_HEADER_BYTES = 100  # https://www.sqlite.org/fileformat2.html, section 1.3
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 _PRAGMAS = {

@@ -1,4 +1,4 @@
-"""What the store raises; :mod:`hubwatch_errors` draws the whole tree."""
+"""Errors of the store; :mod:`hubwatch_errors` draws the whole tree."""
 
 from __future__ import annotations
 

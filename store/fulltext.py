@@ -66,6 +66,7 @@ def _vector(head: Sequence[str], body: Sequence[str]) -> str:
     # A gap, so that no phrase runs from a title into the text.
     for place, word in enumerate(body, len(head) + 2):
         places.setdefault(word, []).append(str(place))
+    # PostgreSQL keeps at most 256 positions per word.
     return " ".join(f"'{word}':{','.join(at[:255])}" for word, at in places.items())
 
 
@@ -88,10 +89,11 @@ def found_news(
     the rest, SQLite straight from the index.
     """
     column, asked, value = _asked(database, phrases)
+    mark = "?" if is_sqlite(database) else "%s"
     conditions, values = [asked], [value]
     for sign, bound in ((">=", between[0]), ("<=", between[1])):
         if bound is not None:
-            conditions.append(f"{column} {sign} {_mark(database)}")
+            conditions.append(f"{column} {sign} {mark}")
             values.append(bound)
     order = f" ORDER BY {column} {'DESC' if newest else 'ASC'} LIMIT {most:d}" if most else ""
     where = " AND ".join(conditions)
@@ -133,11 +135,8 @@ def _asked(database: Database, phrases: Sequence[Phrase]) -> tuple[str, str, Any
     """Return the id column, the condition on the words, and its value."""
     if is_sqlite(database):
         return "rowid", "news_words MATCH ?", _match(phrases)
-    return "news_id", "words @@ %s::tsquery", _tsquery(phrases)
-
-
-def _mark(database: Database) -> str:
-    return "?" if is_sqlite(database) else "%s"
+    query = " & ".join(("!" if p.excluded else "") + _lexemes(p) for p in phrases)
+    return "news_id", "words @@ %s::tsquery", query
 
 
 def _match(phrases: Sequence[Phrase]) -> str:
@@ -149,10 +148,6 @@ def _match(phrases: Sequence[Phrase]) -> str:
 
 def _fts5(phrase: Phrase) -> str:
     return f'"{" ".join(phrase.words)}"' + (" *" if phrase.prefix else "")
-
-
-def _tsquery(phrases: Sequence[Phrase]) -> str:
-    return " & ".join(("!" if p.excluded else "") + _lexemes(p) for p in phrases)
 
 
 def _lexemes(phrase: Phrase) -> str:

@@ -104,7 +104,7 @@ def _tightened(path: Path) -> bool:
     return True
 
 
-# What is the store's.
+# The store's own files.
 
 
 def foreign_entry(home: Path, *, unfinished: bool = False) -> Path | None:

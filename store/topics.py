@@ -181,7 +181,7 @@ class Topics(Repository):
         """Delete an example."""
         self._write(TopicExample.delete().where(TopicExample.id == example_id))
 
-    # What topics make of pages.
+    # Scores of pages.
 
     def scores(self, page_ids: Sequence[int], topic_id: int | None = None) -> list[PageScore]:
         """Return scores of these pages, by all topics or one."""

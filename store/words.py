@@ -21,6 +21,7 @@ from functools import cache
 from itertools import islice
 
 _HAN = re.compile("[\\u3400-\\u4dbf\\u4e00-\\u9fff]")
+# CJK Unified Ideographs Extension A, and the basic block.
 _BLOCKS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF))
 # Per page; PostgreSQL numbers positions in a text up to 16,383.
 MAX_WORDS = 16_000

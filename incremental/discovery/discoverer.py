@@ -257,7 +257,13 @@ class Discoverer:
         row = RoundRow(
             number=done.number,
             operator=done.operator,
-            scores=json.dumps({name: _number(score) for name, score in done.scores.items()}),
+            # JSON has no infinity, the score of an untried operator.
+            scores=json.dumps(
+                {
+                    name: round(one, 4) if math.isfinite(one) else None
+                    for name, one in done.scores.items()
+                }
+            ),
             asked=done.asked,
             found=len(done.found),
             sites=len({_site_of(one.url) for one in done.found} - before),
@@ -391,10 +397,6 @@ class Discoverer:
         read = self._pages[url]
         targets = [link.url for link in read.known.links]
         self._ranking.add(url, weighted_terms(read.text), targets)
-
-
-def _number(score: float) -> float | None:
-    return round(score, 4) if math.isfinite(score) else None
 
 
 def _site_of(url: str) -> str:

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from incremental.fetch.options import FetchSettings, SiteAccess
     from incremental.fetch.status import Request
 
+# RFC 9110, section 4.1, recommends supporting at least this length.
 _MAX_URL_LENGTH = 8_000
 _MAX_HOST_LENGTH = 253  # RFC 1035, section 2.3.4, as text
-_MAX_LABEL = 63
+_MAX_LABEL = 63  # the same
 # Parsers disagree about backslashes and blanks: one's host is another's path or password.
 _AMBIGUOUS = re.compile(r"[\x00-\x20\x7f\\]")
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")

@@ -27,8 +27,10 @@ from incremental.fetch.status import FetchStatus, Request, Response
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# RFC 9309, section 2.4: cached rules are used for a day at most.
 DAY_SECONDS = 86_400.0
 FIRST_RETRY_SECONDS = 300.0
+# RFC 9309, section 2.3.1.2: at least five are followed.
 MAX_REDIRECTS = 5
 MAX_SITEMAPS = 1_000
 

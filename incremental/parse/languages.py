@@ -19,13 +19,9 @@ def language_of_page(page: Page) -> str | None:
 
     A page parsed as a list has no text; its title and links stand in.
     """
-    sample = page.text or _listed(page)
+    anchors = dict.fromkeys(link.anchor for link in islice(page.links, _MAX_LINKS))
+    sample = page.text or "\n".join([page.title, *anchors])
     letters = sum(_WIDE_WEIGHT if c >= _WIDE else 1 for c in sample[:SAMPLE_CHARS] if c.isalpha())
     if letters < MIN_LETTERS:
         return page.language
     return language_of(sample, page.language)
-
-
-def _listed(page: Page) -> str:
-    anchors = (link.anchor for link in islice(page.links, _MAX_LINKS))
-    return "\n".join([page.title, *dict.fromkeys(anchors)])

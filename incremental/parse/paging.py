@@ -55,7 +55,7 @@ def next_page(page_url: str, links: Iterable[Link], declared: str | None = None)
 
 
 def _rank(link: Link) -> int | None:
-    """Return how little the link is to be trusted as "next"; None if it is none."""
+    """Return a rank of trust in the link as "next", 0 = most; None = not one."""
     if "next" in link.rel:
         return 0
     anchor = link.anchor

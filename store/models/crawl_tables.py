@@ -167,7 +167,7 @@ class Sighting(Table):
 
 
 class Visit(Table):
-    """One fetch of one page with what came of it."""
+    """One fetch of one page and its outcome."""
 
     id = BigAutoField()
     page = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=False)
