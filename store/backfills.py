@@ -158,7 +158,6 @@ def is_of_event(database: Database, page_id: int) -> bool:
 
 
 def _put_event(database: Database, record: VisitRecord, hub: int | None, pages: int) -> int:
-    """Record the site's change and the event; return its id."""
     folder = storable(record.backfill_folder)
     common = {"site": record.site_id, "hub_id": hub}
     change = {"kind": SiteEventKind.BACKFILL, "at": record.at, "detail": _detail(pages, folder)}
@@ -169,7 +168,6 @@ def _put_event(database: Database, record: VisitRecord, hub: int | None, pages: 
 
 
 def _put_pages(database: Database, record: VisitRecord, event: int, fresh: Sequence[int]) -> None:
-    """Record the pages of an event and schedule one fetch of each."""
     due_at = record.at - READ_LAST_SECONDS
     for pages in batches(fresh, MAX_ROWS):
         rows = [{"event": event, "page": page} for page in pages]

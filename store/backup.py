@@ -239,7 +239,7 @@ def check_target(home: Path, *, replace: bool = False) -> None:
 
 
 def _in_wal_mode(database: Path) -> None:
-    """Switch a restored database to WAL before it is put in place, where a kill could damage it."""
+    """Switch a restored database to WAL before it is in place, so that no kill interrupts the switch."""
     try:
         with closing(sqlite3.connect(database)) as connection:
             connection.execute("PRAGMA journal_mode = wal")

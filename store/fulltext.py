@@ -140,7 +140,6 @@ def _asked(database: Database, phrases: Sequence[Phrase]) -> tuple[str, str, Any
 
 
 def _match(phrases: Sequence[Phrase]) -> str:
-    """Write an FTS5 query."""
     wanted = " AND ".join(map(_fts5, (p for p in phrases if not p.excluded)))
     unwanted = " OR ".join(map(_fts5, (p for p in phrases if p.excluded)))
     return f"({wanted}) NOT ({unwanted})" if unwanted else wanted

@@ -310,7 +310,6 @@ class Recorder(Repository):
             page.execute(self._db)
 
     def _record_links(self, record: VisitRecord) -> list[int]:
-        """Write the visited hub's pages, sightings and announcements."""
         if record.more_pages:
             self._put_pages(record.site_id, record.more_pages, record.at, record.page_id)
         if record.links is None:
@@ -457,7 +456,6 @@ class Recorder(Repository):
             self._insert_change(record, change, None)
 
     def _record_visited(self, record: VisitRecord, *, judged: bool) -> None:
-        """Write the visited page's columns."""
         fields = columns(record.page_fields) | ({"link_context": None} if judged else {})
         if record.moved_to is not None:
             to = self._put_pages(record.site_id, [record.moved_to], record.at, record.first_hub_id)

@@ -73,7 +73,6 @@ class Prepared:
         return list(cursor.fetchall())
 
     def _slot(self, value: object) -> object:
-        """Return the slot of a placeholder; constants unchanged."""
         names = [name for name, mark in self._marks.items() if value in (mark, str(mark))]
         return _Slot(names[0]) if names else value
 

@@ -99,7 +99,7 @@ class Discoverer:
         ]
         if model is None or not examples:
             raise InputError(
-                "topic", topic.name, "needs at least one fetched example page; see topic show"
+                "topic", topic.name, "needs at least one example page with text; see topic show"
             )
         self._store = store
         self._settings = settings

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _JITTER = 0.2
-_MAX_DOUBLINGS = 30
+_MAX_DOUBLINGS = 30  # keeps the power small; the cap applies long before
 _SHORTEST_DELAY_SECONDS = 0.5
 
 

@@ -189,7 +189,6 @@ class Fetcher:
         return None
 
     def _exchange(self, journey: Journey, request: Request) -> Response:
-        """Send one request and read its response."""
         problem = url_problem(journey.url)
         if problem:
             url = without_userinfo(journey.url)

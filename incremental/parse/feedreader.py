@@ -30,7 +30,6 @@ def read_feed(text: str, url: str, limits: ParseLimits) -> tuple[Any, bool]:
 
 
 def _parsed(text: str, url: str) -> Any:  # noqa: ANN401 - feedparser has no types
-    """Return feedparser's result; None if the second try fails too."""
     # Takes 0.1 s to import, and many commands never need it.
     import feedparser  # noqa: PLC0415
 

@@ -29,6 +29,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _DAY = 86_400.0
+# A declared date this much later than the URL's day is that of a redated post.
 _REDATED_SECONDS = 3 * _DAY
 _MAX_DATE_CHARS = 40
 _MAX_UNMARKED = 5

@@ -28,6 +28,7 @@ MAX_BODY_BYTES = 5_000_000
 DEFAULT_LEASE_SECONDS = 10 * DAY
 MIN_LEASE_SECONDS = 300.0
 MAX_LEASE_SECONDS = 60 * DAY
+# Later verifications are refused: they belong to no request of ours.
 ASKED_LATELY_SECONDS = DAY
 _METHODS = ("sha1", "sha256", "sha384", "sha512")
 _MAX_REASON_CHARS = 200

@@ -167,7 +167,6 @@ class _NewsIds:
         *,
         along_ids: bool = True,
     ) -> list[int]:
-        """Return ids of matching rows, in the query's order."""
         bounds = [News.id >= low] if low > 0 else []
         bounds += [News.id <= high] if high < _MAX_ID else []
         # With few rows, ordering by id would tempt the planner to walk all rows instead.

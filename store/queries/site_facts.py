@@ -102,7 +102,6 @@ class SiteQueries(Repository):
         return self._shown(last, last.c.at)
 
     def _shown(self, last: Any, at: Any) -> list[tuple[int, int, float, float]]:  # noqa: ANN401 - peewee queries
-        """Return every sighting of a subquery's pages."""
         columns = (Sighting.hub, Sighting.page, Sighting.first_seen_at, at)
         query = Sighting.select(*columns).join(last, on=last.c.page_id == Sighting.page)
         return [(hub, page, seen, announced) for hub, page, seen, announced in self._rows(query)]

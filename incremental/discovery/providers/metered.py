@@ -48,10 +48,7 @@ def permitted(meter: Meter, now: float, per_day: int) -> SearchStatus | None:
 
 
 def counted(meter: Meter, answer: SearchAnswer, now: float, interval_seconds: float) -> Meter:
-    """Count a query sent at *now*.
-
-    Each failure doubles the pause; the provider may ask for longer.
-    """
+    """Count a query sent at *now*. Each failure doubles the pause; the provider may ask for longer."""
     today = int(now // DAY)
     asked = meter.asked + 1 if meter.day == today else 1
     if answer.status is SearchStatus.ANSWERED:
