@@ -1,24 +1,23 @@
-"""What is known: the database and the page cache.
+"""The database and the page cache.
 
 ::
 
     open_store(where) -> Store
-        .read    Queries    every question
-        .write   Recorder   every change, one visit = one transaction
-        .answers Answers    what people ask of the announced pages, and the marks they put on them
-        .backfills  older pages that lists gained: events, and their pages on demand
-        .topics  Topics     what users want, and what it makes of pages
-        .discovery  runs that look for further sites, and what they propose
-        .outbox  Outbox     what is to be told by message, and what was
-        .cache   PageCache  bodies, named by MD5
-        .access  Access     who may come in through the web page and the API
-        .monitor Monitoring counts over time, for dashboards and scrapers
+        .read       Queries     queries of the crawler and the interfaces
+        .write      Recorder    writes, one transaction per visit
+        .answers    Answers     announced pages for readers, with their marks
+        .backfills  Backfills   events of older pages that lists gained
+        .topics     Topics      topics, their training examples and scores
+        .discovery  Discovery   discovery runs and proposals
+        .outbox     Outbox      messages to send and sent
+        .cache      PageCache   bodies, named by MD5
+        .access     Access      tokens and sessions of the web page and the API
+        .monitor    Monitoring  counts over time, for dashboards and metrics
 
-Each is loaded when it is first asked for: a command needs two or three of them, and all of them take
-longer to load than most commands take to answer.
+Each part loads on first use: a command needs two or three, and loading all takes longer than most
+commands run.
 
-The store imports neither ``incremental`` nor ``classifier``: it keeps plain values
-(:mod:`store.values`) and knows nothing of what they mean.
+The store imports neither ``incremental`` nor ``classifier``; it keeps plain values (:mod:`store.values`).
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class Store:
     cache_folder: Path
     cache_quota_bytes: int
 
-    if TYPE_CHECKING:  # what __getattr__ gives; no fields
+    if TYPE_CHECKING:  # provided by __getattr__
         read: Queries = field(init=False)
         write: Recorder = field(init=False)
         answers: Answers = field(init=False)
@@ -80,7 +79,7 @@ class Store:
     else:
 
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a part
-            """Load a part. They hold no state, so two threads that load it at once do no harm."""
+            """Load a part. Parts hold no state, so two threads may load one at once."""
             if name == "cache":
                 kind = import_module("store.page_cache").PageCache
                 part = kind(self.cache_folder, quota_bytes=self.cache_quota_bytes)
@@ -88,18 +87,18 @@ class Store:
                 module, kind = _PARTS[name]
                 part = getattr(import_module(module), kind)(self.database, self.where)
             else:
-                raise AttributeError(f"a store has no part {name!r}")
+                raise AttributeError(f"Store has no part {name!r}")
             return vars(self).setdefault(name, part)
 
     def close(self) -> None:
-        """Close the database; the store is of no use afterwards."""
+        """Close the database."""
         self.database.close()
 
     @contextlib.contextmanager
     def in_this_thread(self) -> Iterator[Self]:
-        """Give the store on a connection of the calling thread's own, closed at the end.
+        """Use the store on the calling thread's own connection, closed at the end.
 
-        For threads that did not open the store: no connection is ever shared between threads.
+        For threads that did not open the store: connections are never shared between threads.
         """
         from store.database import own_connection  # noqa: PLC0415 - as in open_store
 

@@ -1,6 +1,6 @@
-"""Who may come in through the web page and the API: digests of tokens and of browser sessions.
+"""Tokens and browser sessions of the web page and the API.
 
-The store keeps digests, never the secrets; :mod:`incremental.web.access` makes and checks those.
+The store keeps digests only; :mod:`incremental.web.access` creates and checks the secrets.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from store.models import AccessToken
 from store.repository import Repository, Shape
 from store.texts import storable
 
-# Sessions that are kept, the youngest first.
+# Newest sessions kept.
 _MOST_SESSIONS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRow:
-    """A token or session as it stands in the store. Times are unix seconds, UTC."""
+    """A stored token or session. Times are unix seconds, UTC."""
 
     id: int
     name: str
@@ -41,12 +41,12 @@ class Access(Repository):
     """The tokens and sessions of one database."""
 
     def tokens(self) -> list[TokenRow]:
-        """Return the tokens, sessions apart, in the order in which they were made."""
+        """Return the tokens, without sessions, in order of creation."""
         query = _ROW.select().where(_TOKENS)
         return self._all(_ROW, query.order_by(AccessToken.id))
 
     def has_tokens(self) -> bool:
-        """Return whether there is any token."""
+        """Return whether any token exists."""
         return bool(self._rows(AccessToken.select(AccessToken.id).where(_TOKENS).limit(1)))
 
     def add(  # noqa: PLR0913 - the columns of a row
@@ -60,7 +60,7 @@ class Access(Repository):
         expires_at: float | None = None,
         parent: int | None = None,
     ) -> int:
-        """Keep the digest of a new secret; return the row's id. Sessions that have ended go."""
+        """Store the digest of a new secret and return its id; deletes expired sessions."""
         row = {
             "name": storable(name, 100),
             "kind": kind,
@@ -83,13 +83,13 @@ class Access(Repository):
         AccessToken.delete().where(surplus).execute(self._db)
 
     def find(self, digest: str, *, now: float) -> TokenRow | None:
-        """Return what has this digest and has not ended at *now*."""
+        """Return the token or session with this digest unless it expired by *now*."""
         valid = AccessToken.expires_at.is_null() | (AccessToken.expires_at > now)
         query = _ROW.select().where((AccessToken.digest == digest) & valid)
         return self._first(_ROW, query)
 
     def remove(self, token_id: int) -> bool:
-        """Remove a token with the sessions begun with it, or a session; tell whether it was there."""
+        """Remove a session, or a token with its sessions; return whether it existed."""
         with writing(self._db, self._where):
             AccessToken.delete().where(AccessToken.parent == token_id).execute(self._db)
             return bool(AccessToken.delete().where(AccessToken.id == token_id).execute(self._db))

@@ -1,8 +1,8 @@
-"""The address of a database as it may be shown, and errors about it: with no secret in them.
+"""Database addresses and errors about them, with secrets removed.
 
-A password may hold any character, and people forget to escape it; a driver that then misreads the
-address quotes the piece of it that it took for a port or a host. So an address is read here by its
-looks, not by a parser, and everything that may be a secret is taken out of an error about it.
+Passwords may hold any character, and people forget to escape them; a driver then misreads the address
+and quotes part of the password as a port or host. So addresses are matched by pattern, not parsed, and
+everything that may be a secret is removed from errors.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ HIDDEN = "..."
 _SERVER = re.compile(r"(?P<before>postgres\w*://[^:/@]*):(?P<secret>.*)@", re.DOTALL)
 _PARAMETER = re.compile(r"(?<=[?&])(?P<name>[^=&]*)=(?P<secret>[^&]*)")
 _SECRET_NAME = re.compile(r"pass|secret|token|key", re.IGNORECASE)
-# Where an address is cut by who misreads it.
+# Where a misreading parser would cut an address.
 _CUTS = (re.compile(r"[/?#@:]"), re.compile(r"[/?#@:&=\[\]]"))
-# A secret of fewer characters cannot be told from the words around it.
+# Shorter secrets cannot be distinguished from ordinary words.
 _SHORTEST = 4
 
 
 def without_password(where: str) -> str:
-    """Return the address of a database as it may be shown."""
+    """Return a database's address without its password."""
     if not where.startswith("postgres"):
         return where
     shown = _SERVER.sub(rf"\g<before>:{HIDDEN}@", where)
@@ -31,20 +31,20 @@ def without_password(where: str) -> str:
 
 
 def without_secrets(text: str, where: str) -> str:
-    """Return an error about *where* without the secrets in it, whole or in pieces, escaped or not.
+    """Remove the secrets of *where* from an error, whole or in pieces, escaped or not.
 
-    With a secret too short to be found for sure, nothing of the error is left.
+    A secret too short to find reliably replaces the whole text.
     """
     secrets = _secrets(where)
     if any(len(one) < _SHORTEST for one in secrets):
-        return "the details may hold its password"
+        return "details withheld: they may contain its password"
     forms = {
         form
         for one in secrets
         for form in (one, unquote(one), unquote_plus(one), quote(one, safe=""))
     }
     pieces = {piece for form in forms for cut in _CUTS for piece in cut.split(form)}
-    # The longest first: a part of another would leave the rest of that one standing.
+    # Longest first: replacing a part would leave the rest of the longer one.
     for secret in sorted(forms | pieces, key=len, reverse=True):
         if len(secret) >= _SHORTEST:
             text = text.replace(secret, HIDDEN)

@@ -1,4 +1,4 @@
-"""An announced page, as every interface gets it, and what topics make of it."""
+"""An announced page as every interface gets it, with its topic scores."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 _FIRST, _LAST = -6e10, 8e10
-"""What a datetime can hold; beyond it nothing is meant."""
+"""What a datetime can hold."""
 
 
 def moment_of(at: float | None) -> datetime | None:
-    """Return unix seconds as an aware datetime, UTC; None for none, and for what no calendar holds."""
+    """Return unix seconds as an aware datetime in UTC; None if None or out of range."""
     if at is None or not _FIRST < at < _LAST:
         return None
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=at)
@@ -18,31 +18,31 @@ def moment_of(at: float | None) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class TopicMark:
-    """What a topic makes of a page."""
+    """A topic's score of a page."""
 
     topic_id: int
     topic: str
     score: float
     verdict: str
     fetched: bool
-    """False = a guess from the link, before the page itself was read."""
+    """False = guessed from the link, before the page was fetched."""
     terms: str
-    """JSON list of [term, share]: why."""
+    """JSON list of [term, share] that explains the score."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnnouncedPage:
-    """A page that was announced as new, alone or with an event of older pages.
+    """A page announced as new, alone or with a backfill event.
 
-    Texts are as the site sent them: whoever shows them escapes them. Times are unix seconds, UTC.
+    Texts are as the site sent them, unescaped. Times are unix seconds, UTC.
     """
 
     cursor: int
-    """Give it to the query to go on from here."""
+    """Continues a query after this row."""
     page_id: int
     url: str
     title: str
-    """Empty when the page was not read; then show *anchor*: see :attr:`name`."""
+    """Empty if the page was not fetched; see :attr:`name`."""
     anchor: str
     site: str
     site_id: int
@@ -50,25 +50,25 @@ class AnnouncedPage:
     published_at: float | None
     hub_id: int | None
     hub_url: str | None
-    """The hub that showed it first."""
+    """The first hub that showed it."""
     language: str | None
     state: str
-    """As in the table of pages: known, gone, ..."""
+    """A :class:`~store.enums.PageState`."""
     read_at: float | None = None
     starred_at: float | None = None
     topics: tuple[TopicMark, ...] = ()
     cluster: int | None = None
-    """Pages with nearly the same text share it; None = no text, or too short a one."""
+    """Id shared by near-duplicates; None = too little text."""
     copies: int = 0
-    """How many other pages share it."""
+    """Other pages in its cluster."""
     excerpt: str = ""
-    """Of the page's text, around the words that were looked for; only when there were any."""
+    """Page text around the search terms; empty without a search."""
     event: int | None = None
-    """Id of the backfill that it came with; None = it was announced alone."""
+    """Id of its backfill event; None = announced alone."""
 
     @property
     def name(self) -> str:
-        """The title; the text of the link where the page was not read."""
+        """The title, or the link's text if there is none."""
         return self.title or self.anchor
 
     @property
@@ -78,5 +78,5 @@ class AnnouncedPage:
 
     @property
     def published(self) -> datetime | None:
-        """When it says that it was published."""
+        """The publication date that the page or its list gives."""
         return moment_of(self.published_at)

@@ -1,14 +1,14 @@
-"""Backfills: older pages that a list gained. One event for each visit, its pages on demand.
+"""Backfills: older pages that a list gained; one event per visit, its pages on demand.
 
-Written inside the transaction of the visit that found them (:mod:`store.record`). A page belongs to one
-event at most (a unique key) and is never told by itself, so no page comes twice, whatever dies between.
+Written in the transaction of the visit that found them (:mod:`store.record`). A page belongs to at most
+one event (a unique key) and is never announced on its own, so a crash cannot announce it twice.
 
 ::
 
-    put_backfill       the site's change, the event, its pages, a reading of each behind all else
-    join_backfill      the visited page itself, taken for a hub: to the event of its list, or to its own
-    adopt_waiting      likewise a page of which a user said, before that visit, that it is no hub
-    Backfills.events   one row each, in the order of the announced pages: they share their ids
+    put_backfill       the change, the event, its pages, and a low-priority fetch of each
+    join_backfill      the visited page, fetched as a hub but an article: joins its list's event
+    adopt_waiting      the same for a page that a user labelled an article before that visit
+    Backfills.events   one row each; their ids are cursors shared with announced pages
     Backfills.pages    page by page, of one event or of all
 """
 
@@ -30,10 +30,10 @@ from store.texts import storable
 from store.values import VisitRecord
 
 MAX_LIMIT = 1_000
-# How far back the first reading of such a page is dated: announced pages of a week go before it.
+# First fetches of backfilled pages are dated this far back, so that announced pages of a week go first.
 READ_LAST_SECONDS = 7 * 86_400.0
-# How long a page may still join the event of its list. Who read of it by then reads the greater
-# number when he refreshes; after that it must come to people as an event of its own.
+# How long a page may join its list's event: a reader sees the larger count on reload. Later pages need
+# an event of their own, or nobody would hear of them.
 JOIN_SECONDS = 600.0
 
 
@@ -52,26 +52,26 @@ class BackfillEvent:
     pages: int
     read_at: float | None
     page_id: int
-    """The first of its pages, with address and title; the whole event when there is but one."""
+    """The first of its pages; the whole event if there is only one."""
     url: str
     title: str
 
 
 @dataclass(frozen=True, slots=True)
 class BackfillQuery:
-    """Which events, or pages of events, to list. What is None narrows nothing; all the rest must hold."""
+    """Which events, or pages of events, to list. Conditions are combined; None = no condition."""
 
     since: float | None = None
     """Found at this time or later; unix seconds, UTC."""
     until: float | None = None
     """Found before this time."""
     after: int | None = None
-    """Cursor of the last row that was read: the answer goes on behind it, in the query's order."""
+    """Cursor of the last row read; results continue after it, in the query's order."""
     above: int | None = None
     """Only events with a greater id."""
     sites: tuple[int, ...] | None = None
     event: int | None = None
-    """One event alone."""
+    """This event only."""
     unread: bool = False
     limit: int = 100
     """Rows at most; 1 to 1,000."""
@@ -83,9 +83,9 @@ class BackfillQuery:
 
 
 def put_backfill(database: Database, record: VisitRecord, page_ids: Sequence[int]) -> int | None:
-    """Record the pages that the visited list gained as one event; return its id, None for no page.
+    """Record the pages that the visited list gained as one event; return its id, None without pages.
 
-    Pages that were announced, or belong to an event already, are left out.
+    Skips pages that were announced or already belong to an event.
     """
     fresh = unannounced(database, page_ids)
     if not fresh:
@@ -96,9 +96,9 @@ def put_backfill(database: Database, record: VisitRecord, page_ids: Sequence[int
 
 
 def join_backfill(database: Database, record: VisitRecord) -> None:
-    """Record the visited page itself as one that a list gained: taken for a hub, it turned out an article.
+    """Record as gained by a list a page that was fetched as a hub and turned out to be an article.
 
-    It joins the list's event if that is minutes old, unread, and in no message; else it is an event.
+    It joins the list's event if that is minutes old, unread and in no message; otherwise it gets its own.
     """
     fresh, hub = unannounced(database, [record.page_id]), record.first_hub_id
     if not fresh:
@@ -112,7 +112,7 @@ def join_backfill(database: Database, record: VisitRecord) -> None:
 
 
 def _open_event(database: Database, record: VisitRecord) -> int | None:
-    """Return the event of the page's list that nobody can have heard of yet."""
+    """Return the event of the page's list if nobody can have seen it yet."""
     queued = OutboxEntry.select(OutboxEntry.id).where(OutboxEntry.backfill_id == Backfill.id)
     still_open = (
         (Backfill.hub_id == record.first_hub_id)
@@ -126,7 +126,7 @@ def _open_event(database: Database, record: VisitRecord) -> int | None:
 
 
 def _widen(database: Database, event: int, folder: str) -> None:
-    """Let an event, and the site's change, tell of one page more, which lies in *folder*."""
+    """Add one page, which lies in *folder*, to an event and to the site's change."""
     query = Backfill.select(Backfill.pages, Backfill.folder).where(Backfill.id == event)
     ((pages, before),) = query.tuples().execute(database)
     fields = {"pages": pages + 1, "folder": storable(widened(before, folder))}
@@ -140,7 +140,7 @@ def _detail(pages: int, folder: str) -> str:
 
 
 def adopt_waiting(database: Database, site_id: int, canonical_key: str, now: float) -> None:
-    """Record a page that waits for its reading as a hub, and never gets one, as one that a list gained."""
+    """Record as backfilled a page that waited to be fetched as a hub and never will be."""
     query = Page.select(Page.id, Page.url, Page.first_hub_id).where(
         (Page.site == site_id)
         & (Page.canonical_key == canonical_key)
@@ -158,7 +158,6 @@ def is_of_event(database: Database, page_id: int) -> bool:
 
 
 def _put_event(database: Database, record: VisitRecord, hub: int | None, pages: int) -> int:
-    """Record the event alone, as the site's change and as itself; return its id."""
     folder = storable(record.backfill_folder)
     common = {"site": record.site_id, "hub_id": hub}
     change = {"kind": SiteEventKind.BACKFILL, "at": record.at, "detail": _detail(pages, folder)}
@@ -169,7 +168,6 @@ def _put_event(database: Database, record: VisitRecord, hub: int | None, pages: 
 
 
 def _put_pages(database: Database, record: VisitRecord, event: int, fresh: Sequence[int]) -> None:
-    """Record the pages of an event, and plan one reading of each."""
     due_at = record.at - READ_LAST_SECONDS
     for pages in batches(fresh, MAX_ROWS):
         rows = [{"event": event, "page": page} for page in pages]
@@ -184,7 +182,7 @@ def _put_pages(database: Database, record: VisitRecord, event: int, fresh: Seque
 
 
 def unannounced(database: Database, page_ids: Sequence[int]) -> list[int]:
-    """Return those of *page_ids* that were announced neither alone nor with an event, each once, in order."""
+    """Return the *page_ids* that were not announced, alone or with an event; in order, without repeats."""
     kept: set[int] = set()
     for batch in batches(page_ids):
         query = (
@@ -197,7 +195,7 @@ def unannounced(database: Database, page_ids: Sequence[int]) -> list[int]:
 
 
 def move_backfill(database: Database, old: int, new: int) -> None:
-    """Let what an event says of *old* be said of *new*, once."""
+    """Transfer event membership from *old* to *new*, once."""
     query = BackfillPage.select(BackfillPage.page).where(BackfillPage.page.in_([old, new]))
     there = [page for (page,) in query.tuples().execute(database)]
     if there == [old]:
@@ -220,10 +218,10 @@ _EVENT = Shape(
 
 
 class Backfills(Repository):
-    """The questions, on one database."""
+    """Queries, on one database."""
 
     def events(self, query: BackfillQuery) -> list[BackfillEvent]:
-        """Return events; see :class:`BackfillQuery`."""
+        """Return events."""
         lead = BackfillPage.alias()
         first = lead.select(fn.MIN(lead.id)).where(lead.event == Backfill.id)
         asked = (
@@ -240,13 +238,13 @@ class Backfills(Repository):
         return next(iter(self.events(BackfillQuery(event=event, limit=1))), None)
 
     def event_of(self, page_id: int) -> BackfillEvent | None:
-        """Return the event that a page came with; None = it came with none."""
+        """Return the event that a page came with, if any."""
         query = BackfillPage.select(BackfillPage.event).where(BackfillPage.page == page_id)
         event = self._scalar(query)
         return None if event is None else self.event(event)
 
     def pages(self, query: BackfillQuery) -> list[AnnouncedPage]:
-        """Return the pages of events; see :class:`BackfillQuery`."""
+        """Return pages of events."""
         columns = (
             *(BackfillPage.id, Page.id, Page.url, Page.title, Page.anchor),
             *(Site.name, Site.id, Backfill.found_at, Page.published_at),
@@ -263,18 +261,18 @@ class Backfills(Repository):
         return [replace(AnnouncedPage(*row[:-1]), event=row[-1]) for row in rows]
 
     def all_pages(self, query: BackfillQuery) -> Iterable[AnnouncedPage]:
-        """Yield pages up to the end of the list, however many; *query*'s limit does not count."""
+        """Yield all matching pages; *query.limit* is ignored."""
         query = replace(query, limit=MAX_LIMIT)
         while batch := self.pages(query):
             yield from batch
             query = replace(query, after=batch[-1].cursor)
 
     def latest_cursor(self) -> int:
-        """Return the id of the latest event; 0 when there was none."""
+        """Return the latest event's id, or 0."""
         return int(self._scalar(Backfill.select(fn.MAX(Backfill.id))) or 0)
 
     def mark(self, events: Sequence[int], *, now: float, read: bool) -> list[int]:
-        """Mark events as read or unread; return those that there are."""
+        """Mark events as read or unread; return the ids that exist."""
         with writing(self._db, self._where):
             change = Backfill.id.in_(list(events)) & Backfill.read_at.is_null(read)
             Backfill.update(read_at=now if read else None).where(change).execute(self._db)

@@ -3,14 +3,14 @@
 ::
 
     hubwatch-backup.tar.gz
-      manifest.json     format, version of the tables, MD5 and size of each member; written last
-      hubwatch.sqlite   a consistent copy, taken while a crawler may be writing (SQLite's backup)
-      pages/..          the page cache, if it is wanted
-      models/..         learned versions of the hub classifier
+        hubwatch.sqlite   consistent copy, taken while a crawler may be writing (SQLite's backup API)
+        pages/..          the page cache, if wanted
+        models/..         trained versions of the hub classifier
+        manifest.json     format, table versions, MD5 and size of each member; written last
 
-Restoring reads nothing but what the manifest names, into a new folder, with every size and sum checked
-before anything is put in place; a member that points outside, a bomb, or a later version is refused.
-It replaces nothing but what a store wrote (:mod:`store.home`), and that only when it is told to.
+Restoring unpacks into a new folder and checks every name, size and digest against the manifest before
+putting anything in place; paths that point outside, decompression bombs and later versions are refused.
+Only what a store wrote (:mod:`store.home`) is ever replaced, and only on request.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _CHUNK = 1 << 20
 _MEMBER = re.compile(r"(?:pages|models)(?:/[0-9A-Za-z._~-]+){1,4}")
 
 Progress = Callable[[int, int], None]
-"""Called with the number of files done and of all."""
+"""Called with the number of files done and the total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +71,22 @@ class BackupReport:
 
     files: int
     size_bytes: int
-    """Of the contents, unpacked."""
+    """Unpacked."""
 
 
 def back_up(
     home: Path, target: Path, *, pages: bool = True, progress: Progress | None = None
 ) -> BackupReport:
-    """Write the store in the folder *home* to *target*. Nothing half-written stays under that name.
+    """Write the store in the folder *home* to *target*, which appears only when complete.
 
     Raises:
-        StoreError: there is no embedded store.
-        StoreDamagedError: it cannot be read.
+        StoreError: there is no SQLite store.
+        StoreDamagedError: the store cannot be read.
         StorePlaceError: *target* cannot be written.
     """
     source = home / DATABASE
     if not source.exists():
-        raise StoreError(f"{source} is not there; a PostgreSQL store is backed up with pg_dump")
+        raise StoreError(f"{source} does not exist; back up a PostgreSQL store with pg_dump")
     try:
         remove_abandoned(target.parent, BACKING_UP)
         with workplace(target.parent, BACKING_UP) as folder:
@@ -94,7 +94,7 @@ def back_up(
             make_file(copy)
             _copy_database(source, copy)
             half = folder / "half"
-            make_file(half)  # it holds digests of tokens, and what was read behind passwords
+            make_file(half)  # it holds token digests, and pages fetched with passwords
             report = _write(half, copy, home, pages=pages, progress=progress)
             os.replace(half, target)  # noqa: PTH105 - the rename that is atomic by contract
     except OSError as error:
@@ -112,7 +112,7 @@ def _copy_database(source: Path, target: Path) -> None:
             writing.execute("PRAGMA journal_mode = delete")
     except sqlite3.Error as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
-            raise StorePlaceError(f"{target.parent.parent} has no space: {error}") from error
+            raise StorePlaceError(f"{target.parent.parent} cannot be written: {error}") from error
         raise StoreDamagedError(f"{source} cannot be read: {error}") from error
 
 
@@ -126,7 +126,7 @@ def _write(
             try:
                 content = path.open("rb")
             except FileNotFoundError:
-                continue  # pruned while we were at work
+                continue  # pruned meanwhile
             with content:
                 size = os.fstat(content.fileno()).st_size
                 reader = _Summing(content)
@@ -154,7 +154,7 @@ def _others(home: Path, *, pages: bool) -> Iterator[tuple[str, Path]]:
 
 
 class _Summing:
-    """A file that sums what is read from it."""
+    """A file that digests what is read from it."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -180,16 +180,16 @@ def _migrations(database: Path) -> list[str]:
 def restore(
     source: Path, home: Path, *, replace: bool = False, progress: Progress | None = None
 ) -> BackupReport:
-    """Put the store of a backup into the folder *home*, which must not hold one yet.
+    """Restore a backup into the folder *home*, which must not hold a store yet.
 
-    Trees and side files that an earlier store left there without its database go when *replace* says
-    so, and what a restore that was killed has put there goes in any case. Nothing else is touched.
+    Trees and side files that an earlier store left without its database are deleted if *replace* is set;
+    leftovers of a killed restore always are. Nothing else is touched.
 
     Raises:
         StoreError: *home* holds a store.
-        StoreRemainsError: *home* holds what is left of one, and *replace* was not given.
-        StorePlaceError: *home* holds anything else, or cannot be written; *source* cannot be read.
-        StoreDamagedError: the file is no backup, or damaged; nothing was put in place.
+        StoreRemainsError: *home* holds remains of one, and *replace* was not given.
+        StorePlaceError: *home* holds foreign files or cannot be written, or *source* cannot be read.
+        StoreDamagedError: not a backup, or damaged; nothing was put in place.
         StoreTooNewError: a later version wrote it.
     """
     check_target(home, replace=replace)
@@ -198,15 +198,15 @@ def restore(
         make_folder(home)
         with workplace(home, RESTORING) as folder:
             if was_cut_off(home):
-                (folder / PUTTING).touch()  # before the folder that says so goes
-            for parent in (home, home.parent):  # earlier versions worked beside it
+                (folder / PUTTING).touch()  # marks the trees as ours before the work folder is gone
+            for parent in (home, home.parent):  # earlier versions worked in the parent folder
                 remove_abandoned(parent, RESTORING)
             report = _unpack(source, folder / "store", progress)
             _in_wal_mode(folder / "store" / DATABASE)
             (folder / PUTTING).touch()
             _put(folder, home)
     except (tarfile.TarError, EOFError, zlib.error) as error:
-        raise StoreDamagedError(f"{source} is no backup, or damaged: {error}") from error
+        raise StoreDamagedError(f"{source} is damaged or not a backup: {error}") from error
     except OSError as error:
         raise StorePlaceError(f"cannot restore {source} to {home}: {error}") from error
     finally:
@@ -216,7 +216,7 @@ def restore(
 
 
 def check_target(home: Path, *, replace: bool = False) -> None:
-    """Refuse a folder that a store cannot be restored to; :func:`restore` does so itself.
+    """Refuse a folder that cannot take a restored store; :func:`restore` does the same.
 
     Raises:
         StoreError: see :func:`restore`.
@@ -224,22 +224,22 @@ def check_target(home: Path, *, replace: bool = False) -> None:
     try:
         if (home / DATABASE).exists():
             raise StoreError(
-                f"{home} holds a store already; move it away, or restore to another folder"
+                f"{home} holds a store already; move it away or restore to another folder"
             )
         if foreign := foreign_entry(home):
             raise StorePlaceError(
-                f"{foreign} is not the store's; move it away, or restore to another folder"
+                f"{foreign} is not the store's; move it away or restore to another folder"
             )
         left = [] if replace or not home.exists() or was_cut_off(home) else remains(home)
     except OSError as error:
-        raise StorePlaceError(f"{home} cannot be looked into: {error}") from error
+        raise StorePlaceError(f"{home} cannot be read: {error}") from error
     if left:
         names = ", ".join(path.name for path in left)
-        raise StoreRemainsError(f"{home} holds what is left of a store: {names}")
+        raise StoreRemainsError(f"{home} holds the remains of a store: {names}")
 
 
 def _in_wal_mode(database: Path) -> None:
-    """Give a restored database the journal mode it runs in, before anything can be killed in it."""
+    """Switch a restored database to WAL before it is in place, so that no kill interrupts the switch."""
     try:
         with closing(sqlite3.connect(database)) as connection:
             connection.execute("PRAGMA journal_mode = wal")
@@ -248,7 +248,7 @@ def _in_wal_mode(database: Path) -> None:
 
 
 def _unpack(source: Path, fresh: Path, progress: Progress | None) -> BackupReport:
-    """Unpack what has an expected name, then hold it against the manifest, which comes last."""
+    """Unpack members with expected names, then check them against the manifest, which comes last."""
     found: dict[str, dict[str, object]] = {}
     manifest: dict[str, object] = {}
     left = MAX_RESTORED_BYTES
@@ -258,15 +258,19 @@ def _unpack(source: Path, fresh: Path, progress: Progress | None) -> BackupRepor
                 manifest = _manifest(archive, info, source)
                 continue
             if not info.isreg() or not (info.name == DATABASE or _MEMBER.fullmatch(info.name)):
-                raise StoreDamagedError(f"{source} holds what no backup holds: {info.name[:80]!r}")
+                raise StoreDamagedError(
+                    f"{source} has an entry that no backup has: {info.name[:80]!r}"
+                )
             if any(part in ("", ".", "..") for part in info.name.split("/")) or info.size > left:
-                raise StoreDamagedError(f"{source} holds what no backup holds: {info.name[:80]!r}")
+                raise StoreDamagedError(
+                    f"{source} has an entry that no backup has: {info.name[:80]!r}"
+                )
             left -= info.size
             found[info.name] = _extract(archive, info, fresh / info.name)
             if progress is not None:
                 progress(number, number)
     if manifest.get("members") != found or DATABASE not in found:
-        raise StoreDamagedError(f"{source} is not complete, or was changed")
+        raise StoreDamagedError(f"{source} is incomplete or was modified")
     return BackupReport(len(found), MAX_RESTORED_BYTES - left)
 
 
@@ -277,7 +281,7 @@ def _manifest(archive: tarfile.TarFile, info: tarfile.TarInfo, source: Path) -> 
     except (ValueError, RecursionError):
         manifest = None
     if not isinstance(manifest, dict):
-        raise StoreDamagedError(f"{source} is no backup of Hubwatch")
+        raise StoreDamagedError(f"{source} is not a Hubwatch backup")
     known = {path.stem for path in MIGRATIONS.glob("[0-9]*.py")}
     applied = manifest.get("migrations")
     later = set(map(str, applied)) - known if isinstance(applied, list) else set()
@@ -304,8 +308,8 @@ def _extract(archive: tarfile.TarFile, info: tarfile.TarInfo, target: Path) -> d
 def _put(folder: Path, home: Path) -> None:
     """Move the members into place, the database last: without it there is no store.
 
-    Everything that is in the way was found to be the store's, and goes with the work folder. A log of
-    another database would be played into the new one, so it must not stay beside it.
+    What is in the way was checked to be a store's and goes with the work folder. Another database's log
+    must not stay: SQLite would replay it into the new one.
     """
     replaced, fresh = folder / "replaced", folder / "store"
     make_folder(replaced)

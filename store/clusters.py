@@ -1,8 +1,8 @@
-"""Which texts are nearly the same: an index from parts of MinHash signatures to pages.
+"""Near-duplicate texts: an index from bands of MinHash signatures to pages.
 
-A signature is cut into bands; texts that share a band are compared by their whole signatures
-(Leskovec, Rajaraman and Ullman, *Mining of Massive Datasets*, section 3.4). The look-up is bounded:
-so many pages of each band, the latest, because a copy mostly follows its source closely.
+Texts that share a band are compared by whole signature (Leskovec, Rajaraman and Ullman, *Mining of
+Massive Datasets*, section 3.4). Only the latest pages of each band are compared, because a copy mostly
+follows its source closely.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from store.models import PageBand, PageText
 from store.repository import MAX_ROWS, batches
 from store.values import ReadText
 
-# Share of equal values in two signatures, an estimate of the texts' Jaccard similarity, from which on
-# one is taken for a copy of the other.
+# Texts are copies from this share of equal signature values on, an estimate of Jaccard similarity.
 SAME_TEXT = 0.75
 MAX_OF_BAND = 20
 
 
 def put_bands(database: Database, page_id: int, bands: tuple[int, ...]) -> None:
-    """Index a page's signature in place of the one it had."""
+    """Index a page's signature, replacing the previous one."""
     PageBand.delete().where(PageBand.page == page_id).execute(database)
     for batch in batches(bands, MAX_ROWS):
         rows = [{"band": band, "page": page_id} for band in batch]
@@ -28,7 +27,7 @@ def put_bands(database: Database, page_id: int, bands: tuple[int, ...]) -> None:
 
 
 def cluster_of(database: Database, page_id: int, read: ReadText) -> int | None:
-    """Return the id of the page that stands for all with nearly this text: itself when there is none."""
+    """Return the id of the page that represents this text's cluster; its own if there is no other."""
     if read.signature is None:
         return None
     best: tuple[float, int, int] | None = None
@@ -38,7 +37,7 @@ def cluster_of(database: Database, page_id: int, read: ReadText) -> int | None:
     )
     for other, signature, cluster in query.tuples().execute(database):
         alike = agreement(read.signature, bytes(signature or b""))
-        # The nearest; of equals the one that was known first.
+        # The most similar; on a tie the page known first.
         if alike >= SAME_TEXT and (best is None or (alike, -other) > best[:2]):
             best = (alike, -other, other if cluster is None else cluster)
     return page_id if best is None else best[2]
@@ -58,7 +57,7 @@ def _candidates(database: Database, page_id: int, bands: tuple[int, ...]) -> lis
 
 
 def agreement(one: bytes, other: bytes) -> float:
-    """Return the share of equal 16-bit values in two signatures; 0 when their lengths differ."""
+    """Return the share of equal 16-bit values in two signatures; 0 if their lengths differ."""
     if len(one) != len(other) or not one:
         return 0.0
     pairs = zip(memoryview(one).cast("H"), memoryview(other).cast("H"), strict=True)

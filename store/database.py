@@ -1,6 +1,6 @@
-"""Opening the database: SQLite by default, PostgreSQL by URL; checked, migrated, never re-created.
+"""Opening the database: SQLite, or PostgreSQL by URL; checked and migrated, never re-created.
 
-No database object is global. Queries are run on the one that :func:`open_database` returned.
+There is no global database object; :func:`open_database` returns the one to run queries on.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from store.errors import (
 from store.home import make_file, make_folder, was_cut_off
 
 BUSY_TIMEOUT_SECONDS = 30
-# ``HUBW`` in the header of a SQLite file: a foreign database is refused.
+# ``HUBW`` in the header of a SQLite file, to refuse foreign databases.
 APPLICATION_ID = 0x48554257
 _MAGIC = b"SQLite format 3\0"
-_HEADER_BYTES = 100
+_HEADER_BYTES = 100  # https://www.sqlite.org/fileformat2.html, section 1.3
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 _PRAGMAS = {
     "journal_mode": "wal",
     "foreign_keys": 1,
-    # NORMAL loses no consistency in WAL mode; a power cut may take the last visit, which is due again.
+    # NORMAL is consistent in WAL mode; a power cut may lose the last visit, which is then due again.
     "synchronous": 1,
     "cache_size": -32_000,
     "temp_store": 2,
@@ -43,11 +43,11 @@ _PRAGMAS = {
 
 
 def open_database(where: str) -> Database:
-    """Open *where*, a SQLite path or a ``postgresql://`` URL, and bring its tables up to date.
+    """Open a SQLite path or ``postgresql://`` URL and migrate it.
 
     Raises:
-        StoreLockedError: another process holds it for longer than the busy time-out.
-        StoreDamagedError: the file is damaged, or is not a Hubwatch database. It is left as it is.
+        StoreLockedError: another process holds it for longer than the busy timeout.
+        StoreDamagedError: damaged, or not a Hubwatch database; left untouched.
         StoreTooNewError: a later version of Hubwatch migrated it.
     """
     is_server = where.startswith(("postgresql://", "postgres://"))
@@ -68,7 +68,9 @@ def _sqlite(path: Path) -> Database:
             if not ours:
                 make_folder(path.parent)
                 if not path.exists() and was_cut_off(path.parent):
-                    raise StorePlaceError(f"a restore to {path.parent} was cut off; repeat it")
+                    raise StorePlaceError(
+                        f"a restore to {path.parent} was interrupted; run it again"
+                    )
                 make_file(path)  # SQLite gives its log and its index the mode of the file itself
         except OSError as error:
             raise StoreError(f"{path} cannot be opened for writing: {error}") from error
@@ -79,14 +81,14 @@ def _sqlite(path: Path) -> Database:
 
 
 def _check_sqlite(path: Path) -> bool:
-    """Refuse a foreign or damaged file; tell whether it is ours already and not just empty.
+    """Refuse a foreign or damaged file; return whether it is a Hubwatch database (False = empty).
 
-    Read-only where it can be: our own connection switches the journal mode, which writes to the file.
+    Read-only if possible: a connection of ours switches the journal mode, which writes to the file.
     """
     with path.open("rb") as file:
         start = file.read(_HEADER_BYTES)
     if start and not start.startswith(_MAGIC):
-        raise StoreDamagedError(f"{path} is no database; choose another path, or move it away")
+        raise StoreDamagedError(f"{path} is not a database; choose another path or move it away")
     connection = sqlite3.connect(read_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)
     with contextlib.closing(connection):
         (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -95,7 +97,7 @@ def _check_sqlite(path: Path) -> bool:
             raise StoreDamagedError(
                 f"{path} is a SQLite database of another program; choose another path"
             )
-        # quick_check reads every page but skips the slow comparison of indexes with tables.
+        # quick_check skips only the slow comparison of indexes with tables.
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         raise StoreDamagedError(f"{path} is damaged ({verdict}); restore a backup or move it away")
@@ -103,11 +105,10 @@ def _check_sqlite(path: Path) -> bool:
 
 
 def read_address(path: Path) -> str:
-    """Return the URI by which the SQLite file *path* is read, and not written but for its own sake.
+    """Return the URI for reading the SQLite file *path*.
 
-    A transaction that was cut off in rollback mode leaves a journal that the next reader must play
-    back, which a read-only connection cannot: it fails with "readonly database". So a file of ours, or
-    one that is still empty, is opened for writing when it has such a journal; another program's never is.
+    Read-only, except that a journal left by an interrupted transaction must be rolled back first, which
+    fails read-only ("readonly database"). Only a file of ours, or an empty one, is then opened for writing.
     """
     mode, journal_bytes = "ro", 0
     with contextlib.suppress(OSError):
@@ -115,7 +116,7 @@ def read_address(path: Path) -> str:
     if journal_bytes:
         with path.open("rb") as file:
             header = file.read(_HEADER_BYTES)
-        # https://www.sqlite.org/fileformat2.html, section 1.3: four bytes at 68, the highest first.
+        # https://www.sqlite.org/fileformat2.html, section 1.3: big-endian at offset 68.
         if not header or int.from_bytes(header[68:72]) == APPLICATION_ID:
             mode = "rw"
     return f"file:{quote(str(path.resolve()))}?mode={mode}"
@@ -132,11 +133,9 @@ def _postgres(url: str) -> Database:
     try:
         database: Database = connect(address, prefer_psycopg3=True)
     except ValueError:
-        # Not what it says of it: it quotes the piece that it took for a port.
+        # Without the driver's error, which quotes the part it took for a port.
         way_out = "write special characters of the password as %40 (@), %2F (/), %3A (:)"
-        raise StoreError(
-            f"{without_password(url)} is no address of a database; {way_out}"
-        ) from None
+        raise StoreError(f"{without_password(url)} is not a database address; {way_out}") from None
     return database
 
 
@@ -152,7 +151,7 @@ def _migrate(database: Database, where: str) -> None:
         shown = without_password(where)
         raise StoreTooNewError(f"{shown} was written by a later version of Hubwatch ({newest})")
     if applied != known:
-        # The runner pulls in half of playhouse, and most commands need no migration.
+        # Loading the runner is slow, and most commands need no migration.
         from playhouse.migrations import Runner  # noqa: PLC0415
 
         Runner(database, directory=str(MIGRATIONS)).up()
@@ -160,38 +159,38 @@ def _migrate(database: Database, where: str) -> None:
 
 @contextlib.contextmanager
 def storage_errors(where: str) -> Iterator[None]:
-    """Turn what the user can mend into a :class:`StoreError`; let bugs through as they are."""
+    """Turn errors a user can fix into :class:`StoreError`; bugs pass through."""
     try:
         yield
     except (OperationalError, sqlite3.OperationalError) as error:
         shown, message = without_password(where), without_secrets(str(error), where)
         if "locked" in message or "busy" in message:
             raise StoreLockedError(
-                f"{shown} is held by another process; is another Hubwatch running on it?"
+                f"{shown} is locked by another process; is another Hubwatch running on it?"
             ) from error
         if "unable to open" in message or "readonly" in message:
             raise StoreError(f"{shown} cannot be opened for writing: {message}") from error
         raise StoreError(f"{shown}: {message}") from (error if message == str(error) else None)
-    # sqlite3 decodes its messages strictly, and they quote what a damaged file holds.
+    # sqlite3 decodes its messages strictly, and they quote data of a damaged file.
     except (DatabaseError, sqlite3.DatabaseError, UnicodeDecodeError) as error:
         shown = without_password(where)
         if "invalid connection option" in str(error):
-            raise StoreError(f"{shown} names an option that PostgreSQL does not know") from None
-        # These are bugs: a constraint, a type or a statement of ours is wrong.
+            raise StoreError(f"{shown} has an option that PostgreSQL does not know") from None
+        # A wrong constraint, type or statement is a bug of ours.
         if isinstance(error, peewee.IntegrityError | peewee.ProgrammingError | peewee.DataError):
             raise
         raise StoreDamagedError(
-            f"{shown} is damaged or no database ({without_secrets(str(error), where)}); "
+            f"{shown} is damaged or not a database ({without_secrets(str(error), where)}); "
             "restore a backup or move it away"
         ) from error
 
 
 @contextlib.contextmanager
 def writing(database: Database, where: str) -> Iterator[None]:
-    """Run the block as one transaction; nothing of it stays when it raises.
+    """Run the block as one transaction, rolled back if it raises.
 
-    SQLite takes its write lock at once: a transaction that begins by reading fails at its first
-    write, busy time-out or not, when another process has written in between.
+    SQLite takes its write lock at once: a transaction that starts by reading fails at its first write,
+    despite the busy timeout, if another process wrote in between.
     """
     transaction = database.atomic("IMMEDIATE") if is_sqlite(database) else database.atomic()
     with storage_errors(where), transaction:
@@ -200,7 +199,7 @@ def writing(database: Database, where: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def own_connection(database: Database) -> Iterator[None]:
-    """Hold a connection of the calling thread's own; one that it holds already is used and stays."""
+    """Use a connection of the calling thread: the one it has, or a new one closed at the end."""
     if not database.is_closed():
         yield
         return
@@ -213,7 +212,7 @@ def own_connection(database: Database) -> Iterator[None]:
 
 
 def _sql(database: Database, statement: str) -> Any:  # noqa: ANN401 - a driver's cursor
-    """Run a statement that has no form in peewee."""
+    """Run a statement that peewee cannot express."""
     return database.execute_sql(statement)  # type: ignore[no-untyped-call]  # peewee's stubs lack it
 
 
@@ -223,5 +222,5 @@ def data_version(database: Database) -> object:
 
 
 def is_sqlite(database: Any) -> bool:  # noqa: ANN401 - peewee's classes differ by driver
-    """Return whether *database* is the embedded one."""
+    """Return whether *database* is SQLite."""
     return isinstance(database, SqliteDatabase)

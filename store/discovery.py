@@ -1,6 +1,6 @@
-"""Domain discovery in the store: runs that go on after a kill, what they read, what they propose.
+"""Discovery in the store: resumable runs, the pages they fetched, their proposals.
 
-A round is one transaction: its pages, their links, the run's state and the round itself.
+A round is one transaction: its pages and links, the run's state, the round itself.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from store.models import (
 from store.repository import MAX_ROWS, Repository, Shape, batches, upsert
 from store.texts import MAX_ADDRESS, MAX_TEXT, columns, storable
 
-# Characters of JSON that are kept of one page.
+# JSON characters kept per page.
 MAX_PAGE_TEXT = 40_000
-# Links kept of one page.
+# Links kept per page.
 MAX_LINKS = 300
-# Pages kept of one topic's earlier runs, with their links; the oldest go first.
+# Pages kept per topic, with their links; the oldest are deleted first.
 MAX_PAGES = 5_000
-# Runs kept of one topic, with their rounds and what they read; the oldest go first.
+# Runs kept per topic, with rounds and pages; the oldest are deleted first.
 MAX_RUNS = 100
 _BOUNDS = {
     "title": MAX_TEXT,
@@ -44,7 +44,7 @@ _BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run as it stands."""
+    """A stored run."""
 
     id: int
     topic_id: int
@@ -60,7 +60,7 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class RoundRow:
-    """A round that was carried out."""
+    """A finished round."""
 
     number: int
     operator: str
@@ -75,7 +75,7 @@ class RoundRow:
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """A page that a run read, with the addresses that it links to."""
+    """A page that a run fetched, with the URLs it links to."""
 
     url: str
     canonical_key: str
@@ -90,7 +90,7 @@ class ReadPage:
 
 @dataclass(frozen=True, slots=True)
 class ReadPageRow:
-    """A page that a run read, as it is kept."""
+    """A stored page of a run."""
 
     url: str
     canonical_key: str
@@ -116,7 +116,7 @@ class NewProposal:
 
 @dataclass(frozen=True, slots=True)
 class ProposalRow:
-    """A proposal and what was said of it. *pages* and *hubs* are JSON."""
+    """A proposal and the user's decision. *pages* and *hubs* are JSON."""
 
     id: int
     topic_id: int
@@ -132,7 +132,7 @@ class ProposalRow:
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """All that a round brought, written in one transaction."""
+    """The outcome of a round, written in one transaction."""
 
     run_id: int
     topic_id: int
@@ -148,7 +148,7 @@ _PROPOSAL = Shape(ProposalRow, Proposal)
 
 
 class Discovery(Repository):
-    """The questions and the writes, on one database."""
+    """Queries and writes, on one database."""
 
     # Runs.
 
@@ -164,7 +164,7 @@ class Discovery(Repository):
         return self._one_run(DiscoveryRun.id == run_id)
 
     def unfinished(self, topic_id: int) -> RunRow | None:
-        """Return the run that was cut off, the latest one."""
+        """Return the latest interrupted run."""
         mine = DiscoveryRun.topic == topic_id
         return self._one_run(mine & (DiscoveryRun.status == RunStatus.RUNNING))
 
@@ -177,15 +177,15 @@ class Discovery(Repository):
         return self._first(_RUN, query.order_by(DiscoveryRun.id.desc()))
 
     def end(self, run_id: int, status: str, why: str, *, now: float) -> None:
-        """Say that a run is over, and why; its state, which may be large, is of no more use."""
+        """Mark a run as ended; clears its state, which may be large."""
         over = {"status": status, "why": storable(why), "updated_at": now, "ended_at": now}
         query = DiscoveryRun.update({**over, "exploration": "{}"})
         self._write(query.where(DiscoveryRun.id == run_id))
 
     def forget(self, topic_id: int, *, pages: int = MAX_PAGES, runs: int = MAX_RUNS) -> None:
-        """Drop what a topic's oldest runs left, over these numbers. Proposals stay.
+        """Delete a topic's oldest runs and pages over these limits. Proposals stay.
 
-        Not while a run is cut off: it goes on from its pages.
+        Not for use while a run is interrupted: it resumes from its pages.
         """
         with writing(self._db, self._where):
             dropped = 0
@@ -234,21 +234,21 @@ class Discovery(Repository):
             rows = [{**link, "target": storable(one, MAX_ADDRESS)} for one in batch]
             DiscoveryLink.insert_many(rows).on_conflict_ignore().execute(self._db)
 
-    # What was read.
+    # Fetched pages.
 
     def pages(self, topic_id: int) -> list[ReadPageRow]:
-        """Return all pages that runs of a topic read, in the order in which they were read."""
+        """Return the pages that runs of a topic fetched, in that order."""
         query = _PAGE.select().where(DiscoveryPage.topic == topic_id)
         return self._all(_PAGE, query.order_by(DiscoveryPage.id))
 
     def links(self, topic_id: int) -> list[tuple[str, str]]:
-        """Return the links between addresses that runs of a topic saw."""
+        """Return (source, target) links that runs of a topic saw."""
         query = DiscoveryLink.select(DiscoveryLink.source, DiscoveryLink.target)
         rows = self._rows(query.where(DiscoveryLink.topic == topic_id))
         return [(str(source), str(target)) for source, target in rows]
 
     def linkers(self, topic_id: int, url: str, *, limit: int) -> list[str]:
-        """Return addresses of pages that link to *url*, as runs of a topic saw them."""
+        """Return pages that link to *url*, as runs of a topic saw."""
         query = DiscoveryLink.select(DiscoveryLink.source).where(
             (DiscoveryLink.topic == topic_id) & (DiscoveryLink.target == url)
         )
@@ -257,7 +257,7 @@ class Discovery(Repository):
     # Proposals.
 
     def propose(self, topic_id: int, proposals: Iterable[NewProposal], *, now: float) -> None:
-        """Record proposals; what was decided on a site stays decided."""
+        """Record proposals; decisions on sites stay."""
         with writing(self._db, self._where):
             for one in proposals:
                 row = columns(asdict(one), _BOUNDS) | {"topic": topic_id, "proposed_at": now}
@@ -270,14 +270,14 @@ class Discovery(Repository):
     def proposals(
         self, topic_id: int, state: str | None = ProposalState.PROPOSED
     ) -> list[ProposalRow]:
-        """Return proposals in a state (None = all), the best first."""
+        """Return proposals in a state (None = all), best first."""
         query = _PROPOSAL.select().where(Proposal.topic == topic_id)
         if state is not None:
             query = query.where(Proposal.state == state)
         return self._all(_PROPOSAL, query.order_by(Proposal.score.desc(), Proposal.id))
 
     def decide(self, proposal_ids: Sequence[int], state: ProposalState, *, now: float) -> int:
-        """Record what the user said of proposals; return how many were changed."""
+        """Record the user's decision; return how many proposals changed."""
         changed = Proposal.id.in_(list(proposal_ids)) & (Proposal.state != state)
         return self._write(Proposal.update(state=state, decided_at=now).where(changed))
 
@@ -289,11 +289,11 @@ class Discovery(Repository):
     # Search providers, and external candidates.
 
     def meter(self, provider: str) -> str:
-        """Return the JSON of how often a provider was asked, or leads were followed; empty = never."""
+        """Return the JSON request count of a provider, or of external candidates; empty = none."""
         query = SearchMeter.select(SearchMeter.meter).where(SearchMeter.provider == provider)
         return str(self._scalar(query) or "")
 
     def put_meter(self, provider: str, meter: str) -> None:
-        """Keep how often a provider was asked."""
+        """Store the request count of a provider."""
         row = {"provider": provider, "meter": meter}
         self._write(upsert(SearchMeter, row, ["provider"], ["meter"]))

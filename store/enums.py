@@ -14,26 +14,26 @@ class SiteStatus(StrEnum):
 
 
 class PageState(StrEnum):
-    """What is known of a page."""
+    """The state of a page."""
 
     KNOWN = "known"
     """Announced, part of a baseline, or a hub."""
     PENDING = "pending"
-    """Announced once it has been verified."""
+    """Announced once verified."""
     MISSING = "missing"
-    """Linked, but not there yet: fetched again for two months, announced when it appears."""
+    """Linked but missing: retried for two months, announced when it appears."""
     GONE = "gone"
-    """Answers 404 or 410, or was not there when it was verified."""
+    """404 or 410, or missing when verified."""
     MOVED = "moved"
-    """Another row has its new address; see ``moved_to``."""
+    """Its new address has its own row; see ``moved_to``."""
     ALIAS = "alias"
-    """A second address of an announced page."""
+    """Another address of an announced page."""
     BACKDATED = "backdated"
-    """Dated long ago, and no list gained it: recorded, not announced."""
+    """Dated long ago, gained by no list: not announced."""
     BACKFILL = "backfill"
-    """Dated long ago, and a list gained it: announced with the list's backfill event."""
+    """Dated long ago, gained by a list: announced with its backfill event."""
     MIGRATED = "migrated"
-    """First seen at a URL migration or in a burst: not announced by any hub."""
+    """First seen in a URL migration or a burst: not announced."""
 
 
 class HubStatus(StrEnum):
@@ -43,9 +43,9 @@ class HubStatus(StrEnum):
     """Never fetched."""
     ACTIVE = "active"
     DORMANT = "dormant"
-    """Shows nothing that other hubs do not, or is gone: fetched rarely."""
+    """Covered by other hubs, or gone: fetched rarely."""
     DROPPED = "dropped"
-    """Failed too often or led elsewhere: never fetched again."""
+    """Failed too often or redirected away: never fetched again."""
 
 
 class HubRole(StrEnum):
@@ -54,25 +54,25 @@ class HubRole(StrEnum):
     SEED = "seed"
     """Given with the site."""
     HOME = "home"
-    """Home page of the site whose feed is the seed."""
+    """Home page of a site whose seed is a feed."""
     LIST = "list"
     """Classified as a hub."""
     PAGE = "page"
     """A later page of a list."""
     FEED = "feed"
-    """Named by a page."""
+    """Declared by a page."""
     SITEMAP = "sitemap"
-    """Named by robots.txt or by another sitemap."""
+    """Declared by robots.txt or another sitemap."""
     PROBE = "probe"
-    """Tried at a usual place of feeds and sitemaps."""
+    """A usual place of feeds and sitemaps."""
     USER = "user"
-    """Labelled or imported by a user: never dropped, never dormant."""
+    """Labelled or imported by a user: never dropped or dormant."""
     ARTICLE = "article"
-    """A monitored article: fetched for links to pages that no list shows."""
+    """A monitored article."""
 
 
 class HubKind(StrEnum):
-    """What a hub is parsed as."""
+    """How a hub is parsed."""
 
     HTML = "html"
     FEED = "feed"
@@ -80,19 +80,19 @@ class HubKind(StrEnum):
 
 
 class HubClass(StrEnum):
-    """Which share of the budget a due hub is fetched from."""
+    """The share of the budget that pays for a due hub."""
 
     REVISIT = "revisit"
     COVERED = "covered"
-    """Resting hubs."""
+    """Dormant hubs."""
     EXPLORE = "explore"
-    """Never read."""
+    """Never fetched."""
     ARTICLE = "article"
-    """Monitored articles, read or not."""
+    """Monitored articles, fetched or not."""
 
 
 class ChangeKind(StrEnum):
-    """What happened to a page."""
+    """How a page changed."""
 
     ADDED = "added"
     """Announced as new; the change's id is the cursor of "what is new?"."""
@@ -100,36 +100,36 @@ class ChangeKind(StrEnum):
     """Its text changed."""
     GONE = "gone"
     BACK = "back"
-    """There again after it was gone."""
+    """Available again after it was gone."""
     MOVED = "moved"
-    """Has another address now."""
+    """Has a new address."""
 
 
 class SiteEventKind(StrEnum):
-    """What happened to a site as a whole: a change without a page."""
+    """How a whole site changed: a change without a page."""
 
     URL_MIGRATION = "url_migration"
-    """A URL migration: a list's links went, and known pages came under new addresses."""
+    """Known pages reappeared under new addresses."""
     BURST = "burst"
-    """A burst: more new addresses at once than may be announced."""
+    """More new links than may be announced."""
     BACKFILL = "backfill"
     """A list gained older pages."""
     OVERFLOW = "overflow"
-    """A list was turned over between two visits, and not all that passed could be read."""
+    """A list was replaced between two visits, and some of it could not be fetched."""
 
 
 class LabelOrigin(StrEnum):
     """Who labelled a page; later members outrank earlier ones."""
 
     IMPORTED = "imported"
-    """A file, for training alone."""
+    """From a file, for training only."""
     BEHAVIOUR = "behaviour"
-    """What the page did while it was watched."""
+    """Derived from the page's behaviour."""
     USER = "user"
 
 
 class PageLabel(StrEnum):
-    """What a page is labelled as."""
+    """The label of a page."""
 
     HUB = "hub"
     ARTICLE = "article"
@@ -139,7 +139,7 @@ class TopicState(StrEnum):
     """Whether a topic judges pages."""
 
     WAITING = "waiting"
-    """Has nothing to learn from yet."""
+    """Without usable training examples."""
     READY = "ready"
     PAUSED = "paused"
 
@@ -150,67 +150,66 @@ class ExampleOrigin(StrEnum):
     EXAMPLE = "example"
     """Given with the topic."""
     RELEVANT = "relevant"
-    """A user said so of a page that was found."""
+    """A user's verdict on a found page."""
     IRRELEVANT = "irrelevant"
 
 
 class TopicVerdict(StrEnum):
-    """What a topic makes of a page."""
+    """A topic's verdict on a page."""
 
     RELEVANT = "relevant"
     GREY = "grey"
-    """Too near the threshold to say."""
+    """Too close to the threshold."""
     IRRELEVANT = "irrelevant"
 
 
 class ExternalCandidateState(StrEnum):
-    """What became of an external candidate; any other text is the status its fetch ended with."""
+    """The outcome of an external candidate; other texts are fetch statuses."""
 
     WAITING = "waiting"
     FOLLOWED = "followed"
-    """Its site is watched now, because of it."""
+    """Its site is watched because of it."""
     WATCHED = "watched"
-    """Its site came to be watched in another way."""
+    """Its site is watched for another reason."""
     OFF_TOPIC = "off topic"
     NOT_JUDGED = "not judged"
-    """Fetched, and had no text to judge."""
+    """Fetched, but without text to judge."""
 
 
 class RunStatus(StrEnum):
-    """How far a discovery run got."""
+    """The progress of a discovery run."""
 
     RUNNING = "running"
-    """Or cut off, and to be resumed."""
+    """Or interrupted, to be resumed."""
     DONE = "done"
 
 
 class ProposalState(StrEnum):
-    """What the user said of a proposed site."""
+    """The user's decision on a proposed site."""
 
     PROPOSED = "proposed"
-    """Nothing yet."""
     ACCEPTED = "accepted"
     REJECTED = "rejected"
 
 
 class OutboxState(StrEnum):
-    """How far a message got."""
+    """The progress of a message."""
 
     WAITING = "waiting"
     SENDING = "sending"
-    """Handed over; repeated under the same key if that was cut off."""
+    """Being delivered; repeated under the same key if interrupted."""
     SENT = "sent"
     FAILED = "failed"
     """Given up."""
 
 
 class TokenKind(StrEnum):
-    """What opens the web page and the API."""
+    """Credentials of the web page and the API."""
 
     TOKEN = "token"  # noqa: S105 - a kind, no secret
-    """For programs, until it is removed."""
+    """For programs, until removed."""
     SESSION = "session"
-    """A browser that has logged in."""
+    """A logged-in browser."""
 
 
 class TokenScope(StrEnum):

@@ -1,4 +1,4 @@
-"""What the store raises; :mod:`hubwatch_errors` draws the whole tree."""
+"""Errors of the store; :mod:`hubwatch_errors` draws the whole tree."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hubwatch_errors import HubwatchError
 
 
 class StoreError(HubwatchError):
-    """Something is wrong with the place where data is kept, not with the data."""
+    """The place where data is kept cannot be used; the data may be fine."""
 
 
 class StoreLockedError(StoreError):
@@ -22,8 +22,8 @@ class StoreTooNewError(StoreError):
 
 
 class StorePlaceError(StoreError):
-    """The file or folder that was named cannot be used for this; name another one."""
+    """The given file or folder cannot be used for this; name another."""
 
 
 class StoreRemainsError(StorePlaceError):
-    """The folder holds what is left of a store; it is replaced only when that is asked for."""
+    """The folder holds remains of a store, replaced only on request."""

@@ -1,10 +1,8 @@
-"""The index of words: SQLite's FTS5 or PostgreSQL's tsvector, over words that were cut here.
+"""Full-text index over announced pages: SQLite's FTS5 or PostgreSQL's tsvector.
 
-Rows are announced pages, under their ids in the list of news: so what is found comes out of the index in
-the order in which it is listed, and the newest are found without looking at the rest.
-
-Both hold the same words (:mod:`store.words`), so both find the same pages. What a user types never
-reaches either as syntax: only words do, each in quotes.
+Rows have the ids of the news list, so results come out in list order and the newest are found without
+scanning the rest. Both engines index the same words (:mod:`store.words`) and so find the same pages. User
+input never reaches them as syntax, only as quoted words.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ _TITLE_WORDS = 200
 
 
 def words_of(title: str, text: str) -> bytes:
-    """Return what the index shall hold of a page: words of the title, a line break, words of the text."""
+    """Return the words to index for a page: title, line break, text."""
     head = index_words(title)[:_TITLE_WORDS]
     body = index_words(text)[: MAX_WORDS - len(head)]
     return zlib.compress(f"{' '.join(head)}\n{' '.join(body)}".encode())
@@ -34,7 +32,7 @@ def _parts(words: bytes) -> tuple[str, str]:
 
 
 def index_words_of(database: Database, news_id: int, words: bytes) -> None:
-    """Put the words of an announced page into the index, which holds none of it."""
+    """Add an announced page to the index, where it must not be yet."""
     head, body = _parts(words)
     if is_sqlite(database):
         statement = "INSERT INTO news_words(rowid, title, body) VALUES (?, ?, ?)"
@@ -45,7 +43,7 @@ def index_words_of(database: Database, news_id: int, words: bytes) -> None:
 
 
 def unindex_words_of(database: Database, news_id: int, words: bytes) -> None:
-    """Take an announced page out of the index. *words* must be what was put in: SQLite keeps no copy."""
+    """Remove an announced page. *words* must be what was indexed: SQLite keeps no copy."""
     if is_sqlite(database):
         head, body = _parts(words)
         statement = (
@@ -61,18 +59,19 @@ def _run(database: Database, statement: str, *values: object) -> Any:  # noqa: A
 
 
 def _vector(head: Sequence[str], body: Sequence[str]) -> str:
-    """Write a tsvector. Words hold letters, digits and marks alone, so quotes are all they need."""
+    """Write a tsvector. Words consist of letters, digits and marks, so quoting is enough."""
     places: dict[str, list[str]] = {}
     for place, word in enumerate(head, 1):
         places.setdefault(word, []).append(f"{place}A")
-    # The last words of a title and the first of the text do not stand next to each other.
+    # A gap, so that no phrase runs from a title into the text.
     for place, word in enumerate(body, len(head) + 2):
         places.setdefault(word, []).append(str(place))
+    # PostgreSQL keeps at most 256 positions per word.
     return " ".join(f"'{word}':{','.join(at[:255])}" for word, at in places.items())
 
 
 def is_searchable(phrases: Sequence[Phrase]) -> bool:
-    """Return whether there is a word to look for; exclusions alone find nothing."""
+    """Return whether anything is searched for; exclusions alone find nothing."""
     return any(not phrase.excluded for phrase in phrases)
 
 
@@ -84,16 +83,17 @@ def found_news(
     newest: bool = True,
     most: int | None = None,
 ) -> SQL:
-    """Return a subquery: ids of announced pages in which the phrases stand; *between* bounds them, inclusive.
+    """Return a subquery: ids of announced pages that match, *between* inclusive bounds.
 
-    With *most* these many at most, the newest or the oldest. Both databases give them in the order of
-    ids without looking at the rest, SQLite straight from the index.
+    With *most*, that many at most, newest or oldest. Both databases read them in id order without scanning
+    the rest, SQLite straight from the index.
     """
     column, asked, value = _asked(database, phrases)
+    mark = "?" if is_sqlite(database) else "%s"
     conditions, values = [asked], [value]
     for sign, bound in ((">=", between[0]), ("<=", between[1])):
         if bound is not None:
-            conditions.append(f"{column} {sign} {_mark(database)}")
+            conditions.append(f"{column} {sign} {mark}")
             values.append(bound)
     order = f" ORDER BY {column} {'DESC' if newest else 'ASC'} LIMIT {most:d}" if most else ""
     where = " AND ".join(conditions)
@@ -108,13 +108,13 @@ def news_ids(
     newest: bool,
     most: int,
 ) -> list[int]:
-    """Return what :func:`found_news` stands for, in the order of ids."""
+    """Return the ids that :func:`found_news` selects, in id order."""
     found = found_news(database, phrases, between, newest=newest, most=most)
     return [row for (row,) in _run(database, found.sql[1:-1], *found.params).fetchall()]
 
 
 def count_news(database: Database, phrases: Sequence[Phrase], *, most: int) -> int:
-    """Count the announced pages in which the phrases stand, up to *most*."""
+    """Count the announced pages that match, up to *most*."""
     _, asked, value = _asked(database, phrases)
     inner = f"SELECT 1 AS one FROM news_words WHERE {asked} LIMIT {most:d}"  # noqa: S608 - names of ours
     statement = f"SELECT COUNT(*) FROM ({inner}) AS found"  # noqa: S608 - likewise
@@ -122,9 +122,9 @@ def count_news(database: Database, phrases: Sequence[Phrase], *, most: int) -> i
 
 
 def stands_in(database: Database, phrases: Sequence[Phrase], news_id: str) -> SQL:
-    """Return a condition: the phrases stand in the page of the row that is looked at.
+    """Return a condition: the page of the outer query's row matches.
 
-    *news_id* names the column of the outer query, quoted.
+    *news_id* is the quoted name of that query's column.
     """
     column, asked, value = _asked(database, phrases)
     inner = f"SELECT 1 FROM news_words WHERE {column} = {news_id} AND {asked}"  # noqa: S608 - names of ours
@@ -132,18 +132,14 @@ def stands_in(database: Database, phrases: Sequence[Phrase], news_id: str) -> SQ
 
 
 def _asked(database: Database, phrases: Sequence[Phrase]) -> tuple[str, str, Any]:
-    """Return the name of the id, the condition on the words, and its value."""
+    """Return the id column, the condition on the words, and its value."""
     if is_sqlite(database):
         return "rowid", "news_words MATCH ?", _match(phrases)
-    return "news_id", "words @@ %s::tsquery", _tsquery(phrases)
-
-
-def _mark(database: Database) -> str:
-    return "?" if is_sqlite(database) else "%s"
+    query = " & ".join(("!" if p.excluded else "") + _lexemes(p) for p in phrases)
+    return "news_id", "words @@ %s::tsquery", query
 
 
 def _match(phrases: Sequence[Phrase]) -> str:
-    """Write a query of FTS5."""
     wanted = " AND ".join(map(_fts5, (p for p in phrases if not p.excluded)))
     unwanted = " OR ".join(map(_fts5, (p for p in phrases if p.excluded)))
     return f"({wanted}) NOT ({unwanted})" if unwanted else wanted
@@ -151,10 +147,6 @@ def _match(phrases: Sequence[Phrase]) -> str:
 
 def _fts5(phrase: Phrase) -> str:
     return f'"{" ".join(phrase.words)}"' + (" *" if phrase.prefix else "")
-
-
-def _tsquery(phrases: Sequence[Phrase]) -> str:
-    return " & ".join(("!" if p.excluded else "") + _lexemes(p) for p in phrases)
 
 
 def _lexemes(phrase: Phrase) -> str:

@@ -1,4 +1,4 @@
-"""The folder of a store: what it holds by name, kept for its owner alone, and folders to work in.
+"""A store's folder: its entries, private to the owner, and work folders in it.
 
 ::
 
@@ -7,15 +7,15 @@
            models/active.json
                   <version>/manifest.json *.json *.svm
            crawler.lock  discovery-N.lock  websub.key
-           ~restore-xxxxxxxx/                 of a restore that is under way, or was killed
+           ~restore-xxxxxxxx/         of a restore, running or killed
 
-Whoever deletes or replaces anything in it asks here first: a folder called ``pages`` may be the user's.
+Deleting or replacing anything there is checked here first: a folder called ``pages`` may be the user's.
 
-Files hold digests of tokens and what was read behind passwords. Each is made with its mode, not changed
-to it afterwards: between the two, another user could open it.
+Files hold token digests and pages fetched with passwords. They are created with their mode rather than
+changed to it later: in between, another user could open them.
 
-Whoever works in a folder holds a lock of the operating system on it. It goes with the process, however
-that ends, so what nobody holds was left by a run that was killed.
+A work folder is held by an operating-system lock, which dies with the process; what nobody holds was
+left by a killed run.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ DATABASE = "hubwatch.sqlite"
 SIDE_FILES = tuple(f"{DATABASE}{ending}" for ending in ("-wal", "-shm", "-journal"))
 TREES = ("models", "pages")
 _SMALL = re.compile(r"crawler\.lock|discovery-\d+\.lock|websub\.key|settings\.name")
-# Not the store's, but never touched by it either, and often there: settings, and a volume's own
-# folder.
+# Not the store's, never touched, but often there: settings, and a volume's own folder.
 _NEIGHBOURS = frozenset(("hubwatch.toml", "lost+found"))
 _PAGE = re.compile(r"[0-9a-f]{2}(?:/[0-9a-f]{2}(?:/(?:[0-9a-f]{32}\.[0-9a-f]{32}|~\w+))?)?")
 _MODEL_FILE = re.compile(r"[a-z_]+\.(?:json|svm)")
@@ -49,17 +48,17 @@ FOLDER_MODE = 0o700
 _OTHERS = 0o077
 BACKING_UP = "~backup-"
 RESTORING = "~restore-"
-# A file that a restore makes in its folder before it puts anything in place.
+# Marks a restore that has begun to put files in place.
 PUTTING = "putting"
 
-# Files and folders for their owner alone.
+# Owner only.
 
 
 def make_folder(path: Path) -> None:
-    """Make *path* and the folders above it that are missing, each for its owner alone.
+    """Make *path* and missing folders above it, for the owner alone.
 
     Raises:
-        OSError: one cannot be made, or a file stands in its place.
+        OSError: one cannot be made, or is a file.
     """
     missing = []
     while not path.is_dir():
@@ -69,17 +68,17 @@ def make_folder(path: Path) -> None:
         with contextlib.suppress(FileExistsError):
             folder.mkdir(FOLDER_MODE)
         if not folder.is_dir():
-            raise NotADirectoryError(f"{folder} is a file, and a folder is wanted")
+            raise NotADirectoryError(f"{folder} is a file, not a folder")
 
 
 def make_file(path: Path) -> None:
-    """Make *path*, empty, for its owner alone; one that is there is left as it is."""
+    """Make *path*, empty, for the owner alone; an existing file stays as it is."""
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE))
 
 
 def is_open_to_others(path: Path) -> bool:
-    """Return whether the mode of *path* lets anybody but its owner do anything; False if it is gone."""
+    """Return whether *path* gives anybody but its owner any right; False if it does not exist."""
     try:
         return bool(path.stat().st_mode & _OTHERS)
     except OSError:
@@ -87,9 +86,9 @@ def is_open_to_others(path: Path) -> bool:
 
 
 def tighten(paths: Iterable[Path]) -> list[Path]:
-    """Take all rights of others from *paths*; return those that were changed.
+    """Take the rights of group and others from *paths*; return the changed ones.
 
-    A link is not followed, and what belongs to somebody else stays as it is: it is not ours to change.
+    Links are not followed, and files of other users stay as they are.
     """
     return [path for path in paths if _tightened(path)]
 
@@ -105,25 +104,25 @@ def _tightened(path: Path) -> bool:
     return True
 
 
-# What is the store's.
+# The store's own files.
 
 
 def foreign_entry(home: Path, *, unfinished: bool = False) -> Path | None:
-    """Return something in *home* that is not the store's own, None if there is nothing.
+    """Return an entry of *home* that is not the store's, or None.
 
-    A link is never the store's: what lies behind it may be anybody's. *unfinished* lets pass models
-    whose manifest has not been written yet.
+    A link is never the store's, as its target may be anybody's. *unfinished* accepts models whose manifest
+    is not written yet.
     """
     return next(_foreign(home, unfinished), None) if home.exists() else None
 
 
 def remains(home: Path) -> list[Path]:
-    """Return what is left in *home* of a store without its database: trees and side files."""
+    """Return the trees and side files of a store in *home* whose database is missing."""
     return [path for name in (*TREES, *SIDE_FILES) if (path := home / name).exists()]
 
 
 def is_work_folder(path: Path) -> bool:
-    """Return whether *path* looks like the folder of a backup or restore, and holds nothing else."""
+    """Return whether *path* looks like the work folder of a backup or restore and holds nothing else."""
     if path.is_symlink() or not path.is_dir() or not _WORK_FOLDER.fullmatch(path.name):
         return False
     return all(_is_work(entry) for entry in path.iterdir())
@@ -183,7 +182,7 @@ def _foreign_models(top: Path, unfinished: bool) -> Iterator[Path]:
 
 def _foreign_model(folder: Path, unfinished: bool) -> Iterator[Path]:
     files = sorted(folder.iterdir())
-    # A draft that was cut off may have no manifest yet; its name says what it is.
+    # An interrupted draft may lack its manifest; its name identifies it.
     is_draft = folder.name.startswith(".") and folder.name.endswith(".tmp")
     if not (unfinished or is_draft) and not _is_manifest(folder / "manifest.json"):
         yield folder
@@ -202,12 +201,12 @@ def _is_manifest(path: Path) -> bool:
     return isinstance(manifest, dict) and manifest.get("kind") == _MODEL_KIND
 
 
-# Folders to work in, gone afterwards: at once, or when the next one is made after a kill.
+# Work folders, removed at the end, or after a kill when the next one is made.
 
 
 @contextlib.contextmanager
 def workplace(parent: Path, prefix: str) -> Iterator[Path]:
-    """Make a folder in *parent* for its owner alone, and remove it when the block ends.
+    """Make a private folder in *parent* and remove it when the block ends.
 
     Raises:
         OSError: *parent* cannot be written.
@@ -221,20 +220,20 @@ def workplace(parent: Path, prefix: str) -> Iterator[Path]:
 
 
 def abandoned(parent: Path, prefix: str) -> Iterator[Path]:
-    """Yield the work folders in *parent* that no process holds, each held while the caller has it."""
+    """Yield the work folders in *parent* that no process holds, locked while the caller has them."""
     for folder in sorted(parent.glob(f"{prefix}*")):
         with contextlib.suppress(OSError):
             if is_work_folder(folder):
                 with _held(folder, wait=False) as mine:
-                    # A run that begins just now has an empty folder and is about to lock it.
+                    # An empty folder may belong to a run that has not locked it yet.
                     if mine and any(folder.iterdir()):
                         yield folder
 
 
 def remove_abandoned(parent: Path, prefix: str) -> int:
-    """Remove what killed runs left in *parent*; return how many folders went.
+    """Remove what killed runs left in *parent*; return how many folders.
 
-    A folder with anything in it that we do not write is not ours, whatever it is called.
+    A folder that holds anything we do not write stays, whatever its name.
     """
     count = 0
     for folder in abandoned(parent, prefix):
@@ -244,13 +243,13 @@ def remove_abandoned(parent: Path, prefix: str) -> int:
 
 
 def was_cut_off(home: Path) -> bool:
-    """Return whether a restore was killed while it put its trees into *home*: they are not the user's."""
+    """Return whether a restore was killed while putting files into *home*, which makes them ours."""
     return any((folder / PUTTING).exists() for folder in abandoned(home, RESTORING))
 
 
 @contextlib.contextmanager
 def _held(folder: Path, *, wait: bool) -> Iterator[bool]:
-    """Hold a folder; give whether nobody else does. Where there are no locks (NFS), nobody knows."""
+    """Lock a folder; yield whether that worked. Without locks (NFS) nobody can know, so False."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         try:

@@ -1,7 +1,6 @@
-"""What a dashboard and a metrics scraper ask: counts over time, queues, waits. Reading only.
+"""Queries for dashboards and metrics: counts over time, queues, waits. Read only.
 
-Counters follow on from a cursor, so that a scrape costs what has happened since the last one and not
-the whole log.
+Counters continue from a cursor, so a scrape costs only what happened since the last.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _MOST_EVENTS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What was recorded after a cursor, and the cursor to go on from."""
+    """Counts recorded after a cursor, and the next cursor."""
 
     cursor: int
     counts: dict[str, int]
@@ -30,7 +29,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Delays:
-    """New pages announced after a cursor, and how late those were that say when they were published."""
+    """New pages announced after a cursor, with the delay of those that give a publication date."""
 
     cursor: int
     announced: int
@@ -40,7 +39,7 @@ class Delays:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What is due at a moment and was not fetched yet."""
+    """What is due at a moment and not yet fetched."""
 
     hubs: int
     verifications: int
@@ -48,18 +47,18 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class HostWait:
-    """A host that may not be asked yet, or that failed."""
+    """A host that must not be asked yet, or that failed."""
 
     name: str
     seconds: float
     """Until it may be asked; 0 = now."""
     failures: int
-    """In a row."""
+    """Consecutive."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteEvent:
-    """Something that happened to a site as a whole."""
+    """A change of a whole site."""
 
     kind: str
     at: float
@@ -70,10 +69,10 @@ _ADDED = Change.kind == ChangeKind.ADDED
 
 
 class Monitoring(Repository):
-    """The questions, on one database."""
+    """Queries, on one database."""
 
     def cursors(self) -> tuple[int, int]:
-        """Return the last visit and the last change that were recorded, to count from there."""
+        """Return the ids of the latest visit and change, as starting cursors."""
         visit = self._scalar(Visit.select(fn.MAX(Visit.id)))
         return visit or 0, self._scalar(Change.select(fn.MAX(Change.id))) or 0
 
@@ -88,7 +87,7 @@ class Monitoring(Repository):
         return Tally(max([cursor, *(row[2] for row in rows)]), {row[0]: row[1] for row in rows})
 
     def delays_after(self, cursor: int) -> Delays:
-        """Return the pages announced as new after *cursor*, at most 10,000 at a time."""
+        """Return the pages announced after *cursor*, at most 10,000 at a time."""
         query = (
             Change.select(Change.id, Change.at, Page.published_at)
             .join(Page, on=Page.id == Change.page)
@@ -101,9 +100,9 @@ class Monitoring(Repository):
         return Delays(rows[-1][0] if rows else cursor, len(rows), late)
 
     def unread_seeds(self) -> dict[int, str]:
-        """Return why the seed of a site could not be read yet, by site; those that were read left out.
+        """Return, by site, the fetch status that keeps a seed unread; read seeds are left out.
 
-        A status of a fetch. A seed that waits because of its robots.txt or its address has no visit.
+        A seed that waits for robots.txt or its address has no visit and so no status.
         """
         read = Hub.alias()
         already = read.select(read.site_id).where(
@@ -118,35 +117,35 @@ class Monitoring(Repository):
         return dict(self._rows(query.order_by(Hub.page)))
 
     def visits_by_time(self, since: float, step: float) -> dict[tuple[int, str], int]:
-        """Count visits from *since* on by (number of the *step* seconds after it, status)."""
+        """Count visits since *since* by (index of the *step*-second interval, status)."""
         bucket = self._bucket(Visit.at, since, step)
         query = Visit.select(bucket, Visit.status, fn.COUNT(Visit.id)).where(Visit.at >= since)
         rows = self._rows(query.group_by(SQL("1"), Visit.status))
         return {(int(number), status): count for number, status, count in rows}
 
     def news_by_time(self, since: float, step: float) -> dict[int, int]:
-        """Count the pages announced as new from *since* on by number of the *step* seconds after it."""
+        """Count announced pages since *since* by index of the *step*-second interval."""
         bucket = self._bucket(Change.at, since, step)
         announced = (Change.at >= since) & _ADDED
         query = Change.select(bucket, fn.COUNT(Change.id)).where(announced).group_by(SQL("1"))
         return {int(number): count for number, count in self._rows(query)}
 
-    # Grouped by their place in the SELECT: to PostgreSQL two parameters are never the same.
+    # Grouped by position in the SELECT: PostgreSQL never treats two parameters as equal.
 
     def _bucket(self, column: Any, since: float, step: float) -> Any:  # noqa: ANN401 - peewee expressions
         spans = (column - since) / step
-        # SQLite has FLOOR only when it was built with it, and its CAST cuts; PostgreSQL's rounds.
+        # Not every SQLite has FLOOR, and its CAST truncates; PostgreSQL's rounds.
         return spans.cast("INTEGER") if is_sqlite(self._db) else fn.FLOOR(spans)
 
     def last_announced(self) -> dict[int, float]:
-        """Return when a page of each site was last announced as new, by site id; no entry = never."""
+        """Return when each site last had a page announced, by site id; no entry = never."""
         latest = News.select(fn.MAX(News.id)).group_by(News.site)
         query = News.select(News.site, News.found_at).where(News.id.in_(latest))
         return dict(self._rows(query))
 
     def next_due(self) -> dict[int, float]:
-        """Return when the next hub or look of each site is due, by site id; it may have passed."""
-        # A minimum for each site is one step in an index; grouped, it would be a walk over all pages.
+        """Return when each site's next hub or verification is due, by site id; may be in the past."""
+        # A MIN per site is one index step; GROUP BY would walk all pages.
         hub = Hub.select(fn.MIN(Hub.due_at)).where(Hub.site_id == Site.id)
         verification = Page.select(fn.MIN(Page.verify_due_at)).where(Page.site == Site.id)
         rows = self._rows(Site.select(Site.id, hub, verification))
@@ -154,7 +153,7 @@ class Monitoring(Repository):
         return {site: min(moments) for site, moments in planned.items() if moments}
 
     def events(self, *, of_each: int = 5) -> dict[int, list[SiteEvent]]:
-        """Return what happened last to sites as wholes, by site id, the latest first."""
+        """Return the latest changes of whole sites by site id, newest first."""
         query = Change.select(Change.site, Change.kind, Change.at, Change.detail)
         query = query.where(Change.page.is_null()).order_by(Change.id.desc()).limit(_MOST_EVENTS)
         found: dict[int, list[SiteEvent]] = {}
@@ -166,12 +165,12 @@ class Monitoring(Repository):
     def queue(self, now: float) -> Queue:
         """Count what is due at *now*."""
         hubs = self._scalar(Hub.select(fn.COUNT(Hub.page)).where(Hub.due_at <= now))
-        # The sites are named because the index of looks begins with them.
+        # Sites are listed because the verification index begins with them.
         due = Page.site.in_(Site.select(Site.id)) & (Page.verify_due_at <= now)
         return Queue(int(hubs), int(self._scalar(Page.select(fn.COUNT(Page.id)).where(due))))
 
     def host_waits(self, now: float, *, limit: int = 50) -> list[HostWait]:
-        """Return the hosts that may not be asked yet or that failed, those that wait longest first."""
+        """Return hosts that must not be asked yet or that failed, longest wait first."""
         held = (Host.next_allowed_at > now) | (Host.failures > 0)
         query = Host.select(Host.name, Host.next_allowed_at, Host.failures).where(held)
         rows = self._rows(query.order_by(Host.next_allowed_at.desc(), Host.name).limit(limit))

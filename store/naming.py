@@ -1,4 +1,4 @@
-"""What a site is called, and the folder in which addresses lie, as people read it. Pure."""
+"""Readable names of sites and of the folder that URLs share. Pure."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from urllib.parse import unquote, urlsplit
 
 
 def free_name(name: str, seed_url: str, is_taken: Callable[[str], bool]) -> str:
-    """Return the first name of a site that *is_taken* denies.
+    """Return the first site name that *is_taken* rejects.
 
-    In this order: *name*, with the port, with the path, with both; *seed_url*; that with a number.
+    Tries *name*, with port, with path, with both; then *seed_url*, then that with a number.
     """
     parts = urlsplit(seed_url)
     port = f":{parts.port}" if parts.port else ""
@@ -22,7 +22,7 @@ def free_name(name: str, seed_url: str, is_taken: Callable[[str], bool]) -> str:
 
 
 def folder_of(urls: Sequence[str]) -> str:
-    """Return the folder in which all *urls* lie: ``/blog/2007/``; at worst ``/``. Readable, not escaped."""
+    """Return the folder that all *urls* share, such as ``/blog/2007/``, at worst ``/``. Not escaped."""
     if not urls:
         return ""
     shared = commonpath([urlsplit(url).path.rpartition("/")[0] + "/" for url in urls])
@@ -30,7 +30,7 @@ def folder_of(urls: Sequence[str]) -> str:
 
 
 def widened(folder: str, other: str) -> str:
-    """Return the folder in which two folders lie; an empty one says nothing."""
+    """Return the folder that two folders share; an empty one does not count."""
     if not folder or not other:
         return folder or other
     rooted = [one if one.startswith("/") else f"/{one}" for one in (folder, other)]

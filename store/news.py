@@ -1,7 +1,6 @@
-"""What a visit writes for those who read: the list of announced pages, texts and their index, refreshes.
+"""What a visit writes for readers: the list of announced pages, indexed texts, refreshes.
 
-Functions on a database, called inside the transaction of the visit that tells or reads a page
-(:mod:`store.record`).
+Called inside the visit's transaction (:mod:`store.record`).
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def primary_language(tag: str | None) -> str | None:
 
 
 def put_news(database: Database, page_ids: Sequence[int], at: float) -> None:
-    """List pages that have just been announced, and let their titles be found."""
+    """List pages just announced and index their titles."""
     for batch in batches(page_ids):
         query = (
             Change.select(Change.id, Page.id, Change.site, Change.hub_id, Change.at, Page.language)
@@ -50,7 +49,7 @@ def put_news(database: Database, page_ids: Sequence[int], at: float) -> None:
 
 
 def _index(database: Database, page_id: int, at: float) -> None:
-    """Let an announced page be found by what is known of it: its text, or its title alone."""
+    """Index an announced page: its text if known, else its title."""
     query = (
         Page.select(News.id, Page.title, Page.anchor, PageText.title, PageText.text, PageText.words)
         .join(News, on=News.page == Page.id)
@@ -68,9 +67,9 @@ def _index(database: Database, page_id: int, at: float) -> None:
 
 
 def adopt_announced(database: Database, at: float, *, limit: int) -> int:
-    """Index pages that were announced before there was an index, the latest first, and plan to read them.
+    """Index pages announced before there was an index, newest first, and schedule a refresh of each.
 
-    Returns how many there were, at most *limit*.
+    Returns their number, at most *limit*.
     """
     query = (
         News.select(News.page, News.site)
@@ -88,13 +87,13 @@ def adopt_announced(database: Database, at: float, *, limit: int) -> int:
 
 
 def note_language(database: Database, page_id: int, language: str | None) -> None:
-    """Let an announced page be found under its language."""
+    """Set the language an announced page is found under."""
     query = News.update(language=primary_language(language)).where(News.page == page_id)
     query.execute(database)
 
 
 def put_text(database: Database, page_id: int, read: ReadText, at: float) -> None:
-    """Keep the text of a page as it is now, index it, and see whose copy it is."""
+    """Keep and index the current text of a page, and assign its cluster of near-duplicates."""
     title = storable(read.title, MAX_TEXT)
     text = storable(read.text, MAX_TEXT_CHARS)
     put_bands(database, page_id, read.bands)
@@ -112,7 +111,7 @@ def put_text(database: Database, page_id: int, read: ReadText, at: float) -> Non
 
 
 def put_refresh(database: Database, site_id: int, page_id: int, check: NextRefresh) -> None:
-    """Plan the next look at an announced page, or none."""
+    """Schedule the next refresh of an announced page, or none."""
     if check.due_at is None:
         Refresh.delete().where(Refresh.page == page_id).execute(database)
         return
@@ -121,7 +120,7 @@ def put_refresh(database: Database, site_id: int, page_id: int, check: NextRefre
 
 
 def move_news(database: Database, old: int, new: int, at: float) -> None:
-    """Let what was told of *old* have been told of *new*: once, the earlier time, with the marks of both."""
+    """Transfer an announcement from *old* to *new*: the earlier time, the marks of both."""
     move_backfill(database, old, new)
     query = News.select(News.id, News.read_at, News.starred_at).where(News.page.in_([old, new]))
     rows = list(query.order_by(News.id).tuples().execute(database))
@@ -150,7 +149,7 @@ def _unindex(database: Database, page_ids: Sequence[int]) -> None:
 
 
 def forget_texts(database: Database, site_id: int, *, limit: int) -> int:
-    """Take the texts of a site's pages out of the index, at most *limit* of them; return how many."""
+    """Remove at most *limit* texts of a site from the index; return how many."""
     query = (
         PageText.select(PageText.page)
         .join(Page, on=Page.id == PageText.page)

@@ -1,8 +1,8 @@
 """The outbox: which pages are to be announced on which channel, and which were.
 
-A page stands in it once for each channel (a unique key), so whatever dies in between, nothing is queued
-twice. A message is marked before it is handed over and after it was taken; one that was cut off in
-between is handed over again under the same key, by which its receiver can tell.
+A unique key of page and channel keeps a crash from queuing anything twice. A message is marked before
+delivery and after acceptance; one interrupted in between is sent again under the same key, so that its
+receiver can recognize it.
 
 ::
 
@@ -25,14 +25,14 @@ from store.models import Channel, OutboxEntry, Page
 from store.repository import Repository, Shape, batches
 from store.texts import storable
 
-# Entries of one channel that are read at once.
+# Entries read per channel at once.
 MAX_WAITING = 5_000
 _BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """An entry as it stands, with what a message says of its page."""
+    """A stored entry, with what a message needs of its page."""
 
     id: int
     page_id: int
@@ -48,7 +48,7 @@ class OutboxRow:
     anchor: str
     site_id: int
     backfill_id: int | None = None
-    """The event that it tells of, older pages that a list gained; None = it tells of its page."""
+    """The backfill event to announce; None = its page alone."""
 
 
 _ENTRY = Shape(
@@ -57,10 +57,10 @@ _ENTRY = Shape(
 
 
 class Outbox(Repository):
-    """The questions and the writes, on one database."""
+    """Queries and writes, on one database."""
 
     def since(self, channel: str, *, now: float) -> float:
-        """Return when a channel was first seen: now, for one that was not."""
+        """Return when a channel was first seen; *now* if it is new."""
         with writing(self._db, self._where):
             row = {"name": channel, "since": now}
             Channel.insert(row).on_conflict_ignore().execute(self._db)
@@ -68,16 +68,16 @@ class Outbox(Repository):
             return float(query.scalar(self._db))
 
     def queue(self, channel: str, page_ids: Iterable[int], *, now: float) -> int:
-        """Queue pages that were never queued for this channel; return how many those are."""
+        """Queue pages never queued for this channel; return their number."""
         return self._queue(channel, [(None, page) for page in page_ids], now)
 
     def queue_backfills(
         self, channel: str, events: Iterable[tuple[int, int]], *, now: float
     ) -> int:
-        """Queue events, each with its first page, that were never queued; return how many those are.
+        """Queue events, each given with its first page, that were never queued; return their number.
 
-        A page is of one event at most and is never announced by itself, so its entry is the event's. One
-        whose first page has another address since is queued no second time.
+        A backfilled page has one event and is never announced alone, so its entry is the event's. An event
+        whose first page changed address is not queued again.
         """
         return self._queue(channel, events, now)
 
@@ -105,13 +105,13 @@ class Outbox(Repository):
         return queued
 
     def open(self, channel: str) -> list[OutboxRow]:
-        """Return what waits, or was cut off while it was sent, in the order in which it was queued."""
+        """Return waiting entries and those interrupted while sending, in queue order."""
         states = [OutboxState.WAITING, OutboxState.SENDING]
         query = self._entries(channel).where(OutboxEntry.state.in_(states)).limit(MAX_WAITING)
         return self._all(_ENTRY, query.order_by(OutboxEntry.queued_at, OutboxEntry.id))
 
     def recent(self, channel: str, *, limit: int = 20) -> list[OutboxRow]:
-        """Return the latest entries of a channel, the latest first."""
+        """Return the latest entries of a channel, newest first."""
         query = self._entries(channel).order_by(OutboxEntry.id.desc())
         return self._all(_ENTRY, query.limit(limit))
 
@@ -120,17 +120,17 @@ class Outbox(Repository):
         return query.where(OutboxEntry.channel == channel)
 
     def begin(self, entry_ids: Sequence[int], message: str) -> None:
-        """Mark entries as being sent with a message of this key."""
+        """Mark entries as being sent in the message with this key."""
         fields = {"state": OutboxState.SENDING, "message": message}
         query = OutboxEntry.update({**fields, "attempts": OutboxEntry.attempts + 1})
         self._write(query.where(OutboxEntry.id.in_(list(entry_ids))))
 
     def sent(self, message: str, *, now: float) -> None:
-        """Mark the entries of a message as taken by its receiver."""
+        """Mark a message's entries as accepted."""
         self._settle(message, state=OutboxState.SENT, sent_at=now, error="", next_at=None)
 
     def failed(self, message: str, error: str, *, next_at: float | None) -> None:
-        """Mark the entries of a message as not taken; *next_at* None = it is given up."""
+        """Mark a message's entries as refused; *next_at* None = give up."""
         state = OutboxState.FAILED if next_at is None else OutboxState.WAITING
         self._settle(message, state=state, error=storable(error), next_at=next_at)
 
@@ -139,7 +139,7 @@ class Outbox(Repository):
         self._write(OutboxEntry.update(fields).where(handed))
 
     def messages_since(self, channel: str, since: float) -> list[float]:
-        """Return when messages were sent from *since* on, oldest first; a digest counts once."""
+        """Return when messages were sent since *since*, oldest first; a digest counts once."""
         query = (
             OutboxEntry.select(fn.MAX(OutboxEntry.sent_at))
             .where((OutboxEntry.channel == channel) & (OutboxEntry.sent_at >= since))
@@ -148,13 +148,13 @@ class Outbox(Repository):
         return sorted(map(float, self._column(query)))
 
     def last_sent_at(self, channel: str) -> float | None:
-        """Return when the last message of a channel was sent."""
+        """Return when a channel's last message was sent."""
         query = OutboxEntry.select(fn.MAX(OutboxEntry.sent_at))
         at = self._scalar(query.where(OutboxEntry.channel == channel))
         return None if at is None else float(at)
 
     def last_errors(self) -> dict[str, str]:
-        """Return, by channel, what was last said against a message that was not taken to this day."""
+        """Return by channel the latest error of a message not delivered since."""
         latest = OutboxEntry.select(fn.MAX(OutboxEntry.id)).where(OutboxEntry.error != "")
         query = OutboxEntry.select(OutboxEntry.channel, OutboxEntry.error).where(
             OutboxEntry.id.in_(latest.group_by(OutboxEntry.channel))
@@ -167,15 +167,15 @@ class Outbox(Repository):
         return self._counts(OutboxEntry.select(*key, fn.COUNT(OutboxEntry.id)).group_by(*key))
 
     def retry(self, channel: str) -> int:
-        """Let what was given up wait again; return how many."""
+        """Requeue failed entries; return how many."""
         failed = (OutboxEntry.channel == channel) & (OutboxEntry.state == OutboxState.FAILED)
         query = OutboxEntry.update(state=OutboxState.WAITING, attempts=0, next_at=None)
         return self._write(query.where(failed))
 
     def forget(self, *, before: float) -> int:
-        """Drop entries that were sent, or given up, before a time; return how many.
+        """Delete sent and failed entries queued before *before*; return how many.
 
-        Their pages are announced and old: they are not queued again.
+        Their pages are old and will not be queued again.
         """
         over = OutboxEntry.state.in_([OutboxState.SENT, OutboxState.FAILED])
         return self._write(OutboxEntry.delete().where(over & (OutboxEntry.queued_at < before)))

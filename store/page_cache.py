@@ -1,9 +1,8 @@
 """The page cache: bodies on disk, named by MD5 (paper 004, section 1.2).
 
-A file is named ``<md5 of the URL>.<md5 of the body>`` in two levels of folders, gzip-compressed. It begins
-with the URL itself, so that a damaged or foreign file reads as absent and not as another page's body.
-Written to a temporary name and put in place by ``os.replace``: killed at any instant, no half file
-stays under a real name.
+A file is called ``<md5 of the URL>.<md5 of the body>``, two folder levels deep, gzip-compressed. It begins
+with its URL, so that a damaged or foreign file reads as absent rather than as another page. Files are
+written under a temporary name and renamed, so that a kill leaves no partial file under a real name.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _LEVELS = 2
 class PageCache:
     """Bodies by URL and content.
 
-    *quota_bytes* bounds what :meth:`prune` leaves on disk, compressed; 0 keeps nothing at all.
+    *quota_bytes*: compressed size that :meth:`prune` leaves on disk; 0 disables the cache.
     """
 
     def __init__(self, folder: Path, *, quota_bytes: int) -> None:
@@ -34,7 +33,7 @@ class PageCache:
         self.quota_bytes = quota_bytes
 
     def put(self, url: str, body: bytes) -> str:
-        """Keep *body* and return its MD5, 32 hexadecimal digits. A body that is there is not rewritten.
+        """Store *body* unless present; return its MD5, 32 hexadecimal digits.
 
         Raises:
             StoreError: the folder cannot be written (no space, no permission).
@@ -48,7 +47,7 @@ class PageCache:
         return digest
 
     def get(self, url: str, digest: str) -> bytes | None:
-        """Return the body of *url* with that MD5, or None when it is absent, pruned or damaged."""
+        """Return the body of *url* with this MD5; None if absent, pruned or damaged."""
         try:
             content = gzip.decompress(self._path(url, digest).read_bytes())
         except (OSError, EOFError, zlib.error):
@@ -58,7 +57,7 @@ class PageCache:
         return body if content.startswith(key) and body_md5(body) == digest else None
 
     def forget(self, url: str, *, keep: frozenset[str] = frozenset()) -> int:
-        """Delete the bodies of *url* but those whose MD5 is in *keep*; return how many went."""
+        """Delete the bodies of *url* except MD5s in *keep*; return how many."""
         name = _name(url)
         doomed = [p for p in self._folder_of(name).glob(f"{name}.*") if p.suffix[1:] not in keep]
         for path in doomed:
@@ -66,10 +65,9 @@ class PageCache:
         return len(doomed)
 
     def prune(self, *, older_than: float, named: frozenset[str] = frozenset()) -> int:
-        """Delete bodies written before *older_than* (unix seconds), then the oldest above the quota.
+        """Delete bodies older than *older_than* (unix seconds), then the oldest above the quota.
 
-        What is *named* (see :func:`file_name`) outlives the age, and goes last for the quota.
-        Returns how many files went.
+        *named* files (see :func:`file_name`) ignore the age and go last for the quota. Returns how many went.
         """
         files = sorted(self._files(), key=lambda file: (file[2].name in named, file[0]))
         doomed = [
@@ -87,7 +85,7 @@ class PageCache:
         return len(doomed)
 
     def _files(self) -> Iterator[tuple[float, int, Path]]:
-        # What a killed process left under a temporary name grows old like the rest.
+        # Temporary files of killed processes age like the rest.
         for path in self.folder.glob("*/*/*"):
             with contextlib.suppress(FileNotFoundError):  # forgotten meanwhile
                 stat = path.stat()
@@ -104,7 +102,7 @@ class PageCache:
         make_folder(path.parent)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix="~", delete=False) as file:
             try:
-                # Level 1: a body is written once and read seldom, and level 6 costs three times as much.
+                # Level 6 costs three times as much, and a body is written once and rarely read.
                 file.write(gzip.compress(content, compresslevel=1, mtime=0))
                 file.close()
                 os.replace(file.name, path)  # noqa: PTH105 - the rename that is atomic by contract
@@ -122,7 +120,7 @@ def _key(url: str) -> bytes:
 
 
 def file_name(url: str, digest: str) -> str:
-    """Return the name of the file that holds the body of *url* with that MD5."""
+    """Return the file name of the body of *url* with this MD5."""
     return f"{_name(url)}.{digest}"
 
 

@@ -47,9 +47,9 @@ class Recorder(Repository):
     def add_site(
         self, seed_url: str, name: str, *, now: float, **fields: Unpack[SiteUpdate]
     ) -> int:
-        """Add a site, or return the id of the one with this seed. Its fields are set either way.
+        """Add a site, or return the id of the one with this seed; *fields* are set either way.
 
-        A new site is called *name*, or a longer name if another one is called that.
+        If another site has this *name*, a longer one is used.
         """
         with writing(self._db, self._where):
             row = columns(fields)
@@ -61,7 +61,7 @@ class Recorder(Repository):
             return int(query.scalar(self._db))
 
     def rename_site(self, site_id: int, name: str, url: str) -> None:
-        """Call a site *name*, or that and a part of *url* if another one is called that."""
+        """Name a site *name*, extended by part of *url* if another site has that name."""
         with writing(self._db, self._where):
             own = self._free_name(name, url, but=site_id)
             Site.update(name=own).where(Site.id == site_id).execute(self._db)
@@ -78,11 +78,11 @@ class Recorder(Repository):
         self._write(Site.update(columns(fields)).where(Site.id == site_id))
 
     def remove_site(self, site_id: int) -> None:
-        """Delete a site with all its pages, hubs, sightings, visits and changes.
+        """Delete a site with its pages, hubs, sightings, visits and changes.
 
-        Labels that the pages' behaviour wrote go as well; what people said of them stays.
+        Behaviour labels go too; users' labels stay.
         """
-        # In parts, so that the crawler need not wait for the whole of a large index.
+        # In batches, so that a large index does not block the crawler.
         more = True
         while more:
             with writing(self._db, self._where):
@@ -96,19 +96,19 @@ class Recorder(Repository):
         Site.delete().where(Site.id == site_id).execute(self._db)
 
     def withdraw_site(self, site_id: int) -> bool:
-        """Delete a site unless it has a history; return whether it went. Nothing else may by itself."""
+        """Delete a site unless it has a history; return whether it did. The only automatic deletion."""
         with writing(self._db, self._where):
             lost = not has_history(self._db, site_id)
-            if lost:  # the index of words holds announced pages alone: nothing to take out of it
+            if lost:  # without history nothing was announced, so nothing is indexed
                 self._delete_site(site_id)
             return lost
 
     def add_pages(
         self, site_id: int, links: Iterable[SeenLink], *, now: float, hub_id: int | None = None
     ) -> dict[str, int]:
-        """Make pages and hubs known that no visit showed (seeds, usual places of feeds).
+        """Add pages and hubs that no visit showed (seeds, probes).
 
-        Returns their ids by canonical key, those of pages known before included.
+        Returns ids by canonical key, including pages already known.
         """
         with writing(self._db, self._where):
             return self._put_pages(site_id, tuple(links), now, hub_id)
@@ -118,22 +118,22 @@ class Recorder(Repository):
         self._write(Hub.update(columns(fields)).where(Hub.page == page_id))
 
     def make_hubs(self, site_id: int, page_ids: Iterable[int], hub: NewHub) -> None:
-        """Make pages hubs that are not; those that a user called articles stay articles."""
+        """Make pages hubs if they are not; what a user labelled an article stays one."""
         with writing(self._db, self._where):
             for page_id in page_ids:
                 self._put_hub(page_id, site_id, hub)
 
     def remove_hub(self, page_id: int) -> None:
-        """Let a page be no hub any more. What was seen on it stays."""
+        """Stop treating a page as a hub. Its sightings stay."""
         self._write(Hub.delete().where(Hub.page == page_id))
 
     def hasten_hubs(self, site_id: int, role: HubRole, *, latest: float) -> None:
-        """Let the hubs of a role be due at *latest* at the latest; those that failed stay as they are."""
+        """Make the hubs of a role due at *latest* or earlier, except those that failed."""
         late = (Hub.site_id == site_id) & (Hub.role == role) & (Hub.due_at > latest)
         self._write(Hub.update(due_at=latest).where(late & (Hub.failures == 0)))
 
     def begin_baseline(self, page_id: int, at: float) -> None:
-        """Let what a hub shows at its first visit be new: for the next pages of a list after an overflow."""
+        """Skip a hub's baseline, so that its first visit announces: for later pages of an overflowed list."""
         unread = (Hub.page == page_id) & Hub.baseline_at.is_null()
         self._write(Hub.update(baseline_at=at).where(unread))
 
@@ -144,9 +144,9 @@ class Recorder(Repository):
     def fold_path_alias(
         self, site_id: int, moves: Sequence[tuple[int, SeenLink]], now: float
     ) -> None:
-        """Make each page of *moves* one with the page it is an alias of: history, sightings, hub and all.
+        """Merge each page of *moves* into the page it is an alias of: history, sightings and hub.
 
-        What the old page was announced or known to be, the other one is from now on.
+        What was announced or known of the old page holds for the other.
         """
         with writing(self._db, self._where):
             ids = self._put_pages(site_id, [link for _, link in moves], now, None)
@@ -178,7 +178,7 @@ class Recorder(Repository):
             self._repoint(column, old, new)
         Visit.update(page=new).where(Visit.page == old).execute(self._db)
         Change.update(page=new).where(Change.page == old).execute(self._db)
-        # Announced once, at the earlier of the two times.
+        # One announcement, the earlier.
         announced = (Change.page == new) & (Change.kind == ChangeKind.ADDED)
         query = Change.select(Change.id).where(announced).order_by(Change.id)
         again = [change for (change,) in query.tuples().execute(self._db)][1:]
@@ -186,7 +186,7 @@ class Recorder(Repository):
             Change.delete().where(Change.id.in_(again)).execute(self._db)
 
     def _repoint(self, column: Any, old: int, new: int) -> None:  # noqa: ANN401 - a peewee field
-        """Let the sightings of *old* be those of *new*; where both have one, the new one's stays."""
+        """Repoint the sightings of *old* to *new*; where both have one, *new*'s stays."""
         other = Sighting.hub if column is Sighting.page else Sighting.page
         twin = Sighting.alias()
         taken = twin.select(getattr(twin, other.name)).where(getattr(twin, column.name) == new)
@@ -195,18 +195,17 @@ class Recorder(Repository):
         Sighting.delete().where(column == old).execute(self._db)
 
     def put_labels(self, labels: Iterable[LabelEntry]) -> int:
-        """Record labels, all or none; return how many are new or differ from what was said before.
+        """Record labels in one transaction; return how many are new or changed.
 
-        Each origin has one word on a URL. To say the same again changes nothing.
+        Each origin has one label per URL.
         """
         with writing(self._db, self._where):
             return self._put_labels(tuple(labels))
 
     def correct(self, label: LabelEntry, pages: Sequence[tuple[int, SeenLink]]) -> None:
-        """Record a user's label and let it act on *pages*, given with the ids of their sites.
+        """Record a user's label and apply it to *pages*, given with their site ids.
 
-        A page whose link has a hub becomes one, whatever it was; any other is no hub from now on. Seeds
-        stay as they are.
+        A page whose link has a hub becomes one; any other stops being one. Seeds are unaffected.
         """
         with writing(self._db, self._where):
             self._put_labels([label])
@@ -219,7 +218,7 @@ class Recorder(Repository):
     def _promote(self, site_id: int, link: SeenLink, now: float) -> None:
         page_id = self._put_pages(site_id, [link], now, None)[link.canonical_key]
         fields = {**columns(asdict(link.hub)), "failures": 0} if link.hub else {}
-        del fields["kind"]  # what was read there says it better
+        del fields["kind"]  # what a visit parsed is more reliable
         known = (Hub.page == page_id) & _NOT_SEED
         Hub.update(fields).where(known).execute(self._db)
         awake = {HubStatus.DROPPED: HubStatus.CANDIDATE, HubStatus.DORMANT: HubStatus.ACTIVE}
@@ -232,13 +231,13 @@ class Recorder(Repository):
             (Page.site == site_id) & (Page.canonical_key == link.canonical_key)
         )
         Hub.delete().where(Hub.page.in_(pages) & _NOT_SEED).execute(self._db)
-        # It was to be announced if its first visit as a hub showed that it is none: it is verified now.
+        # It was waiting for a visit as a hub that now never comes, so it is verified at once.
         waiting = Page.id.in_(pages) & (Page.state == PageState.PENDING)
         Page.update(verify_due_at=now).where(waiting).execute(self._db)
         adopt_waiting(self._db, site_id, link.canonical_key, now)
 
     def forget_labels(self, canonical_keys: Iterable[str], origin: LabelOrigin) -> None:
-        """Take back what *origin* said of pages."""
+        """Delete the labels *origin* gave to these pages."""
         with writing(self._db, self._where):
             for batch in batches(canonical_keys):
                 said = Label.canonical_key.in_(batch) & (Label.origin == origin)
@@ -259,12 +258,12 @@ class Recorder(Repository):
         return changed
 
     def put_host(self, host: HostRow) -> None:
-        """Insert or replace what a host is owed."""
+        """Insert or replace a host's politeness state."""
         with storage_errors(self._where):
             self._put_host(host)
 
     def postpone(self, page_id: int, until: float, status: str) -> None:
-        """Put off whatever is due for a page that may not be fetched, and say why."""
+        """Postpone everything due for a page that must not be fetched, with the reason."""
         with writing(self._db, self._where):
             hub = Hub.update(due_at=until, last_status=status).where(Hub.page == page_id)
             hub.execute(self._db)
@@ -272,7 +271,7 @@ class Recorder(Repository):
             Page.update(verify_due_at=until).where(planned).execute(self._db)
 
     def forget_visits(self, *, before: float) -> int:
-        """Delete the log of visits before *before* (unix seconds); changes and sightings stay."""
+        """Delete visits before *before* (unix seconds); changes and sightings stay."""
         return self._write(Visit.delete().where(Visit.at < before))
 
     def visit(
@@ -281,7 +280,7 @@ class Recorder(Repository):
         plan: VisitPlan = VisitPlan(),  # noqa: B008 - a frozen value
         opinion: TopicOpinion | None = None,
     ) -> list[int]:
-        """Record one visit; return the page ids that were announced by it, in page order."""
+        """Record one visit; return the ids of the pages it announced, in page order."""
         with writing(self._db, self._where):
             announced = self._record_links(record)
             if record.announce_page:
@@ -312,7 +311,6 @@ class Recorder(Repository):
             page.execute(self._db)
 
     def _record_links(self, record: VisitRecord) -> list[int]:
-        """Write the pages, sightings and announcements of the visited hub."""
         if record.more_pages:
             self._put_pages(record.site_id, record.more_pages, record.at, record.page_id)
         if record.links is None:
@@ -329,9 +327,9 @@ class Recorder(Repository):
     def _put_pages(
         self, site_id: int, links: Sequence[SeenLink], now: float, hub_id: int | None
     ) -> dict[str, int]:
-        """Insert the pages that are not known yet; return the ids of all by canonical key."""
+        """Insert unknown pages; return the ids of all by canonical key."""
         ids = self._ids(site_id, [link.canonical_key for link in links])
-        # Only what is unknown is inserted: PostgreSQL gives every refused row an id as well.
+        # Inserting known rows too would use up an id for each conflict on PostgreSQL.
         unknown = [link for link in links if link.canonical_key not in ids]
         for batch in chunked([_page_row(site_id, link, now, hub_id) for link in unknown], MAX_ROWS):
             Page.insert_many(batch).on_conflict_ignore().execute(self._db)
@@ -350,7 +348,7 @@ class Recorder(Repository):
         return ids
 
     def _put_hub(self, page_id: int, site_id: int, hub: NewHub) -> None:
-        """Make a page a hub, unless a user said that it is none; a seed is a user's later word."""
+        """Make a page a hub unless a user labelled it an article; a seed overrides that label."""
         given = hub.role in (HubRole.SEED, HubRole.USER)
         said = Page.select(Page.id).where((Page.id == page_id) & refused())
         if not given and said.exists(self._db):
@@ -389,9 +387,9 @@ class Recorder(Repository):
     def _announce(
         self, record: VisitRecord, rules: Mapping[int, str | None], hub_id: int | None
     ) -> list[int]:
-        """Announce the pages that never were, alone or with an event; return them, each once.
+        """Announce pages not yet announced, alone or with an event; return each once.
 
-        *rules* are the rules that announce them, by page id; None = as it stands.
+        *rules*: the rule that announces each page id; None = unchanged.
         """
         news = unannounced(self._db, list(rules))
         for rule in dict.fromkeys(rules[page] for page in news):
@@ -404,7 +402,7 @@ class Recorder(Repository):
         return news
 
     def _move(self, record: VisitRecord, moves: list[tuple[int, int]]) -> None:
-        """Make pages known under new addresses: what was told of the old ones stays told, of the new."""
+        """Record new addresses of pages; what was announced stays announced, under the new address."""
         was = Page.alias()
         for old, new in moves:
             announced = was.select(was.announced_at).where(was.id == old)
@@ -428,7 +426,7 @@ class Recorder(Repository):
             Change.insert_many(batch).execute(self._db)
 
     def _record_page(self, record: VisitRecord, plan: VisitPlan, *, judged: bool) -> None:
-        """Write the log of the visit and what became of the visited page and its site."""
+        """Write the visit's log entry and what changed for the visited page and its site."""
         links = record.links or ()
         Visit.insert(
             page=record.page_id,
@@ -458,16 +456,13 @@ class Recorder(Repository):
             self._insert_change(record, record.site_change, None)
 
     def _record_visited(self, record: VisitRecord, *, judged: bool) -> None:
-        """Write the columns of the visited page."""
         fields = columns(record.page_fields) | ({"link_context": None} if judged else {})
         if record.moved_to is not None:
             to = self._put_pages(record.site_id, [record.moved_to], record.at, record.first_hub_id)
             fields["moved_to"] = to[record.moved_to.canonical_key]
         if fields:
             if fields.get("state") == "known" and is_of_event(self._db, record.page_id):
-                fields["state"] = (
-                    "backfill"  # as which it is known, and so announced no second time
-                )
+                fields["state"] = "backfill"  # known under this state, so not announced again
             Page.update(fields).where(Page.id == record.page_id).execute(self._db)
             if "language" in fields:
                 note_language(self._db, record.page_id, fields["language"])
@@ -508,5 +503,5 @@ def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> d
 
 
 def to_json(value: object) -> str:
-    """Write a JSON column."""
+    """Serialize a JSON column."""
     return storable(json.dumps(value, ensure_ascii=False, separators=(",", ":")), None)

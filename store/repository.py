@@ -1,4 +1,4 @@
-"""What every part of the store is made of: rows that become values, and one way to run a query."""
+"""Basis of every part of the store: rows turned into values, and one way to run a query."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from peewee import EXCLUDED, Database, Model, chunked
 from store.database import storage_errors
 
 T = TypeVar("T")
-# Values of one IN (...).
+# Values per IN (...).
 MAX_IDS = 500
-# Rows of one INSERT: SQLite allows 32,766 variables, older ones 999.
+# Rows per INSERT: SQLite allows 32,766 variables, older versions 999.
 MAX_ROWS = 90
-# Marks are whole numbers that a float holds exactly, and that no id, time or limit ever is.
+# Placeholders: integers a float holds exactly, and that no id, time or limit reaches.
 _MARK = -(2**40)
 
 
 class Shape(Generic[T]):
-    """Which columns of a model fill a value: those named as its fields, or given as *others*."""
+    """Columns of a model that fill a value: those named like its fields, or given as *others*."""
 
     def __init__(self, value: type[T], model: type[Model], **others: Any) -> None:  # noqa: ANN401 - peewee expressions
         names = [field.name for field in fields(value)]  # type: ignore[arg-type]  # a dataclass
@@ -48,11 +48,10 @@ class Shape(Generic[T]):
 
 
 class Prepared:
-    """A query that is turned into SQL once: *build* makes it from one value for each parameter.
+    """A query compiled to SQL once; *build* makes it from one value per parameter.
 
-    Peewee makes its SQL again from the expressions of a query each time one is run, which took more than
-    half of the time of a visit. Here a mark stands in the place of each parameter, and from then on only
-    values are bound.
+    Peewee generates SQL on every run, which took more than half of a visit's time. Here placeholders stand
+    for parameters, and later runs only bind values.
     """
 
     def __init__(self, build: Callable[..., Any]) -> None:
@@ -61,7 +60,7 @@ class Prepared:
         self._compiled: dict[type[Database], tuple[str, tuple[object, ...]]] = {}
 
     def rows(self, database: Database, **values: object) -> list[tuple[Any, ...]]:
-        """Run it with *values* by name of the parameter; return the rows."""
+        """Run it with *values* by parameter name."""
         compiled = self._compiled.get(type(database))
         if compiled is None:
             context: Any = database.get_sql_context()
@@ -74,7 +73,6 @@ class Prepared:
         return list(cursor.fetchall())
 
     def _slot(self, value: object) -> object:
-        """Return which parameter stands at a place; a constant as it is."""
         names = [name for name, mark in self._marks.items() if value in (mark, str(mark))]
         return _Slot(names[0]) if names else value
 
@@ -113,7 +111,7 @@ class Repository:
         return shape(rows[0]) if rows else None
 
     def _scalar(self, query: Any) -> Any:  # noqa: ANN401 - as in _rows
-        """Return the first column of the first row; None when there is no row."""
+        """Return the first column of the first row, or None."""
         rows = self._rows(query)
         return rows[0][0] if rows else None
 
@@ -121,14 +119,14 @@ class Repository:
         return [row[0] for row in self._rows(query)]
 
     def _counts(self, query: Any) -> dict[Any, dict[str, int]]:  # noqa: ANN401 - as in _rows
-        """Return the third column by the first and the second."""
+        """Return the third column, keyed by the first, then the second."""
         counts: dict[Any, dict[str, int]] = {}
         for one, other, count in self._rows(query):
             counts.setdefault(one, {})[other] = count
         return counts
 
     def _write(self, query: Any) -> int:  # noqa: ANN401 - as in _rows
-        """Run one statement, a transaction of its own; return how many rows it updated or deleted."""
+        """Run one statement in its own transaction; return the number of rows updated or deleted."""
         with storage_errors(self._where):
             changed = query.execute(self._db)
         return changed if isinstance(changed, int) else 0  # an INSERT returns its key
@@ -141,7 +139,7 @@ def upsert(
     update: Iterable[str],
     where: Any = None,  # noqa: ANN401 - a peewee expression
 ) -> Any:  # noqa: ANN401 - a peewee query
-    """Return an INSERT that sets the columns *update* of the row that has this *key* already."""
+    """Return an INSERT that updates the columns *update* of an existing row with this *key*."""
     return model.insert(row).on_conflict(
         conflict_target=[getattr(model, name) for name in key],
         update={getattr(model, name): getattr(EXCLUDED, name) for name in update},
@@ -150,6 +148,6 @@ def upsert(
 
 
 def batches(values: Iterable[T], size: int = MAX_IDS) -> Iterator[list[T]]:
-    """Yield *values*, each once, in lists short enough for one statement."""
+    """Yield the distinct *values* in lists short enough for one statement."""
     for batch in chunked(dict.fromkeys(values), size):
         yield list(batch)

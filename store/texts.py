@@ -1,4 +1,4 @@
-"""Texts that came from a site, made fit for any database."""
+"""Makes texts from sites storable in any database."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _BOUNDS = dict.fromkeys(("title", "anchor", "why"), MAX_TEXT) | dict.fromkeys(
 
 
 def storable(text: str, most: int | None = MAX_TEXT) -> str:
-    """Return *text*, cut to *most* characters, without what no database takes.
+    """Cut *text* to *most* characters and replace what databases reject.
 
-    PostgreSQL refuses NUL, and no driver encodes half of a surrogate pair; both become U+FFFD.
+    PostgreSQL refuses NUL, and drivers cannot encode lone surrogates; both become U+FFFD.
     """
     text = text[:most].replace("\0", "\ufffd")
     if text.isascii():
@@ -29,7 +29,7 @@ def storable(text: str, most: int | None = MAX_TEXT) -> str:
 def columns(
     fields: Mapping[str, object], bounds: Mapping[str, int | None] = _BOUNDS
 ) -> dict[str, Any]:
-    """Return column values with every text in them storable, each cut to the bound of its column."""
+    """Return column values with every text storable and cut to its column's bound."""
     return {
         name: storable(value, bounds.get(name)) if isinstance(value, str) else value
         for name, value in fields.items()

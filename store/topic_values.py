@@ -1,4 +1,4 @@
-"""What the store keeps of topics: plain values. JSON columns are given as text."""
+"""Topics as the store keeps them: plain values; JSON columns as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from store.enums import ExampleOrigin, TopicState, TopicVerdict
 
 
 class TopicFields(TypedDict, total=False):
-    """Columns of a topic that may be set; those left out stay as they are."""
+    """Columns of a topic to set."""
 
     state: TopicState
     why: str
@@ -22,7 +22,7 @@ class TopicFields(TypedDict, total=False):
 
 
 class ExampleFields(TypedDict, total=False):
-    """Columns of an example that may be set."""
+    """Columns of a training example to set."""
 
     url: str
     title: str
@@ -52,7 +52,7 @@ class TopicRow:
 
 @dataclass(frozen=True, slots=True)
 class NewExample:
-    """A page to learn from. *text* None = it must be fetched, from *due_at* on."""
+    """A training example. *text* None = to be fetched from *due_at* on."""
 
     url: str
     canonical_key: str
@@ -64,7 +64,7 @@ class NewExample:
 
 @dataclass(frozen=True, slots=True)
 class ExampleRow:
-    """A page that a topic learns from, as it stands in the store."""
+    """A stored training example."""
 
     id: int
     topic_id: int
@@ -82,14 +82,14 @@ class ExampleRow:
 
 @dataclass(frozen=True, slots=True)
 class PageScore:
-    """What a topic makes of a page."""
+    """A topic's score of a page."""
 
     page_id: int
     topic_id: int
     score: float
     verdict: TopicVerdict
     fetched: bool
-    """False = guessed from the link that leads to it."""
+    """False = guessed from the link to it."""
     method: str
     version: str
     terms: str
@@ -98,7 +98,7 @@ class PageScore:
 
 @dataclass(frozen=True, slots=True)
 class ExternalCandidateRow:
-    """A link that leads out of every watched site."""
+    """A stored external candidate."""
 
     id: int
     topic_id: int

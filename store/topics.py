@@ -1,7 +1,7 @@
-"""Topics: what users want, what it is learned from, and what it makes of pages.
+"""Topics: training examples, models, scores and external candidates.
 
-What a visit brings (scores, external candidates) is written by the visit's own transaction, with
-:func:`put_scores` and :func:`put_external_candidates`; everything else is read and written here.
+What a visit brings is written in its transaction by :func:`put_scores` and
+:func:`put_external_candidates`.
 """
 
 from __future__ import annotations
@@ -38,13 +38,12 @@ from store.topic_values import (
 )
 from store.values import NewExternalCandidate, TopicScore
 
-# External candidates kept of one topic, as many as the queue of paper 004; the least promising give
-# way.
+# Per topic, the queue size of paper 004; the lowest scores go first.
 MAX_EXTERNAL_CANDIDATES = 100_000
-# The method of a score that is a user's own word.
+# Method of a score that a user set.
 YOU = "you"
 _RECENT_VISITS = 2_000
-# JSON and texts of pages are not cut.
+# JSON and page texts are not cut.
 _BOUNDS = {"title": MAX_TEXT} | dict.fromkeys(("url", "canonical_key", "found_on"), MAX_ADDRESS)
 _TOPIC = Shape(TopicRow, Topic)
 _EXAMPLE = Shape(ExampleRow, TopicExample)
@@ -55,23 +54,22 @@ _WAITING = ExternalCandidate.state == ExternalCandidateState.WAITING
 
 
 class Topics(Repository):
-    """The questions and the writes, on one database."""
+    """Queries and writes, on one database."""
 
     # Topics.
 
     def topics(self) -> list[TopicRow]:
-        """Return all topics in the order in which they were added."""
+        """Return all topics in the order of their creation."""
         return self._all(_TOPIC, _TOPIC.select().order_by(Topic.id))
 
     def topic(self, name: str) -> TopicRow | None:
-        """Return the topic of a name."""
+        """Return the topic of this name."""
         return self._first(_TOPIC, _TOPIC.select().where(Topic.name == storable(name)))
 
     def add(self, name: str, keywords: Sequence[str], method: str, *, now: float) -> int:
         """Add a topic that waits for its first training; return its id.
 
-        One of that name is given these key words and this method, and learns again; what it was taught
-        stays.
+        An existing one gets these key words and this method and is trained again; its examples stay.
         """
         row = {
             "name": storable(name),
@@ -91,28 +89,28 @@ class Topics(Repository):
         self._write(Topic.update(columns(fields, _BOUNDS)).where(Topic.id == topic_id))
 
     def remove(self, topic_id: int) -> None:
-        """Delete a topic with its examples, its scores of pages and its external candidates."""
+        """Delete a topic with its examples, scores and external candidates."""
         self._write(Topic.delete().where(Topic.id == topic_id))
 
     def model(self, topic_id: int) -> str:
-        """Return the JSON of a topic's model; empty = it has none."""
+        """Return a topic's model as JSON; empty = none."""
         return str(self._scalar(Topic.select(Topic.model).where(Topic.id == topic_id)) or "")
 
     def put_model(self, topic_id: int, model: str, version: str, *, before: str) -> bool:
-        """Replace a model of version *before*; False = another one is there by now, and stays."""
+        """Replace a model of version *before*; False = it was replaced meanwhile, and stays."""
         query = Topic.update(model=storable(model, None), version=storable(version))
         return bool(self._write(query.where((Topic.id == topic_id) & (Topic.version == before))))
 
     def links(self, topic_id: int) -> str:
-        """Return the JSON of what a topic learned of links; empty = nothing yet."""
+        """Return the JSON of a topic's link-order model; empty = none."""
         return str(self._scalar(Topic.select(Topic.links).where(Topic.id == topic_id)) or "")
 
     # Examples.
 
     def put_examples(self, topic_id: int, examples: Iterable[NewExample], *, now: float) -> None:
-        """Add pages to learn from; the topic is to learn again. The last word on a page counts.
+        """Add training examples and schedule training. The latest example of a page wins.
 
-        A text that is there already stays when the new example has none.
+        Its known text stays if the new example has none.
         """
         with writing(self._db, self._where):
             for example in examples:
@@ -127,15 +125,15 @@ class Topics(Repository):
             Topic.update(changed_at=now).where(Topic.id == topic_id).execute(self._db)
 
     def examples(self, topic_id: int) -> list[ExampleRow]:
-        """Return what a topic learns from, in the order in which it was given."""
+        """Return a topic's training examples in the order they were given."""
         query = _EXAMPLE.select().where(TopicExample.topic == topic_id)
         return self._all(_EXAMPLE, query.order_by(TopicExample.id))
 
     def said_of(self, canonical_keys: Sequence[str]) -> dict[tuple[int, str], str]:
-        """Return what users said of pages, relevant or irrelevant, by topic id and canonical key."""
+        """Return users' judgements (relevant, irrelevant) by topic id and canonical key."""
         found: dict[tuple[int, str], str] = {}
         said = TopicExample.origin != ExampleOrigin.EXAMPLE
-        # The topics are named because the index of canonical keys begins with them.
+        # Topics are listed because the index of canonical keys begins with them.
         said &= TopicExample.topic.in_(Topic.select(Topic.id))
         wanted = TopicExample.select(
             TopicExample.topic, TopicExample.canonical_key, TopicExample.origin
@@ -146,7 +144,7 @@ class Topics(Repository):
         return found
 
     def score_counts(self, topic_id: int, *, parts: int = 20) -> list[int]:
-        """Count the pages that a topic judged by score: from 0 to 1 in so many equal parts."""
+        """Count a topic's judged pages by score, in equal intervals from 0 to 1."""
         step = 1 / parts
         counts = []
         for number in range(parts):
@@ -159,7 +157,7 @@ class Topics(Repository):
         return counts
 
     def example_counts(self) -> dict[int, dict[str, int]]:
-        """Count what topics learn from, by topic id and origin."""
+        """Count training examples by topic id and origin."""
         key = (TopicExample.topic, TopicExample.origin)
         return self._counts(TopicExample.select(*key, fn.COUNT(TopicExample.id)).group_by(*key))
 
@@ -169,7 +167,7 @@ class Topics(Repository):
         return self._first(_EXAMPLE, query)
 
     def due_examples(self, now: float, *, limit: int = 20) -> list[ExampleRow]:
-        """Return examples that are to be fetched at *now*, those due longest first."""
+        """Return examples to fetch at *now*, longest due first."""
         query = _EXAMPLE.select().where(TopicExample.due_at <= now)
         query = query.order_by(TopicExample.due_at, TopicExample.id)
         return self._all(_EXAMPLE, query.limit(limit))
@@ -183,10 +181,10 @@ class Topics(Repository):
         """Delete an example."""
         self._write(TopicExample.delete().where(TopicExample.id == example_id))
 
-    # What topics make of pages.
+    # Scores of pages.
 
     def scores(self, page_ids: Sequence[int], topic_id: int | None = None) -> list[PageScore]:
-        """Return what topics, or one of them, make of these pages."""
+        """Return scores of these pages, by all topics or one."""
         found: list[PageScore] = []
         for batch in batches(page_ids):
             query = _SCORE.select().where(PageTopic.page.in_(batch))
@@ -196,7 +194,7 @@ class Topics(Repository):
         return found
 
     def counts(self) -> dict[int, dict[str, int]]:
-        """Count the pages that each topic judged, by topic id and verdict; guesses as ``guess``."""
+        """Count pages by topic id and verdict; guesses as ``guess``."""
         key = (PageTopic.topic, PageTopic.verdict, PageTopic.fetched)
         query = PageTopic.select(*key, fn.COUNT(PageTopic.page)).group_by(*key)
         counts: dict[int, dict[str, int]] = {}
@@ -207,14 +205,14 @@ class Topics(Repository):
         return counts
 
     def put_scores(self, site_id: int, scores: Sequence[TopicScore], *, now: float) -> None:
-        """Record judgements of pages that no visit brought (bodies kept from before)."""
+        """Record scores outside a visit (from cached bodies)."""
         with writing(self._db, self._where):
             put_scores(self._db, site_id, scores, now)
 
     def unjudged(self, topic_id: int, *, limit: int) -> list[KeptPage]:
-        """Return announced pages whose bodies were kept and that a topic never judged, the latest first.
+        """Return announced pages with cached bodies that a topic has not judged, newest first.
 
-        Of the pages that were visited last; older ones are left as they are.
+        Only among the pages visited last.
         """
         judged = PageTopic.select(PageTopic.page).where(
             (PageTopic.topic == topic_id) & PageTopic.fetched
@@ -223,11 +221,11 @@ class Topics(Repository):
         return self._kept(announced, limit)
 
     def kept_pages(self, *, limit: int) -> list[KeptPage]:
-        """Return pages that were looked at last and whose bodies were kept, the latest first."""
+        """Return the pages visited last whose bodies are cached, newest first."""
         return self._kept(Page.verified_at.is_null(is_null=False), limit)
 
     def judged_relevant(self, topic_id: int, *, limit: int) -> list[KeptPage]:
-        """Return the fetched pages that a topic found relevant by itself, the latest judged first."""
+        """Return fetched pages that the topic itself judged relevant, last judged first."""
         own = (PageTopic.topic == topic_id) & PageTopic.fetched & (PageTopic.method != YOU)
         query = (
             _KEPT.select()
@@ -259,12 +257,12 @@ class Topics(Repository):
         )
         return self._all(_KEPT, query)
 
-    # Leads.
+    # External candidates.
 
     def external_candidates_after(
         self, external_candidate_id: int, *, limit: int
     ) -> list[tuple[int, str, float]]:
-        """Return id, URL and score of the waiting leads that came after one, in their order."""
+        """Return id, URL and score of waiting candidates after this id, in order."""
         query = ExternalCandidate.select(
             ExternalCandidate.id, ExternalCandidate.url, ExternalCandidate.score
         )
@@ -275,12 +273,12 @@ class Topics(Repository):
         return [(int(number), str(url), float(score)) for number, url, score in rows]
 
     def waiting_external_candidate(self, url: str) -> ExternalCandidateRow | None:
-        """Return the lead to an address if it still waits; of several topics', the most promising."""
+        """Return the waiting candidate of a URL; of several topics, the highest score."""
         query = _EXTERNAL_CANDIDATE.select().where((ExternalCandidate.url == url) & _WAITING)
         return self._first(_EXTERNAL_CANDIDATE, query.order_by(ExternalCandidate.score.desc()))
 
     def external_candidate(self, external_candidate_id: int) -> ExternalCandidateRow | None:
-        """Return one lead."""
+        """Return one candidate."""
         return self._first(
             _EXTERNAL_CANDIDATE,
             _EXTERNAL_CANDIDATE.select().where(ExternalCandidate.id == external_candidate_id),
@@ -289,12 +287,12 @@ class Topics(Repository):
     def put_external_candidates(
         self, external_candidates: Sequence[NewExternalCandidate], *, now: float
     ) -> None:
-        """Record leads that no visit brought (an example's own site)."""
+        """Record candidates outside a visit (an example's own site)."""
         with writing(self._db, self._where):
             put_external_candidates(self._db, external_candidates, now)
 
     def close_external_candidate(self, external_candidate_id: int, state: str) -> None:
-        """Say what became of a candidate: an ``ExternalCandidateState``, or the status of its fetch."""
+        """Set a candidate's outcome: an ``ExternalCandidateState``, or the status of its fetch."""
         self._write(
             ExternalCandidate.update(state=storable(state)).where(
                 ExternalCandidate.id == external_candidate_id
@@ -302,28 +300,28 @@ class Topics(Repository):
         )
 
     def close_external_candidates_to(self, domain: str, state: str) -> None:
-        """Say what became of all waiting leads to a domain."""
+        """Set the outcome of all waiting candidates of a domain."""
         waiting = (ExternalCandidate.domain == domain) & _WAITING
         self._write(ExternalCandidate.update(state=storable(state)).where(waiting))
 
     # Background.
 
     def background(self, name: str) -> str:
-        """Return what was kept under a name; empty = nothing."""
+        """Return the data kept under a name; empty = none."""
         query = TopicBackground.select(TopicBackground.data).where(TopicBackground.name == name)
         return str(self._scalar(query) or "")
 
     def put_background(self, name: str, data: str, *, now: float) -> None:
-        """Keep *data* under a name, instead of what was there."""
+        """Replace the data kept under a name."""
         row = {"name": name, "data": storable(data, None), "at": now}
         self._write(upsert(TopicBackground, row, ["name"], ("data", "at")))
 
 
 def put_scores(db: Database, site_id: int, scores: Sequence[TopicScore], now: float) -> None:
-    """Write judgements and guesses; the caller has begun a transaction.
+    """Write judgements and guesses inside the caller's transaction.
 
-    A guess never replaces a judgement, and a judgement never what a user said (method ``you``). Pages and
-    topics that are gone meanwhile are passed over.
+    A guess never replaces a judgement, nor a judgement what a user said (method ``you``). Pages and topics
+    deleted meanwhile are skipped.
     """
     ids: dict[str, int] = {}
     for batch in batches(score.canonical_key for score in scores):
@@ -350,7 +348,7 @@ def put_scores(db: Database, site_id: int, scores: Sequence[TopicScore], now: fl
 def put_external_candidates(
     db: Database, external_candidates: Sequence[NewExternalCandidate], now: float
 ) -> None:
-    """Write leads; one that is known keeps its better score. The caller has begun a transaction."""
+    """Write candidates inside the caller's transaction; a known one keeps its better score."""
     for external_candidate in external_candidates:
         row = {
             "topic": external_candidate.topic_id,

@@ -1,7 +1,4 @@
-"""Columns to set, by table: dictionaries that the type checker knows, so that no name is mistyped.
-
-A key that is missing leaves its column as it is. Times are unix seconds, UTC.
-"""
+"""Columns to set, by table; missing keys leave their columns unchanged. Times are unix seconds, UTC."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from store.enums import HubKind, HubRole, HubStatus, PageState, SiteStatus
 
 
 class SiteUpdate(TypedDict, total=False):
-    """Columns of a site that may be set; those left out stay as they are."""
+    """Columns of a site."""
 
     scope: str
     state: SiteStatus
@@ -27,7 +24,7 @@ class SiteUpdate(TypedDict, total=False):
 
 
 class HubUpdate(TypedDict, total=False):
-    """Columns of a hub that may be set."""
+    """Columns of a hub."""
 
     kind: HubKind
     role: HubRole
@@ -54,7 +51,7 @@ class HubUpdate(TypedDict, total=False):
 
 
 class PageUpdate(TypedDict, total=False):
-    """Columns of a page that may be set."""
+    """Columns of a page."""
 
     url: str
     anchor: str

@@ -1,7 +1,4 @@
-"""What goes into the store and what comes out: plain values.
-
-The store knows nothing of fetching or judging; the crawler fills these in and reads them.
-"""
+"""Plain values that go into and out of the store, which knows nothing of fetching or judging."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ ARTICLE = HubRole.ARTICLE
 
 @dataclass(frozen=True, slots=True)
 class SiteRow:
-    """A watched site as it stands in the store. JSON columns are given as text."""
+    """A stored site; JSON columns as text."""
 
     id: int
     seed_url: str
@@ -46,7 +43,7 @@ class SiteRow:
 
 @dataclass(frozen=True, slots=True)
 class HubRow:
-    """A hub with its page's URL."""
+    """A stored hub with its page's URL."""
 
     page_id: int
     site_id: int
@@ -78,7 +75,7 @@ class HubRow:
 
 @dataclass(frozen=True, slots=True)
 class VerificationRow:
-    """A page that is to be fetched once for its own sake."""
+    """A page to fetch for verification."""
 
     page_id: int
     site_id: int
@@ -101,7 +98,7 @@ class VerificationRow:
 
 @dataclass(frozen=True, slots=True)
 class PageRow:
-    """A page as it stands in the store."""
+    """A stored page."""
 
     id: int
     site_id: int
@@ -126,7 +123,7 @@ class PageRow:
 
 @dataclass(frozen=True, slots=True)
 class KnownPage:
-    """What a judge needs to know of a page that was seen before."""
+    """What decisions need of a known page."""
 
     id: int
     canonical_key: str
@@ -137,12 +134,12 @@ class KnownPage:
     first_hub_id: int | None
     is_hub: bool
     rule: str | None = None
-    """The rule that decided last whether it is announced."""
+    """The last rule that decided about announcing it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArticleCandidate:
-    """An article that hubs of its site have shown for some time, and show now."""
+    """An article that hubs of its site have shown for some time and still show."""
 
     page_id: int
     url: str
@@ -156,41 +153,41 @@ class ArticleCandidate:
 
 @dataclass(frozen=True, slots=True)
 class MonitoredArticle:
-    """An article that is read now and then for links to pages that no list shows."""
+    """A monitored article."""
 
     page_id: int
     watched_seconds: float
     """From its baseline to its last visit."""
     new_pages: int
     productive_visits: int
-    """Visits that brought new pages."""
+    """Visits that found new pages."""
     chosen: bool
-    """Chosen for another reason than that hubs show it: it belongs to a new section, or gained links."""
+    """Chosen because of a new section or gained links, not because hubs show it."""
     gone: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A page as one hub shows it, or showed it."""
+    """A page as one hub shows or showed it."""
 
     page_id: int
     anchor: str
     tag_path: str
     first_seen_at: float
     gone_at: float | None
-    """None = it was there at the hub's last visit."""
+    """None = present at the hub's last visit."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostRow:
-    """What a host is owed."""
+    """Politeness state of a host."""
 
     name: str
     next_allowed_at: float
     failures: int
     crawl_delay_seconds: float | None
     robots: str | None
-    """JSON by address; None when written = as it was."""
+    """JSON by address; None = leave unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +203,7 @@ class NewHub:
 
 @dataclass(frozen=True, slots=True)
 class SeenLink:
-    """A link on the page that was visited. *new* fields count only when the page was not known."""
+    """A link on the visited page. *new* fields apply only to pages not known before."""
 
     canonical_key: str
     url: str
@@ -215,25 +212,25 @@ class SeenLink:
     position: int = 0
     published_at: float | None = None
     announce: bool = False
-    """Tell it as new, whether or not its row is new."""
+    """Announce it, whether or not its row is new."""
     state: PageState = PageState.KNOWN
     backfill: bool = False
-    """The visited list gained it, and it is old: it goes into the visit's one event."""
+    """Old, and gained by the visited list: part of the visit's event."""
     hub: NewHub | None = None
     verify_due_at: float | None = None
     moved_from: int | None = None
-    """A URL migration gave this page a new address: the id of the page it was."""
+    """Id of the page whose address a URL migration changed to this one."""
     verify_score: float | None = None
-    """What topics expect of it; None = nobody guessed."""
+    """Expected by topics; None = not scored."""
     link_context: str | None = None
-    """JSON of the link, for what a verification fetch will teach."""
+    """JSON of the link, a training example once the page is verified."""
     rule: str | None = None
-    """The rule that decided whether it is announced; None = as it was."""
+    """The rule that decided about announcing it; None = unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteChange:
-    """Something that happened to a whole site."""
+    """A change of a whole site."""
 
     kind: SiteEventKind
     detail: str
@@ -241,7 +238,7 @@ class SiteChange:
 
 @dataclass(frozen=True, slots=True)
 class PageChange:
-    """Something that happened to the visited page, with what it was before and after."""
+    """A change of the visited page, with the bodies before and after."""
 
     kind: ChangeKind
     detail: str = ""
@@ -252,23 +249,23 @@ class PageChange:
 
 @dataclass(frozen=True, slots=True)
 class VerifyAgain:
-    """A known page that is to be fetched for verification now."""
+    """A known page to verify now."""
 
     page_id: int
     state: PageState | None = None
-    """Its state from now on, unless it was announced; None = as it is."""
+    """New state unless announced; None = unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicScore:
-    """What a topic makes of a page of the visited site: judged, or guessed from the link to it."""
+    """A topic's score of a page of the visited site, judged or guessed from the link."""
 
     canonical_key: str
     topic_id: int
     score: float
     verdict: str
     fetched: bool
-    """False = a guess; it never replaces a judgement."""
+    """False = a guess, which never replaces a judgement."""
     method: str
     version: str
     terms: tuple[tuple[str, float], ...] = ()
@@ -276,7 +273,7 @@ class TopicScore:
 
 @dataclass(frozen=True, slots=True)
 class NewExternalCandidate:
-    """A link out of every watched site, towards what a topic wants."""
+    """A relevant link out of every watched site."""
 
     topic_id: int
     url: str
@@ -288,37 +285,36 @@ class NewExternalCandidate:
 
 @dataclass(frozen=True, slots=True)
 class ReadText:
-    """What a page says, as it was read at a visit."""
+    """The text of a page as fetched."""
 
     title: str
     text: str
-    """Without what surrounds it."""
+    """Main text, without boilerplate."""
     md5: str
-    """Of the body it was read from, 32 hexadecimal digits."""
+    """Of the body, 32 hexadecimal digits."""
     language: str | None = None
     signature: bytes | None = None
-    """MinHash, 16 bits a value; None = too short to be anybody's copy."""
+    """MinHash, 16 bits per value; None = too short to compare."""
     bands: tuple[int, ...] = ()
     """Hashes of the signature's bands, below 2**63."""
 
 
 @dataclass(frozen=True, slots=True)
 class NextRefresh:
-    """When an announced page is refreshed; *due_at* None = never."""
+    """When an announced page is refreshed next; *due_at* None = never."""
 
     due_at: float | None
     checks: int = 0
-    """How often it was refreshed."""
+    """Refreshes so far."""
     etag: str | None = None
     last_modified: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class VisitRecord:
-    """What was decided of one visit, recorded in one transaction.
+    """Everything decided about one visit, recorded in one transaction.
 
-    *links* None means that the page's links are as they were (not modified, same body, or failed):
-    sightings stay untouched.
+    *links* None = unchanged (not modified, same body, or failed): sightings stay as they are.
     """
 
     site_id: int
@@ -332,39 +328,39 @@ class VisitRecord:
     overflow: bool = False
     links: tuple[SeenLink, ...] | None = None
     keep_missing: bool = False
-    """Links not on this page are still there (it was a later page of the list, or cut short)."""
+    """Keep links missing here as present (a later page of the list, or a truncated body)."""
     hub_fields: HubUpdate = field(default_factory=HubUpdate)
     page_fields: PageUpdate = field(default_factory=PageUpdate)
     site_fields: SiteUpdate = field(default_factory=SiteUpdate)
     page_change: PageChange | None = None
     drop_hub: bool = False
-    """The visited page is no hub after all."""
+    """The visited page is not a hub after all."""
     announce_page: bool = False
     """The visited page itself is new."""
     first_hub_id: int | None = None
     site_change: SiteChange | None = None
     backfill_folder: str = ""
-    """The path below which the older pages lie that the visited list gained."""
+    """The path that the gained older pages share."""
     backfill_page: bool = False
-    """The visited page itself is one of those that *first_hub_id* gained."""
+    """The visited page itself is one that *first_hub_id* gained."""
     more_pages: tuple[SeenLink, ...] = ()
-    """Pages to know of that are no links of this hub (feeds it names, places to probe)."""
+    """Pages to add that this hub does not link to (feeds it names, probes)."""
     moved_to: SeenLink | None = None
-    """The page to which the visited one leads on; known from now on as shown by *first_hub_id*."""
+    """Where the visited page redirects; recorded as shown by *first_hub_id*."""
     rebaseline: bool = False
     """Every other HTML hub of the site takes a new baseline at its next visit."""
     text: ReadText | None = None
-    """What the visited page says now."""
+    """The visited page's current text."""
     next_refresh: NextRefresh | None = None
-    """None = as it was planned."""
+    """None = unchanged."""
     verify_again: tuple[VerifyAgain, ...] = ()
     topic_scores: tuple[TopicScore, ...] = ()
-    """What topics expect of its links."""
+    """Expected scores of its links."""
 
 
 @dataclass(frozen=True, slots=True)
 class VisitPlan:
-    """When what is due next, and what is owed: written in the visit's transaction."""
+    """Next due times and host state, written in the visit's transaction."""
 
     hub_fields: HubUpdate = field(default_factory=HubUpdate)
     site_fields: SiteUpdate = field(default_factory=SiteUpdate)
@@ -373,7 +369,7 @@ class VisitPlan:
 
 @dataclass(frozen=True, slots=True)
 class TopicOpinion:
-    """What topics make of the visited page: written in the visit's transaction."""
+    """Topics' scores of the visited page, written in the visit's transaction."""
 
     scores: tuple[TopicScore, ...] = ()
     external_candidates: tuple[NewExternalCandidate, ...] = ()
@@ -381,24 +377,23 @@ class TopicOpinion:
 
 @dataclass(frozen=True, slots=True)
 class LabelEntry:
-    """What a URL was said to be, and by whom."""
+    """A label of a URL and its origin."""
 
     url: str
     canonical_key: str
     label: PageLabel
     origin: LabelOrigin
     at: float
-    """When it was first said; unix seconds, UTC."""
+    """When it was first given; unix seconds, UTC."""
     anchor: str = ""
     site_id: int | None = None
-    """The watched site that it belongs to; None = none."""
 
 
 @dataclass(frozen=True, slots=True)
 class HubNews:
-    """What a hub brought after its baseline, whether or not another hub was first to show it."""
+    """What a hub showed after its baseline, whether or not it was first to."""
 
     new_links: int = 0
-    """Pages of the site that became known after the hub's baseline, and then stood on it."""
+    """Pages that became known after the hub's baseline and then appeared on it."""
     visits: int = 0
-    """Visits that brought at least one of them."""
+    """Visits that found at least one of them."""

@@ -1,13 +1,13 @@
-"""From a text to the words that the full-text index holds, and from what a user types to a search.
+"""The words of the full-text index, and searches from what users type.
 
-A script that writes no spaces (Chinese, Japanese, Thai, ...; Korean too, for its endings) is cut
-into overlapping pairs of characters, the last of a run alone::
+Scripts without spaces (Chinese, Japanese, Thai, ...; also Korean, for its endings) are cut into
+overlapping pairs of characters, the last character of a run alone::
 
     中国人民 -> 中国 国人 人民 民       so that 国人 is found, 中国人 (as two pairs in a row), and 民
 
-A search in it finds every substring, short ones too, needs no dictionary, and cannot miss a name
-that a dictionary would have cut apart. Traditional and simplified characters are one (:func:`simplified`).
-Everything else is words, without accents and case.
+A search finds every substring, however short, needs no dictionary, and cannot miss a name that a
+dictionary would have split. Traditional and simplified characters match (:func:`simplified`). Other
+scripts are cut into words, ignoring accents and case.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from functools import cache
 from itertools import islice
 
 _HAN = re.compile("[\\u3400-\\u4dbf\\u4e00-\\u9fff]")
+# CJK Unified Ideographs Extension A, and the basic block.
 _BLOCKS = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF))
-# Of one page; PostgreSQL numbers places in a text up to 16,383.
+# Per page; PostgreSQL numbers positions in a text up to 16,383.
 MAX_WORDS = 16_000
 MAX_WORD_CHARS = 64
 MAX_QUERY_CHARS = 1_000
@@ -39,22 +40,22 @@ _ASKED = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words that must stand next to each other."""
+    """Adjacent words."""
 
     words: tuple[str, ...]
     prefix: bool = False
-    """The last word may go on."""
+    """The last word may continue."""
     excluded: bool = False
-    """It must not stand there."""
+    """It must not occur."""
 
 
 def index_words(text: str) -> list[str]:
-    """Return the words of a text in their order, at most :data:`MAX_WORDS`."""
+    """Return the words of a text in order, at most :data:`MAX_WORDS`."""
     return list(islice(_words(text), MAX_WORDS))
 
 
 def _words(text: str) -> Iterator[str]:
-    # Pairs make two words of a character at most, and compatibility forms a few characters of one.
+    # A character yields two words at most, and compatibility forms expand to a few characters.
     for run, unspaced in _runs(text[: 20 * MAX_WORDS]):
         if not unspaced:
             yield run[:MAX_WORD_CHARS]
@@ -64,9 +65,9 @@ def _words(text: str) -> Iterator[str]:
 
 
 def read_query(text: str) -> list[Phrase]:
-    """Return what a user wants to find; nothing is an error, and an empty list finds nothing.
+    """Parse a search; nothing is an error, and an empty list finds nothing.
 
-    All words must be there; ``"some words"`` in a row, ``-word`` not at all, ``word*`` in any ending.
+    All words are required; ``"some words"`` in a row, ``-word`` excludes, ``word*`` matches any ending.
     """
     phrases: list[Phrase] = []
     for asked in _ASKED.finditer(text[:MAX_QUERY_CHARS]):
@@ -77,7 +78,7 @@ def read_query(text: str) -> list[Phrase]:
 
 
 def _phrases(said: str, *, prefix: bool, excluded: bool) -> Iterator[Phrase]:
-    """Cut what stands together where the script changes: runs in pairs end with a single character."""
+    """Split where the script changes: a run of pairs ends with a single character."""
     together: list[str] = []
     for run, unspaced in _runs(said):
         if unspaced:
@@ -93,16 +94,13 @@ def _phrases(said: str, *, prefix: bool, excluded: bool) -> Iterator[Phrase]:
 
 
 def _runs(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the runs of letters and digits, and whether each is of a script without spaces."""
+    """Yield runs of letters and digits, with whether the script has no spaces."""
     for run in _pattern().finditer(folded(text)):
         yield run[0], run.lastgroup == "unspaced"
 
 
 def folded(text: str) -> str:
-    """Return a text without case, accents, and the forms that only look different.
-
-    Traditional Chinese characters are one with the simplified ones.
-    """
+    """Return a text without case, accents, compatibility forms and traditional characters."""
     if text.isascii():
         return text.lower()
     apart = unicodedata.normalize("NFKD", text)
@@ -112,7 +110,7 @@ def folded(text: str) -> str:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    # Letters of many scripts carry marks, which are no word characters to Python.
+    # Marks belong to the letters of many scripts but are not word characters to Python.
     marks = re.escape("".join(_marks()))
     return re.compile(f"(?P<unspaced>[{_UNSPACED}]+)|(?:(?![{_UNSPACED}])[\\w{marks}])+")
 
@@ -124,22 +122,21 @@ def _marks() -> Iterator[str]:
 
 
 def simplified(text: str) -> str:
-    """Return *text* with every traditional character as its simplified form, each one for one.
+    """Return *text* with traditional characters replaced by simplified ones, one for one.
 
-    By the tables of OpenCC (Apache-2.0), a character at a time: whole words decide more finely there (乾
-    stays in 乾坤), but then a word in a query and the same word in a text could differ by what stands
-    beside them.
+    By OpenCC's tables (Apache-2.0), single characters only: OpenCC decides some by whole words (乾 stays in
+    乾坤), but then a word in a query could differ from the same word in a text by what follows it.
     """
     return text.translate(_table()) if not text.isascii() and _HAN.search(text) else text
 
 
 @cache
 def _table() -> dict[int, str]:
-    """Build the table, 0.1 s: only who searches or indexes Chinese waits for it."""
+    """Build the table; takes 0.1 s, only when Chinese is searched or indexed."""
     import opencc  # noqa: PLC0415 - takes 30 ms to load
 
     characters = [chr(number) for first, last in _BLOCKS for number in range(first, last + 1)]
-    # A line each, so that no two of them make a word.
+    # One per line, so that no two form a word.
     forms = opencc.OpenCC("t2s").convert("\n".join(characters)).split("\n")
     pairs = zip(characters, forms, strict=True)
     return {ord(one): form for one, form in pairs if one != form and len(form) == 1}

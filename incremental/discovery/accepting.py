@@ -1,4 +1,4 @@
-"""What a user's word on proposed sites does: accepted sites are watched, from the hubs found on them."""
+"""The user's decisions on proposed sites: accepted ones are watched, with the hubs found on them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMED_AT_MOST = 20
 
 
 def proposals_named(store: Store, topic_id: int, sites: Sequence[str]) -> list[ProposalRow]:
-    """Return the proposals of a topic for these sites, whatever was said of them so far.
+    """Return a topic's proposals for these sites, decided or not.
 
     Raises:
         NotFoundError: a site was never proposed; names some that were.
@@ -35,7 +35,7 @@ def proposals_named(store: Store, topic_id: int, sites: Sequence[str]) -> list[P
 def accept_sites(
     store: Store, chosen: Sequence[ProposalRow], *, topic: str, now: float
 ) -> list[int]:
-    """Watch the sites of proposals; return their ids. One that is watched already stays as it is."""
+    """Watch the proposed sites; return their ids. Sites already watched are unchanged."""
     ids = []
     for one in chosen:
         pages = json.loads(one.pages)
@@ -63,5 +63,5 @@ def accept_sites(
 
 
 def reject_sites(store: Store, chosen: Sequence[ProposalRow], *, now: float) -> None:
-    """Turn sites down: they are not proposed again, and pages like theirs rank lower from now on."""
+    """Reject sites: they are not proposed again, and pages like theirs rank lower."""
     store.discovery.decide([one.id for one in chosen], ProposalState.REJECTED, now=now)

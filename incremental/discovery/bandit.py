@@ -1,13 +1,13 @@
-"""Which way of finding pages is tried next: UCB1 over the operators (paper 001, section 4.2).
+"""The choice of the next operator: UCB1 (paper 001, section 4.2).
 
 ::
 
     score(op) = mean reward of its rounds + sqrt(2 ln n / n_op)          formula (11)
 
-n counts the pages that all operators returned so far, n_op those of this one: the text of section 4.2.
-(The paper's algorithm 3 passes other counts, the length of the last list and its growth, which forget
-all rounds but one.) The reward of a round is the mean over the pages it returned of how far up they
-stand in the list of everything found, formulas (9) and (10)::
+n counts the pages returned by all operators, n_op those of this one, as in the text of section 4.2. (The
+paper's algorithm 3 passes other counts, the length of the last list and its growth, which forget all rounds
+but one.) A round's reward is the mean, over its pages, of their height in the list of everything found,
+formulas (9) and (10)::
 
     reward = 1/k * sum of (1 - position / length) * I
     I = 0 for a page seen in an earlier round, or in the tail of the list, else 1
@@ -20,51 +20,51 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-# Our reading of "the tail": the last fifth of the ranked list.
+# Our reading of the paper's "tail": the last fifth of the ranked list.
 TAIL_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """What one operator did so far."""
+    """What one operator has done."""
 
     rounds: int = 0
     pages: int = 0
-    """Returned in all its rounds."""
+    """Returned in all rounds."""
     total_reward: float = 0.0
 
     @property
     def mean_reward(self) -> float:
-        """Mean over its rounds, 0 before the first."""
+        """Mean over its rounds; 0 before the first."""
         return self.total_reward / self.rounds if self.rounds else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Bandit:
-    """The operators with what they did; their order decides between equals."""
+    """The operators and their results; order breaks ties."""
 
     arms: Mapping[str, Arm]
 
     @classmethod
     def over(cls, operators: Sequence[str]) -> Bandit:
-        """Begin with operators that did nothing yet."""
+        """Begin with untried operators."""
         return cls({name: Arm() for name in operators})
 
     def scores(self) -> dict[str, float]:
-        """Return formula (11) for each operator; infinite before its first round."""
+        """Return formula (11) per operator; infinite before its first round."""
         pages = sum(arm.pages for arm in self.arms.values())
         return {name: _score(arm, pages) for name, arm in self.arms.items()}
 
     def choose(self, available: Collection[str] | None = None) -> str | None:
-        """Return the operator with the highest score among *available* (None = all); None for none."""
+        """Return the operator with the highest score among *available* (None = all), or None."""
         scores = self.scores()
         names = [name for name in scores if available is None or name in available]
         return max(names, key=scores.__getitem__, default=None)
 
     def rewarded(self, operator: str, *, reward: float, pages: int) -> Bandit:
-        """Count a round of *operator* that returned *pages*.
+        """Add a round of *operator* that returned *pages*.
 
-        None count as one: otherwise the bonus of an operator that finds nothing would not shrink.
+        0 pages count as 1: otherwise the bonus of an operator that finds nothing would not shrink.
         """
         arm = self.arms[operator]
         arm = replace(
@@ -81,7 +81,7 @@ class Bandit:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any], operators: Sequence[str]) -> Bandit:
-        """Read what :meth:`to_json` gave; an operator that is not in it begins again."""
+        """Restore from :meth:`to_json`; missing operators start untried."""
         return cls({name: Arm(*stored[name]) if name in stored else Arm() for name in operators})
 
 
@@ -94,8 +94,8 @@ def _score(arm: Arm, pages: int) -> float:
 def page_reward(ranked: Sequence[str], returned: Collection[str], seen: Collection[str]) -> float:
     """Return the reward of a round, 0 to 1, by formulas (9) and (10).
 
-    *ranked* are all pages so far, best first; *returned* those of this round, *seen* of earlier ones. A page
-    that is not in the list counts as in its tail.
+    *ranked* are all pages so far, best first; *returned* those of this round, *seen* of earlier ones. Pages
+    missing from the list count as its tail.
     """
     if not returned:
         return 0.0
@@ -115,9 +115,9 @@ def site_reward(
     returned: Collection[str],
     seen: Collection[str],
 ) -> float:
-    """Return the same by *sites*: only the best page of a host not seen before earns (our variant).
+    """Return the reward by *sites*: only the best page of a new host counts (our variant).
 
-    *hosts* gives the host of each page.
+    *hosts* gives each page's host.
     """
     known = {hosts[page] for page in seen if page in hosts}
     best: list[str] = []

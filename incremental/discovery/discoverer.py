@@ -1,4 +1,4 @@
-"""Looking for further sites of a topic: a bounded run that goes on after a kill (paper 001).
+"""A bounded, resumable search for further sites of a topic (paper 001).
 
 ::
 
@@ -6,7 +6,7 @@
                           ▲   │                        │
                    rank ──┘   └── after each round: one transaction, then proposals
 
-Pages of watched sites are taken from the cache alone: what is looked for are other sites.
+Pages of watched sites come from the cache only: other sites are wanted.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ from store import Store
 from store.discovery import NewProposal, ReadPage, RoundRecord, RoundRow, RunRow
 from store.topic_values import TopicRow
 
-# For a host or a provider; what is owed longer than that is left out.
+# For a host or a provider; longer waits skip it.
 LONGEST_WAIT_SECONDS = 120.0
 TERMS = 12
-# Of a page's text, read for how its words are written.
+# Characters of a page's text used to learn written word forms.
 WORDED_CHARS = 20_000
-# Operator of the pages that a run begins from.
+# Operator name of a run's seeds.
 SEED = "example"
 LINKERS_PER_PAGE = 50
 
 Progress = Callable[[RunRow, Round, int], None]
-"""Called after each round with the run, the round and the number of pages read so far."""
+"""Called after each round with the run, the round and the number of pages read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Dependencies:
     provider: SearchProvider
     now: Callable[[], float]
     pause: Callable[[float], None]
-    """Waits so many seconds; a test moves its clock."""
+    """Waits this many seconds; tests advance their clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class _Read:
 
 
 class Discoverer:
-    """Carries out runs of one topic. Reads through the one egress, writes the store."""
+    """Runs discovery for one topic; fetches through the one egress and writes the store."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class Discoverer:
         ]
         if model is None or not examples:
             raise InputError(
-                "topic", topic.name, "needs at least one example page that was read; see topic show"
+                "topic", topic.name, "needs at least one example page with text; see topic show"
             )
         self._store = store
         self._settings = settings
@@ -140,9 +140,9 @@ class Discoverer:
         progress: Progress | None = None,
         stop: Callable[[], bool] = lambda: False,
     ) -> RunRow:
-        """Take up the run that was cut off, else begin one; return it as it ended.
+        """Resume the interrupted run or begin one; return it as it ended.
 
-        *stop* is asked between rounds; what it stops the next call takes up.
+        *stop* is checked between rounds; the next call resumes.
         """
         now = self._dependencies.now
         row = self._store.discovery.unfinished(self._topic.id)
@@ -186,7 +186,7 @@ class Discoverer:
                 self._rank_in(row.url)
 
     def _read_seeds(self) -> None:
-        """Learn what the examples link to: of their text only the words were kept."""
+        """Learn the links of the examples, whose stored text lacks them."""
         for url in [seed.url for seed in self._seeds]:
             if not self._pages[url].known.links and self._cached(url) is None and self._waited(url):
                 page, body, kind = self._asked(url)
@@ -220,7 +220,7 @@ class Discoverer:
         pages: int,
         progress: Progress | None,
     ) -> str:
-        """Do one round; return why the run is over, empty while it is not."""
+        """Run one round; return why the run ended, empty if it has not."""
         state = exploration.state
         if state.rounds >= rounds:
             return "the one round is done" if rounds == 1 else f"all {rounds} rounds are done"
@@ -229,7 +229,7 @@ class Discoverer:
             return "the one page is read" if pages == 1 else f"all {pages} pages are read"
         done = exploration.step(left)
         if done is None:
-            return "nothing more was found by any operator"
+            return "no operator found anything more"
         self._record(run_id, done, exploration)
         run = self._store.discovery.run(run_id)
         if progress is not None and run is not None:
@@ -257,7 +257,13 @@ class Discoverer:
         row = RoundRow(
             number=done.number,
             operator=done.operator,
-            scores=json.dumps({name: _number(score) for name, score in done.scores.items()}),
+            # JSON has no infinity, the score of an untried operator.
+            scores=json.dumps(
+                {
+                    name: round(one, 4) if math.isfinite(one) else None
+                    for name, one in done.scores.items()
+                }
+            ),
             asked=done.asked,
             found=len(done.found),
             sites=len({_site_of(one.url) for one in done.found} - before),
@@ -305,7 +311,7 @@ class Discoverer:
         return [url for url in ranked if url in wanted]
 
     def _who_links(self, url: str, count: int) -> Sequence[str]:
-        """Return pages that link to *url*: those that runs read, and hubs of watched sites."""
+        """Return pages that link to *url*, among pages runs fetched and hubs of watched sites."""
         found = self._linkers.get(url, [])[:count]
         rest = count - len(found)
         return [*found, *self._store.discovery.linkers(self._topic.id, url, limit=rest)][:count]
@@ -331,7 +337,7 @@ class Discoverer:
         return self._taken(url, page, topic_text(page, body, kind))
 
     def _asked(self, url: str) -> tuple[Page | None, bytes, str]:
-        """Fetch a page; return it with its body and the kind that was promised."""
+        """Fetch a page; return it with its body and content type."""
         now = self._dependencies.now()
         response = fetch_once(self._store, self._settings, url, self._dependencies.fetch, now=now)
         if response.status is not FetchStatus.FETCHED:
@@ -341,7 +347,7 @@ class Discoverer:
         return page, body, kind
 
     def _waited(self, url: str) -> bool:
-        """Wait for the pause that the host is owed; False when that is too long."""
+        """Wait for the host's politeness delay; False if that is too long."""
         gate = HostGate(self._store, self._settings)
         wait = gate.allowed_at(url) - self._dependencies.now()
         if wait > LONGEST_WAIT_SECONDS:
@@ -391,10 +397,6 @@ class Discoverer:
         read = self._pages[url]
         targets = [link.url for link in read.known.links]
         self._ranking.add(url, weighted_terms(read.text), targets)
-
-
-def _number(score: float) -> float | None:
-    return round(score, 4) if math.isfinite(score) else None
 
 
 def _site_of(url: str) -> str:

@@ -1,4 +1,4 @@
-"""A bounded search for pages like the seeds, round by round (paper 001, algorithm 1).
+"""A bounded search for pages like the seeds, in rounds (paper 001, algorithm 1).
 
 ::
 
@@ -6,9 +6,9 @@
       ▲          (bandit)             (new ones)      (caller)            │ (caller)
       └───────────── the best that it has not begun from ◄── reward ◄─────┘
 
-What differs from the paper: pages that were seen are not fetched again; an operator does not begin twice
-from one page, which would find the same; and one that found nothing rests, each time longer. State is
-plain, so a run goes on after a kill.
+Unlike the paper, pages are not fetched twice, an operator does not start twice from one page, which would
+find the same, and one that found nothing cools down, each time longer. State is plain, so that runs can be
+resumed.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from incremental.discovery.bandit import Bandit, page_reward, site_reward
 from incremental.discovery.operators import Asked, Candidate, KnownPage, Operator
 
 PAGES_PER_ROUND = 20
-# Times that an operator is called to fill one round: rewards of rounds as long can be compared.
+# Calls of an operator per round, so that rewards of rounds are comparable.
 CALLS_PER_ROUND = 3
-# Candidates of one operator that wait to be read; the weakest are dropped.
+# Unread candidates kept per operator; the weakest are dropped.
 MAX_BACKLOG = 1_000
-# Rounds that an operator rests after its first round without a candidate.
+# Rounds an operator is skipped after its first empty round.
 FIRST_COOLDOWN = 2
-# Rounds without a candidate, in a row, after which an operator is over until others found more.
+# Consecutive empty rounds after which an operator waits until others find more.
 EMPTY_ROUNDS = 10
 
 Read = Callable[[Sequence[str]], Sequence[KnownPage]]
 Rank = Callable[[Sequence[str]], Sequence[str]]
-"""Orders addresses of pages that were read, the most relevant first."""
+"""Ranks URLs of read pages, most relevant first."""
 Choose = Callable[[Bandit, Sequence[str]], str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Find:
-    """A page that a run read."""
+    """A page that a run fetched."""
 
     url: str
     operator: str
@@ -51,22 +51,22 @@ class Find:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one round did."""
+    """The outcome of one round."""
 
     number: int
     operator: str
     scores: Mapping[str, float]
-    """Of all operators when it was chosen; infinite = never tried."""
+    """Of all operators when it was chosen; infinite = untried."""
     asked: int
-    """Candidates that were to be read."""
+    """Candidates to fetch."""
     found: tuple[Find, ...]
-    """Those that could be."""
+    """Candidates fetched."""
     reward: float
 
 
 @dataclass(frozen=True, slots=True)
 class Cooldown:
-    """For how many rounds an operator is passed over: each time twice as long as the time before."""
+    """How many rounds an operator is skipped: twice as long each time."""
 
     until: int
     rounds: int
@@ -74,22 +74,22 @@ class Cooldown:
 
 @dataclass(slots=True)
 class ExplorationState:
-    """What a run did so far, as it is stored."""
+    """The state of a run, as stored."""
 
     bandit: Bandit
     asked: Asked = field(default_factory=Asked)
     finds: list[Find] = field(default_factory=list)
     tried: dict[str, None] = field(default_factory=dict)
-    """Every address that was asked for, whether or not it could be read."""
+    """Every URL attempted."""
     begun: dict[str, dict[str, None]] = field(default_factory=dict)
-    """By operator, the pages that it began from."""
+    """Pages each operator started from."""
     backlog: dict[str, dict[str, Candidate]] = field(default_factory=dict)
-    """By operator, what it found and nobody read yet."""
+    """Unread candidates by operator."""
     rounds: int = 0
     empty: dict[str, int] = field(default_factory=dict)
-    """By operator, rounds without a candidate since any operator found one."""
+    """Empty rounds per operator since any operator found candidates."""
     cooldowns: dict[str, Cooldown] = field(default_factory=dict)
-    """Operators that found nothing when they were chosen last. Not stored, like *empty*."""
+    """Operators whose latest round was empty. Not stored, like *empty*."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
@@ -109,7 +109,7 @@ class ExplorationState:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any], names: Sequence[str]) -> ExplorationState:
-        """Read what :meth:`to_json` gave."""
+        """Restore from :meth:`to_json`."""
         backlog: dict[str, dict[str, Candidate]] = {}
         for fields in stored["backlog"]:
             one = Candidate(*fields)
@@ -126,7 +126,7 @@ class ExplorationState:
 
 
 class Exploration:
-    """A run. *seeds* are pages of the topic that were read; *sites* rewards new hosts, not pages."""
+    """A run. *seeds* are fetched pages of the topic; *sites* rewards new hosts instead of pages."""
 
     def __init__(  # noqa: PLR0913 - the parts of a round
         self,
@@ -154,7 +154,7 @@ class Exploration:
         self._pages |= {page.url: page for page in read(found)}
 
     def step(self, most: int) -> Round | None:
-        """Do one round that reads up to *most* pages; None when no operator finds anything more."""
+        """Run one round of up to *most* pages; None when no operator finds more."""
         state = self.state
         while True:
             scores = state.bandit.scores()
@@ -171,7 +171,7 @@ class Exploration:
         return self._settle(name, scores, candidates)
 
     def _open(self) -> list[str]:
-        """Return the operators that may be chosen; those that rest only when there are no others."""
+        """Return the operators to choose from; those cooling down only if there are no others."""
         state = self.state
         names = [name for name in self._operators if state.empty.get(name, 0) < EMPTY_ROUNDS]
         cooldowns = state.cooldowns
@@ -181,7 +181,7 @@ class Exploration:
         return awake or names
 
     def ranked(self) -> list[str]:
-        """Return all pages of the run that could be read, seeds included, best first."""
+        """Return all read pages of the run, seeds included, best first."""
         if len(self._order) != len(self._pages):
             self._order = list(self._rank(list(self._pages)))
         return self._order
@@ -236,7 +236,7 @@ class Exploration:
         returned = {page.url for page in pages}
         reward = self._reward(returned, seen)
         state.bandit = state.bandit.rewarded(name, reward=reward, pages=len(candidates))
-        # What was found may give those that had run dry something to begin from.
+        # New pages may give exhausted operators something to start from.
         state.empty = {} if finds else state.empty
         return Round(state.rounds, name, scores, len(candidates), finds, reward)
 

@@ -1,12 +1,12 @@
-"""The nightly round of discovery: for each topic, within its own budget, beside the crawler.
+"""Nightly discovery: a run for each topic, within its own budget, beside the crawler.
 
 ::
 
-    step(now) ── a day since the last? ── a thread of its own: one run for each ready topic
-        └ later, when that thread is through: say what came of it
+    step(now) ── a day since the last? ── in its own thread: one run per ready topic
+        └ later, when the thread has finished: log the outcome
 
-The thread has a connection of its own and writes as any command does. A run that is cut off, or was begun
-by hand with more pages than a night has, goes on the next night.
+The thread has its own connection and writes as commands do. Interrupted runs, and runs begun by hand with
+more pages than a night has, continue the next night.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Make = Callable[[TopicRow], "AbstractContextManager[Discoverer]"]
 
 
 class NightlyDiscovery:
-    """The step. One thread calls it; *make* is called in the thread of the run."""
+    """The nightly step, for one thread; *make* is called in the run's thread."""
 
     def __init__(
         self, store: Store, pages: int, make: Make, *, start: Start = start_thread
@@ -48,9 +48,9 @@ class NightlyDiscovery:
         self._next_at: float | None = None
 
     def step(self, now: float) -> float:
-        """Begin the night's round when it is due; return when to call again (unix seconds).
+        """Begin nightly discovery if due; return when to call again (unix seconds).
 
-        The first is due a day after the last run of any process or, without one, after a topic was added.
+        The first is due a day after any process's last run or, without one, after a topic was added.
         """
         if self._next_at is None:
             self._next_at = min(self._last_at(now), now) + DAY
@@ -79,7 +79,7 @@ class NightlyDiscovery:
         done: list[Round] = []
 
         def is_over() -> bool:
-            # A run that is taken up may have been given more than a night has.
+            # A resumed run may have a larger budget than a night.
             read = sum(len(one.found) for one in done)
             return read >= self._pages or len(done) >= ROUNDS_PER_NIGHT
 
@@ -95,5 +95,5 @@ class NightlyDiscovery:
             logger.warning("topic %s: %s", topic.name, error)
             return
         found = len(self._store.discovery.proposals(topic.id))
-        why = run.why or "goes on the next night"
-        logger.info("topic %s: %s; sites proposed: %d", topic.name, why, found)
+        why = run.why or "continues the next night"
+        logger.info("topic %s: %s; %d sites proposed", topic.name, why, found)

@@ -1,14 +1,14 @@
-"""Four ways to find pages from pages (paper 001, section 4.2), behind one small protocol.
+"""Four ways to find pages from pages (paper 001, section 4.2), behind one protocol.
 
 ::
 
     forward    seeds -> their links
-    backward   seeds -> who links there (our own graph, a provider that offers it) -> their links
-    keyword    topic's words, then pairs of each seed's words -> short queries, none asked twice -> provider
-    related    seeds -> the provider's related operator, or a query of the page's own top terms
+    backward   seeds -> pages that link to them (our own graph, a provider) -> their links
+    keyword    the topic's words, then pairs of each seed's words -> short, new queries -> provider
+    related    seeds -> the provider's related operator, or a query of a page's top terms
 
-An operator returns candidates, best first by its own evidence: pages to fetch, not pages found
-relevant. What it needs of the world it is handed as :class:`Sources`.
+Operators return candidates to fetch, best first by their own evidence, not pages judged relevant. They
+reach the world through :class:`Sources`.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from incremental.discovery.search_provider import (
 )
 from incremental.discovery.wording import Wording
 
-# Operators that are there only with a search provider.
+# Operators that need a search provider.
 SEARCHING = ("keyword", "related")
-# Links read of one page.
+# Links read per page.
 MAX_LINKS = 500
-# Known of one page that are looked through for one that was not followed yet.
+# Known linkers of a page searched for one not followed yet.
 MAX_LINKERS = 50
 LINKERS_PER_SEED = 5
 HUBS_PER_ROUND = 5
@@ -41,21 +41,21 @@ QUERIES_PER_ROUND = 5
 # Short queries with few results find more relevant pages than long lists (paper 001, section 2.1).
 RESULTS_PER_QUERY = 10
 QUERY_TERMS = 4
-# Of a page, the weightiest, from which a question's pair is taken.
+# Heaviest words of a page, from which a query's pair is taken.
 SEED_WORDS = 8
-# Of the seeds that keyword search is given: those whose words say what the topic's words are.
+# Best share of keyword search's seeds, whose words are taken for the topic's.
 HEAD_SHARE = 0.4
 MIN_HEAD = 20
-# Results of one question among the head, from which on its next page of results is asked for.
+# Results of a query among the head from which on its next result page is worth a request.
 PAYING_RESULTS = 2
 MAX_RESULT_PAGES = 5
-# Queries remembered, so that none is asked twice.
+# Queries remembered, so that none is repeated.
 MAX_ASKED = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class OutLink:
-    """A link of a page that was read."""
+    """A link of a fetched page."""
 
     url: str
     anchor: str = ""
@@ -64,60 +64,60 @@ class OutLink:
 
 @dataclass(frozen=True, slots=True)
 class KnownPage:
-    """A page that was read: where an operator begins."""
+    """A fetched page that operators start from."""
 
     url: str
     title: str = ""
     keywords: tuple[str, ...] = ()
-    """Of its meta description and key words, the weightiest first (less noise than the text has)."""
+    """Heaviest words of its meta description and key words, which have less noise than its text."""
     terms: tuple[str, ...] = ()
-    """The weightiest terms of its text."""
+    """Heaviest terms of its text."""
     text: str = ""
-    """What it says: how its terms, which are stems, are written."""
+    """Its text, for the written forms of its terms, which are stems."""
     links: tuple[OutLink, ...] = ()
     via: str = ""
-    """What led to it: a page, or the query that found it; empty for an example."""
+    """The page or query that led to it; empty for an example."""
     worth: float = 1.0
-    """How far up it stands among all that was read: 1 = first, towards 0 = last."""
+    """Its rank among all read pages: 1 = first, towards 0 = last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A page to fetch, and why."""
+    """A page to fetch, and its evidence."""
 
     url: str
     operator: str
     via: str = ""
-    """The page that links to it, or the query that found it."""
+    """The page that links to it, or the query."""
     evidence: float = 0.0
-    """Larger is better; comparable within one answer only."""
+    """Higher is better; comparable within one result only."""
     text: str = ""
-    """Anchor, or title and snippet: all that is known of it before it is fetched."""
+    """Anchor, or title and snippet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What operators may ask of the world."""
+    """What operators can query."""
 
     linkers: Callable[[str, int], Sequence[str]]
-    """Addresses of pages of our own link graph that link to a URL."""
+    """Pages in our own link graph that link to a URL."""
     read: Callable[[Sequence[str]], Sequence[KnownPage]]
-    """Fetch pages, or take them from the cache; what cannot be read is missing."""
+    """Fetches pages or takes them from the cache; unreadable ones are missing."""
     provider: SearchProvider = field(default_factory=NoProvider)
 
 
 @dataclass(slots=True)
 class Asked:
-    """Queries that were asked; it outlives a round and a restart."""
+    """Queries already sent; survives rounds and restarts."""
 
     queries: dict[str, None] = field(default_factory=dict)
 
     def knows(self, query: str, page: int = 1) -> bool:
-        """Return whether that page of the results of *query* was asked for; words have no order."""
+        """Return whether this result page of *query* was requested; word order is ignored."""
         return _key(query, page) in self.queries
 
     def first_time(self, query: str, page: int = 1) -> bool:
-        """Return whether *query* was not asked before, and remember it."""
+        """Return whether *query* is new, and remember it."""
         if self.knows(query, page):
             return False
         self.queries[_key(query, page)] = None
@@ -126,7 +126,7 @@ class Asked:
         return True
 
     def take_back(self) -> None:
-        """Forget the last query: it was not answered, so it may be asked again."""
+        """Forget the last query, which failed and may be repeated."""
         self.queries.popitem()
 
 
@@ -140,22 +140,22 @@ class Operator(Protocol):
 
     name: str
     costly: bool
-    """Whether it asks others: then what it found is read before it is asked again."""
+    """Uses a provider: its candidates are read before it is called again."""
     seeds: int
-    """Pages that it begins from in a round, each once."""
+    """Pages to start from in a round, each once."""
     share: float
-    """Above 0: it remembers what it began from, and is given this share of all pages each time, the
-    best, yet at least *seeds*."""
+    """If above 0, it remembers what it started from and each time gets this best share of all pages, at
+    least *seeds*."""
 
     def pages(
         self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
     ) -> list[Candidate]:
-        """Return up to *count* candidates, best first; none that is a seed or was *seen*."""
+        """Return up to *count* new candidates, best first."""
         ...
 
 
 class Forward:
-    """Follow the links of the seeds, those first that speak the topic's words."""
+    """Follow the links of seeds, those with the topic's words first."""
 
     name = "forward"
     costly = False
@@ -168,13 +168,13 @@ class Forward:
     def pages(
         self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
     ) -> list[Candidate]:
-        """Return the links of *seeds* by how many of them link there and whether words agree."""
+        """Return links of *seeds*, by number of seeds that link there and matching words."""
         words = self._words | {word.lower() for seed in seeds for word in seed.keywords[:10]}
         return _best(_followed(seeds, words, self.name), seeds, count, seen)
 
 
 class Backward:
-    """Find who links to the seeds, and follow the links of those: they may be the topic's hubs."""
+    """Find pages that link to the seeds, possible hubs of the topic, and follow their links."""
 
     name = "backward"
     costly = True
@@ -189,7 +189,7 @@ class Backward:
     def pages(
         self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
     ) -> list[Candidate]:
-        """Return the hubs that link to *seeds*, and what else they link to; each hub serves once."""
+        """Return the hubs that link to *seeds*, and their other links; each hub is used once."""
         hubs = self._hubs(seeds)
         read = self._sources.read(list(hubs))
         words = self._words | {word.lower() for seed in seeds for word in seed.keywords[:10]}
@@ -201,7 +201,7 @@ class Backward:
         return _best(found, seeds, count, seen)
 
     def _hubs(self, seeds: Sequence[KnownPage]) -> dict[str, tuple[int, str]]:
-        """Return pages that link to most *seeds*: to how many, and to which first."""
+        """Return the pages that link to most *seeds*, with how many and the first."""
         shown: Counter[str] = Counter()
         first: dict[str, str] = {}
         for seed in seeds:
@@ -222,7 +222,7 @@ class Backward:
 
 
 class _Searching(ABC):
-    """Asks a search provider a few questions a round; one that was not answered may be asked again."""
+    """Sends a few queries per round to a search provider; failed ones may be repeated."""
 
     name = ""
 
@@ -233,12 +233,12 @@ class _Searching(ABC):
 
     @abstractmethod
     def _questions(self, seeds: Sequence[KnownPage]) -> Iterator[_Question]:
-        """Yield questions that were never asked, the most promising first."""
+        """Yield new queries, most promising first."""
 
     def pages(
         self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
     ) -> list[Candidate]:
-        """Return what the provider has for up to five questions."""
+        """Return the provider's results for up to five queries."""
         found: list[Candidate] = []
         for via, ask in islice(self._questions(seeds), QUERIES_PER_ROUND):
             answer = ask()
@@ -252,14 +252,14 @@ class _Searching(ABC):
 
 
 _Question = tuple[str, Callable[[], SearchAnswer]]
-"""What led to it (a query, or the page that it is about), and the question."""
+"""What led to it (a query, or the page it is about), and the query."""
 
 
 class Keyword(_Searching):
-    """Ask short questions, each of other words, and more of those that paid.
+    """Send short queries with different words, and further result pages of those that paid off.
 
-    Questions that share words get the same first results, so only the first is of the topic's own; the
-    others are a pair of words of one good page: those that most good pages have.
+    Queries that share words get the same first results, so only the first uses the topic's own words; each
+    other is a pair of words of one good page, those that most good pages have.
     """
 
     name = "keyword"
@@ -281,7 +281,7 @@ class Keyword(_Searching):
                 yield query, partial(self._provider.search, query, RESULTS_PER_QUERY, page)
 
     def _deeper(self, head: Sequence[KnownPage]) -> Iterator[tuple[str, int]]:
-        """Yield the next page of results of questions that found several good pages."""
+        """Yield the next result page of queries that found several good pages."""
         paid = Counter(page.via for page in head if page.via and self._asked.knows(page.via))
         for query, good in paid.most_common():
             following = range(2, MAX_RESULT_PAGES + 1)
@@ -290,7 +290,7 @@ class Keyword(_Searching):
                 yield query, page
 
     def _queries(self, seeds: Sequence[KnownPage], head: Sequence[KnownPage]) -> Iterator[str]:
-        """Yield a pair of words of each seed, then the titles."""
+        """Yield a pair of words per seed, then titles."""
         said = Counter(word for page in head for word in dict.fromkeys(_words(page)))
         for seed in seeds:
             _learn(self._wording, [seed])
@@ -300,7 +300,7 @@ class Keyword(_Searching):
 
 
 class Related(_Searching):
-    """Ask for pages like the seeds: by the provider's operator, and by words where it has none."""
+    """Search for pages like the seeds: by the provider's operator, or else by words."""
 
     name = "related"
     costly = True
@@ -325,7 +325,7 @@ class Related(_Searching):
 def operators(
     sources: Sources, words: Sequence[str], description: str, asked: Asked
 ) -> dict[str, Operator]:
-    """Return all operators by name: those that search are there only with a provider."""
+    """Return all operators by name; searching ones only with a provider."""
     found: list[Operator] = [Forward(words), Backward(sources, words, asked)]
     if not isinstance(sources.provider, NoProvider):
         wording = Wording()
@@ -337,12 +337,12 @@ def operators(
 
 
 def _words(page: KnownPage) -> tuple[str, ...]:
-    """Return the key words of a page; of one that names none, its weightiest terms."""
+    """Return a page's key words, or its heaviest terms if it has none."""
     return page.keywords or page.terms
 
 
 def _learn(wording: Wording, pages: Iterable[KnownPage]) -> None:
-    """Learn the words of pages: titles, texts, and anchors, which are the text of a hub."""
+    """Learn word forms from titles, texts, and anchors, which are the text of a hub."""
     for page in pages:
         anchors = (link.anchor for link in page.links[:MAX_LINKS])
         wording.learn(page.url, chain([page.title, page.text], anchors))
@@ -351,7 +351,7 @@ def _learn(wording: Wording, pages: Iterable[KnownPage]) -> None:
 def _followed(
     pages: Sequence[KnownPage], words: frozenset[str] | set[str], name: str
 ) -> Iterable[Candidate]:
-    """Yield links: a point for each, and one for each word that it speaks, times what the page is worth."""
+    """Yield links, with a point each plus one per matching word, times their page's worth."""
     for page in pages:
         for link in dict.fromkeys(page.links[:MAX_LINKS]):
             spoken = f"{link.anchor} {link.around}".lower()
@@ -367,7 +367,7 @@ def _best(
     count: int,
     seen: Collection[str],
 ) -> list[Candidate]:
-    """Return the best *count* new addresses, evidence added up; of equals the one found first."""
+    """Return the best *count* new URLs with evidence summed; ties go to the first found."""
     known = {seed.url for seed in seeds}
     evidence: defaultdict[str, float] = defaultdict(float)
     first: dict[str, Candidate] = {}

@@ -1,7 +1,7 @@
-"""From pages that were read to sites that are worth watching. Pure.
+"""From fetched pages to sites worth watching. Pure.
 
-A site's score is the sum of the scores of its best pages, so that one lucky page says less than three
-good ones, and a large site no more than a small one: the best five count.
+A site's score is the sum of its five best page scores, so that one lucky page counts less than three good
+ones and large sites have no advantage.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LIKELY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class JudgedPage:
-    """A page that was read, with what the topic makes of it."""
+    """A fetched page with its topic score."""
 
     url: str
     host: str
@@ -33,14 +33,14 @@ class JudgedPage:
 
 @dataclass(frozen=True, slots=True)
 class SiteProposal:
-    """A site to offer, with its evidence."""
+    """A site to propose, with its evidence."""
 
     host: str
     score: float
     pages: tuple[tuple[str, str, float], ...]
-    """URL, title and score, the best first."""
+    """URL, title and score, best first."""
     hubs: tuple[tuple[str, float], ...]
-    """URL and probability of being a hub, the likeliest first."""
+    """URL and hub probability, likeliest first."""
     why: str
 
 
@@ -51,9 +51,9 @@ def propose(
     site_of: Callable[[str], str],
     hub_scores: Callable[[Mapping[str, str]], Mapping[str, float]],
 ) -> list[SiteProposal]:
-    """Return the sites of relevant pages that are not *watched*, the best first.
+    """Return the sites of relevant pages that are not *watched*, best first.
 
-    *hub_scores* gives the probability of being a hub for URLs with their anchors.
+    *hub_scores* gives hub probabilities for URLs with their anchors.
     """
     by_site: dict[str, list[JudgedPage]] = {}
     for page in pages:

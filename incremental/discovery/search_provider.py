@@ -1,4 +1,4 @@
-"""What is asked of a search provider, and what it answers: plain values."""
+"""Queries to a search provider and their results: plain values."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ MAX_TEXT_CHARS = 500
 
 
 class SearchStatus(StrEnum):
-    """How a question to a provider ended."""
+    """How a query ended."""
 
     ANSWERED = "answered"
-    """With results, or truly without."""
+    """With results, or really without."""
     OFF = "off"
-    """No provider is set up, or this one does not offer what was asked."""
+    """No provider is configured, or it lacks this operator."""
     DENIED = "denied"
-    """The key is missing, wrong or not allowed this (401, 403)."""
+    """The key is missing, wrong or not sufficient (401, 403)."""
     RATE_LIMITED = "rate_limited"
     QUOTA_SPENT = "quota_spent"
-    """Our own limit: as many questions as the settings allow for today."""
+    """Our own daily limit from the settings."""
     NOT_UNDERSTOOD = "not_understood"
-    """It answered, but not with what its interface promises (a web page, other JSON)."""
+    """Not the promised format (a web page, other JSON)."""
     UNAVAILABLE = "unavailable"
-    """No answer: down, slow, no such host, not allowed to be asked."""
+    """No response: down, slow, no such host, not allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One page that a provider names. All of it is somebody's text."""
+    """A page found by a provider, with untrusted text."""
 
     url: str
     title: str = ""
@@ -41,45 +41,45 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """The results of one question, best first, or why there are none."""
+    """The results of a query, best first, or why there are none."""
 
     status: SearchStatus
     results: tuple[SearchResult, ...] = ()
     detail: str = ""
-    """For people: what went wrong and the way out, without the key."""
+    """What went wrong and the remedy, for display, without the key."""
     retry_after_seconds: float | None = None
 
 
 class SearchProvider(Protocol):
-    """Whatever finds pages by words. Each question costs one request."""
+    """Finds pages by words. Each query costs one request."""
 
     name: str
 
     def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
-        """Return up to *count* pages for *query*; *page* 2 are the *count* after those, and so on."""
+        """Return up to *count* pages for *query*; *page* 2 are the next *count*, and so on."""
         ...
 
     def related(self, _url: str, _count: int, /) -> SearchAnswer:
-        """Return pages like the one at a URL; OFF where there is no such operator, as in most."""
+        """Return pages like the one at a URL; OFF if there is no such operator, as in most."""
         return SearchAnswer(SearchStatus.OFF, detail=f"{self.name} has no related operator")
 
     def linkers(self, _url: str, _count: int, /) -> SearchAnswer:
-        """Return pages that link to a URL; OFF where there is no such operator, as in most."""
+        """Return pages that link to a URL; OFF if there is no such operator, as in most."""
         return SearchAnswer(SearchStatus.OFF, detail=f"{self.name} has no link operator")
 
 
 class NoProvider(SearchProvider):
-    """Stands where no search provider is set up: every question is OFF."""
+    """Used if no provider is configured: every query is OFF."""
 
     name = "none"
 
     def search(self, _query: str, _count: int, _page: int = 1, /) -> SearchAnswer:
-        """Say that it is off."""
+        """Return OFF."""
         return SearchAnswer(SearchStatus.OFF, detail="no search provider is set up")
 
 
 class Wrapped(SearchProvider, ABC):
-    """A provider each of whose questions is asked by way of :meth:`around`."""
+    """A provider whose queries go through :meth:`around`."""
 
     def __init__(self, provider: SearchProvider) -> None:
         self.name = provider.name
@@ -87,30 +87,30 @@ class Wrapped(SearchProvider, ABC):
 
     @abstractmethod
     def around(self, ask: Callable[[], SearchAnswer]) -> SearchAnswer:
-        """Ask, or not."""
+        """Send the query, or not."""
 
     def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
-        """Ask for pages by words."""
+        """Search by words."""
         return self.around(lambda: self._provider.search(query, count, page))
 
     def related(self, url: str, count: int, /) -> SearchAnswer:
-        """Ask for pages like one."""
+        """Search for pages like one."""
         return self.around(lambda: self._provider.related(url, count))
 
     def linkers(self, url: str, count: int, /) -> SearchAnswer:
-        """Ask for pages that link to one."""
+        """Search for pages that link to one."""
         return self.around(lambda: self._provider.linkers(url, count))
 
 
 class LoggingProvider(Wrapped):
-    """A provider whose troubles are written down, each with its detail, for people."""
+    """A provider that notes failures with their details."""
 
     def __init__(self, provider: SearchProvider, note: Callable[[str], object]) -> None:
         super().__init__(provider)
         self._note = note
 
     def around(self, ask: Callable[[], SearchAnswer]) -> SearchAnswer:
-        """Ask, and note what went wrong."""
+        """Send the query, and note a failure."""
         answer = ask()
         if answer.status not in (SearchStatus.ANSWERED, SearchStatus.OFF):
             words = answer.status.value.replace("_", " ")

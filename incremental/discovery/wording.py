@@ -1,4 +1,4 @@
-"""Questions in words as pages write them: terms are stems ("religi"), which search engines do not know.
+"""Queries in words as pages write them, because search engines do not know stems ("religi").
 
 ::
 
@@ -15,7 +15,7 @@ from classifier.topic.segmentation import written_words
 
 
 def written_forms(text: str) -> dict[str, Counter[str]]:
-    """Return how often each word of *text* occurs, in lower case, by its stem; no stop words."""
+    """Count the words of *text* in lower case by stem, without stop words."""
     forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for stem, word in written_words(text, language_of(text)):
         forms[stem][word] += 1
@@ -23,7 +23,7 @@ def written_forms(text: str) -> dict[str, Counter[str]]:
 
 
 class Wording:
-    """The words of the texts of one run; one stem is always asked for by one word."""
+    """The words in a run's texts; each stem is always written the same way."""
 
     def __init__(self) -> None:
         self._forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -31,14 +31,14 @@ class Wording:
         self._chosen: dict[str, str] = {}
 
     def learn(self, url: str, texts: Iterable[str]) -> None:
-        """Take in what the page at *url* says; a second time changes nothing."""
+        """Learn the words of the page at *url*, once."""
         if url not in self._learned:
             self._learned.add(url)
             for stem, words in written_forms(" ".join(texts)).items():
                 self._forms[stem].update(words)
 
     def question(self, terms: Iterable[str]) -> str:
-        """Return the commonest word of each stem; a term that no text wrote stays as it is."""
+        """Return the commonest word of each stem; unknown terms stay as they are."""
         return " ".join(self._word(term) for term in terms)
 
     def _word(self, term: str) -> str:

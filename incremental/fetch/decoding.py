@@ -1,14 +1,13 @@
-"""From bytes to text: header, byte order mark, meta, then detection - and none of them is trusted.
+"""From bytes to text: byte order mark, UTF-8, declarations, then detection. None is trusted alone.
 
 ::
 
-    byte order mark -> text in it
-    valid UTF-8     -> UTF-8, whatever was declared: other encodings are not valid UTF-8 by chance
-    declared        -> header or meta, if the body decodes under it but for a few broken characters;
-                       charsets that prove themselves by that first
-    detection       -> what bs4 makes of a sample: the detecting half of its UnicodeDammit, which
-                       asks charset-normalizer
-    windows-1252    -> always works; when declared, it stands against all but East Asian charsets
+    byte order mark  decides
+    valid UTF-8      UTF-8, whatever is declared: other encodings are not valid UTF-8 by chance
+    declared         in the header or a meta element, if the body decodes but for a few broken
+                     characters; self-validating charsets first
+    detection        by bs4's UnicodeDammit on a sample, which asks charset-normalizer
+    windows-1252     always decodes; if declared, only East Asian charsets override it
 
 Chinese pages cut titles in the middle of a character, so a strict decoder would refuse most of
 them; servers declare ISO-8859-1 by default, so a tolerant one would believe them.
@@ -26,12 +25,12 @@ from w3lib.encoding import read_bom
 _SAMPLE_BYTES = 32 * 1024
 _HEAD_BYTES = 8 * 1024
 _TRIAL_BYTES = 256 * 1024
-# The share of broken characters, among all outside ASCII, that a page of this charset may have.
+# Largest share of broken characters, among those outside ASCII, that a charset may leave.
 _MAX_DAMAGE = 0.03
 
 _MIN_PAIRED = 0.4
 _FALLBACK = "cp1252"
-# Under these a text of another charset hardly decodes: they prove themselves.
+# Text in other charsets hardly ever decodes as these.
 _MULTIBYTE = frozenset(
     {"utf-8", "gb18030", "big5hkscs", "cp932", "cp949", "euc_jp", "iso2022_jp", "iso2022_kr", "hz"}
 )
@@ -41,7 +40,7 @@ _SINGLE_BYTE = frozenset(
     | {f"iso8859-{part}" for part in (*range(2, 12), 13, 14, 15, 16)}
     | {"koi8-r", "koi8-u", "kz1048", "mac-roman", "mac-cyrillic"}
 )
-# What is declared -> what is meant: browsers read the larger set (WHATWG Encoding Standard).
+# Declared -> meant: browsers read the larger set (WHATWG Encoding Standard).
 _MEANT = {
     "ascii": _FALLBACK,
     "iso8859-1": _FALLBACK,
@@ -62,7 +61,7 @@ _MEANT = {
     "utf-8-sig": "utf-8",
 }
 _HEADER_LABEL = re.compile(r"charset\s*=\s*[\"']?\s*([^\s;,\"']+)", re.IGNORECASE)
-# Encodings in seven bits: valid ASCII, but not meant as such.
+# Seven-bit encodings: valid ASCII, but with escape sequences.
 _ESCAPED = re.compile(rb"\x1b[$(]|~\{")
 _HIGH_BYTE = re.compile(rb"[\x80-\xff]")
 _HIGH_RUN = re.compile(rb"[\x80-\xff]{2,}")
@@ -70,11 +69,10 @@ _OUTSIDE_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 def decode_body(body: bytes, content_type_header: str) -> tuple[str, str]:
-    """Return the text of *body* and the name of the charset it was read in.
+    """Return the text of *body* and the charset used.
 
-    *content_type_header* is the whole header, empty when there was none. Never fails: what cannot
-    be read is replaced. NUL, which stands for nothing in a page and ends it for some parsers, is
-    left out.
+    *content_type_header* is the whole header, or empty. Never fails: undecodable bytes are replaced. NUL is
+    removed: it means nothing in a page and ends it for some parsers.
     """
     text, charset = _decode(body, content_type_header)
     return text.replace("\0", ""), charset
@@ -105,23 +103,23 @@ def _strict(body: bytes, charset: str) -> str | None:
 
 
 def _declared(body: bytes, content_type: str) -> list[str]:
-    """Return the charsets that the body may be in, the most credible first."""
+    """Return the charsets the body may be in, most credible first."""
     declared = _HEADER_LABEL.search(content_type)
     header = _known(declared[1]) if declared else None
     head = body[:_HEAD_BYTES]
     find_label = EncodingDetector.find_declared_encoding
     meta = _known(find_label(head, is_html=True, search_entire_document=True))
     if meta in _WIDE:
-        meta = None  # found by reading ASCII, so it cannot be true
+        meta = None  # read as ASCII, so it cannot be true
     if header in _WIDE and b"\0" not in body[:_HEAD_BYTES]:
         header = None
     named = [charset for charset in (header, meta) if charset is not None]
-    # UTF-8 with a few broken characters is more common than any charset that nobody names.
+    # UTF-8 with a few broken characters is more common than undeclared charsets.
     return list(dict.fromkeys([*sorted(named, key=_SINGLE_BYTE.__contains__), "utf-8"]))
 
 
 def _fits(body: bytes, charset: str) -> bool:
-    """Return whether hardly a character outside ASCII is broken under *charset*."""
+    """Return whether *charset* decodes nearly every character outside ASCII."""
     text = body[:_TRIAL_BYTES].decode(charset, "replace")
     outside = len(_OUTSIDE_ASCII.findall(text))
     cut_character = len(body) > _TRIAL_BYTES
@@ -129,7 +127,7 @@ def _fits(body: bytes, charset: str) -> bool:
 
 
 def _detected(body: bytes) -> str:
-    """Return what the bytes look like; a sample decides, since detection is slow."""
+    """Guess the charset from a sample, because detection is slow."""
     first = _HIGH_BYTE.search(body)
     start = first.start() if first else 0
     sample = body[start : start + _SAMPLE_BYTES]
@@ -139,18 +137,18 @@ def _detected(body: bytes) -> str:
 
 
 def _has_pairs(sample: bytes) -> bool:
-    """Return whether most bytes outside ASCII stand together, as in every East Asian charset.
+    """Return whether most non-ASCII bytes are adjacent, as in every East Asian charset.
 
-    In Western text they stand alone; detectors take "ße" or "üb" for one character none the less.
+    In Western text they stand alone, yet detectors take "ße" or "üb" for one character.
     """
     paired = sum(len(run) for run in _HIGH_RUN.findall(sample))
     return paired > _MIN_PAIRED * len(_HIGH_BYTE.findall(sample))
 
 
 def _known(label: str | None) -> str | None:
-    """Return our name for a charset; None for what is none, such as Python's ``punycode``.
+    """Return our name for a charset, None for codecs that are none, such as Python's ``punycode``.
 
-    Python lacks a third of the labels that browsers take (``iso-8859-8-i``, ``koi8``, ``x-sjis``).
+    Python lacks a third of the labels that browsers accept (``iso-8859-8-i``, ``koi8``, ``x-sjis``).
     """
     if not label or not label.isascii():
         return None

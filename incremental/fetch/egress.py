@@ -1,16 +1,15 @@
-"""Nothing connects round the guard: what a library opens by itself is refused by the interpreter.
+"""An audit hook that refuses connections that bypass the guard.
 
-:mod:`incremental.fetch.libraries` replaces the two ways by which message services usually connect. A
-service that makes a socket of its own, through a library of its own, would pass those by. So while such
-a library is at work, each connection that its thread, or a thread that it started, asks of the system
-must be one of ours, or it does not come to be::
+:mod:`incremental.fetch.libraries` replaces the two usual ways in which message services connect. A
+service that opens its own socket, through another library, would bypass those. So while such a library
+runs, its thread and the threads it starts can connect only through us::
 
-    ours()      our transport looks a name up, or connects to a checked address, in this thread
-    watched()   a library is at work in this thread; others than ours are refused and counted
+    ours()      our transport resolves a name or connects to a checked address, in this thread
+    watched()   a library runs in this thread; connections other than ours are refused and counted
 
-Source: PEP 578; the events are those of https://docs.python.org/3/library/audit_events.html. A socket
-that a C library opens raises no event: only services that were seen to connect through us are allowed
-at all (:mod:`incremental.notify.services`).
+Source: PEP 578; events as in https://docs.python.org/3/library/audit_events.html. Sockets opened in C
+raise no event, so only services known to connect through us are allowed
+(:mod:`incremental.notify.services`).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from dataclasses import dataclass
 
 from incremental.fetch.guard import ForbiddenAddressError
 
-# Who asks for an address is about to connect to it; the guard asks for itself.
+# Resolving an address precedes connecting to it; the guard resolves for itself.
 _LEAVING = frozenset(
     ("socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo"),
 )
@@ -42,23 +41,23 @@ _watches: list[Watch] = []
 
 @dataclass(eq=False)
 class Watch:
-    """A library at work: who was there before it, and what it tried."""
+    """A library at work: threads that ran before it, and connections it attempted."""
 
     thread: int
-    """The identifier of the thread that it works in."""
+    """Identifier of its thread."""
     earlier: frozenset[int]
-    """Threads that were there when it began."""
+    """Threads that ran before it started."""
     refused: int = 0
-    """How many connections of its own it tried to open."""
+    """Connections of its own that it tried to open."""
 
     def covers(self, thread: int) -> bool:
-        """Return whether what *thread* does may be the library's."""
+        """Return whether *thread* may belong to the library."""
         return thread == self.thread or thread not in self.earlier
 
 
 @contextlib.contextmanager
 def ours() -> Iterator[None]:
-    """Let this thread connect while the block runs: the address was checked."""
+    """Let this thread connect during the block: the address was checked."""
     before, _marks.ours = _marks.ours, True
     try:
         yield
@@ -68,10 +67,10 @@ def ours() -> Iterator[None]:
 
 @contextlib.contextmanager
 def watched() -> Iterator[Watch]:
-    """Refuse the connections that the block, or a thread it starts, opens by itself.
+    """Refuse connections that the block, or a thread it starts, opens by itself.
 
-    They end in :class:`ForbiddenAddressError`; give the watch, which counts them, because a library may
-    keep its errors to itself.
+    They fail with :class:`ForbiddenAddressError`; the yielded watch counts them, because a library may
+    swallow its errors.
     """
     _install()
     mine = threading.get_ident()
@@ -85,7 +84,7 @@ def watched() -> Iterator[Watch]:
 
 @functools.cache
 def _install() -> None:
-    """Install the hook, which cannot be taken away again; it does nothing while nobody is watched."""
+    """Install the hook, which is permanent; it does nothing while no library is watched."""
     sys.addaudithook(_on_event)
 
 
@@ -96,4 +95,4 @@ def _on_event(event: str, _arguments: object) -> None:
     for watch in tuple(_watches):
         if watch.covers(thread):
             watch.refused += 1
-            raise ForbiddenAddressError("a connection that does not pass the guard")
+            raise ForbiddenAddressError("a connection that bypasses the guard")

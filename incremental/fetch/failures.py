@@ -1,7 +1,7 @@
-"""From foreign errors and HTTP status codes to our own fetch status: two tables.
+"""Two tables that map foreign errors and HTTP status codes to a fetch status.
 
-The walk goes from the outermost error inwards (requests wraps urllib3, which wraps http.client,
-ssl and socket); the innermost error that the table knows decides.
+Errors are walked from the outermost inwards (requests wraps urllib3, which wraps http.client, ssl and
+socket); the innermost one in the table decides.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 class TooLargeError(LimitError):
-    """A body is, or announces to be, larger than allowed."""
+    """A body is, or is announced to be, larger than allowed."""
 
 
-# What sending a request and reading its answer may raise for reasons that lie with a site.
+# What a site can make sending a request and reading the response raise.
 EXPECTED_ERRORS: tuple[type[Exception], ...] = (
     OSError,  # sockets, ssl, and all of requests
-    ValueError,  # URLs that cannot be read, and answers: http.client converts without a look
+    ValueError,  # unreadable URLs and responses: http.client converts without checking
     TooLargeError,
     http.client.HTTPException,
     urllib3_errors.HTTPError,
@@ -122,10 +122,10 @@ _MAX_DEPTH = 12
 
 
 def status_of_code(code: int, *, conditional: bool, retry_after: bool) -> FetchStatus:
-    """Return what an HTTP status code means here.
+    """Map an HTTP status code.
 
-    *conditional*: validators were sent, so 304 makes sense. *retry_after*: the answer names a
-    time, which turns a 503 from an error into a request to wait.
+    *conditional*: validators were sent, so 304 makes sense. *retry_after*: the response names a time, which
+    turns a 503 from an error into a request to wait.
     """
     if code == http.client.NOT_MODIFIED and conditional:
         return FetchStatus.NOT_MODIFIED
@@ -137,10 +137,10 @@ def status_of_code(code: int, *, conditional: bool, retry_after: bool) -> FetchS
 
 
 def status_of_error(error: BaseException) -> FetchStatus:
-    """Return what *error* means: the innermost known cause decides."""
+    """Map an error by its innermost known cause."""
     status = FetchStatus.BROKEN_RESPONSE
     if isinstance(error, requests_errors.ChunkedEncodingError):
-        # Raised only while a body is read: a reset is then no failure to connect.
+        # Raised only while reading a body, so a reset is not a failure to connect.
         return status
     for cause in causes(error):
         known = (STATUS_BY_ERROR[kind] for kind in type(cause).__mro__ if kind in STATUS_BY_ERROR)
@@ -160,18 +160,18 @@ def causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def was_dropped(error: BaseException) -> bool:
-    """Return whether the server hung up instead of answering, as idle connections end."""
+    """Return whether the server closed the connection without a response, as idle ones end."""
     return any(isinstance(cause, urllib3_errors.ProtocolError) for cause in causes(error)) and any(
         isinstance(cause, ConnectionResetError | BrokenPipeError) for cause in causes(error)
     )
 
 
 def tls_reason(error: BaseException) -> str:
-    """Return what the TLS library says in its own words, which name no secret; empty if nothing."""
+    """Return the TLS library's reason, which holds no secret; empty if none."""
     for cause in causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return str(getattr(cause, "verify_message", ""))
         if isinstance(cause, ssl.SSLError):
-            # Only errors that the TLS library itself made have one.
+            # Set only on errors of the TLS library.
             return str(getattr(cause, "reason", None) or "")
     return ""

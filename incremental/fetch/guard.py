@@ -1,9 +1,8 @@
 """The address guard: which addresses may be connected to.
 
-A name is resolved once; if *any* of its addresses is not public, the name is refused, because the
-system would choose among them. The transport then connects to exactly the addresses that were
-checked (:mod:`incremental.fetch.transport`), so a name that changes its mind between check and use
-(DNS rebinding) gains nothing::
+A name is resolved once and refused if *any* of its addresses is not public, because the system could pick
+that one. The transport then connects to exactly the checked addresses
+(:mod:`incremental.fetch.transport`), so changing a name between check and use (DNS rebinding) is useless::
 
     host -> resolve -> every address public, or allowed by host or network? -> connect to these
 """
@@ -27,18 +26,18 @@ SocketAddress = tuple[str, int] | tuple[str, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One address that has been checked, as the socket module wants it."""
+    """A checked address, as the socket module expects it."""
 
     family: socket.AddressFamily
     address: SocketAddress
 
 
 Resolver = Callable[[str, int], "list[Endpoint]"]
-"""From host name and port to addresses; raises ``socket.gaierror`` when there are none."""
+"""Resolves host and port to addresses; raises ``socket.gaierror`` if there are none."""
 
-# What ``is_global`` says differs between versions of Python, so nothing here leaves it to that. Ranges that
-# the registries call globally reachable (AS112, AMT, NAT64) are here too: no page is served from them.
-# What IANA's special-purpose registries of IPv4 and IPv6 list, and what only carries another address.
+# IANA's special-purpose registries for IPv4 and IPv6, and ranges that embed another address. Not
+# ``is_global``, whose answer differs between versions of Python. Ranges registered as globally reachable
+# (AS112, AMT, NAT64) are included: no page is served from them.
 SPECIAL_PURPOSE: tuple[IPNetwork, ...] = tuple(
     ipaddress.ip_network(network)
     for network in (
@@ -79,23 +78,23 @@ SPECIAL_PURPOSE: tuple[IPNetwork, ...] = tuple(
         "ff00::/8",  # multicast, RFC 4291
     )
 )
-# All that IANA has given out of IPv6 (RFC 4291, section 2.4).
+# Everything allocated in IPv6 (RFC 4291, section 2.4).
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 _NUMERIC_HOST = re.compile(r"[0-9a-fx.]+", re.IGNORECASE)
 
 
 class ForbiddenAddressError(HTTPError):
-    """A host is, or leads to, an address that is neither public nor allowed.
+    """A host is, or resolves to, an address that is neither public nor allowed.
 
-    An urllib3 error, so that it passes through requests as it is.
+    An urllib3 error, so that requests passes it on unchanged.
     """
 
 
 class AddressGuard:
-    """Says where connections may go.
+    """Decides where connections may go.
 
-    *allowed_hosts* (names, or ``host:port``) and *allowed_networks* (``127.0.0.0/8``) may be
-    fetched from although they are not public.
+    *allowed_hosts* (names, or ``host:port``) and *allowed_networks* (``127.0.0.0/8``) may be fetched from
+    although they are not public.
     """
 
     def __init__(
@@ -109,16 +108,15 @@ class AddressGuard:
         self._resolve = resolver or resolve
 
     def check_literal(self, host: str, port: int) -> None:
-        """Refuse *host* if it spells an address that is not public; names pass unresolved."""
+        """Refuse *host* if it is a non-public address; names pass unresolved."""
         address = literal_address(host)
         if address is not None and not self._may_pass(address, host, port):
             raise ForbiddenAddressError("the address is not public")
 
     def endpoints(self, host: str, port: int) -> list[Endpoint]:
-        """Return the addresses of *host* that may be connected to, in the resolver's order.
+        """Return the allowed addresses of *host*, in the resolver's order.
 
-        Raises ForbiddenAddressError if any of them may not, and ``socket.gaierror`` if the name
-        leads nowhere.
+        Raises ForbiddenAddressError if any is forbidden, ``socket.gaierror`` if the name does not resolve.
         """
         found = _literal_endpoint(host, port) or self._resolve(host, port)
         if not found:
@@ -126,7 +124,7 @@ class AddressGuard:
         for endpoint in found:
             address = ipaddress.ip_address(endpoint.address[0])
             if not self._may_pass(address, host, port):
-                raise ForbiddenAddressError("the name leads to an address that is not public")
+                raise ForbiddenAddressError("the name resolves to an address that is not public")
         return found
 
     def _may_pass(self, address: IPAddress, host: str, port: int) -> bool:
@@ -140,7 +138,7 @@ class AddressGuard:
 
 
 def is_public(address: IPAddress) -> bool:
-    """Return whether *address* is an ordinary address of the public internet."""
+    """Return whether *address* belongs to the public internet."""
     return (
         address.is_global
         and not address.is_multicast
@@ -151,10 +149,10 @@ def is_public(address: IPAddress) -> bool:
 
 
 def literal_address(host: str) -> IPAddress | None:
-    """Return the address that *host* spells out, or None if it is a name.
+    """Return the address that *host* spells, or None if it is a name.
 
-    Knows the spellings that ``inet_aton`` knows and a system's resolver follows: one decimal
-    number, octal and hexadecimal parts, fewer than four parts.
+    Includes the ``inet_aton`` spellings that resolvers accept: a single decimal number, octal and hexadecimal
+    parts, fewer than four parts.
     """
     text = host.strip("[]").rstrip(".")
     try:

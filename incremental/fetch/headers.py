@@ -1,4 +1,4 @@
-"""Reading what a server says about its answer: header fields as plain values."""
+"""Response headers as plain values."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from requests.utils import parse_header_links
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-# What a larger Retry-After is read as; how much of it is honoured is for politeness to say.
+# Larger Retry-After values are read as this; politeness decides how much of it to honour.
 LONGEST_WAIT_SECONDS = 366 * 86_400.0
 
 _SECONDS = re.compile(r"\s*(\d{1,12})(?:\.\d*)?\s*")
 _MAX_COOKIES = 20
-# RFC 6265, section 4.1.1, but for blanks and commas within the value, which browsers take too.
+# RFC 6265, section 4.1.1, plus blanks and commas in the value, which browsers accept.
 _COOKIE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,256})\s*=([\x20-\x7e]{0,4096})")
 
 
 def plain_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return header fields by lower-case name, without the cookies: those are secrets."""
+    """Return headers by lower-case name, without cookies, which are secrets."""
     return {name.lower(): value for name, value in headers.items() if name.lower() != "set-cookie"}
 
 
 def cookies_set(lines: Iterable[str]) -> dict[str, str]:
-    """Return the cookies that ``Set-Cookie`` lines set, by name, at most twenty.
+    """Return the cookies of ``Set-Cookie`` lines by name, at most twenty.
 
-    Their attributes are left out: the cookies live for one fetch of one host. Python's own
-    ``http.cookiejar`` answers malformed dates with warnings and stack traces.
+    Attributes are ignored, as cookies live for one fetch of one host; ``http.cookiejar`` answers malformed
+    dates with warnings and stack traces.
     """
     found = {}
     for line in itertools.islice(lines, _MAX_COOKIES):
@@ -43,9 +43,9 @@ def cookies_set(lines: Iterable[str]) -> dict[str, str]:
 
 
 def retry_after_seconds(value: str | None, now: float) -> float | None:
-    """Return how long ``Retry-After`` asks to wait (RFC 9110, section 10.2.3), None if unreadable.
+    """Return the wait that ``Retry-After`` asks for (RFC 9110, section 10.2.3), or None if unreadable.
 
-    *value* is a number of seconds or an HTTP date; a date that has passed means 0.
+    *value* is a number of seconds or an HTTP date; past dates mean 0.
     """
     if value is None:
         return None
@@ -61,10 +61,10 @@ def retry_after_seconds(value: str | None, now: float) -> float | None:
 
 
 def link_targets(base_url: str, value: str | None) -> dict[str, str]:
-    """Return what a ``Link`` header names, absolute, by relation in lower case; the first of each.
+    """Return the absolute targets of a ``Link`` header by lower-case relation, the first of each.
 
-    RFC 8288: a link may have several relations; one with an ``anchor`` is about another page. *value* is
-    the header with all its lines, joined by commas; what cannot be read is left out.
+    RFC 8288: a link may have several relations; one with an ``anchor`` concerns another page. *value* holds
+    all lines of the header, joined by commas; unreadable parts are skipped.
     """
     found: dict[str, str] = {}
     for link in parse_header_links(value or ""):
@@ -77,10 +77,9 @@ def link_targets(base_url: str, value: str | None) -> dict[str, str]:
 
 
 def redirect_target(base_url: str, location: str | None) -> str | None:
-    """Return the absolute URL that ``Location`` names, without fragment; None if it names none.
+    """Return the absolute URL in ``Location``, without fragment, or None.
 
-    Header bytes arrive as Latin-1; what is UTF-8 in truth is read as UTF-8. Blanks are escaped, as
-    browsers do.
+    Header bytes arrive as Latin-1; UTF-8 is recognized. Blanks are escaped, as in browsers.
     """
     if location is None or not location.strip():
         return None

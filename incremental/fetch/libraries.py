@@ -1,9 +1,8 @@
-"""Libraries that bring their own requests or smtplib, let out through the same guard.
+"""Third-party libraries with their own requests or smtplib, sent through the same guard.
 
-A message service is reached by a library that knows a hundred of them, and calls ``requests.post`` or
-``smtplib.SMTP`` itself. Inside :meth:`LibraryGate.opened` both connect as the fetcher does: to addresses
-that were checked, within a time and an allowance of bytes. There is no second way out: a socket that
-the library opens in any other way is refused (:mod:`incremental.fetch.egress`)::
+A message library knows a hundred services and calls ``requests.post`` or ``smtplib.SMTP`` itself. Inside
+:meth:`LibraryGate.opened` both connect as the fetcher does: to checked addresses, within limits of time
+and bytes. Sockets opened any other way are refused (:mod:`incremental.fetch.egress`)::
 
     library -> requests.Session -> HTTPAdapter   = guarded, metered
             -> smtplib.SMTP     -> _get_socket   = the first checked address that answers
@@ -31,7 +30,7 @@ _patching = threading.RLock()
 
 
 class _GatedAdapter(GuardedAdapter):
-    """The guarded transport, with an allowance for each request."""
+    """The guarded transport with limits for each request."""
 
     def __init__(self, guard: AddressGuard, clock: Clock, settings: FetchSettings) -> None:
         self._allowance = Allowance(clock)
@@ -47,14 +46,14 @@ class _GatedAdapter(GuardedAdapter):
         cert: object = None,
         proxies: Mapping[str, str] | None = None,
     ) -> requests.Response:
-        """Send within the allowance; a library without a time-out of its own gets ours."""
+        """Send within the limits; a library without a timeout gets ours."""
         self._allowance.start(self._seconds, _ANSWER_BYTES)
         limit = timeout or self._seconds
         return super().send(request, stream, limit, verify, cert, proxies)  # type: ignore[arg-type]  # as requests passes them on
 
 
 class LibraryGate:
-    """Where such libraries may connect: what the fetch settings allow."""
+    """Where such libraries may connect, by the fetch settings."""
 
     def __init__(
         self, settings: FetchSettings, clock: Clock, resolver: Resolver | None = None
@@ -64,10 +63,10 @@ class LibraryGate:
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Watch]:
-        """Run the block with requests and smtplib behind the guard, for the whole process.
+        """Run the block with requests and smtplib behind the guard, process-wide.
 
-        The fetcher makes no sessions, so nothing else of ours notices. Gives the watch that refuses
-        and counts connections which the block opens in any other way.
+        The fetcher creates no sessions, so our own code is unaffected. Yields the watch that refuses and
+        counts connections opened any other way.
         """
         adapter, get_socket = requests.sessions.HTTPAdapter, smtplib.SMTP._get_socket  # type: ignore[attr-defined]  # noqa: SLF001 - the one place where smtplib connects
         with _patching:

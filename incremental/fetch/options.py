@@ -1,4 +1,4 @@
-"""What a fetch may cost, and what one site is shown: settings of the egress, plain values."""
+"""Fetch limits, and credentials per origin: plain values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from incremental.errors import SettingsError
 
 MEGABYTE = 1024 * 1024
 
-# How much of a robots.txt is read; RFC 9309, section 2.5, asks for at least this much.
+# Bytes of robots.txt read; RFC 9309, section 2.5, requires at least this many.
 ROBOTS_MAX_BYTES = 500 * 1024
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -21,29 +21,28 @@ _FRAMING_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "co
 
 @dataclass(frozen=True, slots=True)
 class FetchSettings:
-    """Limits and names of every fetch; times are in seconds, sizes in bytes."""
+    """Limits and names for every fetch; seconds and bytes."""
 
     user_agent: str = "hubwatch/0.1"
-    """Product and version; its product token is the name that robots.txt is asked about."""
+    """Product and version; robots.txt is matched against the product token."""
     contact: str = ""
-    """A URL or an e-mail address at which a site's owner reaches the user of this crawler."""
+    """A URL or e-mail address where a site's owner can reach the user of this crawler."""
     connect_timeout_seconds: float = 10.0
-    """For name resolution, and again for each address that is tried, TLS included."""
+    """For name resolution, and again for each address tried, TLS included."""
     read_timeout_seconds: float = 20.0
-    """The longest silence of a server that has been asked."""
+    """Longest silence of a server."""
     total_timeout_seconds: float = 60.0
-    """For a whole fetch, redirects within the host included: a drip ends here."""
+    """For a whole fetch with redirects within the host: ends slow drips."""
     max_body_bytes: int = 10 * MEGABYTE
-    """Of the decoded body; a decompression bomb meets this limit, not its compressed size."""
+    """Decoded, so that it stops decompression bombs."""
     max_header_bytes: int = 64 * 1024
     max_redirects: int = 5
     allowed_hosts: frozenset[str] = frozenset()
-    """Host names, or ``host:port``, that may lead to addresses that are not public (an intranet,
-    a proxy on this machine)."""
+    """Host names, or ``host:port``, that may resolve to non-public addresses (an intranet, a local proxy)."""
     allowed_networks: tuple[str, ...] = ()
-    """Networks such as ``127.0.0.0/8`` that may be fetched from although they are not public."""
+    """Non-public networks that may be fetched from, such as ``127.0.0.0/8``."""
     ca_file: str | None = None
-    """A PEM file of certificate authorities to trust instead of the usual ones."""
+    """PEM file of certificate authorities to trust instead of the default ones."""
 
     def __post_init__(self) -> None:
         for name in ("connect", "read", "total"):
@@ -64,18 +63,18 @@ class FetchSettings:
 
     @property
     def user_agent_header(self) -> str:
-        """What is sent: the user agent, with the contact address if there is one."""
+        """The User-Agent header: product, and the contact if there is one."""
         return f"{self.user_agent} (+{self.contact})" if self.contact else self.user_agent
 
     @property
     def product_token(self) -> str:
-        """The name that robots.txt groups are compared with (RFC 9309, section 2.2.1)."""
+        """The name that robots.txt groups are matched against (RFC 9309, section 2.2.1)."""
         return re.split(r"[/\s]", self.user_agent, maxsplit=1)[0].lower()
 
 
 @dataclass(frozen=True, slots=True)
 class SiteAccess:
-    """What one origin, and no other, is shown. Secrets stay out of ``repr``."""
+    """Credentials for one origin only. Secrets stay out of ``repr``."""
 
     cookies: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -83,10 +82,10 @@ class SiteAccess:
     """With *password*: basic authentication (RFC 7617), in UTF-8."""
     password: str | None = field(default=None, repr=False)
     proxy: str | None = field(default=None, repr=False)
-    """``http://[user:password@]host:port``: all requests to this origin go through it.
+    """``http://[user:password@]host:port``, for all requests to this origin.
 
-    The proxy resolves the site's name, so the address guard sees the proxy's own address only;
-    a proxy in a private network must be in ``allowed_hosts``.
+    The proxy resolves the site's name, so the address guard sees only the proxy; one in a private network
+    must be in ``allowed_hosts``.
     """
 
     def __post_init__(self) -> None:
@@ -98,14 +97,14 @@ class SiteAccess:
         if not all(_is_header_value(f"{name}{value}") for name, value in self.cookies.items()):
             raise SettingsError("cookies", "...", "names and values must be one line of ASCII text")
         if self.proxy is not None and not _is_proxy(self.proxy):
-            # A SOCKS proxy would connect past the address guard, TLS within TLS past the meter.
+            # A SOCKS proxy would bypass the address guard, TLS within TLS the byte meter.
             raise SettingsError("proxy", "...", "must look like http://host:port")
 
 
 def origin(url: str) -> str:
-    """Return scheme, host and port of *url* in one spelling: ``https://example.org:443``.
+    """Return scheme, host and port of *url*, normalized: ``https://example.org:443``.
 
-    Raises ValueError for what is not an absolute http(s) URL.
+    Raises ValueError unless it is an absolute http(s) URL.
     """
     parts = urlsplit(url)
     scheme = parts.scheme.lower()
@@ -115,7 +114,7 @@ def origin(url: str) -> str:
 
 
 def host_name(url: str) -> str:
-    """Return the host of *url* in lower case, without the dot that ends a full name."""
+    """Return the host of *url* in lower case, without a trailing dot."""
     return (urlsplit(url).hostname or "").rstrip(".").lower()
 
 

@@ -1,4 +1,4 @@
-"""What is sent: a URL that all who read it read alike, and one request with what its origin is shown."""
+"""Outgoing requests: an unambiguous URL, and the headers its origin gets."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from incremental.fetch.options import FetchSettings, SiteAccess
     from incremental.fetch.status import Request
 
+# RFC 9110, section 4.1, recommends supporting at least this length.
 _MAX_URL_LENGTH = 8_000
 _MAX_HOST_LENGTH = 253  # RFC 1035, section 2.3.4, as text
-_MAX_LABEL = 63
-# A backslash or a blank is where parsers part ways: what one takes for the host, another takes for
-# the path or for a password.
+_MAX_LABEL = 63  # the same
+# Parsers disagree about backslashes and blanks: one's host is another's path or password.
 _AMBIGUOUS = re.compile(r"[\x00-\x20\x7f\\]")
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 _USERINFO = re.compile(r"//[^/?#]*@")
@@ -36,25 +36,25 @@ _ACCEPT = (
 
 
 def url_problem(url: str) -> str:
-    """Return why *url* cannot be fetched, in words for people; empty if it can."""
+    """Return why *url* cannot be fetched, for display; empty if it can."""
     if len(url) > _MAX_URL_LENGTH:
         return "the URL is too long"
     if _AMBIGUOUS.search(url):
-        return "the URL holds a blank, a backslash or a control character"
+        return "the URL contains a blank, a backslash or a control character"
     try:
         origin(url)
     except ValueError:
         return "not an absolute http(s) URL"
     if "@" in urlsplit(url).netloc:
-        return "the URL holds a user name: credentials belong into the settings of the site"
+        return "the URL contains a user name: put credentials into the site's settings"
     return ""
 
 
 def ascii_url(url: str) -> str:
-    """Return *url* as it goes over the wire; raises requests' InvalidURL if it has no clear host.
+    """Return *url* as sent; raises requests' InvalidURL if its host is ambiguous.
 
-    What secrets are shown depends on what urllib.parse reads, where the connection goes on what
-    urllib3 reads; a URL in which they see different hosts is refused.
+    urllib.parse decides which secrets are sent, urllib3 where the connection goes; a URL in which they see
+    different hosts is refused.
     """
     prepared = PreparedRequest()
     prepared.prepare_url(url, None)
@@ -74,7 +74,7 @@ def is_robots_url(url: str) -> bool:
 
 
 def without_userinfo(url: str) -> str:
-    """Return *url* without user name and password: what is announced on must hold no secret."""
+    """Return *url* without user name and password."""
     return _USERINFO.sub("//", url, count=1)
 
 
@@ -85,10 +85,9 @@ def prepare(
     access: SiteAccess,
     cookies: Mapping[str, str],
 ) -> requests.PreparedRequest:
-    """Write the request for *url*: who we are, what we hold, and what this origin is shown.
+    """Build the request for *url* with our identity, validators and this origin's credentials.
 
-    *cookies* are those the site has set during this fetch; they replace configured ones of the
-    same name.
+    *cookies* were set by the site during this fetch and replace configured ones of the same name.
     """
     given = {"If-None-Match": request.etag, "If-Modified-Since": request.last_modified}
     validators = {name: value for name, value in given.items() if value and _is_plain(value)}
@@ -111,6 +110,6 @@ def prepare(
 
 
 def _is_plain(value: str) -> bool:
-    """Whether a validator may be sent back: what one server sent must not break the request."""
+    """Whether a validator is safe to send back: a server's value must not break the request."""
     one_line = value.isascii() and value.isprintable() and value == value.strip()
     return one_line and len(value) <= _MAX_VALIDATOR_LENGTH

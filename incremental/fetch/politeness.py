@@ -1,11 +1,10 @@
-"""What a host is owed: how long to leave it alone after a visit. Pure arithmetic on times.
+"""Politeness: how long to leave a host alone after a visit. Pure arithmetic on times.
 
 ::
 
-    wait = the longest of  minimum delay · crawl delay · Retry-After · back-off after failures
+    wait = max(minimum delay, crawl delay, Retry-After, back-off after failures)
 
-A host is known by its *host key*; all requests that share one key go one at a time. Times are unix
-seconds, UTC; delays are seconds.
+Requests that share a *host key* go one at a time. Times are unix seconds, UTC; delays are seconds.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _JITTER = 0.2
-_MAX_DOUBLINGS = 30
+_MAX_DOUBLINGS = 30  # keeps the power small; the cap applies long before
 _SHORTEST_DELAY_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class PolitenessSettings:
-    """How patient the crawler is; seconds."""
+    """Politeness limits, in seconds."""
 
     min_delay_seconds: float = 5.0
-    """Between two requests to one host. Hosts on loopback need none and get none."""
+    """Between two requests to one host; 0 for loopback."""
     max_crawl_delay_seconds: float = 86_400.0
-    """A longer Crawl-delay is read as this: it slows a host, it never drops it."""
+    """A longer Crawl-delay is capped to this: it slows a host down but never drops it."""
     max_retry_after_seconds: float = 86_400.0
     backoff_seconds: float = 60.0
     """After the first failure; doubled after each further one."""
@@ -55,22 +54,21 @@ class PolitenessSettings:
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """What is remembered of one host between visits."""
+    """What is kept of a host between visits."""
 
     name: str
     """Its host key."""
     next_allowed_at: float = 0.0
     failures: int = 0
-    """Visits in a row that met trouble of the whole host."""
+    """Consecutive visits that failed because of the whole host."""
     crawl_delay_seconds: float | None = None
-    """What robots.txt asks for."""
+    """From robots.txt."""
 
 
 def host_key(url: str) -> str:
-    """Return the politeness group of *url*: its host name without ``www.`` and without port.
+    """Return the politeness group of *url*: host name without ``www.`` and port; empty without a host.
 
-    Ports and the two usual names of a site lead to one machine; other sub-domains often do not.
-    Empty for what has no host.
+    Ports and the two usual names of a site lead to one machine; other subdomains often do not.
     """
     try:
         return host_name(url).removeprefix("www.")
@@ -79,7 +77,7 @@ def host_key(url: str) -> str:
 
 
 def polite_delay_seconds(state: HostState, settings: PolitenessSettings) -> float:
-    """Return the pause between two requests to a host that is well."""
+    """Return the pause between two requests to a healthy host."""
     loopback = state.name == "localhost" or state.name.endswith(".localhost")
     with contextlib.suppress(ValueError):
         loopback = loopback or ipaddress.ip_address(state.name).is_loopback
@@ -96,14 +94,14 @@ def after_visit(
     now: float,
     settings: PolitenessSettings,
 ) -> HostState:
-    """Return what to remember of a host after one request to it that ended at *now*."""
+    """Return a host's state after a request that ended at *now*."""
     if status in NOT_SENT:
         return state
     failures = state.failures + 1 if status in HOST_TROUBLE else 0
     wait = polite_delay_seconds(state, settings)
     if retry_after_seconds:
         wait = max(wait, min(retry_after_seconds, settings.max_retry_after_seconds))
-    # The first time the server's own word is enough; a server that goes on failing is backed off from.
+    # At the first failure the server's Retry-After is enough; repeated failures back off.
     if failures > 1 or (failures and not retry_after_seconds):
         wait = max(wait, backoff_seconds(state.name, failures, settings))
     next_allowed_at = max(state.next_allowed_at, now + wait)
@@ -111,10 +109,10 @@ def after_visit(
 
 
 def backoff_seconds(name: str, failures: int, settings: PolitenessSettings) -> float:
-    """Return how long to leave a host alone after *failures* in a row, at least one.
+    """Return the pause after *failures* in a row, at least one.
 
-    Doubles each time. The jitter, up to 20 % more, depends on name and count alone: hosts that
-    failed together do not come back together, and a replay does the same twice.
+    Doubles each time. The jitter, up to 20 %, depends only on name and count: hosts that failed together do
+    not return together, and replays are repeatable.
     """
     doublings = min(failures - 1, _MAX_DOUBLINGS)
     wait = settings.backoff_seconds * 2.0**doublings
@@ -125,9 +123,9 @@ def backoff_seconds(name: str, failures: int, settings: PolitenessSettings) -> f
 def staggered_start(
     names: Iterable[str], now: float, spread_seconds: float = 60.0
 ) -> dict[str, float]:
-    """Return when each host may first be asked after a start, spread evenly over some time.
+    """Return each host's first allowed time after a start, spread evenly.
 
-    The first one at once: a single site does not wait. The order depends on the names alone.
+    The first host goes at once, so a single site does not wait. The order depends only on the names.
     """
     ordered = sorted(set(names), key=_fraction)
     step = spread_seconds / len(ordered) if ordered else 0.0
@@ -135,5 +133,5 @@ def staggered_start(
 
 
 def _fraction(text: str) -> float:
-    """Return a number in [0, 1) that depends on *text* alone."""
+    """Hash *text* to a number in [0, 1)."""
     return int.from_bytes(hashlib.md5(text.encode()).digest()[:8], "big") / 2**64

@@ -1,16 +1,13 @@
-"""What a site's robots.txt says to us, by RFC 9309: pure, parsed by Protego.
+"""A site's robots.txt, by RFC 9309. Pure; Protego parses.
 
-What the answer to ``/robots.txt`` means (section 2.3.1)::
+What a response for ``/robots.txt`` means (section 2.3.1)::
 
-    200            its first 500 KiB are the rules
-    4xx            there are no rules: everything is allowed
-    too many or    likewise ("may assume that the robots.txt file is unavailable")
-    bad redirects
-    anything else  unreachable: what we knew before still holds; if we knew nothing, nothing is
-                   allowed until the next try - after five minutes, then ten, up to a day
+    200                          its first 500 KiB are the rules
+    4xx, failed redirects        no rules: everything is allowed
+    anything else (unreachable)  the previous rules hold; without any, nothing is allowed until the
+                                 next try, after five minutes, then ten, up to a day
 
-A policy can be rebuilt from what is stored of it (`from_stored`), because a restart must not make
-every site answer again.
+Policies are stored and restored (`from_stored`), so that a restart does not refetch every site's.
 """
 
 from __future__ import annotations
@@ -30,15 +27,17 @@ from incremental.fetch.status import FetchStatus, Request, Response
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# RFC 9309, section 2.4: cached rules are used for a day at most.
 DAY_SECONDS = 86_400.0
 FIRST_RETRY_SECONDS = 300.0
+# RFC 9309, section 2.3.1.2: at least five are followed.
 MAX_REDIRECTS = 5
 MAX_SITEMAPS = 1_000
 
 _MAX_URL_LENGTH = 2_000
 _USER_AGENT_LINE = re.compile(r"\s*user[- ]?agent(?:\s*:|\s)\s*(.*)", re.IGNORECASE)
-# All that Protego gives a meaning, its misspellings included. RFC 9309, section 2.2.4: other records
-# must not interfere with these; Protego takes them for the end of a list of crawlers.
+# Every record that Protego knows, misspellings included. RFC 9309, section 2.2.4: other records must not
+# interfere; Protego would end a list of user agents at one.
 _RECORD = re.compile(
     r"\s*(?:dis?s?al+o?w|diasllow|disallaw|allow|site-?maps?|crawl[- ]delay|request[- ]rate"
     r"|visit[- ]time)(?:\s*:|\s)",
@@ -56,24 +55,24 @@ _NO_RULES = frozenset(
 
 
 def robots_url(url: str) -> str:
-    """Return where the robots.txt that speaks for *url* lies: one per scheme, host and port."""
+    """Return the URL of the robots.txt for *url*: one per scheme, host and port."""
     return urljoin(url, "/robots.txt")
 
 
 @dataclass(frozen=True)
 class RobotsPolicy:
-    """What one origin allows one crawler; times are unix seconds, UTC."""
+    """The rules of one origin for one crawler; times are unix seconds, UTC."""
 
     status: FetchStatus
-    """How the last attempt to fetch it ended."""
+    """Of the latest attempt to fetch it."""
     text: str | None
-    """The rules; empty means that everything is allowed, None that they are unknown."""
+    """The rules; empty = everything is allowed, None = unknown."""
     user_agent: str
     """Our product token, in lower case."""
     fetched_at: float
-    """When the last attempt was made."""
+    """Time of the latest attempt."""
     failures: int = 0
-    """Attempts in a row that brought no answer."""
+    """Consecutive unreachable attempts."""
 
     @classmethod
     def from_response(
@@ -83,10 +82,7 @@ class RobotsPolicy:
         now: float,
         previous: RobotsPolicy | None = None,
     ) -> RobotsPolicy:
-        """Read the answer to ``/robots.txt``.
-
-        *previous* is what was known before; it holds on while the file cannot be reached.
-        """
+        """Read the response for ``/robots.txt``; *previous* holds while the file is unreachable."""
         text = _rules(response)
         if text is not None:
             return cls(response.status, text, user_agent, now)
@@ -103,18 +99,18 @@ class RobotsPolicy:
         fetched_at: float,
         failures: int = 0,
     ) -> RobotsPolicy:
-        """Rebuild a policy from the fields that were stored of it."""
+        """Rebuild a policy from its stored fields."""
         return cls(FetchStatus(status), text, user_agent, fetched_at, failures)
 
     def to_stored(self) -> dict[str, object]:
-        """Return the fields that `from_stored` asks for."""
+        """Return the fields for `from_stored`."""
         fields = asdict(self)
         del fields["user_agent"]
         return fields
 
     @property
     def expires_at(self) -> float:
-        """When it must be fetched again: after a day at most, earlier if it was unreachable."""
+        """When to fetch it again: after a day at most, sooner if unreachable."""
         if not self.failures:
             return self.fetched_at + DAY_SECONDS
         doublings = min(self.failures - 1, 16)
@@ -122,20 +118,20 @@ class RobotsPolicy:
 
     @property
     def reachable(self) -> bool:
-        """Whether the rules are known; if not, nothing may be fetched until they are."""
+        """Whether the rules are known; otherwise nothing may be fetched."""
         return self.text is not None
 
     def allows(self, url: str) -> bool:
-        """Return whether we may fetch *url*, which must be of the policy's origin."""
+        """Return whether we may fetch *url*, which must be of this origin."""
         if self.text is None:
             return False
         return bool(self._parsed.can_fetch(url, self.user_agent))
 
     @property
     def crawl_delay_seconds(self) -> float | None:
-        """The pause between two requests that the site asks for; None if it does not.
+        """The pause the site asks for between requests, or None.
 
-        ``Request-rate`` (requests/seconds) says the same in other words; the longer one counts.
+        The longer of ``Crawl-delay`` and ``Request-rate`` (requests/seconds) counts.
         """
         delay = self._parsed.crawl_delay(self.user_agent)
         rate = self._parsed.request_rate(self.user_agent)
@@ -146,7 +142,7 @@ class RobotsPolicy:
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
-        """The absolute http(s) URLs in ``Sitemap:`` lines, in order, at most a thousand."""
+        """Absolute http(s) URLs in ``Sitemap:`` lines, in order, at most a thousand."""
         found = (url for url in self._parsed.sitemaps if len(url) <= _MAX_URL_LENGTH)
         usable = (url for url in found if _is_web_url(url))
         return tuple(dict.fromkeys(usable))[:MAX_SITEMAPS]
@@ -157,7 +153,7 @@ class RobotsPolicy:
 
 
 def follow_robots(fetch: Callable[[Request], Response], response: Response) -> Response:
-    """Follow the answer for a robots.txt to other hosts, and return the last one."""
+    """Follow redirects of a robots.txt to other hosts; return the last response."""
     for _ in range(MAX_REDIRECTS):
         if response.status is not FetchStatus.REDIRECTED or response.location is None:
             return response
@@ -168,25 +164,25 @@ def follow_robots(fetch: Callable[[Request], Response], response: Response) -> R
 
 
 def _rules(response: Response) -> str | None:
-    """Return the rules in an answer, empty if there are none; None if it is no answer."""
+    """Return the rules, empty if there are none, None if unreachable."""
     if response.status is FetchStatus.FETCHED:
         text = response.body[:ROBOTS_MAX_BYTES].decode("utf-8-sig", errors="replace")
         return text.replace("\0", "")
     if response.status in _NO_RULES:
         return ""
-    # 429 is a 4xx, but says "later", not "no rules".
+    # 429 is a 4xx but means "later", not "no rules".
     code = response.http_code or 0
     is_client_error = response.status is FetchStatus.HTTP_ERROR and code in _CLIENT_ERRORS
     return "" if is_client_error else None
 
 
 def _bounded(text: str, user_agent: str) -> str:
-    """Return the rules in a form that is cheap to parse, whoever wrote them.
+    """Rewrite the rules so that they are cheap to parse.
 
-    Protego keeps one copy of the rules for each user agent of a group, so ten thousand agents above
-    ten thousand rules would be a bomb. All agents but ours and ``*`` are made one; which also makes
-    the comparison that of RFC 9309, section 2.2.1: the whole product token, no part of it. Records of
-    other kinds are left out. How much is read is bound by bytes alone, as in the RFC.
+    Protego copies the rules for each user agent of a group: ten thousand agents above ten thousand rules
+    would be a bomb. Agents other than ours and ``*`` are merged into one; matching then compares whole
+    product tokens, as in RFC 9309, section 2.2.1. Unknown records are dropped. Only bytes bound how much is
+    read, as in the RFC.
     """
     lines = []
     for line in text.splitlines():

@@ -1,14 +1,14 @@
-"""The one egress: every request that leaves Hubwatch goes through ``Fetcher.fetch``.
+"""The one egress: every outgoing request goes through ``Fetcher.fetch``.
 
-One fetch::
+::
 
-    Request -> URL usable? -> literal address allowed? -> headers, and secrets of this origin
-            -> transport (guarded, metered) -> status code -> body, decoded, up to the limit
-            -> redirect? same host: once more from the start; another host: the caller decides
+    Request -> valid URL? -> literal address allowed? -> headers, credentials of this origin
+            -> transport (guarded, metered) -> status code -> decoded body, up to the limit
+            -> redirect? same host: repeat; another host: the caller decides
             -> Response, always
 
-requests prepares and sends, but there is no ``requests.Session``: a session would remember cookies
-between sites, follow redirects by itself and read proxies and passwords from the environment.
+requests prepares and sends, but without ``requests.Session``, which would keep cookies between sites,
+follow redirects itself and read proxies and passwords from the environment.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ _CHUNK_BYTES = 64 * 1024
 _WIRE_RESERVE_BYTES = 1024 * 1024
 _DETAIL = {
     FetchStatus.TIMED_OUT: "the site took too long",
-    FetchStatus.DNS_FAILED: "the host name leads nowhere",
-    FetchStatus.CONNECT_FAILED: "no connection, or it broke before an answer came",
+    FetchStatus.DNS_FAILED: "the host name does not resolve",
+    FetchStatus.CONNECT_FAILED: "no connection, or it was closed before a response",
     FetchStatus.TLS_FAILED: "no secure connection",
     FetchStatus.TOO_LARGE: "the body is larger than allowed",
-    FetchStatus.BROKEN_RESPONSE: "the answer breaks the rules of HTTP",
-    FetchStatus.FORBIDDEN_ADDRESS: "the address is not public, and not allowed in the settings",
+    FetchStatus.BROKEN_RESPONSE: "the response violates HTTP",
+    FetchStatus.FORBIDDEN_ADDRESS: "the address is not public and not allowed in the settings",
     FetchStatus.INVALID_URL: "not a URL that can be fetched",
 }
 _NO_ACCESS = SiteAccess()
@@ -81,7 +81,7 @@ _PERMANENT = frozenset({301, 308})
 
 @dataclass(slots=True)
 class Journey:
-    """Where one fetch has been: redirects passed and cookies met on the way; both end with it."""
+    """The redirects and cookies of one fetch."""
 
     url: str
     passed: list[str] = field(default_factory=list)
@@ -90,15 +90,14 @@ class Journey:
     _seen: set[tuple[str, frozenset[tuple[str, str]]]] = field(default_factory=set)
 
     def pass_by(self, redirect: Response) -> None:
-        """Note that the current URL only redirects."""
+        """Record that the current URL redirects."""
         self.passed.append(self.url)
         self.permanent = self.permanent and redirect.http_code in _PERMANENT
 
     def go_on(self, url: str) -> bool:
-        """Move on to *url*; False if we have been there with the same cookies.
+        """Move on to *url*; False if it was visited with the same cookies.
 
-        A page that redirects to itself until it has seen its cookie is no loop. Cookies do not go
-        from https to http.
+        Redirecting to itself until a cookie is set is no loop. Cookies do not go from https to http.
         """
         self._seen.add((self.passed[-1], frozenset()))
         if self.url.startswith("https:") and url.startswith("http:"):
@@ -112,13 +111,12 @@ class Journey:
 
 
 class Fetcher:
-    """Fetches pages; safe to share between threads.
+    """Fetches pages; thread-safe.
 
-    *adapter* replaces the transport below requests (a replay, a test): then no name is resolved and
-    no socket opened here. *sites* maps an origin (``https://example.org``) to what it is shown; a
-    secret never reaches another origin, not even another scheme or port of the same host.
-    *resolver* replaces the system's name resolution. Pickled, it becomes a new one of the same
-    settings on the other side.
+    *adapter* replaces the transport below requests (replays, tests): no names are resolved and no sockets
+    opened. *sites* maps an origin (``https://example.org``) to its credentials, which never reach another
+    origin, not even another scheme or port of the host. *resolver* replaces name resolution. Unpickling
+    creates a new fetcher with the same settings.
     """
 
     def __init__(
@@ -137,14 +135,14 @@ class Fetcher:
         self._guard = AddressGuard(settings.allowed_hosts, settings.allowed_networks, resolver)
         self._adapter = adapter or GuardedAdapter(self._guard, self._allowance, settings.ca_file)
         self._sites = _by_origin(sites or {})
-        # Framing may cost as much as the content, in chunks of a few bytes; headers come on top.
+        # Chunked framing in pieces of a few bytes may double the content; headers come on top.
         self._wire_bytes = 2 * settings.max_body_bytes + _WIRE_RESERVE_BYTES
 
     def fetch(self, request: Request) -> Response:
-        """Fetch one page; never raises for anything that a site can do.
+        """Fetch one page; never raises because of the site.
 
-        Redirects within the host are followed. ``/robots.txt`` is special: it is asked for without
-        credentials, and a long one is cut instead of refused (RFC 9309, section 2.5).
+        Redirects within the host are followed. ``/robots.txt`` is requested without credentials and,
+        if long, truncated rather than refused (RFC 9309, section 2.5).
         """
         started = self._clock.monotonic()
         self._allowance.start(self._settings.total_timeout_seconds, self._wire_bytes)
@@ -170,13 +168,13 @@ class Fetcher:
         return _rebuild, self._made_of
 
     def close(self) -> None:
-        """Close the connections that are kept for reuse."""
+        """Close the pooled connections."""
         self._adapter.close()
 
     def _stop_at_redirect(self, journey: Journey, response: Response) -> Response | None:
-        """Return how the fetch ends at this redirect, or None when it goes on."""
+        """Return the result if this redirect ends the fetch, else None."""
         target = response.location
-        problem = "the redirect names no target" if target is None else url_problem(target)
+        problem = "the redirect has no target" if target is None else url_problem(target)
         if target is None or problem:
             return replace(response, status=FetchStatus.BAD_REDIRECT, location=None, detail=problem)
         try:
@@ -191,7 +189,6 @@ class Fetcher:
         return None
 
     def _exchange(self, journey: Journey, request: Request) -> Response:
-        """Send one request and read its answer."""
         problem = url_problem(journey.url)
         if problem:
             url = without_userinfo(journey.url)
@@ -213,8 +210,8 @@ class Fetcher:
         try:
             return self._transmit(prepared, proxies)
         except requests.ConnectionError as error:
-            # A server may close a kept connection at the very moment we use it (RFC 9112, section
-            # 9.3.1); a fresh one tells whether it meant us.
+            # A server may close an idle connection just as we use it (RFC 9112, section 9.3.1); a fresh
+            # one shows whether it was that.
             if request.post is not None or not was_dropped(error):
                 raise
             return self._transmit(prepared, proxies)
@@ -229,7 +226,7 @@ class Fetcher:
         )
 
     def _read(self, answer: requests.Response, journey: Journey, request: Request) -> Response:
-        """Make a Response of the status line and headers, and of the body if it is wanted."""
+        """Build a Response from status line, headers and, if wanted, the body."""
         size = sum(len(name) + len(value) for name, value in answer.headers.items())
         if size > self._settings.max_header_bytes:
             detail = "the headers are larger than allowed"
@@ -258,7 +255,7 @@ class Fetcher:
         return response
 
     def _body(self, answer: requests.Response, url: str) -> bytes:
-        """Return the decoded body; raises TooLargeError, or TimeoutError when it takes too long."""
+        """Return the decoded body; raises TooLargeError or TimeoutError."""
         cut = is_robots_url(url)
         limit = ROBOTS_MAX_BYTES if cut else self._settings.max_body_bytes
         announced = answer.headers.get("content-length", "")
@@ -276,13 +273,13 @@ class Fetcher:
 
 
 def _set_cookie_lines(answer: requests.Response) -> list[str]:
-    # requests joins equal headers by commas, which dates hold too; urllib3 keeps them apart.
+    # requests joins equal headers by commas, which dates contain; urllib3 keeps them apart.
     fields = getattr(answer.raw, "headers", None)
     return fields.getlist("set-cookie") if isinstance(fields, HTTPHeaderDict) else []
 
 
 def _failure(url: str, error: Exception) -> Response:
-    """Make a Response of what went wrong; the error itself is not quoted, it may hold secrets."""
+    """Build a Response from an error, without quoting it: it may hold secrets."""
     status = status_of_error(error)
     detail = _DETAIL.get(status, status.value)
     reason = tls_reason(error) if status is FetchStatus.TLS_FAILED else ""
@@ -305,5 +302,5 @@ def _by_origin(sites: Mapping[str, SiteAccess]) -> dict[str, SiteAccess]:
     try:
         return {origin(url): access for url, access in sites.items()}
     except ValueError as error:
-        way_out = "name each site by scheme and host, like https://example.org"
+        way_out = "give scheme and host of each site, like https://example.org"
         raise SettingsError("sites", ", ".join(map(without_userinfo, sites)), way_out) from error

@@ -1,4 +1,4 @@
-"""How a fetch ended, and what came back: plain values, no network."""
+"""Requests, responses and how a fetch ended: plain values."""
 
 from __future__ import annotations
 
@@ -8,49 +8,49 @@ from enum import StrEnum
 
 
 class FetchStatus(StrEnum):
-    """What came of one fetch. Never a bare HTTP number."""
+    """The outcome of a fetch."""
 
     FETCHED = "fetched"
     NOT_MODIFIED = "not_modified"
     REDIRECTED = "redirected"
-    """To another host: the caller decides, because that host has its own robots.txt and queue."""
+    """To another host, which has its own robots.txt and queue: the caller decides."""
     GONE = "gone"
     """404 or 410."""
     BLOCKED = "blocked"
-    """401, 403, 407, 451: the site does not want us, or wants a password."""
+    """401, 403, 407, 451: the site refuses us or wants a password."""
     RATE_LIMITED = "rate_limited"
     """429, or 503 with Retry-After."""
     SERVER_ERROR = "server_error"
     HTTP_ERROR = "http_error"
-    """Any other status code that brings no page."""
+    """Any other status code without a page."""
     TIMED_OUT = "timed_out"
     DNS_FAILED = "dns_failed"
     CONNECT_FAILED = "connect_failed"
     TLS_FAILED = "tls_failed"
     TOO_LARGE = "too_large"
-    """More decoded bytes than allowed, decompression bombs included."""
+    """More decoded bytes than allowed."""
     TOO_MANY_REDIRECTS = "too_many_redirects"
     BAD_REDIRECT = "bad_redirect"
-    """A Location that is missing, malformed or not http(s)."""
+    """The Location is missing, malformed or not http(s)."""
     FORBIDDEN_ADDRESS = "forbidden_address"
-    """A private, loopback or otherwise not public address."""
+    """A non-public address."""
     INVALID_URL = "invalid_url"
     BROKEN_RESPONSE = "broken_response"
     """Bad chunking, a wrong Content-Length, undecodable compression, a malformed header."""
     ROBOTS_DENIED = "robots_denied"
     INTERNAL_ERROR = "internal_error"
-    """A bug of ours met this page; the log has it."""
+    """A bug of ours, with details in the log."""
     ROBOTS_UNREACHABLE = "robots_unreachable"
-    """robots.txt answers 5xx or not at all: RFC 9309 says wait."""
+    """robots.txt answers 5xx or not at all: RFC 9309 says to wait."""
 
 
-# We hold the page as it is now.
+# We hold the current page.
 HAS_PAGE = frozenset({FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED})
-# Says nothing against a site: pages end and move, and a rule that is kept is nobody's failure.
+# No failure of the site: pages end and move, and obeying a rule is nobody's fault.
 HARMLESS = HAS_PAGE | {FetchStatus.REDIRECTED, FetchStatus.GONE, FetchStatus.ROBOTS_DENIED}
-# The page is there, and not for us.
+# The page exists, but not for us.
 UNREADABLE = frozenset({FetchStatus.ROBOTS_DENIED, FetchStatus.BLOCKED})
-# Trying the same address again would end the same way: a hub that was only guessed is dropped.
+# Retrying would end the same way: a hub that was only guessed is dropped.
 HOPELESS = UNREADABLE | {
     FetchStatus.GONE,
     FetchStatus.REDIRECTED,
@@ -59,7 +59,7 @@ HOPELESS = UNREADABLE | {
     FetchStatus.TOO_MANY_REDIRECTS,
     FetchStatus.FORBIDDEN_ADDRESS,
 }
-# Speaks of the host as a whole, which is then backed off from; other failures are the page's own.
+# The whole host is in trouble, so it is backed off from; other failures concern the page alone.
 HOST_TROUBLE = frozenset(
     {
         FetchStatus.RATE_LIMITED,
@@ -71,7 +71,7 @@ HOST_TROUBLE = frozenset(
         FetchStatus.ROBOTS_UNREACHABLE,
     }
 )
-# Nothing was sent, so the host is owed nothing.
+# Nothing was sent, so no politeness delay is due.
 NOT_SENT = frozenset({FetchStatus.ROBOTS_DENIED, FetchStatus.INVALID_URL})
 
 
@@ -82,41 +82,40 @@ class Request:
     url: str
     etag: str | None = None
     last_modified: str | None = None
-    """Validators of the copy we hold, as the server gave them."""
+    """Validators of our copy, as the server sent them."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Of our own, over the usual ones; an API key among them stays out of ``repr``."""
+    """Replace the default headers; kept out of ``repr``, as they may hold an API key."""
     post: bytes | None = field(default=None, repr=False)
-    """Body of a POST; None = GET. A POST is sent once: no redirect is followed, nothing repeated."""
+    """Body of a POST; None = GET. A POST is sent once: no redirects, no retries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a fetch brought: always a value, whatever went wrong.
+    """The result of a fetch, whatever went wrong.
 
-    *body* is decoded from gzip/deflate/br/zstd and otherwise as the server sent it; it is empty
-    unless *status* is FETCHED. To a POST any code from 200 to 299 is FETCHED. Header names are lower
-    case.
+    *body* has its content encoding removed and is empty unless *status* is FETCHED. For a POST, codes 200 to
+    299 are FETCHED. Header names are lower case.
     """
 
     url: str
-    """Where the body came from, after redirects within the host."""
+    """Of the body, after redirects within the host."""
     status: FetchStatus
     requested_url: str = ""
     http_code: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     redirects: tuple[str, ...] = ()
-    """URLs passed through, the requested one first."""
+    """Redirecting URLs, the requested one first."""
     location: str | None = None
-    """For REDIRECTED: the absolute URL on the other host."""
+    """For REDIRECTED: the absolute URL on another host."""
     permanent: bool = False
-    """Whether every redirect passed was permanent (301, 308)."""
+    """Every redirect was permanent (301, 308)."""
     retry_after_seconds: float | None = None
     elapsed_seconds: float = 0.0
     detail: str = ""
-    """One line for people: what went wrong, without credentials."""
+    """What went wrong, one line for display, without credentials."""
 
     @property
     def content_type(self) -> str:
-        """The media type in lower case, without parameters; empty when not told."""
+        """The media type in lower case without parameters; may be empty."""
         return self.headers.get("content-type", "").split(";")[0].strip().lower()

@@ -1,13 +1,13 @@
 """The only place that opens sockets: connections to checked addresses, with an allowance.
 
-requests' adapter and urllib3's pools do the HTTP; what is ours is how a connection comes to be, how
-long it may take and how much it may bring::
+requests' adapter and urllib3's pools do the HTTP; ours is how connections are made, how long they take
+and how much they receive::
 
     GuardedAdapter -> urllib3 pool -> connection -> guard.endpoints(host) -> metered socket
                                                  -> TLS, which still checks the *name*
 
-Because the check sits in the connection itself, there is no request that goes round it: redirects,
-robots.txt, proxies and retries all connect here.
+The check is part of connecting, so no request can bypass it: redirects, robots.txt, proxies and retries
+all connect here.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ _POOLED_HOSTS = 64
 
 
 class Allowance(threading.local):
-    """What the fetch that runs in the current thread may still use: time and bytes on the wire.
+    """Time and wire bytes left to the fetch of the current thread.
 
-    The bytes are counted here because not all that arrives becomes body: an endless row of empty
-    gzip members, or a chunk whose length is announced as -1, would pass a limit on the body alone.
+    Bytes are counted here because not all of them become body: endless empty gzip members, or a chunk that
+    claims length -1, would pass a limit on the body.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -62,26 +62,26 @@ class Allowance(threading.local):
         self._bytes = 0
 
     def start(self, seconds: float, wire_bytes: int) -> None:
-        """Begin a fetch that may last *seconds* and receive *wire_bytes*."""
+        """Begin a fetch of at most *seconds* that receives at most *wire_bytes*."""
         self._ends_at = self._clock.monotonic() + seconds
         self._bytes = wire_bytes
 
     def remaining_seconds(self) -> float:
-        """Return the seconds left; raises TimeoutError when there are none."""
+        """Return the seconds left; raises TimeoutError at 0."""
         seconds = self._ends_at - self._clock.monotonic()
         if seconds <= 0:
             raise TimeoutError("the fetch took too long as a whole")
         return seconds
 
     def bound(self, sock: socket.socket) -> None:
-        """Let no operation on *sock* wait beyond the end."""
+        """Cap the timeout of *sock* to the time left."""
         remaining = self.remaining_seconds()
         timeout = sock.gettimeout()
         if timeout is None or timeout > remaining:
             sock.settimeout(remaining)
 
     def spend(self, received: int) -> int:
-        """Count bytes that arrived, and return their number; raises TooLargeError at the end."""
+        """Count received bytes and return their number; raises TooLargeError above the allowance."""
         self._bytes -= received
         if self._bytes < 0:
             raise TooLargeError
@@ -89,7 +89,7 @@ class Allowance(threading.local):
 
 
 class _MeteredSocket(socket.socket):
-    """A socket that keeps to the allowance: a drip resets a time-out, but not this."""
+    """A socket bound by the allowance: a slow drip resets a timeout, but not this."""
 
     allowance: Allowance | None = None
 
@@ -120,7 +120,7 @@ class _Connector:
         self.allowance = allowance
 
     def connect(self, connection: HTTPConnection, host: str) -> socket.socket:
-        """Return a socket to the first address of *host* that answers, in urllib3's errors."""
+        """Connect to the first address of *host* that answers; raises urllib3's errors."""
         try:
             return self._first_answer(host, connection.port, connection.timeout or 0.0)
         except socket.gaierror as error:
@@ -154,7 +154,7 @@ class _Connector:
             self.allowance.bound(sock)
             with ours():
                 sock.connect(endpoint.address)
-            # The time-out that is left also bounds the TLS handshake.
+            # The remaining timeout also bounds the TLS handshake.
             self.allowance.bound(sock)
         except OSError:
             sock.close()
@@ -164,9 +164,9 @@ class _Connector:
 
 
 def _within(seconds: float, work: Callable[[], list[Endpoint]]) -> list[Endpoint]:
-    """Return ``work()``, or raise TimeoutError: the system's resolver knows no time-out.
+    """Return ``work()`` or raise TimeoutError: the system's resolver has no timeout.
 
-    The thread that is given up ends by itself when the resolver gives up.
+    The abandoned thread ends when the resolver gives up.
     """
     outcome: queue.SimpleQueue[list[Endpoint] | Exception] = queue.SimpleQueue()
 
@@ -187,7 +187,7 @@ def _within(seconds: float, work: Callable[[], list[Endpoint]]) -> list[Endpoint
 
 
 def _guarded_pools(connector: _Connector) -> dict[str, type[HTTPConnectionPool]]:
-    """Return urllib3's pool classes by scheme, with connections that only *connector* opens."""
+    """Return urllib3's pool classes by scheme, whose connections *connector* opens."""
 
     class Connection(HTTPConnection):
         """Connects to checked addresses."""
@@ -196,7 +196,7 @@ def _guarded_pools(connector: _Connector) -> dict[str, type[HTTPConnectionPool]]
             return connector.connect(self, self._dns_host)
 
     class TLSConnection(HTTPSConnection):
-        """The same; the certificate is checked against the name, not the address."""
+        """The same over TLS; the certificate must match the name, not the address."""
 
         def _new_conn(self) -> socket.socket:
             return connector.connect(self, self._dns_host)
@@ -220,10 +220,10 @@ def _guarded_pools(connector: _Connector) -> dict[str, type[HTTPConnectionPool]]
 
 
 class GuardedAdapter(HTTPAdapter):
-    """requests' transport, with connections that pass the address guard.
+    """requests' transport behind the address guard.
 
     Shared by all threads: urllib3's pools are thread-safe, and the allowance is per thread.
-    *ca_file* replaces the usual certificate authorities.
+    *ca_file* replaces the default certificate authorities.
     """
 
     def __init__(
@@ -246,23 +246,23 @@ class GuardedAdapter(HTTPAdapter):
         self.poolmanager.pool_classes_by_scheme = self._pools
 
     def proxy_manager_for(self, proxy: str, **options: object) -> PoolManager:
-        """Build the pools for one proxy; its own address is checked like any other."""
+        """Build the pools for one proxy, whose address is checked like any other."""
         tls = {"ssl_context": self._tls, "proxy_ssl_context": self._tls}
         manager: PoolManager = super().proxy_manager_for(proxy, **tls, **options)
         manager.pool_classes_by_scheme = self._pools
         return manager
 
     def build_response(self, req: PreparedRequest, resp: BaseHTTPResponse) -> Response:
-        """Wrap the answer, but keep its cookies from ``http.cookiejar``: see ``cookies_set``."""
+        """Wrap the response, but keep its cookies from ``http.cookiejar``: see ``cookies_set``."""
         if not isinstance(resp, HTTPResponse):
             return super().build_response(req, resp)
-        # requests looks for cookies through this attribute, and offers no other way to stop it.
+        # requests reads cookies through this attribute; there is no other way to stop it.
         original, resp._original_response = resp._original_response, None  # noqa: SLF001
         response = super().build_response(req, resp)
         resp._original_response = original  # noqa: SLF001
         return response
 
     def cert_verify(self, conn: HTTPConnectionPool, *_settings: object) -> None:
-        """Verify in any case; the authorities were loaded once, into the TLS context."""
+        """Require verification; the authorities are loaded once, in the TLS context."""
         if isinstance(conn, HTTPSConnectionPool):
             conn.cert_reqs = "CERT_REQUIRED"

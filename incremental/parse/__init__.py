@@ -1,4 +1,4 @@
-"""Parsing: a body and where it came from, to a :class:`~incremental.parse.page.Page`.
+"""Parsing: from a body and its URL to a :class:`~incremental.parse.page.Page`.
 
 ::
 

@@ -1,9 +1,8 @@
 """The text around a link, gathered while a page streams by.
 
-A link's context is the text of the block element it stands in. Lists of cards often put each link
-in a block of its own (``<article><h3><a>title</a></h3><p>summary</p></article>``): a block that
-says nothing beyond its links lends from the block around it, as long as that one holds only a few
-links.
+A link's context is the text of its block element. Lists of cards often put each link in its own block
+(``<article><h3><a>title</a></h3><p>summary</p></article>``), so a block without words outside links
+borrows the context of its parent if that holds only a few links.
 """
 
 from __future__ import annotations
@@ -22,43 +21,43 @@ BLOCK_TAGS = frozenset(_BLOCK_NAMES.split())
 
 _WORD = re.compile(r"\w")
 MAX_CONTEXT_CHARS = 300
-# How much text before the link a window into a long block begins with.
-_EXTERNAL_CANDIDATE_CHARS = 100
-# Picture, title, "more" and an author: what a card of a list has.
+# Characters before the link at which the context window of a long block starts.
+_LEAD_IN_CHARS = 100
+# A card of a list has a picture, a title, "more" and an author.
 _MAX_CARD_LINKS = 4
 
 
 @dataclass(slots=True)
 class RawLink:
-    """A link as it stands in the page, before its reference is resolved."""
+    """A link before its reference is resolved."""
 
     reference: str
     path: str
     heading: str
     rel: tuple[str, ...]
     label: str
-    """What stands in for an anchor without text: title, aria-label or alt."""
+    """Substitute for an empty anchor: title, aria-label or alt."""
     offset: int = 0
-    """Where the anchor begins in the text of its block."""
+    """Start of the anchor in its block's text."""
     anchor: str = ""
     context: str = ""
 
 
 @dataclass(slots=True)
 class Block:
-    """An open block element: its own text, and the links that wait for their context."""
+    """An open block element: its text, and links that wait for their context."""
 
     pieces: list[str] = field(default_factory=list)
     length: int = 0
     speaks: bool = False
-    """Whether there are words outside the links; bullets and brackets are none."""
+    """It has words outside links; bullets and brackets do not count."""
     ends_in_link: bool = False
     link_count: int = 0
     own: list[RawLink] = field(default_factory=list)
     risen: list[RawLink] = field(default_factory=list)
 
     def add_text(self, text: str, *, in_link: bool) -> None:
-        """Take text that stands directly in this block; indentation counts as one space."""
+        """Add text directly in this block; indentation counts as one space."""
         if text.isspace():
             text = " "
         elif not (in_link or self.speaks) and _WORD.search(text):
@@ -68,16 +67,16 @@ class Block:
         self.length += len(text)
 
     def add_link(self, link: RawLink) -> None:
-        """Let *link* wait for the end of this block."""
+        """Hold *link* until this block ends."""
         if self.ends_in_link:
-            # Links side by side are set apart by style sheets.
+            # Adjacent links are separated by style sheets only.
             self.add_text(" ", in_link=False)
         link.offset = self.length
         self.own.append(link)
         self.link_count += 1
 
     def close_into(self, parent: Block | None) -> None:
-        """Give the waiting links their context, and the parent what it may need of it."""
+        """Set the context of waiting links, and pass on to the parent what it may need."""
         text = "".join(self.pieces)
         summary = fold(text[: 4 * MAX_CONTEXT_CHARS], MAX_CONTEXT_CHARS)
         is_short = len(text) <= MAX_CONTEXT_CHARS
@@ -100,9 +99,9 @@ class Block:
 
 
 def _window(text: str, offset: int) -> str:
-    begin = max(0, offset - _EXTERNAL_CANDIDATE_CHARS)
+    begin = max(0, offset - _LEAD_IN_CHARS)
     if begin:
-        # Not in the midst of a word; scripts without spaces have none to find.
+        # Start at a word, in scripts that have spaces.
         space = text.find(" ", begin, offset)
         begin = begin if space < 0 else space
     return fold(text[begin : begin + 2 * MAX_CONTEXT_CHARS], MAX_CONTEXT_CHARS)

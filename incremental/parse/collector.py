@@ -1,4 +1,4 @@
-"""What libxml2 sees in a page, one event at a time, without a tree.
+"""Collects a page's content from libxml2's events, without building a tree.
 
 ::
 
@@ -7,11 +7,10 @@
                                            ├─ head    -> title, meta, link  (head)
                                            └─ prose   -> main text, when wanted  (prose)
 
-Without a tree there is no depth limit: libxml2 refuses a tree deeper than 256 (2,048 with
-``huge_tree``) and then drops the whole page, while ten thousand nested tags are nothing to it as
-events. No tolerant second parser is needed either: on 500 captured pages the links are those of
-html5lib, but for the copies of unclosed links that it makes (81 of 73,846, no URL among them new),
-and of html5lib's own 1,529 broken documents 8 hide a link from it (scripts/bench_parsers.py).
+Events have no depth limit: libxml2 refuses trees deeper than 256 (2,048 with ``huge_tree``), dropping the
+whole page, but handles ten thousand nested tags as events. Nor is a more tolerant parser needed: on 500
+captured pages html5lib finds the same links, apart from its copies of unclosed ones (81 of 73,846, no new
+URL), and 8 of html5lib's own 1,529 broken documents hide a link here (scripts/bench_parsers.py).
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _MAX_RELS = 8
 
 
 class Collector:
-    """A parser target for ``lxml.etree.HTMLParser`` that keeps links and what describes a page."""
+    """A parser target for ``lxml.etree.HTMLParser`` that keeps links and metadata."""
 
     def __init__(self, limits: ParseLimits, prose: Prose | None = None) -> None:
         self.links: list[RawLink] = []
@@ -65,7 +64,7 @@ class Collector:
         self._noscript = 0
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Take a start tag."""
+        """Handle a start tag."""
         self._count_element()
         path = self._path_to(tag, attributes)
         self._open.append((tag, path))
@@ -89,7 +88,7 @@ class Collector:
             self.prose.start(tag, attributes)
 
     def end(self, tag: str) -> None:
-        """Take an end tag; libxml2 invents those that are missing."""
+        """Handle an end tag; libxml2 adds missing ones."""
         if not self._open:
             return
         self._open.pop()
@@ -111,7 +110,7 @@ class Collector:
             self.prose.end(tag)
 
     def data(self, text: str) -> None:
-        """Take text, in pieces of any size."""
+        """Handle text, in pieces of any size."""
         if self._silent:
             if self.prose is not None and self._script_kind:
                 self.prose.add_script(self._script_kind, text)
@@ -128,7 +127,7 @@ class Collector:
             self.prose.add_text(text)
 
     def close(self) -> Collector:
-        """Close what is open, and return this."""
+        """Close open elements and return self."""
         self._end_link()
         while len(self._blocks) > 1:
             self._end_block()
@@ -207,7 +206,7 @@ class Collector:
     def _start_inline(self, attributes: Mapping[str, str]) -> None:
         self._separate()
         if self._anchor_link is not None and attributes.get("alt"):
-            # A picture's text says more than a tooltip.
+            # An image's alt text says more than a tooltip.
             self._anchor_link.label = attributes["alt"]
 
     def _end_link(self) -> None:

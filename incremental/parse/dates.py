@@ -1,4 +1,4 @@
-"""Dates as the web writes them, to unix seconds."""
+"""Dates as written on the web, to unix seconds."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from email.utils import parsedate_to_datetime
 
 from incremental.parse.zones import in_24_hours, with_offset
 
-# When the web was proposed: an earlier date is a default value (0001-01-01, 1970-01-01).
+# The proposal of the web: earlier dates are default values (0001-01-01, 1970-01-01).
 EARLIEST = datetime(1989, 3, 1, tzinfo=UTC).timestamp()
-# A later date is a slip of the pen. What lies in the future is for those to say who know the time.
+# Later dates are typing errors. Dates in the near future are for callers with a clock to judge.
 LATEST = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
 
 _DAY = 86_400.0
 _MONTHS_A_YEAR = 12
 _MAX_CHARS = 60
-# W3C date and time (sitemaps), ISO 8601, and the forms of Chinese and Korean pages: 2024年5月6日 10:20,
-# 2024년 5월 6일.
+# W3C date and time (sitemaps), ISO 8601, and Chinese and Korean forms: 2024年5月6日 10:20, 2024년 5월 6일.
 _ISO_LIKE = re.compile(
     r"(?<!\d)(?P<year>(?:19|20)\d\d)"
     r"(?:[-/.年년]\s?(?P<month>1[0-2]|0?[1-9])(?:[-/.月월]\s?(?P<day>3[01]|[12]\d|0?[1-9])(?!\d)[日일]?)?[月월]?)?"
@@ -27,7 +26,7 @@ _ISO_LIKE = re.compile(
     r"\s*(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?",
     re.IGNORECASE,
 )
-# ISO 8601 without its signs: 20240506T102000Z.
+# Basic ISO 8601: 20240506T102000Z.
 _COMPACT = re.compile(
     r"(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)"
     r"(?:T?(?P<hour>\d\d):?(?P<minute>\d\d)(?::?(?P<second>\d\d))?)?\s*(?P<zone>Z|[+-]\d\d:?\d\d)?",
@@ -37,13 +36,13 @@ _TIME = (
     r"(?P<hour>2[0-3]|[01]?\d)[:.](?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?:[.,]\d+)?"
     r"\s*(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?"
 )
-# 22.11.2026 begins with the day wherever it is written; with other signs nobody knows.
+# 22.11.2026 starts with the day everywhere; with other separators it is ambiguous.
 _NUMERIC = re.compile(
     rf"\s*(\d{{1,2}})([-/.])\s?(\d{{1,2}})\2\s?((?:19|20)\d\d)(?!\d)(?:[T,\s]+{_TIME})?"
 )
 _TIME_OF_DAY = re.compile(rf"(?<!\d){_TIME}")
 _NUMBER = re.compile(r"\d+")
-# 6 May 2024, 6. Mai 2024, May 6th, 2024, 06.05.2024; with slashes nobody knows which is the month.
+# 6 May 2024, 6. Mai 2024, May 6th, 2024, 06.05.2024; with slashes day and month are ambiguous.
 _NAMED = re.compile(
     r"(?<!\d)(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th|\.|º)?[\s-]+(?:de\s+)?(?P<name>[a-zäéû]{3,10})\.?,?"
     r"[\s-]+(?:de\s+)?(?P<year>(?:19|20)\d\d)"
@@ -81,12 +80,11 @@ _URL_DATE = re.compile(
 def parse_date(
     text: str, *, day_first: bool | None = None, needs_day: bool = False
 ) -> float | None:
-    """Return the moment *text* names, unix seconds, or None.
+    """Return the time that *text* names, unix seconds, or None.
 
-    Without a time midnight; without a zone UTC, because a page seldom tells its zone and a wrong guess is
-    no better. A zone that is unknown or ambiguous makes the date unknown, and so does a moment outside
-    :data:`EARLIEST` to :data:`LATEST`. *day_first* says what ``05-11-2026`` means; None leaves it unknown.
-    With *needs_day* a mere month or year is None.
+    Defaults: midnight, and UTC, because pages seldom give a zone and a wrong guess is no better. None for an
+    unknown or ambiguous zone and outside :data:`EARLIEST` to :data:`LATEST`. *day_first* decides
+    ``05-11-2026`` (None = ambiguous); with *needs_day* a mere month or year is None.
     """
     readable = with_offset(in_24_hours(text.strip()[:_MAX_CHARS]))
     if readable is None:
@@ -110,9 +108,9 @@ def _read(text: str, *, day_first: bool | None, needs_day: bool) -> float | None
 
 
 def is_day_first(texts: Iterable[str]) -> bool | None:
-    """Say what the numbers of dates like ``22-11-2026`` mean, from dates of one hand; None = unknown.
+    """Return the order of day and month in dates like ``22-11-2026`` of one author; None = unknown.
 
-    A first number above 12 is a day, a second one makes the first a month; who writes both is no guide.
+    A first number above 12 is a day, a second one makes the first a month; a mix is inconclusive.
     """
     pairs = [(int(found[1]), int(found[3])) for text in texts if (found := _NUMERIC.match(text))]
     first = any(one > _MONTHS_A_YEAR for one, _ in pairs)
@@ -121,10 +119,10 @@ def is_day_first(texts: Iterable[str]) -> bool | None:
 
 
 def agrees(moment: float, text: str) -> bool:
-    """Return whether a *moment* that feedparser made of *text* may stand where we can read none.
+    """Return whether to believe feedparser's *moment* for a *text* that we cannot parse.
 
-    The text must name its year and its day, give or take a day for the zone, and no unknown zone:
-    feedparser makes 20 November 2022 of ``22-11-2026``, and UTC of every zone.
+    The text must contain its year and its day, give or take one for the zone, and no unknown zone:
+    feedparser reads ``22-11-2026`` as 20 November 2022 and every zone as UTC.
     """
     numbers = {int(digits) for digits in _NUMBER.findall(text)}
     if with_offset(in_24_hours(text.strip())) is None or parse_date(text) is not None:
@@ -135,7 +133,7 @@ def agrees(moment: float, text: str) -> bool:
 
 
 def find_date(text: str) -> float | None:
-    """Return the first date that stands in *text* with year, month and day, or None."""
+    """Return the first full date in *text*, or None."""
     for found in _ISO_LIKE.finditer(text):
         if found["day"]:
             return _moment(found)
@@ -147,7 +145,7 @@ def find_date(text: str) -> float | None:
 
 
 def day_in_url(url: str) -> float | None:
-    """Return the day that a path names (``/2024/05/06/``, ``/2024/5/6/``, ``/20240506/``): its midnight."""
+    """Return midnight of the day in a path (``/2024/05/06/``, ``/2024/5/6/``, ``/20240506/``), or None."""
     found = _URL_DATE.search(url)
     if found is None:
         return None
@@ -163,12 +161,12 @@ def _named_parts(found: re.Match[str]) -> tuple[int, int, int]:
 
 
 def _numeric_moment(found: re.Match[str], day_first: bool | None) -> float | None:
-    """Return the moment of two numbers and a year, None where it is open which one is the month."""
+    """Return the time of two numbers and a year; None if day and month are ambiguous."""
     one, two = int(found[1]), int(found[3])
     if found[2] == "." or one == two:
         day_first = True
     elif max(one, two) > _MONTHS_A_YEAR:
-        # What cannot be a month is the day, whatever the other dates of a feed say.
+        # A number above 12 is the day, whatever the feed's other dates say.
         day_first = one > two
     if day_first is None:
         return None
@@ -177,7 +175,7 @@ def _numeric_moment(found: re.Match[str], day_first: bool | None) -> float | Non
 
 
 def _worded(text: str) -> float | None:
-    """Read what mail never writes: ``Nov 22, 2026``, ``22 de noviembre de 2026 10:20``."""
+    """Parse forms that mail never uses: ``Nov 22, 2026``, ``22 de noviembre de 2026 10:20``."""
     for found in _NAMED.finditer(text):
         year, month, day = _named_parts(found)
         if month:

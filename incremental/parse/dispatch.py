@@ -1,4 +1,4 @@
-"""The one way into this room: which reader a body gets."""
+"""Chooses the parser of a body; the entry point of this package."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def parse(  # noqa: PLR0913 - one call for all rooms, all but two by name
     limits: ParseLimits = _DEFAULTS,
     decode: Decode = decode_body,
 ) -> Page:
-    """Return what *body*, found at *url*, says. Never raises for what a site sends.
+    """Parse *body*, found at *url*. Never raises because of its content.
 
-    *content_type* is the whole header, a hint. *text* is the body where the caller has decoded it, else
-    *decode* makes text and charset of body and header. *want_text* adds main text and publication date.
-    Links are absolute and http(s), in the order of the page, duplicates included.
+    *content_type* is the whole header, a hint. *text* is the body if already decoded; otherwise *decode*
+    returns text and charset. *want_text* adds main text and publication date. Links are absolute and
+    http(s), in page order, duplicates included.
     """
     if text is not None:
         body = text.encode("utf-8", "replace")
@@ -65,7 +65,7 @@ def parse(  # noqa: PLR0913 - one call for all rooms, all but two by name
 
 
 def _broken_promise(content_type: str) -> str:
-    """Say it when a page stands where a feed was promised: mostly an error page with code 200."""
+    """Return a problem if HTML came as a feed type: mostly an error page with status 200."""
     claimed = content_type.partition(";")[0].strip().lower()
     if "html" in claimed or not any(word in claimed for word in _FEED_WORDS):
         return ""

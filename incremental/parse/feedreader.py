@@ -1,4 +1,4 @@
-"""feedparser, kept within bounds: it has none of its own, and raises where it promises not to."""
+"""feedparser within bounds: it has none, and raises although it promises not to."""
 
 from __future__ import annotations
 
@@ -12,26 +12,25 @@ if TYPE_CHECKING:
     from incremental.parse.limits import ParseLimits
 
 _TAG_START = re.compile("<")
-# Each nested base makes the next longer: a small feed would take minutes.
+# Each nested base lengthens the next: a small feed would take minutes.
 _BASE = re.compile(r"\bbase\s*=", re.IGNORECASE)
 _MAX_BASES = 4_000
-# Elements that feedparser fails on when they are out of place.
+# Elements that make feedparser fail when misplaced.
 _FRAGILE = re.compile(r"</?(?:textinput|(?:gml|georss|psc):\w+)\b[^<>]*>", re.IGNORECASE)
-# A reference to no character ends feedparser with an exception.
+# A reference to a code point that does not exist makes feedparser raise.
 _CHARACTER = re.compile(r"&#([xX][0-9a-fA-F]{4,4000}|[0-9]{5,4000})")
 _SURROGATES = (0xD800, 0xDFFF)
 _ENTRY_END = re.compile(r"</(?:\w+:)?(?:item|entry)\s*>", re.IGNORECASE)
 
 
 def read_feed(text: str, url: str, limits: ParseLimits) -> tuple[Any, bool]:
-    """Return feedparser's result (None = it cannot digest the feed), and whether a limit cut the feed."""
+    """Return feedparser's result (None = unreadable), and whether a limit cut the feed."""
     cut, truncated = _cut(text, limits)
     return _parsed(_digestible(cut), url), truncated
 
 
 def _parsed(text: str, url: str) -> Any:  # noqa: ANN401 - feedparser has no types
-    """Return feedparser's result; None where even the second try fails."""
-    # Takes 0.1 s to import, and help and many commands never need it.
+    # Takes 0.1 s to import, and many commands never need it.
     import feedparser  # noqa: PLC0415
 
     for source in (text, _FRAGILE.sub("", text)):
@@ -42,19 +41,19 @@ def _parsed(text: str, url: str) -> Any:  # noqa: ANN401 - feedparser has no typ
                     "content-type": "application/xml; charset=utf-8",
                     "content-location": url,
                 },
-                # Summaries lose their mark-up anyway; both steps cost more than the parsing.
+                # Summaries lose their markup anyway; both steps cost more than the parsing.
                 sanitize_html=False,
                 resolve_relative_uris=False,
             )
-        # KeyError for elements out of place was found by fuzzing 6.0; the others are what its
-        # handlers of dates, numbers and names can raise.
+        # Fuzzing 6.0 found KeyError for misplaced elements; its handlers of dates, numbers and names can
+        # raise the others.
         except (LookupError, ValueError, TypeError, AttributeError, AssertionError):
             continue
     return None
 
 
 def _cut(text: str, limits: ParseLimits) -> tuple[str, bool]:
-    """Cut a long feed after an entry, before feedparser sees it: the newest come first."""
+    """Truncate a long feed after an entry, before feedparser sees it: the newest come first."""
     size = min(len(text), limits.max_feed_bytes)
     last_tag = next(islice(_TAG_START.finditer(text, 0, size), limits.max_feed_tags, None), None)
     size = last_tag.start() if last_tag else size
@@ -68,7 +67,7 @@ def _cut(text: str, limits: ParseLimits) -> tuple[str, bool]:
 
 
 def _digestible(text: str) -> str:
-    """Take out what feedparser chokes on, none of which a sound feed has."""
+    """Remove what makes feedparser fail, none of which a valid feed has."""
     text = _CHARACTER.sub(_sound_character, text)
     return _BASE.sub("no-base=", text) if len(_BASE.findall(text)) > _MAX_BASES else text
 

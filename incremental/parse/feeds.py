@@ -32,9 +32,9 @@ _PERIOD_SECONDS = {
 
 
 def parse_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
-    """Return the entries as links: title as anchor, summary as context, published or updated as date.
+    """Parse a feed: title as anchor, summary as context, published or updated as date.
 
-    An entry without a link gives its first enclosure.
+    An entry without a link yields its first enclosure.
     """
     parsed, truncated = read_feed(text, url, limits)
     if parsed is None:
@@ -81,10 +81,10 @@ def _links(entries: list[dict[str, Any]], resolver: Resolver) -> tuple[Link, ...
 
 
 def _targets(entry: dict[str, Any], resolver: Resolver) -> tuple[str, ...]:
-    """Return the addresses of an entry, the likeliest first; empty when it has none.
+    """Return the URLs of an entry, likeliest first.
 
-    FeedBurner puts its own counting address into ``link`` and keeps the page's in ``origLink``; other
-    services leave the page's address in the id at best.
+    FeedBurner puts a tracking URL into ``link`` and the page's into ``origLink``; other services leave the
+    page's URL in the id at best.
     """
     canonical_key = string(entry, "id")
     permalink = canonical_key if canonical_key.lower().startswith("http") else ""
@@ -92,7 +92,7 @@ def _targets(entry: dict[str, Any], resolver: Resolver) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(_resolved(references, resolver)))
     enclosures = [string(link, "href") for link in dict.get(entry, "links") or ()]
     if not string(entry, "link"):
-        # What an id names is no page for certain; an enclosure is at least there.
+        # An id may name no page; an enclosure at least exists.
         return tuple(dict.fromkeys((*_resolved(enclosures, resolver), *found)))
     return found or tuple(_resolved(enclosures, resolver))[:1]
 
@@ -108,10 +108,9 @@ def _summary(entry: dict[str, Any]) -> str:
 
 
 def _date(entry: dict[str, Any], day_first: bool | None) -> float | None:
-    """Return when an entry was published, None where that cannot be read for certain.
+    """Return an entry's publication time, or None if uncertain.
 
-    feedparser knows the months of more languages, but reads any number as a date, so its word stands
-    only where the text agrees.
+    feedparser knows months in more languages but reads any number as a date, so the text must agree.
     """
     for key in _DATES:
         text = string(entry, key)
@@ -138,7 +137,7 @@ def _related(feed: dict[str, Any], resolver: Resolver, rel: str) -> str | None:
 
 
 def _ttl_seconds(feed: dict[str, Any]) -> float | None:
-    """RSS counts minutes; the syndication module counts updates per period."""
+    """RSS gives minutes; the syndication module gives updates per period."""
     minutes = _number(string(feed, "ttl"))
     if minutes:
         return min(minutes * 60.0, _MAX_TTL_SECONDS)

@@ -1,6 +1,6 @@
-"""The day of a page that does not tell its date to machines: htmldate, within bounds.
+"""Guesses the publication day of pages without a machine-readable date: htmldate, within bounds.
 
-A search takes 15 to 60 ms, so only pages that are read for their text and tell no date get one.
+A search takes 15 to 60 ms, so only pages fetched for their text get one.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MAX_HTML_CHARS = 500_000
-# Of 5,000 hostile paragraphs it makes 5 s.
+# 5,000 hostile paragraphs take 5 s.
 _MAX_TAGS = 5_000
 
 
 def guessed_day(html: str, url: str) -> float | None:
-    """Return midnight (UTC) of the day on which a page was published, or None. Never raises.
+    """Return midnight (UTC) of a page's publication day, or None. Never raises.
 
-    A page that is too long gets none, nor one of which only the year is known: of 106 new pages of a
-    documentation 51 would be dated the first of January, because their footer names the year.
+    None for long pages, and if only the year is known: of 106 new pages of a documentation site, 51 would
+    be dated 1 January because their footer names the year.
     """
     if len(html) > _MAX_HTML_CHARS or html.count("<") > _MAX_TAGS:
         return None
@@ -44,7 +44,7 @@ def _finder() -> Callable[[str, str], datetime | None]:
 
     for name in ("htmldate", "dateparser"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    # Given, because it would ask the clock.
+    # Passed in, because htmldate would read the clock.
     latest = datetime.fromtimestamp(LATEST, UTC).replace(tzinfo=None)
 
     def find(html: str, url: str) -> datetime | None:

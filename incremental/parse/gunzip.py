@@ -1,4 +1,4 @@
-"""Bodies that are themselves gzip files (``sitemap.xml.gz``), unpacked in bounded pieces."""
+"""Gzip bodies (``sitemap.xml.gz``), unpacked in bounded pieces."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
 
 _MAGIC = b"\x1f\x8b"
 _CHUNK_BYTES = 65_536
-_GZIP_WINDOW = 16 + zlib.MAX_WBITS
+_GZIP_WINDOW = 16 + zlib.MAX_WBITS  # zlib: 16 selects the gzip format
 
 
 def is_gzip(body: bytes) -> bool:
-    """Say whether *body* starts as a gzip file does."""
+    """Return whether *body* starts like a gzip file."""
     return body.startswith(_MAGIC)
 
 
 def pieces(body: bytes) -> Iterator[bytes]:
-    """Yield *body* in pieces of at most 64 KiB, unpacked as far as the reader asks if it is a gzip file.
+    """Yield *body* in pieces of at most 64 KiB, unpacking gzip only as far as the reader asks.
 
-    The beginning of a cut or broken file is worth having.
+    A truncated or broken file yields its beginning.
     """
     if not is_gzip(body):
         for start in range(0, len(body), _CHUNK_BYTES):
@@ -40,7 +40,7 @@ def pieces(body: bytes) -> Iterator[bytes]:
 
 
 def unpacked(body: bytes, max_bytes: int) -> bytes:
-    """Return at most *max_bytes* of *body*, unpacked if it is a gzip file."""
+    """Return at most *max_bytes* of *body*, unpacked if it is gzip."""
     if not is_gzip(body):
         return body[:max_bytes]
     whole = bytearray()

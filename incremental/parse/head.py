@@ -1,4 +1,4 @@
-"""What a page says of itself: title, meta and link elements, base, refresh."""
+"""A page's metadata: title, meta and link elements, base, refresh."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FEED_NAMES = """
     application/xml text/xml
 """
 _FEED_TYPES = frozenset(_FEED_NAMES.split())
-# Classes of body tell of the whole page.
+# Classes of body describe the whole page, so they do not count here.
 _ASIDE = re.compile(
     r"/(?:aside|nav)(?=[./])|/(?!body)[^/]*(?:sidebar|related|recent|popular|comment)",
     re.IGNORECASE,
@@ -38,23 +38,23 @@ _REFRESH = re.compile(
 
 
 class TimeElement(NamedTuple):
-    """A time element, or abbr as microformats use it."""
+    """A time element, or an abbr as in microformats."""
 
     mark: str
-    """Class and itemprop, lower case."""
+    """Class and itemprop, in lower case."""
     moment: str
     aside: bool
-    """It stands in a sidebar, a menu or a list of further pages."""
+    """In a sidebar, a menu or a list of other pages."""
 
 
 @dataclass(slots=True)
 class Head:
-    """Gathers from events; references stay as written, the first of each wins."""
+    """Collects from events; references stay as written, and the first of each counts."""
 
     title: str = ""
     base: str | None = None
     links: dict[str, str] = field(default_factory=dict)
-    """Targets of link elements, by relation: canonical, next, hub and self (both of WebSub)."""
+    """Targets of link elements by relation: canonical, next, and WebSub's hub and self."""
     refresh: str | None = None
     noscript_refresh: str | None = None
     language: str = ""
@@ -62,9 +62,9 @@ class Head:
     """By lower-case name, property, itemprop or http-equiv."""
     feeds: list[str] = field(default_factory=list)
     times: list[TimeElement] = field(default_factory=list)
-    """Those whose moment is announced in an attribute, in order."""
+    """Those with an attribute that gives their time, in order."""
     open_title: list[str] | None = None
-    """The text of a title that has not ended yet."""
+    """Text of a title that is still open."""
 
     def start(
         self,
@@ -75,7 +75,7 @@ class Head:
         in_svg: bool,
         in_noscript: bool,
     ) -> None:
-        """Take a start tag; *path* is that of the tags around it."""
+        """Handle a start tag; *path* is that of the enclosing tags."""
         if tag == "meta":
             self._start_meta(attributes, in_noscript=in_noscript)
         elif tag == "link":
@@ -91,7 +91,7 @@ class Head:
             self._start_time(attributes, moment, path)
 
     def end_title(self) -> None:
-        """Take the end of a title."""
+        """Handle the end of a title."""
         if self.open_title is not None:
             self.title = fold("".join(self.open_title), _MAX_TITLE_CHARS)
             self.open_title = None
@@ -116,7 +116,7 @@ class Head:
 
     def _take_refresh(self, content: str, *, in_noscript: bool) -> None:
         found = _REFRESH.match(content)
-        # More digits than an int conversion takes are no delay of ours either.
+        # Also keeps int() from refusing very long digit strings.
         if found is None or len(found["seconds"]) > len("86400"):
             return
         if int(found["seconds"]) > _MAX_REFRESH_SECONDS:
@@ -145,6 +145,6 @@ def _names_feed(rels: list[str], attributes: Mapping[str, str], reference: str) 
         return False
     kind = attributes.get("type", "").partition(";")[0].strip().lower()
     if kind == "application/json":
-        # WordPress names its API this way too.
+        # WordPress declares its API with the same type.
         return reference.lower().partition("?")[0].endswith("feed.json")
     return kind in _FEED_TYPES or ("feed" in rels and not kind)

@@ -1,6 +1,6 @@
 """HTML pages, however broken, to a :class:`~incremental.parse.page.Page`.
 
-lxml's event interface is used without a tree (see :mod:`incremental.parse.collector`).
+Uses lxml's events without a tree; see :mod:`incremental.parse.collector`.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def parse_html(
     want_text: bool = False,
     limits: ParseLimits,
 ) -> Page:
-    """Return what the page says; never raises for what the text holds.
+    """Parse a page; never raises because of its content.
 
-    *charset* is the page's own: queries of links are encoded in it. Date and text only for *want_text*.
+    *charset* encodes the queries of links. Date and text only with *want_text*.
     """
     collector, truncated = _collect(
         text, Prose(limits.max_text_chars) if want_text else None, limits
@@ -68,9 +68,9 @@ def parse_html(
 
 
 def _collect(text: str, prose: Prose | None, limits: ParseLimits) -> tuple[Collector, bool]:
-    """Stream the page through libxml2; True: a limit ended it."""
+    """Stream the page through libxml2; True = a limit ended it."""
     collector = Collector(limits, prose)
-    # The encoding is ours, whatever a meta element claims; lone surrogates become question marks.
+    # Our encoding overrides any meta element; lone surrogates become question marks.
     factory: Any = etree.HTMLParser
     parser = factory(target=collector, encoding="utf-8", huge_tree=False)
     body = text.encode("utf-8", "replace")
@@ -86,7 +86,7 @@ def _collect(text: str, prose: Prose | None, limits: ParseLimits) -> tuple[Colle
                 break
         parser.close()
     except etree.XMLSyntaxError:
-        # "no element found": a document without a character, as escape sequences alone leave it.
+        # "no element found": an empty document, such as one of escape sequences only.
         collector.close()
     except LimitReachedError:
         truncated = True
@@ -119,7 +119,7 @@ def _language(head: Head) -> str | None:
 
 def _description(head: Head) -> str:
     declared = map(head.meta.get, ("description", "og:description", "keywords"))
-    # Most pages give the same sentence twice.
+    # Most pages repeat one sentence in both.
     return " ".join(dict.fromkeys(fold(text) for text in declared if text))
 
 

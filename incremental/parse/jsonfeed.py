@@ -18,7 +18,7 @@ _MAX_SUMMARY_CHARS = 300
 
 
 def parse_json_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
-    """Return the items as links; JSON that is no feed is OTHER with the reason."""
+    """Parse the items as links; JSON that is not a feed becomes OTHER with a reason."""
     try:
         feed = json.loads(text.lstrip("\ufeff"), strict=False)
     except (ValueError, RecursionError) as error:
@@ -49,7 +49,7 @@ def _links(items: list[Any], resolver: Resolver) -> tuple[Link, ...]:
         if not isinstance(item, dict):
             continue
         canonical_key = string(item, "id")
-        # Many feeds give only an id, and it is the URL.
+        # Many feeds give only an id, which is the URL.
         permalink = canonical_key if canonical_key.lower().startswith("http") else ""
         references = (string(item, "url"), string(item, "external_url"), permalink)
         target = next(filter(None, map(resolver.resolve, references)), None)

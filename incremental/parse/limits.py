@@ -1,4 +1,4 @@
-"""How much of a body the parsers are willing to look at."""
+"""How much of a body the parsers read."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from hubwatch_errors import LimitError
 
 @dataclass(frozen=True, slots=True)
 class ParseLimits:
-    """Bounds of one call of ``parse``; what exceeds one is cut, and the page says ``truncated``."""
+    """Bounds of one ``parse`` call; what exceeds them is cut and the page marked ``truncated``."""
 
     max_bytes: int = 10_000_000
-    """Of an HTML page; what comes later is not read."""
+    """Of an HTML page; the rest is not read."""
     max_links: int = 20_000
     """Of an HTML page."""
     max_elements: int = 1_000_000
-    """Start tags of an HTML page: stands in for a time limit, about 3 s on a slow machine."""
+    """Start tags of an HTML page: a substitute for a time limit, about 3 s on a slow machine."""
     max_depth: int = 150_000
-    """Open elements of an HTML page: each keeps its path, so a million of them take half a gigabyte."""
+    """Open elements of an HTML page: each keeps its path, and a million would take half a gigabyte."""
     max_nesting_work: int = 500_000_000
-    """End tags times depth: for an unmatched one libxml2 searches all open elements, 2 ns each."""
+    """End tags times depth: libxml2 searches all open elements for an unmatched one, 2 ns each."""
     max_text_chars: int = 200_000
     """Of the main text."""
     max_feed_bytes: int = 2_000_000
@@ -30,15 +30,12 @@ class ParseLimits:
     max_sitemap_bytes: int = 50_000_000
     """Decompressed; sitemaps.org allows 50 MiB."""
     max_sitemap_urls: int = 50_000
-    """As sitemaps.org; hreflang alternates count. Of entries, not of different ones: each costs the same."""
+    """As in sitemaps.org. Counts entries with hreflang alternates and duplicates: each costs the same."""
     max_sitemap_tags: int = 1_500_000
-    """Start tags of any kind: thirty for each entry of a full sitemap."""
+    """Start tags: thirty per entry of a full sitemap."""
     max_url_chars: int = 4_096
-    """A longer link is dropped."""
+    """Longer links are dropped."""
 
 
 class LimitReachedError(LimitError):
-    """Ends a parser from inside one of its events; what was gathered so far stands.
-
-    It never leaves this room.
-    """
+    """Ends a parser inside an event; what was gathered stays. Never leaves this package."""

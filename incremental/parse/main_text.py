@@ -1,9 +1,9 @@
-"""The text of an article without its menus: trafilatura, within bounds.
+"""The main text of an article, without menus: trafilatura, within bounds.
 
-It wins the published comparisons and is kept. Its quick mode takes 7 ms for an encyclopedia page and 34 ms
-for a Chinese blog page of 60 kB, two to three times what :mod:`incremental.parse.prose` takes, and leaves
-0.5 % of menus and footers (lines that more than 20 pages of a site share, 900 Chinese pages of seven
-sites), against 3 %: it is for text that people compare and read.
+It wins published comparisons and is maintained. Its fast mode takes 7 ms for an encyclopedia page and
+34 ms for a Chinese blog page of 60 kB, two to three times as long as :mod:`incremental.parse.prose`, and
+leaves 0.5 % of menus and footers instead of 3 % (lines shared by more than 20 pages of a site, 900 Chinese
+pages of seven sites): it is for text that people compare and read.
 """
 
 from __future__ import annotations
@@ -20,21 +20,20 @@ from incremental.parse.text import storable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Of the text.
+# Per text.
 MAX_CHARS = 200_000
 _MAX_HTML_CHARS = 2_000_000
-# 30,000 short paragraphs take trafilatura up to 3 s: such pages get the quick reader.
+# 30,000 short paragraphs take trafilatura up to 3 s; such pages go to the quick reader.
 _MAX_TAGS = 30_000
-# Less is a caption or a cookie notice: the quick reader may know better.
+# Less is a caption or a cookie notice; the quick reader may find more.
 _MIN_CHARS = 80
 _QUICK = ParseLimits(max_bytes=2 * _MAX_HTML_CHARS, max_text_chars=MAX_CHARS)
 
 
 def main_text(html: str, url: str) -> str:
-    """Return the main text, one line a paragraph, empty where there is none. Never raises.
+    """Return the main text, one line per paragraph, at most :data:`MAX_CHARS`. Never raises.
 
-    At most :data:`MAX_CHARS`. A page that is too long, too full of tags or too odd for the extractor
-    gives what stands outside its navigation.
+    Pages too long, too full of tags or too odd for the extractor yield the text outside navigation.
     """
     html = html[:_MAX_HTML_CHARS]
     if not html.strip():
@@ -59,11 +58,11 @@ def _extracted(html: str) -> str:
 def _extractor() -> Callable[[str], str | None]:
     import trafilatura  # noqa: PLC0415 - takes a third of a second to load
 
-    # It reports broken pages as errors; they are the daily bread of a crawler.
+    # It logs broken pages as errors, but they are routine for a crawler.
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
 
     def extract(html: str) -> str | None:
-        # What a page does not say of itself is not wanted: no metadata, no comments of readers.
+        # Only what the page itself says: no metadata, no reader comments.
         text: str | None = trafilatura.extract(
             html, fast=True, include_comments=False, with_metadata=False
         )

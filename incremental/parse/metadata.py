@@ -1,4 +1,4 @@
-"""When a page says it was published."""
+"""The publication date of a page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from incremental.parse.head import Head
     from incremental.parse.prose import Prose
 
-# The most exact first; PubDate is what Chinese government sites must carry.
+# Most exact first; PubDate is mandatory on Chinese government sites.
 _META_NAMES = """
     article:published_time og:article:published_time og:published_time datepublished pubdate
     publishdate publish_date publish-date publication_date citation_publication_date dc.date.issued
@@ -29,6 +29,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _DAY = 86_400.0
+# A declared date this much later than the URL's day is that of a redated post.
 _REDATED_SECONDS = 3 * _DAY
 _MAX_DATE_CHARS = 40
 _MAX_UNMARKED = 5
@@ -38,9 +39,8 @@ _MAX_NODES = 5_000
 def publication_date(head: Head, prose: Prose, url: str, html: str) -> float | None:
     """Return unix seconds, or None.
 
-    In the order of trust: meta elements and JSON-LD, unless the URL names an earlier day (who dates
-    an old post again keeps its address); the URL; a date that the page shows alone; what htmldate makes of
-    *html*; the first that the page shows.
+    In order of trust: meta elements and JSON-LD, unless the URL names an earlier day (a redated post keeps
+    its URL); the URL; the only visible date; htmldate's choice from *html*; the first visible date.
     """
     declared = [head.meta[name] for name in _META_NAMES.split() if name in head.meta]
     declared += _json_ld_dates(prose.structured_data)
@@ -51,15 +51,15 @@ def publication_date(head: Head, prose: Prose, url: str, html: str) -> float | N
     if best is None and named is None:
         return _of_shown(shown, html, url)
     if best is None or (named is not None and best - named > _REDATED_SECONDS):
-        # A time on that day is more exact.
+        # A visible time on that day is more exact.
         return next((moment for moment in shown if named and 0 <= moment - named < _DAY), named)
     return best
 
 
 def _of_shown(shown: list[float], html: str, url: str) -> float | None:
-    """Choose between the dates that a page shows: several mostly are those of other pages.
+    """Choose among visible dates, most of which belong to other pages.
 
-    htmldate weighs them by place and number; it tells days only, so a moment of its day is taken.
+    htmldate weighs them by position and number but returns only a day; a visible time on it is preferred.
     """
     days = {moment // _DAY for moment in shown}
     if len(days) == 1:
@@ -71,7 +71,7 @@ def _of_shown(shown: list[float], html: str, url: str) -> float | None:
 
 
 def _shown_dates(head: Head, prose: Prose) -> list[float]:
-    """Return what the page shows as its date, the surest first; time elements aside only without others."""
+    """Return the visible dates of the page, surest first; dates in asides only if there are no others."""
     usual = [time for time in head.times if not time.aside] or head.times
     marked = [time.moment for time in usual if any(word in time.mark for word in _TIME_MARKS)]
     text = prose.text()

@@ -1,4 +1,4 @@
-"""What parsing makes of a body: plain values, no network, no store."""
+"""Parsed bodies as plain values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class PageKind(StrEnum):
-    """What a body turned out to be, whatever its header said."""
+    """What a body is, whatever its header says."""
 
     HTML = "html"
     FEED = "feed"
@@ -16,7 +16,7 @@ class PageKind(StrEnum):
     SITEMAP_INDEX = "sitemap_index"
     """A list of sitemaps."""
     OTHER = "other"
-    """Nothing we read links from: binary, plain text, empty."""
+    """No source of links: binary, plain text, empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,24 +24,22 @@ class Link:
     """One link, as one page shows it."""
 
     url: str
-    """Absolute, http(s), as written otherwise (not canonical)."""
+    """Absolute, http(s), otherwise as written (not canonical)."""
     anchor: str = ""
-    """Visible text, white space folded; the image's alt text or the title attribute if there is
-    none."""
+    """Visible text, white space folded; else the image's alt text or the title attribute."""
     context: str = ""
-    """Text of the nearest block around the link, at most 300 characters."""
+    """Text of the block around the link, at most 300 characters."""
     tag_path: str = ""
-    """Path of tags with classes from the root, e.g. ``html/body/div.main/ul.list/li/a``."""
+    """Tags with classes from the root, such as ``html/body/div.main/ul.list/li/a``."""
     heading: str = ""
     """Text of the nearest heading above, at most 120 characters."""
     position: int = 0
-    """Running number on the page, from 0."""
+    """Index on the page, from 0."""
     published_at: float | None = None
-    """What a feed or a sitemap says of the target; unix seconds, UTC."""
+    """The target's date in a feed or sitemap; unix seconds, UTC."""
     rel: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
-    """Further addresses that a feed gives for the same entry, absolute: the link of a counting service
-    stands beside the page's own."""
+    """Other absolute URLs of a feed entry, such as a page's own beside a tracking URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,29 +51,29 @@ class Page:
     title: str = ""
     canonical_url: str | None = None
     language: str | None = None
-    """BCP 47 primary subtag in lower case (``zh``, ``en``), None when not told."""
+    """BCP 47 primary subtag in lower case (``zh``, ``en``); None if not declared."""
     published_at: float | None = None
     text: str = ""
-    """Visible text of the main part; empty unless asked for."""
+    """Main text; empty unless requested."""
     links: tuple[Link, ...] = ()
     feed_urls: tuple[str, ...] = ()
-    """Feeds that the page names in link elements (HTML), in order."""
+    """Feeds in link elements (HTML), in order."""
     next_url: str | None = None
-    """The next page of a paged list (rel=next, "older", "下一页")."""
+    """Next page of a paged list (rel=next, "older", "下一页")."""
     refresh_url: str | None = None
     """Target of a meta refresh of at most 30 s."""
     home_url: str | None = None
-    """The web page that a feed says it belongs to."""
+    """The web page a feed belongs to."""
     websub_hub_url: str | None = None
     websub_self_url: str | None = None
-    """What the page calls itself (rel=self): the topic that a WebSub hub is asked about."""
+    """The page's own URL (rel=self): the topic of its WebSub subscription."""
     ttl_seconds: float | None = None
-    """How long a feed asks to be left alone."""
+    """How long a feed asks not to be fetched."""
     truncated: bool = False
-    """A limit (links, depth, time, size) cut the page short."""
+    """A limit (links, depth, time, size) cut the page."""
     problem: str = ""
-    """Why the body could not be read as what it claims to be, for people."""
+    """Why the body is not what it claims to be, for display."""
     headings: tuple[str, ...] = ()
-    """Texts of h1 to h6, in order; empty unless the text was asked for."""
+    """Texts of h1 to h6, in order; empty unless text was requested."""
     description: str = ""
-    """Description and key words of the head; empty unless the text was asked for."""
+    """Description and key words from the head; empty unless text was requested."""

@@ -1,4 +1,4 @@
-"""Which link of a list leads to its next, older page."""
+"""The link from a list to its next, older page."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from incremental.parse.page import Link
 
 _MAX_WORDS_CHARS = 30
-# The look-alikes are those that sites use.
+# Sites use look-alike characters for these.
 _DECORATION = re.compile(r"[\s<>«»‹›←→↓⟩⟨\[\]()（）【】.…:：|·-]+")
-# Spaces are gone from what is compared. "Next article" (次の記事) stands on articles, not on lists.
+# Compared without spaces. "Next article" (次の記事) stands on articles, not lists.
 _WORDS = re.compile(
     r"""
     next (?:page|posts|entries|results)? | gotonextpage | moreposts
@@ -30,7 +30,7 @@ _WORDS = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# In the order of trust: a double arrow is often the last page.
+# In order of trust: a double arrow is often the last page.
 _ARROWS = ("›", "→", "»", ">", ">>")
 _PAGING_PATH = re.compile(r"pag(?:e|ing|in)|\bnav|next", re.IGNORECASE)
 _PAGING_CONTEXT = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
@@ -40,8 +40,8 @@ _NEXT_CLASSES = frozenset({"next", "next-page", "nextpage", "pagination-next", "
 def next_page(page_url: str, links: Iterable[Link], declared: str | None = None) -> str | None:
     """Return the URL of the next page, or None.
 
-    *declared* is what a link element says (absolute). Only another page of the same host counts. On an
-    article it may be the neighbouring article: only for a list the answer means "older".
+    *declared*: the absolute target of a link element. Only pages of the same host count. On an article the
+    result may be the neighbouring article; only on a list it means "older".
     """
     here = _without_fragment(page_url)
     if declared is not None and _is_other_page(declared, here):
@@ -55,7 +55,7 @@ def next_page(page_url: str, links: Iterable[Link], declared: str | None = None)
 
 
 def _rank(link: Link) -> int | None:
-    """Return how little the link is to be trusted as "next"; None if it is none."""
+    """Return a rank of trust in the link as "next", 0 = most; None = not one."""
     if "next" in link.rel:
         return 0
     anchor = link.anchor

@@ -1,7 +1,6 @@
-"""The visible text of a page's main part, and the structured data beside it.
+"""The visible text of a page's main part, and its structured data. Simple and fast.
 
-Simple and quick: what stands in ``main`` or ``article`` if that is much, else all outside
-navigation.
+The content of ``main`` or ``article`` if there is enough of it, else everything outside navigation.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _BOILERPLATE = frozenset(
     {"nav", "footer", "aside", "form", "button", "select", "svg", "template"},
 )
 _BREAKS = BLOCK_TAGS | {"br", "hr"}
-# Where pages put the date that readers see.
+# Where pages show their date.
 _BYLINE = re.compile(r"date|time|publi[sc]|posted|byline|meta|info|source|fbsj", re.IGNORECASE)
 _CONTAINERS = frozenset({"html", "body", "main", "article", "section", "script", "style"})
 _MAX_BYLINES = 50
@@ -31,7 +30,7 @@ _MIN_MAIN_CHARS = 140
 
 
 class Prose:
-    """Gathers text from events; *bylines* are short pieces that may hold the publication date."""
+    """Collects text from events; *bylines* are short pieces that may hold the publication date."""
 
     def __init__(self, max_chars: int) -> None:
         self.structured_data: list[str] = []
@@ -47,7 +46,7 @@ class Prose:
         self._byline_depth = 0
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Take a start tag."""
+        """Handle a start tag."""
         if tag in _MAIN:
             self._in_main += 1
         elif tag in _BOILERPLATE:
@@ -64,7 +63,7 @@ class Prose:
                 self._byline, self._byline_depth = [], 1
 
     def end(self, tag: str) -> None:
-        """Take an end tag."""
+        """Handle an end tag."""
         if tag in _MAIN:
             self._in_main -= 1
         elif tag in _BOILERPLATE:
@@ -77,24 +76,24 @@ class Prose:
                 self.bylines.append(fold("".join(self._byline)))
 
     def add_text(self, text: str) -> None:
-        """Take visible text; no more than the limit is kept."""
+        """Add visible text up to the limit."""
         if self._byline_depth:
             self._add_byline(text)
         if self._in_boilerplate or self._length > self._max_chars:
             return
         self._length += len(text)
-        # A line end of the source is a space: only our own marks break.
+        # Line ends in the source are spaces; only our own marks break lines.
         text = " " if text.isspace() else text.replace("\n", " ")
         (self._main if self._in_main else self._other).append(text)
 
     def _add_byline(self, text: str) -> None:
         self._byline.append(text)
         if sum(map(len, map(str.strip, self._byline))) > _MAX_BYLINE_CHARS:
-            # Too long for one: a box whose inner elements get their chance.
+            # Too long for a byline: a box, whose inner elements may still be one.
             self._byline_depth = 0
 
     def add_script(self, kind: str, text: str) -> None:
-        """Take the content of a script: JSON-LD is kept."""
+        """Handle a script: JSON-LD is kept."""
         if "ld+json" not in kind.lower() or not self.structured_data:
             return
         self._script_length += len(text)
@@ -102,7 +101,7 @@ class Prose:
             self.structured_data[-1] += text
 
     def text(self) -> str:
-        """Return the main text, one line a block."""
+        """Return the main text, one line per block."""
         main = _lines(self._main)
         if len(main) >= _MIN_MAIN_CHARS:
             return main[: self._max_chars]

@@ -1,11 +1,11 @@
-"""What the readers of main text and dates raise on hostile pages."""
+"""Errors that the extractors of main text and dates raise on hostile pages."""
 
 from __future__ import annotations
 
 from lxml.etree import LxmlError
 
-# Seen from trafilatura, htmldate and lxml on broken trees and odd numbers; their own guards catch
-# ``ValueError`` alone.
+# Seen from trafilatura, htmldate and lxml on broken trees and odd numbers; they guard only against
+# ``ValueError`` themselves.
 READER_ERRORS = (
     ArithmeticError,
     AssertionError,

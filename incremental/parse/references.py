@@ -1,8 +1,8 @@
-"""From what stands in an attribute to an absolute URL, the way browsers do it.
+"""From an attribute's value to an absolute URL, as browsers do it.
 
-The WHATWG URL standard, section 4.4, decides what a sloppy reference means: white space around it
-and tabs and line ends inside go, a backslash is a slash, ``http:/host`` and ``https:///host`` have
-a host. The result is otherwise as written: canonical form is another room's work.
+Sloppy references follow the WHATWG URL standard, section 4.4: surrounding white space and inner tabs and
+line ends are removed, a backslash is a slash, ``http:/host`` and ``https:///host`` have a host.
+Canonicalization happens elsewhere.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _REMOVED = str.maketrans("", "", "\t\n\r")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.\-]*):", re.IGNORECASE)
 _UNSAFE = re.compile(r"[\x00-\x20\x7f\x85\xa0\u2028\u2029]")
 _PLAIN_HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_.\-]*[a-z0-9_.])?(?::[0-9]{0,4})?", re.IGNORECASE)
-# Escapes of other than ASCII are letters of a host.
+# Escapes of non-ASCII bytes are letters of a host name.
 _SOUND_HOST = re.compile(r"(?:[^\s<>^|%]|%[89a-fA-F][0-9a-fA-F])+")
 _WEB = ("http", "https")
 _MAX_PORT = 65_535
@@ -42,8 +42,8 @@ class Resolver:
     def resolve(self, reference: str | None) -> str | None:
         """Return the absolute http(s) URL, or None: another scheme, no host, malformed or too long.
 
-        None as well: a mere fragment, unless it looks like a route (``#/x``, ``#!x``), and mark-up that a
-        missing quote has swallowed.
+        Also None for mere fragments, unless they look like routes (``#/x``, ``#!x``), and for markup that a
+        missing quote swallowed.
         """
         if reference is None or len(reference) > self._max_chars or "<" in reference:
             return None
@@ -75,13 +75,13 @@ class Resolver:
 
     def _joined(self, reference: str) -> str | None:
         try:
-            # A colon in a first segment would be taken for a scheme by urljoin.
+            # urljoin would take a colon in the first segment for a scheme.
             return urljoin(self._base, reference)
         except ValueError:
             return None
 
     def _encode_query(self, url: str) -> str:
-        """Percent-encode a query in the page's own charset: that is what its server expects."""
+        """Percent-encode a query in the page's charset, which its server expects."""
         if self._charset in {"utf-8", "utf-16le", "utf-16be"} or "?" not in url:
             return url
         head, _, tail = url.partition("?")
@@ -90,7 +90,7 @@ class Resolver:
             raw = query.encode(self._charset, "xmlcharrefreplace")
         except LookupError:
             return url
-        # Everything ASCII stays as written, escapes included.
+        # ASCII stays as written, escapes included.
         return f"{head}?{quote(raw, safe=_ASCII)}{mark}{fragment}"
 
 
@@ -117,7 +117,7 @@ def _with_sound_host(url: str) -> str | None:
 
 @lru_cache(maxsize=4_096)
 def _is_sound(authority: str) -> bool:
-    """Return whether urllib, and so every later room, can take it."""
+    """Return whether urllib, and so all later code, accepts it."""
     if _PLAIN_HOST.fullmatch(authority):
         return True
     try:

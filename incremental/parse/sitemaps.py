@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MAX_TITLE_CHARS = 500
 _MAX_FIELD_CHARS = 8_192
 _ENTRIES = frozenset({"url", "sitemap"})
-# Pictures and videos have a loc and a date of their own.
+# Pictures and videos have their own loc and date.
 _FIELDS = {
     ("url", "loc"): "loc",
     ("sitemap", "loc"): "loc",
@@ -39,7 +39,7 @@ class _Entry:
 
 
 class _Target:
-    """Takes libxml2's events: no tree, so the size of the file does not matter."""
+    """Collects entries from libxml2's events; without a tree, file size does not matter."""
 
     def __init__(self, url: str, limits: ParseLimits) -> None:
         self.root = ""
@@ -56,7 +56,7 @@ class _Target:
         self._text_chars = 0
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        """Take a start tag."""
+        """Handle a start tag."""
         name = _local(tag)
         parent = self._open[-1] if self._open else ""
         self._open.append(name)
@@ -75,7 +75,7 @@ class _Target:
         self._text, self._text_chars = [], 0
 
     def end(self, tag: str) -> None:
-        """Take an end tag."""
+        """Handle an end tag."""
         if self._open:
             self._open.pop()
         if self._entry is None:
@@ -88,13 +88,13 @@ class _Target:
             self._entry = None
 
     def data(self, text: str) -> None:
-        """Take text."""
+        """Handle text."""
         if self._field and self._text_chars < _MAX_FIELD_CHARS:
             self._text.append(text)
             self._text_chars += len(text)
 
     def close(self) -> None:
-        """Do nothing: an entry without an end has no end of its URL either."""
+        """Drop an unfinished entry: its URL may be cut."""
 
     def _keep(self, entry: _Entry) -> None:
         url = self._resolver.resolve(entry.fields.get("loc", ""))
@@ -118,14 +118,14 @@ class _Target:
 
 
 def parse_sitemap(pieces: Iterable[bytes], url: str, *, limits: ParseLimits) -> Page:
-    """Return the locations of a urlset or an index, in the order of the file, each once.
+    """Return the locations of a urlset or index, in file order, without duplicates.
 
     ``published_at`` is the news date, else lastmod; ``context`` says which. Alternates in other languages
-    that have no entry follow with ``rel`` alternate. No external DTD, entity or network is touched.
+    without an entry follow, with ``rel`` alternate. External DTDs and entities are never loaded.
     """
     target = _Target(url, limits)
     truncated, problem = False, ""
-    # Any: lxml has no types, and those that others wrote want methods that lxml does not.
+    # Any: lxml is untyped, and third-party stubs require methods that it does not.
     factory: Any = etree.XMLParser
     closed = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
     parser = factory(target=target, recover=True, **closed)
@@ -141,7 +141,7 @@ def parse_sitemap(pieces: Iterable[bytes], url: str, *, limits: ParseLimits) -> 
     except LimitReachedError:
         truncated = True
     except (etree.XMLSyntaxError, UnicodeDecodeError) as error:
-        # The latter is lxml's answer to a reference to half a surrogate pair.
+        # lxml raises the latter for a reference to a lone surrogate.
         problem = f"broken XML: {fold(str(error), 200)}"
     if not target.links and not truncated and parser.feed_error_log.last_error is not None:
         problem = f"broken XML: {fold(parser.feed_error_log.last_error.message, 200)}"
@@ -156,7 +156,7 @@ def parse_sitemap(pieces: Iterable[bytes], url: str, *, limits: ParseLimits) -> 
 
 
 def parse_url_list(text: str, url: str, *, limits: ParseLimits) -> Page:
-    """Return a sitemap in plain text: one URL a line; other lines are left out."""
+    """Parse a plain-text sitemap: one URL per line; other lines are skipped."""
     resolver = Resolver(url, max_chars=limits.max_url_chars)
     found: dict[str, Link] = {}
     truncated = False

@@ -1,4 +1,4 @@
-"""What a body really is. The header is only a hint."""
+"""What a body really is; the header is only a hint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 class Form(Enum):
-    """The reader that a body needs."""
+    """Which parser a body needs."""
 
     HTML = auto()
     XML_FEED = auto()
@@ -24,7 +24,7 @@ class Form(Enum):
     EMPTY = auto()
     BINARY = auto()
     TEXT = auto()
-    """Legible, but nothing with links."""
+    """Text without links."""
 
 
 _ROOTS = {
@@ -46,7 +46,7 @@ _JSON_FEED = re.compile(r'\s*\{.*?"(?:version|items)"\s*:', re.DOTALL)
 
 
 def sniff(body: bytes, content_type: str) -> Form:
-    """Say what *body* is, from its first bytes; *content_type* decides what they leave open."""
+    """Classify *body* by its first bytes; *content_type* decides where they are ambiguous."""
     head = _head_text(body[:_HEAD_BYTES])
     start = _PREAMBLE.match(head)
     rest = head[start.end() :] if start else head
@@ -57,7 +57,7 @@ def sniff(body: bytes, content_type: str) -> Form:
         return _ROOTS[root[1].lower()]
     claimed = content_type.partition(";")[0].strip().lower()
     if "xml" in claimed and "html" not in claimed:
-        # Warnings of a script before the document.
+        # A script's warnings may precede the document.
         inside = _FEED_INSIDE.search(rest)
         if inside:
             return _ROOTS[inside[1].partition(":")[0].lower()]
@@ -81,7 +81,7 @@ def _unmarked(rest: str, claimed: str) -> Form:
 
 
 def _head_text(head: bytes) -> str:
-    """Decode just well enough to see the mark-up."""
+    """Decode just well enough to recognize markup."""
     for mark, encoding in (
         (codecs.BOM_UTF8, "utf-8"),
         (codecs.BOM_UTF16_LE, "utf-16-le"),

@@ -1,4 +1,4 @@
-"""What of a parsed page the topic models read: its text by position, and its links in context. Pure."""
+"""What topic models read of a parsed page: text by position, and links in context. Pure."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _MAX_ANCHOR_CHARS = 300
 
 
 def page_text(page: Page, body: str | None = None) -> PageText:
-    """Return what *page* says, by position.
+    """Return the text of *page* by position.
 
-    *body* is its main text from a better extractor (``incremental.parse.main_text``); None = the
-    text that the parser found, which is there only if it was asked for.
+    *body* is main text from a better extractor (``incremental.parse.main_text``); None = the
+    parser's, present only if requested.
     """
     return PageText(
         url=page.url,
@@ -30,11 +30,10 @@ def page_text(page: Page, body: str | None = None) -> PageText:
 
 
 def link_contexts(page: Page, parent_score: float | None = None) -> list[LinkContext]:
-    """Return the links of *page* as it shows them, one for each target, in page order.
+    """Return the links of *page* with their context, one per target, in page order.
 
-    Targets are in fetch form; links to the page itself are left out. A target that is linked more
-    than once has its different anchors joined, and the surroundings of its first link.
-    *parent_score* is the relevance of *page*, where it was judged.
+    Targets are in fetch form; links to the page itself are skipped. Repeated targets join their different
+    anchors and keep the first context. *parent_score* is the relevance of *page*, if judged.
     """
     own = normalize(page.url)
     found: dict[str, LinkContext] = {}

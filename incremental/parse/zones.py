@@ -1,7 +1,7 @@
-"""Time zones by name, and hours before and after noon, rewritten as numbers.
+"""Rewrites time zone names and 12-hour times as numbers.
 
-Mail (RFC 822) names the zones of North America; feeds that are written by hand name others. A name
-that means several zones (IST is India, Ireland and Israel) tells nothing.
+Mail (RFC 822) defines North American names; hand-written feeds use others. Ambiguous names (IST is India,
+Ireland and Israel) are unknown.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ _HALF_DAY = re.compile(
     r"(?<!\d)(?P<hour>1[0-2]|0?\d)(?P<rest>:[0-5]\d(?::[0-5]\d)?)\s*(?P<half>[ap])\.?m\b\.?",
     re.IGNORECASE,
 )
-# Only after a time; lower-case words ("Uhr", "h") are none.
+# Only after a time; lower-case words ("Uhr", "h") are no zones.
 _NAME = re.compile(
     r"(?<=:\d\d)(?P<fraction>[.,]\d+)?\s*\(?(?P<name>[A-Z][A-Za-z]*/[A-Za-z_/]+|[A-Z]{2,5})\)?\s*$"
 )
 _UNIVERSAL = frozenset({"UTC", "GMT", "UT", "WET"})
-# East of Greenwich. CST and EST are America's, as RFC 822 says; BST is Britain's, as feeds use it.
+# CST and EST are American as in RFC 822; BST is British as in feeds.
 _MINUTES = {
     name: minutes
     for minutes, names in {
@@ -51,7 +51,7 @@ _MINUTES = {
 
 
 def in_24_hours(text: str) -> str:
-    """Return *text* with ``10:20 PM`` as ``22:20``."""
+    """Rewrite ``10:20 PM`` as ``22:20``."""
     return _HALF_DAY.sub(_in_24_hours, text) if ":" in text else text
 
 
@@ -61,7 +61,7 @@ def _in_24_hours(found: re.Match[str]) -> str:
 
 
 def with_offset(text: str) -> str | None:
-    """Return *text* with a zone's name after the time as its offset; None for a name of no one zone."""
+    """Replace a zone name after the time by its offset; None if the name is unknown or ambiguous."""
     found = _NAME.search(text)
     if found is None:
         return text

@@ -1,1 +1,1 @@
-"""Topics: what users say of them, the models that learn from it, and those at work."""
+"""Topics: editing, models, and the active topics of a crawl."""

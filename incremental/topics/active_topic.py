@@ -1,4 +1,4 @@
-"""A topic at work: it judges pages, guesses of links, and learns what links like those are worth."""
+"""An active topic: judges pages, scores links, and trains its link order."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from store.values import TopicScore
 
 @dataclass
 class ActiveTopic:
-    """A ready topic: its model, and what it learned of links. Only the crawler's thread touches it."""
+    """A ready topic with its model and link order. Used by the crawler's thread only."""
 
     row: TopicRow
     model: TopicModel
     links: LinkOrder
     caught_up: bool = False
-    """Whether the pages that were announced before it was ready have been judged."""
+    """Pages announced before it was ready have been judged."""
     unreadable: int = 0
-    """Pages among them whose bodies are lost or hold no text."""
+    """Such pages whose bodies are lost or have no text."""
     hubs_read: set[str] = field(default_factory=set)
-    """URLs of hubs that were observed: their words are learned once."""
+    """URLs of hubs already observed: their words count once."""
 
     def read_hub(self, page: PageText, links: Sequence[LinkContext]) -> float:
-        """Return the relevance of a page that leads to others; what it leads to will speak for it."""
+        """Return the relevance of a hub, whose links are not judged yet."""
         score = self.model.judge(page).score
         if page.url in self.hubs_read:
             self.links.renew(page, links, score, self.model)
@@ -38,18 +38,18 @@ class ActiveTopic:
         return score
 
     def judge(self, page: PageText, *, again: bool = False) -> Relevance:
-        """Judge a fetched page; one that was not judged before moves the centre of a method that adapts."""
+        """Judge a fetched page; unless *again*, it adapts the centre of methods that adapt."""
         relevance = self.model.judge(page)
         if not again:
             self.model = self.model.adapted(page, relevance)
         return relevance
 
     def expect(self, links: Sequence[LinkContext]) -> list[float]:
-        """Return what is expected of each link, 0 to 1, before its page is fetched."""
+        """Return the expected relevance of links, 0 to 1, before their pages are fetched."""
         return self.links.expect(links, self.model)
 
     def usual(self) -> float:
-        """Return what is expected of a link that nothing speaks for or against; above 0."""
+        """Return the expected relevance of a link without evidence; above 0."""
         return self.links.usual(self.model)
 
     def learn_links(
@@ -59,12 +59,12 @@ class ActiveTopic:
         links: Sequence[LinkContext],
         relevance: Relevance,
     ) -> None:
-        """Learn from a fetched page what links like the one that led to it are worth."""
+        """Train the link order with the relevance of a fetched page and the link to it."""
         parents = () if led_here is None else (led_here,)
         self.links.observe(page, parents, links, relevance, self.model)
 
     def guess(self, key: str, score: float) -> TopicScore:
-        """Return what it expects of a link, as the store keeps it. A guess never rejects."""
+        """Return the expected relevance of a link as a stored guess, which never rejects."""
         verdict = Verdict.RELEVANT if score >= LIKELY else Verdict.GREY
         return TopicScore(
             canonical_key=key,

@@ -1,11 +1,10 @@
-"""What users say of topics: begin one, give it examples, call pages relevant or not, pause it.
+"""Editing topics: create, add examples, give feedback, pause.
 
 ::
 
-    topic add      ── begin ──┐  examples: text from the cache if the page is there,
-    relevant URL   ── teach ──┤  else the daemon fetches it, within seconds when it runs
-    irrelevant URL ── teach ──┘
-                              └─ the topic is trained at once (incremental.topics.model_store)
+    topic add      ── begin ──────────┐  examples: cached text, or else the daemon
+    relevant URL   ── give_feedback ──┤  fetches it, within seconds if it is running
+    irrelevant URL ── give_feedback ──┴─ trained at once (incremental.topics.model_store)
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from store.topic_values import ExampleRow, NewExample, TopicRow
 from store.topics import YOU
 from store.values import TopicScore
 
-# As the benchmarks call them; the first is what a topic gets that names none.
+# Named as in the benchmarks; the first is the default.
 METHODS = (
     "fused",
     "adaptive",
@@ -39,7 +38,7 @@ METHODS = (
 )
 MAX_NAME = 80
 MAX_EXAMPLES = 50
-# Pages that were called relevant or irrelevant; the oldest give way.
+# Pages labelled relevant or irrelevant; the oldest are dropped.
 MAX_CORRECTIONS = 300
 MAX_KEYWORDS = 100
 MAX_KEYWORD = 100
@@ -47,11 +46,11 @@ MAX_KEYWORD = 100
 
 @dataclass(frozen=True, slots=True)
 class GivenExample:
-    """What came of one page that a topic is to learn from."""
+    """A page given as a training example."""
 
     url: str
     at_hand: bool
-    """Its text was in the cache; False = it is fetched first."""
+    """Its text was cached; False = it will be fetched."""
 
 
 def begin(  # noqa: PLR0913 - what a topic is made of
@@ -63,10 +62,10 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     method: str = METHODS[0],
     now: float,
 ) -> tuple[TopicRow, list[GivenExample]]:
-    """Add a topic, or change the key words and method of the one with that name and add examples.
+    """Add a topic, or change the key words and method of an existing one and add examples.
 
     Raises:
-        InputError: a name, URL, key word or method that cannot be used. Nothing was stored.
+        InputError: an unusable name, URL, key word or method. Nothing was stored.
     """
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME or not name.isprintable():
@@ -77,7 +76,7 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     urls = _addresses(examples)
     before = store.topics.topic(name)
     if before is None and not urls and not words:
-        raise InputError("topic", name, "give it --example URL or --keyword WORD to learn from")
+        raise InputError("topic", name, "give --example URL or --keyword WORD")
     if before is not None and not words:
         words = tuple(json.loads(before.keywords))
     known = store.topics.examples(before.id) if before is not None else []
@@ -85,7 +84,9 @@ def begin(  # noqa: PLR0913 - what a topic is made of
         map(canonical_key, urls)
     )
     if len(given) > MAX_EXAMPLES:
-        raise InputError("examples", len(given), f"at most {MAX_EXAMPLES} pages are learned from")
+        raise InputError(
+            "examples", len(given), f"at most {MAX_EXAMPLES} example pages are allowed"
+        )
     topic_id = store.topics.add(name, words, method, now=now)
     trained = _put(store, topic_id, urls, ExampleOrigin.EXAMPLE, now)
     return find_topic(store, name), trained
@@ -94,10 +95,10 @@ def begin(  # noqa: PLR0913 - what a topic is made of
 def give_feedback(
     store: Store, name: str, urls: Sequence[str], *, relevant: bool, now: float
 ) -> tuple[TopicRow, list[GivenExample]]:
-    """Say that pages are, or are not, what a topic wants. The last word on a page counts.
+    """Label pages relevant or irrelevant to a topic; the latest label of a page counts.
 
     Raises:
-        InputError: one is no web address. Nothing was stored.
+        InputError: not a web address. Nothing was stored.
     """
     row = find_topic(store, name)
     origin = ExampleOrigin.RELEVANT if relevant else ExampleOrigin.IRRELEVANT
@@ -109,7 +110,7 @@ def give_feedback(
 
 
 def _mark(store: Store, row: TopicRow, url: str, *, relevant: bool, now: float) -> None:
-    """Put the user's word beside the page at once; no model outranks it."""
+    """Set the page's score to the user's verdict, which no model overrides."""
     verdict = Verdict.RELEVANT if relevant else Verdict.IRRELEVANT
     for page in store.read.find_page(url, canonical_key(url)):
         score = TopicScore(
@@ -125,7 +126,7 @@ def _mark(store: Store, row: TopicRow, url: str, *, relevant: bool, now: float) 
 
 
 def set_paused(store: Store, name: str, *, paused: bool, now: float) -> TopicRow:
-    """Let a topic judge no more pages, or judge again."""
+    """Pause or resume a topic's judging of pages."""
     row = find_topic(store, name)
     keywords: list[str] = json.loads(row.keywords)
     ready = readiness(store.topics.examples(row.id), keywords).ready
@@ -171,7 +172,7 @@ def _checked_words(keywords: Sequence[str]) -> tuple[str, ...]:
         if not any(map(str.isalnum, word)) or len(word) > MAX_KEYWORD:
             raise InputError("keyword", word[:MAX_KEYWORD], "give a word or a short phrase")
     if len(words) > MAX_KEYWORDS:
-        raise InputError("keyword", len(words), f"at most {MAX_KEYWORDS} are taken")
+        raise InputError("keyword", len(words), f"at most {MAX_KEYWORDS} are allowed")
     return words
 
 
@@ -186,7 +187,7 @@ def _addresses(urls: Sequence[str]) -> list[str]:
 
 
 def all_topic_facts(store: Store) -> list[dict[str, Any]]:
-    """Return each topic in a list, ready for JSON; times are unix seconds."""
+    """Return all topics ready for JSON; times are unix seconds."""
     judged, said = store.topics.counts(), store.topics.example_counts()
     verdicts = ("relevant", "grey", "irrelevant", "guess")
     facts = []
@@ -212,5 +213,5 @@ def all_topic_facts(store: Store) -> list[dict[str, Any]]:
 
 
 def topic_facts(store: Store, row: TopicRow) -> dict[str, Any]:
-    """Return the same of one topic."""
+    """Return one topic ready for JSON."""
     return next(facts for facts in all_topic_facts(store) if facts["name"] == row.name)

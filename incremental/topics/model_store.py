@@ -1,16 +1,16 @@
-"""The models of topics: learned from what the store holds, kept there as JSON, handed out to judge.
+"""Models of topics: trained from the store, kept there as JSON, loaded to judge.
 
 ::
 
     examples + corrections ─┐
     kept pages (negatives) ─┤
-    pages judged relevant  ─┼─ learn ── topic.model (JSON) ── voices ── judge ── adapt, as far as the
-    background, tree       ─┘                                    │               method does (paper 000)
-                                                                 └ expect, learn_links ── topic.links (JSON)
+    pages judged relevant  ─┼─ learn ── topic.model (JSON) ── active topic ── judge ── adapt, if the
+    background, tree       ─┘                                      │          method does (paper 000)
+                                                                   └ expect, learn_links ── topic.links
 
-A training run takes all that was ever said, so that nothing counts twice and what is taken back is
-forgotten. Whoever changes what a topic learns from (a command, the daemon) lets it learn at once; the
-others notice by the version.
+Training uses everything ever said, so that nothing counts twice and what is withdrawn is forgotten.
+Whoever changes training examples (a command, the daemon) trains at once; other processes notice by the
+version.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ from store.topic_values import ExampleRow, KeptPage, TopicFields, TopicRow
 
 logger = logging.getLogger("hubwatch.topics")
 
-# Pages looked at last that stand for what is off topic.
+# Latest visited pages that stand for off-topic text.
 NEGATIVES = 100
 FEW_PAGES = 15
-# Methods that know how words are related by meaning.
+# Methods that use semantic similarity of words.
 WITH_TREE = ("semantic", "fused")
-# Name under which the document frequencies of fetched pages are kept.
+# Key of the stored document frequencies of fetched pages.
 BACKGROUND = "pages"
 
 
 class TopicModelStore:
-    """Learns models and reads them back. One instance for a process."""
+    """Trains and loads models. One instance per process."""
 
     def __init__(
         self, store: Store, trees: Sequence[str], *, link_order: str = LINK_ORDERS[0]
@@ -72,7 +72,7 @@ class TopicModelStore:
     # Training.
 
     def learn(self, row: TopicRow) -> TopicRow:
-        """Train a topic on all that was said of it; its row says what it waits for (state, why, warnings)."""
+        """Train a topic; the returned row says what it waits for (state, why, warnings)."""
         examples = self._store.topics.examples(row.id)
         keywords: list[str] = json.loads(row.keywords)
         standing = readiness(examples, keywords)
@@ -81,7 +81,7 @@ class TopicModelStore:
             try:
                 model = self._trained(row, examples, keywords)
             except TopicError as error:
-                standing = Readiness(ready=False, why=f"nothing can be learned from it: {error}")
+                standing = Readiness(ready=False, why=f"cannot be trained: {error}")
             else:
                 problems = (self._tree_problems or []) if row.method in WITH_TREE else []
                 fields = {
@@ -92,7 +92,7 @@ class TopicModelStore:
         state = TopicState.READY if standing.ready else TopicState.WAITING
         paused = row.state == TopicState.PAUSED
         fields |= {"state": TopicState.PAUSED if paused else state, "why": standing.why}
-        # Not the time of the clock: what is said during the training run must lead to another one.
+        # Not the current time: examples added during training must trigger another one.
         fields["learned_at"] = row.changed_at
         self._store.topics.update(row.id, **fields)
         logger.info("topic %s is %s %s", row.name, fields["state"], fields["version"])
@@ -119,7 +119,7 @@ class TopicModelStore:
         )
 
     def _negatives(self, row: TopicRow, examples: Sequence[ExampleRow]) -> list[PageText]:
-        """Return ordinary pages: looked at lately, and neither taught nor taken for relevant."""
+        """Return ordinary pages, visited lately, neither training examples nor relevant."""
         pages = self._store.topics.kept_pages(limit=2 * NEGATIVES)
         trained = {one.canonical_key for one in examples}
         judged = self._store.topics.scores([page.page_id for page in pages], row.id)
@@ -128,7 +128,7 @@ class TopicModelStore:
         return list(islice(self._texts(plain), NEGATIVES))
 
     def _judged(self, row: TopicRow, examples: Sequence[ExampleRow]) -> list[PageText]:
-        """Return what the topic judged relevant, the oldest first, but for pages a user spoke of."""
+        """Return pages the topic judged relevant, oldest first, except those that users labelled."""
         trained = {one.canonical_key for one in examples}
         pages = self._store.topics.judged_relevant(row.id, limit=MAX_JUDGED)
         return list(
@@ -136,7 +136,7 @@ class TopicModelStore:
         )
 
     def _texts(self, pages: Iterable[KeptPage]) -> Iterator[PageText]:
-        """Yield texts as they were kept beside the pages' history: nothing is parsed again."""
+        """Yield texts kept with the pages' history; nothing is parsed again."""
         for page in pages:
             kept = self._store.answers.text(page.page_id)
             if kept is not None:
@@ -144,30 +144,30 @@ class TopicModelStore:
                 if not is_empty(text):
                     yield text
 
-    # What all topics share.
+    # Shared by all topics.
 
     @property
     def background(self) -> Background:
-        """How rare terms are; what was observed before is read once."""
+        """Document frequencies of terms; what was observed before is loaded once."""
         if self._background is None:
             kept = self._store.topics.background(BACKGROUND)
             try:
                 self._background = Background.from_json(json.loads(kept)) if kept else Background()
             except (TopicModelError, ValueError) as error:
-                logger.warning("the background of topics is begun again: %s", error)
+                logger.warning("restarting the topics' term counts: %s", error)
                 self._background = Background()
             self._trained_pages = self._background.pages
         return self._background
 
     def observe(self, text: PageText) -> None:
-        """Count a page that was fetched."""
+        """Count a fetched page."""
         self.background.observe(weighted_terms(text))
 
     def outgrown(self) -> bool:
-        """Return whether the pages seen have doubled since the last training: then all are trained again.
+        """Return whether the pages seen have doubled since the last training: time to retrain all topics.
 
-        A topic of the first day knew nothing to compare with. Which words go together is learned then too,
-        which takes seconds at thousands of pages.
+        Early topics had nothing to compare with. Retraining also learns which words go together, which takes
+        seconds at thousands of pages.
         """
         pages = self.background.pages
         if pages < 2 * max(self._trained_pages, FEW_PAGES):
@@ -189,10 +189,10 @@ class TopicModelStore:
             self._tree = joined(found)
         return self._tree
 
-    # At work.
+    # Active topics.
 
     def active_topics(self, rows: Iterable[TopicRow]) -> dict[int, ActiveTopic]:
-        """Return the topics of *rows* at work, by id; one whose model is damaged learns again."""
+        """Return the active topics of *rows* by id; one with a damaged model is trained again."""
         before, self._active_topics = self._active_topics, {}
         for row in rows:
             active_topic = before.get(row.id)
@@ -208,11 +208,11 @@ class TopicModelStore:
         return self._active_topics
 
     def model(self, row: TopicRow) -> TopicModel | None:
-        """Return a topic's model, trained again if it is damaged; None when it waits for something."""
+        """Return a topic's model, retrained if damaged; None while it waits for something."""
         try:
             return self._read(row)
         except (TopicError, ValueError) as error:
-            logger.warning("the model of topic %s is learned again: %s", row.name, error)
+            logger.warning("retraining the model of topic %s: %s", row.name, error)
             row = self.learn(row)
             return self._read(row) if row.version else None
 
@@ -227,16 +227,16 @@ class TopicModelStore:
         try:
             return from_kept(json.loads(kept), name) if kept else new_order(name)
         except (TopicError, ValueError) as error:
-            logger.warning("what topic %s learned of links is lost: %s", row.name, error)
+            logger.warning("the link order of topic %s is lost: %s", row.name, error)
             return new_order(name)
 
     def keep(self, active_topics: Iterable[ActiveTopic], now: float) -> None:
-        """Write what was learned of links and of words, and models that the pages moved."""
+        """Store link orders, term counts, and models that adapted to pages."""
         self._store.topics.put_background(BACKGROUND, _json(self.background.to_json()), now=now)
         for active_topic in active_topics:
             self._store.topics.update(active_topic.row.id, links=_json(to_kept(active_topic.links)))
             model, before = active_topic.model, active_topic.row.version
-            # What another process taught meanwhile outranks a model that moved.
+            # Training in another process meanwhile outranks an adapted model.
             if model.version != before and self._store.topics.put_model(
                 active_topic.row.id, _json(model.to_json()), model.version, before=before
             ):

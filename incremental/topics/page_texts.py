@@ -1,4 +1,4 @@
-"""The text of a page that was read, as topics judge it. Nothing here opens a socket."""
+"""The text of a fetched page, as topics judge it. No network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from store import Store
 
 
 def cached_body(store: Store, page: Mapping[str, Any]) -> bytes | None:
-    """Return what was kept of a page (its columns): the body that it had as a hub, else as a page."""
+    """Return a page's cached body, as a hub or else as a page; *page* has its columns."""
     hub = store.read.hub(page["id"])
     digests = (hub.body_md5 if hub is not None else None, page["body_md5"])
     bodies = (store.cache.get(page["url"], digest) for digest in digests if digest)
@@ -19,7 +19,7 @@ def cached_body(store: Store, page: Mapping[str, Any]) -> bytes | None:
 
 
 def cached_text(store: Store, url: str) -> PageText | None:
-    """Return the text of a page whose body was kept, None when there is none."""
+    """Return the text of a page with a cached body, or None."""
     for page in store.read.find_page(url, canonical_key(url)):
         body = cached_body(store, page)
         if body is not None:
@@ -28,8 +28,8 @@ def cached_text(store: Store, url: str) -> PageText | None:
 
 
 def text_of(body: bytes, url: str, content_type: str = "") -> PageText:
-    """Return what topics judge of a body, by position."""
-    # Only who has a page to read loads the parser.
+    """Return the text of a body by position."""
+    # Loaded late: only callers with a page need the parser.
     from incremental.fetch.decoding import decode_body  # noqa: PLC0415
     from incremental.parse import parse  # noqa: PLC0415
     from incremental.visit import topic_text  # noqa: PLC0415

@@ -1,1 +1,1 @@
-"""What trains the hub classifier: labels of users and of behaviour, its versions, the nightly training."""
+"""Training of the hub classifier: labels of users and behaviour, versions, nightly training."""

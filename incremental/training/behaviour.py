@@ -1,4 +1,4 @@
-"""What the pages' behaviour says: new links on several visits make a hub, long silence does not."""
+"""Labels from behaviour: new links on several visits make a hub, long silence does not."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from store.enums import HubKind, HubRole, LabelOrigin, PageLabel
 from store.values import HubNews, HubRow, LabelEntry
 
 RULE = BehaviourRule()
-# A new page that stands on more hubs than this, and on more than half of its site's, says nothing of
-# any.
+# Pages on more hubs than this, and on more than half of their site's, are part of its frame and say
+# nothing about any hub.
 FRAME_HUBS = 8
-# Probability of a hub from which on a silent page is called an article.
+# Probability of being a hub below which a silent page is labelled an article.
 SILENT_PROBABILITY = 1 / 3
-# Feeds and sitemaps are found by other means than their addresses; later pages of a list are read
-# once.
+# Feeds and sitemaps are not found by their URLs, and later pages of a list are fetched once.
 _OBSERVED_ROLES = (HubRole.SEED, HubRole.HOME, HubRole.LIST, HubRole.USER)
 
 
 def observe(store: Store, now: float) -> int:
-    """Let the pages' behaviour write labels; return how many are new or changed."""
+    """Write labels from behaviour; return how many are new or changed."""
     changed = 0
     for row in store.read.sites():
         hubs = store.read.hubs(row.id)
@@ -43,7 +42,7 @@ def observe(store: Store, now: float) -> int:
 def _behaviours(
     store: Store, site_id: int, hubs: list[HubRow]
 ) -> list[tuple[HubRow, Behaviour, Behaviour]]:
-    """Return the hubs that can be judged with what they did: in all, and without the site's frame."""
+    """Return the hubs that can be judged, with their behaviour in all and without the site's frame."""
     judged = [
         hub
         for hub in hubs
@@ -75,11 +74,10 @@ def _behaviour(hub: HubRow, news: HubNews | None) -> Behaviour:
 def _judge(
     behaviours: list[tuple[HubRow, Behaviour, Behaviour]],
 ) -> list[tuple[HubRow, str | None]]:
-    """Return what the visits of each hub say of it, None while that is open.
+    """Return the label that each hub's visits suggest; None = open.
 
-    Silence speaks against a hub as far as it is rare on its site: on a blog that writes once a month, most
-    tags are silent for a year, and are lists all the same. A seed, or a user's hub, that is silent is
-    what somebody wants watched.
+    The rarer silence is on a site, the more it counts: on a blog that posts monthly, most tags are silent
+    for a year, yet are lists. Silent seeds and users' hubs get no label: somebody wants them watched.
     """
     lists = [RULE.judge(own) for hub, _, own in behaviours if hub.role == HubRole.LIST]
     silent, brought = lists.count(ARTICLE), lists.count(HUB)

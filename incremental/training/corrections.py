@@ -1,4 +1,4 @@
-"""A user says of a page whether it is a hub: that acts at once, and outranks everything else."""
+"""Users' labels of pages: they apply at once and outrank everything else."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from store.values import LabelEntry, NewHub, SeenLink, SiteRow
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What came of a user's label."""
+    """The effect of a user's label."""
 
     url: str
     label: str
     sites: tuple[str, ...]
-    """Names of the watched sites where it acts; none = it only trains."""
+    """Watched sites it applies to; none = it only trains."""
 
 
 def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
-    """Store a user's label of *text*, and let it act on every site in whose scope the URL lies.
+    """Store a user's label of *text* and apply it to every site whose scope contains the URL.
 
-    ``hub`` makes a hub that is due now and never dropped; ``topic`` ends that for good.
+    ``hub`` makes a hub that is due now and never dropped; ``article`` ends that permanently.
 
     Raises:
-        InputError: no web address, or ``topic`` is said of a seed. Nothing was stored.
+        InputError: not a web address, or ``article`` for a seed. Nothing was stored.
     """
     url = normalize(text)
     if url is None:
@@ -65,7 +65,7 @@ def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
 
 
 def places(store: Store, url: str) -> list[tuple[SiteRow, str]]:
-    """Return the sites in whose scope a URL lies, each with the address by which it knows the page."""
+    """Return the sites whose scope contains a URL, each with the URL it knows the page by."""
     found = []
     for row in store.read.sites():
         address = without_path_alias(url, rules(json.loads(row.path_aliases)))
@@ -75,7 +75,7 @@ def places(store: Store, url: str) -> list[tuple[SiteRow, str]]:
 
 
 def pages_at(store: Store, row: SiteRow, url: str) -> list[dict[str, Any]]:
-    """Return the columns of a site's page with that address, if it was seen."""
+    """Return the columns of a site's page with this URL, if known."""
     return [
         page for page in store.read.find_page(url, canonical_key(url)) if page["site"] == row.id
     ]

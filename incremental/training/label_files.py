@@ -1,10 +1,10 @@
-"""Labels of all origins as the classifier is trained with them, and as files hold them.
+"""Labels of all origins, for training and in files.
 
 ::
 
     hubwatch label URL hub|article ── corrections ──┐
-    nightly: hub_news ── behaviour ───────────────┼── store ── merged ── training, export
-    hubwatch labels import FILE ── import_labels ─┘  for training alone
+    nightly: hub_news ── behaviour ─────────────────┼── store ── merged ── training, export
+    hubwatch labels import FILE ── import_labels ───┘  for training only
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from store.values import LabelEntry
 
 
 def merged(entries: Iterable[LabelEntry]) -> list[LabelEntry]:
-    """Return one label a page, that of the highest origin, the oldest first."""
+    """Return one label per page, of the highest origin, oldest first."""
     entries, best = list(entries), dict[str, LabelEntry]()
     for origin in LabelOrigin:  # later members outrank earlier ones
         best |= {entry.canonical_key: entry for entry in entries if entry.origin == origin}
@@ -37,7 +37,7 @@ def merged(entries: Iterable[LabelEntry]) -> list[LabelEntry]:
 
 
 def label_rows(entries: Iterable[LabelEntry]) -> list[LabelRow]:
-    """Return labels as the classifier learns them; the registered domain keeps a site's rows together."""
+    """Return labels as training rows; the registered domain groups a site's rows."""
     return [
         LabelRow(
             label=entry.label,
@@ -51,7 +51,7 @@ def label_rows(entries: Iterable[LabelEntry]) -> list[LabelRow]:
 
 
 def export_labels(store: Store) -> tuple[str, int]:
-    """Return the text of a label file with one row a page, and the number of rows."""
+    """Return a label file's text, one row per page, and the number of rows."""
     entries = merged(store.read.labels())
     pairs = zip(entries, label_rows(entries), strict=True)
     rows = [_with_crawl(store, entry, row) for entry, row in pairs]
@@ -69,7 +69,7 @@ def _with_crawl(store: Store, entry: LabelEntry, row: LabelRow) -> LabelRow:
 
 
 def import_labels(store: Store, path: Path, *, now: float) -> tuple[int, int]:
-    """Store labels for training alone; return how many rows there are, and how many said something new.
+    """Store labels for training only; return the number of rows, and of new or changed labels.
 
     Raises:
         LabelFileError: names the line. Nothing was stored.
@@ -80,7 +80,7 @@ def import_labels(store: Store, path: Path, *, now: float) -> tuple[int, int]:
     for place, row in enumerate(rows):
         url = normalize(row.url)
         if url is None:
-            problem = f"URL {row.url[:100]!r} is no web address"
+            problem = f"URL {row.url[:100]!r} is not a web address"
             raise LabelFileError(path, _line_of(path, place), problem)
         entries.append(
             LabelEntry(
@@ -91,6 +91,6 @@ def import_labels(store: Store, path: Path, *, now: float) -> tuple[int, int]:
 
 
 def _line_of(path: Path, place: int) -> int:
-    """Return the line of a row, from 1; blank lines are no rows."""
+    """Return the line of a row, from 1, counting blank lines."""
     lines = path.read_text(encoding="utf-8-sig").split("\n")
     return [n for n, line in enumerate(lines, start=1) if line.rstrip("\r")][place + 1]

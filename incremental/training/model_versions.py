@@ -1,7 +1,6 @@
-"""The versions of the hub classifier: shipped ones, and those trained here.
+"""Versions of the hub classifier: shipped ones, and those trained here.
 
-The latter lie in the registry, the folder ``models`` beside the store; while it is empty, the shipped
-version is active.
+The registry is the folder ``models`` beside the store; while it is empty, the shipped version is active.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ logger = logging.getLogger("hubwatch.models")
 
 
 class ActiveScorer:
-    """The active version, taken up without a restart; one that cannot be loaded leaves the last in use."""
+    """The active version, reloaded without a restart; if that fails, the previous one stays in use."""
 
     def __init__(self, root: Path) -> None:
         self._active = ActiveClassifier(root)
@@ -37,7 +36,7 @@ class ActiveScorer:
         return self._current().score(links)
 
     def score_page(self, link: LinkEvidence, page: str) -> HubScore:
-        """Score a fetched page by URL and content."""
+        """Score a fetched page by its URL and content."""
         return self._current().score_page(link, page)
 
     def _current(self) -> HubClassifier:
@@ -46,13 +45,13 @@ class ActiveScorer:
         if problem and problem != self._problem:
             logger.warning("%s; %s stays in use", problem, current.version)
         if self._version and current.version != self._version:
-            logger.info("the hub classifier is %s from now on", current.version)
+            logger.info("now using hub classifier %s", current.version)
         self._version, self._problem = current.version, problem
         return current
 
 
 def list_models(root: Path) -> list[dict[str, Any]]:
-    """Return every version, the shipped one first unless it was taken over, ready for JSON."""
+    """Return all versions ready for JSON, the shipped one first unless it was copied to the registry."""
     infos = ModelRegistry(root).models()
     rows = [_row(info, "learned" if "update" in info.metrics else "added") for info in infos]
     shipped = load_default().model
@@ -78,15 +77,15 @@ def _row(info: ModelInfo, origin: str) -> dict[str, Any]:
 
 
 def use_model(root: Path, version: str) -> None:
-    """Make a version active.
+    """Activate a version.
 
     Raises:
-        NotFoundError: there is none of that name.
+        NotFoundError: unknown version.
         ModelError: it is damaged; the active one stays.
     """
     known = [str(row["version"]) for row in list_models(root)]
     if version not in known:
-        raise NotFoundError(f"no model is called {version!r} (known: {', '.join(known)})")
+        raise NotFoundError(f"no model version {version!r} (known: {', '.join(known)})")
     registry = ModelRegistry(root)
     if not (root / version).exists():
         adopt_shipped(root)
@@ -95,7 +94,7 @@ def use_model(root: Path, version: str) -> None:
 
 
 def adopt_shipped(root: Path) -> HubModel:
-    """Copy the shipped model into the registry, so that it can be pointed at and rolled back to."""
+    """Copy the shipped model into the registry, so that one can switch back to it."""
     model = load_default().model
     if not (root / model.version).exists():
         save_model(model, root / model.version)
@@ -103,7 +102,7 @@ def adopt_shipped(root: Path) -> HubModel:
 
 
 def base_model(root: Path) -> HubModel:
-    """Return the active model as it was before it learned labels: all are trained again each time."""
+    """Return the active model without its labels: all labels are added again at each training."""
     model = ActiveClassifier(root).current().model
     seen = set[str]()
     while "update" in model.metrics and model.version not in seen:

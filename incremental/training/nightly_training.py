@@ -1,12 +1,12 @@
-"""Training on labels: once a night, beside the crawler.
+"""Nightly training on labels, beside the crawler.
 
 ::
 
-    step(now) ── observe ── enough new labels? ── a thread of its own: update, register
-        └ later, when that thread is through: log the outcome
+    step(now) ── observe ── enough new labels? ── in its own thread: update, register
+        └ later, when the thread has finished: log the outcome
 
-The support vectors of the model that was trained in full stand for its training set; all labels are
-added to it again (:mod:`classifier.hub.updating`), which takes a minute or two of one core.
+The fully trained model's support vectors stand for its training set; all labels are added to them
+(:mod:`classifier.hub.updating`), which takes a minute or two of one core.
 """
 
 from __future__ import annotations
@@ -34,34 +34,33 @@ from store.values import LabelEntry
 logger = logging.getLogger("hubwatch.learning")
 
 POLL_SECONDS = 30.0
-# Labels that are learned at most, those of users and then the latest first: time grows with their
-# square.
+# Labels used, users' first, then the latest: training time grows with their square.
 MAX_LABELS = 4_000
-# Labels of one domain and kind, those of users apart: a site with two hundred tags is one opinion.
+# Per domain and kind, except users' labels: a site with two hundred tags is one opinion.
 MAX_LABELS_PER_SITE = 10
-# In a manifest's ``training``: when the last of the labels that the version learned was said.
+# Key in a manifest's ``training``: time of the latest label used.
 UNTIL = "labels_until"
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What came of teaching labels to a model."""
+    """The outcome of training on labels."""
 
     version: str
     base: str
     labels: int
     right: float
-    """Share of the labels that the new version judges rightly, each without those of its own domain."""
+    """Share of labels the new version gets right, each judged without its own domain's labels."""
     base_right: float
     active: bool
-    """Whether it is used from now on; a worse one is kept aside (:meth:`ModelRegistry.add`)."""
+    """It is now in use; a worse version is only stored (:meth:`ModelRegistry.add`)."""
 
 
 def train(root: Path, entries: list[LabelEntry]) -> Learned:
-    """Train the base model below *root* on labels; register the new version.
+    """Train the base model in *root* on labels; register the new version.
 
     Raises:
-        TrainingError: libsvm refused.
+        TrainingError: libsvm failed.
         ModelError: the registry cannot be used.
     """
     registry = ModelRegistry(root)
@@ -80,7 +79,7 @@ def train(root: Path, entries: list[LabelEntry]) -> Learned:
 
 
 def learn_now(store: Store, root: Path, now: float) -> Learned | None:
-    """Do at once what the nightly step does, however few labels are new; None = none are."""
+    """Run the nightly training now, however few labels are new; None = none are."""
     observe(store, now)
     entries = training_labels(store.read.labels())
     until = trained_until(root)
@@ -88,7 +87,7 @@ def learn_now(store: Store, root: Path, now: float) -> Learned | None:
 
 
 def training_labels(entries: list[LabelEntry]) -> list[LabelEntry]:
-    """Return the labels to learn: one a page, few of a site, not more than a run can take."""
+    """Return the labels to train on: one per page, few per site, no more than a run can take."""
     chosen, counts = [], Counter[tuple[str, str]]()
     for entry in merged(entries):
         place = registered_domain(host_of(entry.url)), entry.label
@@ -100,12 +99,12 @@ def training_labels(entries: list[LabelEntry]) -> list[LabelEntry]:
 
 
 def trained_until(root: Path) -> float:
-    """Return when the last label was said that any version learned, used or not; 0 = none yet."""
+    """Return the time of the latest label any version was trained on, active or not; 0 = none."""
     return max((float(m.training.get(UNTIL, 0.0)) for m in ModelRegistry(root).models()), default=0)
 
 
 class Learner:
-    """The nightly step. One thread calls it, the store's writer."""
+    """The nightly step, called by the store's writer thread only."""
 
     def __init__(
         self, store: Store, root: Path, retrain_labels: int, *, start: Start = start_thread
@@ -119,7 +118,7 @@ class Learner:
         self._next_at = 0.0
 
     def step(self, now: float) -> float:
-        """Write what behaviour says and learn if enough is new; return when to call again."""
+        """Label by behaviour and train if enough labels are new; return when to call again."""
         if now >= self._next_at and not self._running:
             self._next_at = now + DAY
             self._begin(now)
@@ -134,7 +133,7 @@ class Learner:
         try:
             until = trained_until(self._root)
         except ModelError as error:
-            logger.warning("nothing can be learned: %s", error)
+            logger.warning("cannot train: %s", error)
             return
         if not self._enough or sum(entry.at > until for entry in entries) < self._enough:
             return
@@ -145,17 +144,17 @@ class Learner:
         self._done = InlineExecutor().submit(train, self._root, entries)
 
     def _finish(self) -> None:
-        """Log the outcome; what is neither a bad model nor bad labels is a bug, and raised."""
+        """Log the outcome; errors other than bad models and labels are bugs and raised."""
         if self._done is None:
             return
         done, self._done, self._running = self._done, None, False
         try:
             learned = done.result()
         except (ModelError, TrainingError) as error:
-            logger.warning("nothing was learned: %s", error)
+            logger.warning("training failed: %s", error)
             return
         logger.info(
-            "%s learned %d labels: %.1f %% of them right, %s had %.1f %%; %s",
+            "%s trained on %d labels: %.1f %% right, %s had %.1f %%; %s",
             learned.version,
             learned.labels,
             100 * learned.right,

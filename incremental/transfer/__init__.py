@@ -1,4 +1,4 @@
-"""In and out: lists of sites from other programs, new pages for other programs, the store as a whole.
+"""Import and export: lists of sites, new pages, and the whole store.
 
 ::
 

@@ -1,8 +1,8 @@
-"""From a list to watched sites: pages as seeds, feeds as hubs of the site they belong to.
+"""From a list to watched sites: pages become seeds, feeds become hubs of their site.
 
-A feed belongs to the site that the list names beside it (``htmlUrl``), whatever host it lies on. Where
-the list names none, a watched site in whose scope it lies has it, unless that site was itself learned
-from a feed; otherwise it is a seed, and its first entries name the site.
+A feed belongs to the site that the list names for it (``htmlUrl``), whatever its host. Otherwise it belongs
+to a watched site whose scope contains it, unless that site's seed was itself a feed; otherwise it becomes a
+seed, and its first entries name the site.
 """
 
 from __future__ import annotations
@@ -24,49 +24,49 @@ if TYPE_CHECKING:
     from incremental.fetch.options import FetchSettings
 
 Result = Literal["watched", "feed", "known", "refused"]
-"""What an entry became: a site of its own, a hub of a site, nothing new, or nothing at all."""
+"""What an entry became: a site, a hub of a site, nothing new, or refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddedEntry:
-    """What became of one entry of a list."""
+    """The result of one entry."""
 
     url: str
     result: Result
     site: str = ""
-    """Name of the site that has it; empty for what was refused."""
+    """Name of its site; empty if refused."""
     seed: bool = False
-    """It is a feed that nothing but its entries can name a site for."""
+    """A feed whose site only its entries can name."""
     new_site: bool = False
     """Its site was not watched before."""
     why: str = ""
-    """For what was refused; for people."""
+    """Why it was refused, for display."""
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What an import did."""
+    """The result of an import."""
 
     entries: tuple[AddedEntry, ...]
 
     @property
     def sites(self) -> int:
-        """Count the sites that were not watched before."""
+        """Count the new sites."""
         return sum(one.new_site for one in self.entries)
 
     @property
     def feeds(self) -> int:
-        """Count the feeds that are hubs now."""
+        """Count the feeds that became hubs."""
         return sum(one.result == "feed" for one in self.entries)
 
     @property
     def known(self) -> int:
-        """Count the entries whose site was watched already."""
+        """Count the entries of sites already watched."""
         return sum(not one.new_site and one.result != "refused" for one in self.entries)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Say what was refused and why."""
+        """Return what was refused and why."""
         refused = (one for one in self.entries if one.result == "refused")
         return tuple(f"{one.url}: {one.why}" for one in refused)
 
@@ -74,9 +74,9 @@ class Added:
 def add_all(
     store: Store, wanted: Sequence[Wanted], *, now: float, fetch: FetchSettings | None = None
 ) -> Added:
-    """Watch what a list names; an entry that fails stops no other.
+    """Watch the sites of a list; a failing entry stops no other.
 
-    With *fetch* an address that its settings refuse is refused here.
+    *fetch* settings also refuse addresses here.
     """
     adding = _Adding(store, now, fetch)
     entries = []
@@ -89,7 +89,7 @@ def add_all(
 
 
 class _Adding:
-    """One import under way; keeps the sites in memory, because a list may hold thousands."""
+    """One import; keeps sites in memory, because a list may hold thousands."""
 
     def __init__(self, store: Store, now: float, fetch: FetchSettings | None) -> None:
         self._store = store
@@ -100,13 +100,13 @@ class _Adding:
         self._feeds = {hub.url for hub in store.read.hubs() if hub.kind == HubKind.FEED}
 
     def page(self, url: str) -> AddedEntry:
-        """Watch the site of a page."""
+        """Watch a page's site."""
         self._check(url)
         site, is_new = self._site_of_seed(url)
         return AddedEntry(url, "watched" if is_new else "known", site.name, new_site=is_new)
 
     def feed(self, one: Wanted) -> AddedEntry:
-        """Watch a feed for the site that it is of."""
+        """Watch a feed for its site."""
         self._check(one.url)
         site, is_new = self._site_of_feed(one)
         known = one.url in self._feeds
@@ -129,7 +129,7 @@ class _Adding:
         return self._around(one.url) or self._site_of_seed(one.url, feed=True)
 
     def _around(self, url: str) -> tuple[SiteRow, bool] | None:
-        """Return the watched site in whose scope *url* lies, unless it was itself given as a feed."""
+        """Return the watched site whose scope contains *url*, unless its seed is a feed."""
         for site_id, scope in self._scopes.items():
             row = self._sites[site_id]
             if row.seed_url not in self._feeds and scope.verdict(url).inside:

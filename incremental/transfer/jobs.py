@@ -1,8 +1,8 @@
-"""The jobs of urlwatch: one YAML document each. Read from the parser's events; nothing is ever built.
+"""urlwatch jobs: one YAML document each, read from parser events without building values.
 
-A loader would make values of what it reads: aliases that double at each line, integers of a million digits.
-Here only the texts on the first level of a document count, so the cost is that of the file's length. An
-alias is nothing: the addresses of jobs differ.
+A loader would build what it reads: aliases that double with each line, integers of a million digits. Only
+texts on the first level of a document count here, so the cost is that of the file's length. Aliases are
+ignored: jobs have different addresses.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ import yaml
 
 from hubwatch_errors import HubwatchError
 
-# Of one file. A list of 20,000 jobs has two to three million.
+# Per file. A list of 20,000 jobs has two to three million.
 MAX_BYTES = 5_000_000
 _PYTHON = "tag:yaml.org,2002:python/"
 _NOTHING = frozenset(("", "~", "null", "Null", "NULL"))
 
 
 class JobsError(HubwatchError):
-    """The text is no YAML, or more of it than is read."""
+    """Not YAML, or too long."""
 
 
 def read_jobs(text: str) -> Iterator[dict[str, str]]:
-    """Yield the texts of each document by key; one that is no mapping is empty.
+    """Yield the texts of each document by key; empty for documents that are no mapping.
 
     Raises:
-        JobsError: where the text is no YAML, after what stands before it.
+        JobsError: at the first invalid YAML, after the documents before it.
     """
     if len(text) > MAX_BYTES:
         raise JobsError(f"more than {MAX_BYTES} characters")
     try:
-        # libyaml where there is one: ten times as quick.
+        # libyaml, where available, is ten times as fast.
         events = yaml.parse(text, Loader=getattr(yaml, "CLoader", yaml.Loader))
         document: _Document | None = None
         for event in events:
@@ -48,7 +48,7 @@ def read_jobs(text: str) -> Iterator[dict[str, str]]:
 
 
 class _Document:
-    """What is known of a document while its events come."""
+    """A document while its events arrive."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
@@ -58,9 +58,9 @@ class _Document:
         self._at_key = True
 
     def take(self, event: Any) -> None:  # noqa: ANN401 - an event of yaml, which has no common type
-        """Take one event."""
+        """Handle an event."""
         if (getattr(event, "tag", None) or "").startswith(_PYTHON):
-            raise JobsError("it names an object of Python, which no list of jobs does")
+            raise JobsError("it contains a Python object, as no list of jobs does")
         if isinstance(event, yaml.CollectionStartEvent):
             self._is_mapping = self._is_mapping or (
                 self._depth == 0 and isinstance(event, yaml.MappingStartEvent)
@@ -73,7 +73,7 @@ class _Document:
             self._node(_text_of(event))
 
     def _node(self, text: str | None) -> None:
-        """Take a whole node: on the first level of a mapping they are keys and values in turn."""
+        """Handle a complete node: on the first level of a mapping, keys and values alternate."""
         if self._depth != 1 or not self._is_mapping:
             return
         if self._at_key:

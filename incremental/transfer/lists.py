@@ -1,14 +1,14 @@
-"""Lists of sites that other programs wrote. Pure: text in, values out; what is odd is said, not raised.
+"""Site lists of other programs. Pure: text to values; odd entries are reported, not raised.
 
 ===================  ==========================================================================
-format               what is read
+format               content read
 ===================  ==========================================================================
-``urls``             one address a line; ``#`` begins a comment
-``csv``              a column ``url`` (or ``link``, ``address``), or the first that holds addresses
-``opml``             outlines with ``xmlUrl``: feeds, with ``htmlUrl``, the site they are of; outlines
-                     with ``htmlUrl`` alone: pages
+``urls``             one address per line; ``#`` begins a comment
+``csv``              a column ``url`` (or ``link``, ``address``), or the first with addresses
+``opml``             outlines with ``xmlUrl``: feeds, whose site is ``htmlUrl``; with ``htmlUrl`` only:
+                     pages
 ``changedetection``  the JSON of changedetection.io (``url-watches.json``, or its API)
-``urlwatch``         ``urls.yaml`` of urlwatch: ``url`` or ``navigate`` of each job
+``urlwatch``         ``urls.yaml`` of urlwatch: each job's ``url`` or ``navigate``
 ===================  ==========================================================================
 """
 
@@ -27,38 +27,38 @@ from incremental.urls import normalize
 
 MAX_FILE_BYTES = 50_000_000
 MAX_ENTRIES = 20_000
-# Taken out of OPML, which has none: entities in it could be unfolded without end.
+# Removed from OPML, which has none: its entities could expand without end.
 _DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 _URL_COLUMNS = ("url", "link", "address", "xmlurl", "网址")
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """An address that the file names."""
+    """An address in the file."""
 
     url: str
-    """As it may be fetched."""
+    """In fetch form."""
     feed: bool = False
-    """The file says that it is a feed."""
+    """The file calls it a feed."""
     home: str | None = None
-    """The page of the site that the file names for a feed, in fetch form."""
+    """The site's page that the file gives for a feed, in fetch form."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadList:
-    """What a file held."""
+    """The content of a file."""
 
     format: str
     wanted: tuple[Wanted, ...]
     problems: tuple[str, ...]
-    """Entries that cannot be used, with their place; for people."""
+    """Unusable entries with their position, for display."""
 
 
 def read_list(content: bytes, form: str = "auto", *, name: str = "file") -> ReadList:
-    """Read at most :data:`MAX_ENTRIES` different entries; ``auto`` recognises the format.
+    """Read at most :data:`MAX_ENTRIES` distinct entries; ``auto`` detects the format.
 
     Raises:
-        InputError: too large, not UTF-8, an unknown format, or nothing in it that can be used.
+        InputError: too large, not UTF-8, an unknown format, or without usable entries.
     """
     if len(content) > MAX_FILE_BYTES:
         raise InputError(name, f"{len(content)} bytes", f"at most {MAX_FILE_BYTES} bytes are read")
@@ -78,16 +78,16 @@ def read_list(content: bytes, form: str = "auto", *, name: str = "file") -> Read
         elif len(found) < MAX_ENTRIES:
             found.setdefault(url, Wanted(url, feed, _usable(home) if home else None))
         else:
-            problems.append(f"{place}: more than {MAX_ENTRIES} entries; the rest was left out")
+            problems.append(f"{place}: more than {MAX_ENTRIES} entries; the rest was skipped")
             break
     if not found:
-        why = problems[0] if problems else "no address was found in it"
-        raise InputError(name, form, f"holds nothing that can be watched ({why})")
+        why = problems[0] if problems else "no address found"
+        raise InputError(name, form, f"has nothing to watch ({why})")
     return ReadList(form, tuple(found.values()), tuple(problems))
 
 
 def recognised(text: str) -> str:
-    """Return which format a text is most likely in."""
+    """Guess the format of a text."""
     start = text.lstrip()[:4_000]
     lowered = start.lower()
     if start.startswith(("{", "[")):
@@ -105,7 +105,7 @@ def recognised(text: str) -> str:
 
 
 _Found = Iterator[tuple[str, str, bool, str]]
-"""Place for people, address as written, whether it is a feed, the page of its site as written."""
+"""Position for display, address as written, whether it is a feed, its site's page as written."""
 
 
 def _urls(text: str, _name: str) -> _Found:

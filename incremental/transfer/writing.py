@@ -1,4 +1,4 @@
-"""New pages and sites for other programs: CSV, JSON Lines, OPML, WARC."""
+"""Export of new pages and sites: CSV, JSON Lines, OPML, WARC."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _BATCH = 500
 _TIMES = ("found_at", "published_at", "read_at", "starred_at")
 
 Progress = Callable[[int], None]
-"""Called with the number of pages written so far."""
+"""Called with the number of pages written."""
 
 
 def write_pages(
     store: Store, query: NewQuery, form: str, out: IO[bytes], progress: Progress | None = None
 ) -> int:
-    """Write the announced pages that *query* finds, oldest first; return how many. *form* is not opml."""
+    """Write the announced pages of *query*, oldest first; return how many. *form*: not opml."""
     rows = _all(store, query)
     if form == "warc":
         return _write_warc(store, rows, out, progress)
@@ -88,7 +88,7 @@ def _cell(value: object) -> str:
 
 
 def write_sites(store: Store, out: IO[bytes]) -> int:
-    """Write the watched sites with the feeds found on them as OPML 2.0; return how many sites."""
+    """Write the watched sites and their feeds as OPML 2.0; return the number of sites."""
     opml = etree.Element("opml", version="2.0")
     head, body = etree.SubElement(opml, "head"), etree.SubElement(opml, "body")
     etree.SubElement(head, "title").text = "Sites that Hubwatch watches"
@@ -99,7 +99,7 @@ def write_sites(store: Store, out: IO[bytes]) -> int:
     sites = store.read.sites()
     for site in sites:
         name, own = clean(site.name), feeds.get(site.id, [])
-        # A site that was given as a feed has the page that the feed named, if it named one.
+        # A site given as a feed has the page that the feed names, if any.
         home = json.loads(site.scope).get("home") or site.seed_url
         of_site = {} if home in own else {"htmlUrl": _xml(home)}
         outline = etree.SubElement(body, "outline", text=name, title=name, **of_site)
@@ -116,7 +116,7 @@ def _xml(text: str) -> str:
 def _write_warc(
     store: Store, rows: Iterable[AnnouncedPage], out: IO[bytes], progress: Progress | None
 ) -> int:
-    """Write cached bodies as WARC resource records; pages without one are left out."""
+    """Write cached bodies as WARC resource records; pages without one are skipped."""
     from warcio.warcwriter import WARCWriter  # noqa: PLC0415 - an extra
 
     writer = WARCWriter(out, gzip=True)

@@ -1,12 +1,12 @@
-"""What our server answers to a WebSub hub, and what it means. Pure: request values in, answer out.
+"""Answers to requests of WebSub hubs, and what they mean. Pure: request values in, answer out.
 
 ::
 
-    GET  hub.mode=subscribe, asked by us, right topic   200 and the challenge   Confirmed
-    GET  hub.mode=unsubscribe                           404: we never ask for that
+    GET  hub.mode=subscribe, requested, right topic     200 and the challenge   Confirmed
+    GET  hub.mode=unsubscribe                           404: we never request that
     GET  hub.mode=denied                                200                     Refused
     POST signed with the page's secret                  202                     Ping
-    POST not signed, or wrongly                         202, as the standard asks: it is dropped
+    POST not signed, or wrongly                         202, as the standard says; it is dropped
     a token that is not ours                            404
 
 W3C Recommendation of 23 January 2018, sections 5.2, 5.3, 7 and 8.
@@ -23,11 +23,12 @@ from incremental.times import DAY
 from incremental.websub.subscription import Keys, Subscription
 
 MAX_CHALLENGE_CHARS = 4_096
-# Larger messages are dropped unread: that something is new we learn at the next visit all the same.
+# Larger messages are dropped unread: the next visit finds what is new anyway.
 MAX_BODY_BYTES = 5_000_000
 DEFAULT_LEASE_SECONDS = 10 * DAY
 MIN_LEASE_SECONDS = 300.0
 MAX_LEASE_SECONDS = 60 * DAY
+# Later verifications are refused: they belong to no request of ours.
 ASKED_LATELY_SECONDS = DAY
 _METHODS = ("sha1", "sha256", "sha384", "sha512")
 _MAX_REASON_CHARS = 200
@@ -35,11 +36,11 @@ _MAX_REASON_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class CallbackRequest:
-    """What came in at the callback address."""
+    """A request at the callback address."""
 
     method: str
     token: str
-    """The last part of the address."""
+    """Last segment of the address."""
     query: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     """Names in lower case."""
@@ -48,7 +49,7 @@ class CallbackRequest:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """The hub will tell of the page until then."""
+    """The hub will announce the page's changes until then."""
 
     page_id: int
     until: float
@@ -56,7 +57,7 @@ class Confirmed:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The hub will not tell of the page."""
+    """The hub denied the subscription."""
 
     page_id: int
     reason: str
@@ -64,7 +65,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """The page has changed, says its hub."""
+    """The hub says that the page changed."""
 
     page_id: int
 
@@ -74,7 +75,7 @@ Event = Confirmed | Refused | Ping
 
 @dataclass(frozen=True, slots=True)
 class CallbackAnswer:
-    """What to answer, as plain text, and what to tell the crawler."""
+    """A plain-text response, and an event for the crawler."""
 
     code: int
     text: str = ""
@@ -87,9 +88,9 @@ _UNKNOWN = CallbackAnswer(404, "no such subscription")
 def answer(
     request: CallbackRequest, subscription: Subscription | None, keys: Keys, now: float
 ) -> CallbackAnswer:
-    """Answer one request. *subscription* is that of the page of the token, if there is one.
+    """Answer one request. *subscription* is that of the token's page, if any.
 
-    A message about a page that was removed is answered like any other stranger's.
+    A message about a removed page is answered like any stranger's.
     """
     page_id = keys.page_of(request.token)
     if page_id is None or subscription is None or subscription.page_id != page_id:
@@ -119,7 +120,7 @@ def _verification(
 
 
 def _lease_seconds(text: str) -> float:
-    """Return the lease that the hub names, within bounds: it is what a stranger wrote."""
+    """Return the hub's lease, clamped, because a stranger wrote it."""
     if not (text.isascii() and text.isdigit() and len(text) < 12):  # noqa: PLR2004 - no lease of 3,000 years
         return DEFAULT_LEASE_SECONDS
     return min(max(float(text), MIN_LEASE_SECONDS), MAX_LEASE_SECONDS)
@@ -132,7 +133,7 @@ def _message(request: CallbackRequest, page_id: int, keys: Keys) -> CallbackAnsw
 
 
 def _is_signed(request: CallbackRequest, secret: str) -> bool:
-    """Return whether the body was signed with *secret* (section 8, ``X-Hub-Signature: method=hex``)."""
+    """Return whether *secret* signs the body (section 8, ``X-Hub-Signature: method=hex``)."""
     method, _, given = request.headers.get("x-hub-signature", "").strip().partition("=")
     if method not in _METHODS or not given.isascii():
         return False

@@ -1,7 +1,7 @@
-"""The daemon's side of WebSub: asks hubs, takes in what they answer, and has pages visited.
+"""The daemon's side of WebSub: subscribes, handles hubs' requests, schedules visits.
 
-Two threads meet here: the web server's calls :meth:`Pushes.receive`, which changes nothing but an
-inbox; the daemon's calls :meth:`Pushes.step`, which does the rest.
+The web server's thread calls :meth:`Pushes.receive`, which only fills an inbox; the daemon's calls
+:meth:`Pushes.step`, which does the rest.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ logger = logging.getLogger("hubwatch.websub")
 
 # How soon after a hub's message its page is due.
 STEP_SECONDS = 2.0
-# How often all hub pages are looked through for offers and leases.
+# How often all hub pages are searched for offers and ending leases.
 SURVEY_SECONDS = 10 * MINUTE
 MAX_ASKED_AT_ONCE = 5
-# Messages that wait; more are dropped, because the pages are visited anyway.
+# Messages queued; more are dropped, because the pages are visited anyway.
 MAX_INBOX = 10_000
 MAX_HUB_REDIRECTS = 3
 _POSTED_AGAIN = frozenset({301, 302, 307, 308})
@@ -48,11 +48,11 @@ _KEY_FILE = "websub.key"
 _KEY_BYTES = 32
 
 Note = Callable[[int, Callable[[HubState], HubState], float], None]
-"""Changes what is known of a hub page and plans its next visit again: :meth:`Frontier.note`."""
+"""Changes the state of a hub page and reschedules its visit: :meth:`Frontier.note`."""
 
 
 class Pushes:
-    """Subscriptions of all watched pages."""
+    """The subscriptions of all watched pages."""
 
     def __init__(
         self, store: Store, settings: WebSubSettings, keys: Keys, *, fetch: Fetch, note: Note
@@ -67,7 +67,7 @@ class Pushes:
         self._waiting: list[Subscription] = []
 
     def receive(self, request: CallbackRequest, now: float) -> CallbackAnswer:
-        """Answer what came in at the callback address. From any thread."""
+        """Answer a request at the callback address. Thread-safe."""
         page_id = self._keys.page_of(request.token)
         hub = self._store.read.hub(page_id) if page_id is not None else None
         subscription = None if hub is None else _subscription(hub)
@@ -77,7 +77,7 @@ class Pushes:
         return answered
 
     def step(self, now: float) -> float:
-        """Take in what came, ask a few hubs that are to be asked; return when to call again."""
+        """Process the inbox and send a few due subscriptions; return when to call again."""
         for event in self._events():
             self._take(event, now)
         if now - self._surveyed_at >= SURVEY_SECONDS or now < self._surveyed_at:
@@ -113,13 +113,17 @@ class Pushes:
         elif isinstance(event, Confirmed):
             until = event.until
             self._note(event.page_id, lambda hub: replace(hub, push_until=until, push_asked=0), now)
-            logger.info("a hub tells of page %d for %.1f days", event.page_id, (until - now) / DAY)
+            logger.info(
+                "WebSub subscription of page %d confirmed for %.1f days",
+                event.page_id,
+                (until - now) / DAY,
+            )
         else:
             self._note(event.page_id, lambda hub: replace(hub, push_until=0.0), now)
-            logger.warning("a hub will not tell of page %d: %s", event.page_id, event.reason)
+            logger.warning("WebSub subscription of page %d denied: %s", event.page_id, event.reason)
 
     def _ask(self, subscription: Subscription, now: float) -> None:
-        # Noted before it is sent: the hub may ask back before it has answered.
+        # Recorded before sending: the hub may verify before it responds.
         self._note(
             subscription.page_id,
             lambda hub: replace(hub, push_asked_at=now, push_asked=hub.push_asked + 1),
@@ -130,7 +134,7 @@ class Pushes:
         response = self._posted(request)
         if response.status is not FetchStatus.FETCHED:
             logger.warning(
-                "%s: subscribing to %s: %s %s",
+                "%s: subscription to %s: %s %s",
                 subscription.hub_url,
                 subscription.topic_url,
                 response.status.value,
@@ -138,10 +142,9 @@ class Pushes:
             )
 
     def _posted(self, request: Request) -> Response:
-        """Post a request; where a hub has moved it is posted again (section 5.1 has 307 and 308).
+        """Post a request, again if the hub has moved (section 5.1 has 307 and 308).
 
-        301 and 302 are meant alike by the hubs that send them. The request holds the secret: it does
-        not go from https to http.
+        Hubs mean the same by 301 and 302. The request holds the secret, so it does not go from https to http.
         """
         response = self._fetch(request)
         for _ in range(MAX_HUB_REDIRECTS):
@@ -160,7 +163,7 @@ def _subscription(hub: HubRow) -> Subscription:
 
 
 def load_keys(folder: Path) -> Keys:
-    """Read the key beside the store; made at the first call, readable for its owner alone."""
+    """Read the key beside the store; created at the first call, readable by its owner only."""
     path = folder / _KEY_FILE
     if not path.exists():
         make_folder(folder)

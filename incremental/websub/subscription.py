@@ -1,4 +1,4 @@
-"""One subscription: what is asked of a hub, and how its messages are known for its own. Pure."""
+"""A subscription: the request to a hub, and how its messages are recognized. Pure."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from incremental.fetch.status import Request
 from incremental.revisit.state import HubState
 from incremental.times import DAY, HOUR
 
-# How long before a lease ends it is asked for again.
+# How long before its end a lease is renewed.
 RENEW_SECONDS = DAY
-# After a request that was not confirmed; each further one waits twice as long, up to a week.
+# After an unconfirmed request; doubled each time, up to a week.
 ASK_AGAIN_SECONDS = 6 * HOUR
 MAX_ASK_AGAIN_SECONDS = 7 * DAY
 _TOKEN_CHARS = 32
@@ -22,19 +22,19 @@ _MAX_TOKEN_CHARS = 64
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Everything secret, made from one key: what a hub needs to know of one page tells no other's.
+    """All secrets, derived from one key: what one page's hub knows reveals nothing of another page's.
 
-    *master* is at least 32 random bytes, kept beside the store.
+    *master*: at least 32 random bytes, kept beside the store.
     """
 
     master: bytes
 
     def token(self, page_id: int) -> str:
-        """Return the last part of a page's callback address: nobody else can guess one."""
+        """Return the last segment of a page's callback address, which cannot be guessed."""
         return f"{page_id}.{self._mac('callback', page_id)[:_TOKEN_CHARS]}"
 
     def page_of(self, token: str) -> int | None:
-        """Return the page that a token was made for, None for one that we did not make."""
+        """Return the page of a token, or None if it is not ours."""
         number, _, _ = token.partition(".")
         if len(token) > _MAX_TOKEN_CHARS or not (number.isascii() and number.isdigit()):
             return None
@@ -42,7 +42,7 @@ class Keys:
         return int(number) if same else None
 
     def secret(self, page_id: int) -> str:
-        """Return what the hub of a page signs its messages with."""
+        """Return the secret with which the page's hub signs messages."""
         return self._mac("secret", page_id)
 
     def _mac(self, use: str, page_id: int) -> str:
@@ -51,21 +51,21 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A page whose hub tells of its changes, or was asked to. Times are unix seconds, 0 = never."""
+    """A page's subscription, confirmed or requested. Times are unix seconds, 0 = never."""
 
     page_id: int
     topic_url: str
-    """What the page calls itself, else its address: what the hub is asked about, and must name."""
+    """The page's own URL (rel=self), else its address: the hub must name the same."""
     hub_url: str
     asked_at: float = 0.0
     asked: int = 0
     """Requests since one was confirmed."""
     until: float = 0.0
-    """End of the lease that was confirmed."""
+    """End of the confirmed lease."""
 
     @classmethod
     def of(cls, page_id: int, url: str, state: HubState) -> Subscription:
-        """Read what is kept with the state of the hub page at *url*."""
+        """Restore from the stored state of the hub page at *url*."""
         return cls(
             page_id=page_id,
             topic_url=state.push_topic or url,
@@ -76,7 +76,7 @@ class Subscription:
         )
 
     def ask_at(self) -> float:
-        """Return when the hub is to be asked (again)."""
+        """Return when to send the next request."""
         renewal = self.until - RENEW_SECONDS if self.until else 0.0
         if not self.asked:
             return renewal

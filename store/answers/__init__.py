@@ -1,16 +1,15 @@
-"""What people ask of the announced pages, and the marks they put on them: one door, ``store.answers``.
+"""Announced pages for readers, and their marks: ``store.answers``.
 
 ::
 
-    new(NewQuery)      -> NewsAnswer      filters, full-text search, a cursor to go on from
-    page, history, versions, text, copies of one page
-    counts             -> told, unread, starred; by site
+    new(NewQuery)      NewsAnswer: filters, full-text search, cursor
+    page, history, versions, text, copies   of one page
+    counts             announced, unread, starred; by site
     mark               read, unread, starred
-    searches           questions with a name
+    searches           saved queries
 
-A cursor is the id of a row, and ids grow with every page that is announced. So paging from the newest goes
-on below the last row that was read, following from the oldest goes on above it, and what is announced
-meanwhile makes neither skip nor repeat a row.
+A cursor is a row id, and ids grow as pages are announced. Paging down from the newest or following from
+the oldest therefore neither skips nor repeats a row while pages are being announced.
 """
 
 from __future__ import annotations
@@ -63,29 +62,29 @@ MAX_HISTORY = 500
 
 @cache
 def _next_refresh() -> Prepared:
-    """Return the query of :meth:`Answers.next_refresh_at`, which the crawler asks all the time."""
+    """Return the query of :meth:`Answers.next_refresh_at`, compiled once: the crawler asks often."""
     return Prepared(
         lambda site: Refresh.select(fn.MIN(Refresh.due_at)).where(Refresh.site_id == site)
     )
 
 
 class Answers(Repository):
-    """The questions of people, on one database."""
+    """Queries of readers, on one database."""
 
-    # Told one_page.
+    # Lists.
 
     def new(self, query: NewQuery) -> NewsAnswer:
-        """Return announced pages; see :class:`NewQuery`. Nothing in a query is an error."""
+        """Return announced pages; no query is an error."""
         with storage_errors(self._where):
             return new_pages(self._db, query)
 
     def latest_cursor(self) -> int:
-        """Return the cursor behind which all is yet to come; 0 when nothing was announced."""
+        """Return the cursor of the latest announced page; 0 if none."""
         with storage_errors(self._where):
             return int(News.select(fn.MAX(News.id)).scalar(self._db) or 0)
 
     def totals(self) -> Counts:
-        """Return how many pages were announced on all sites; quicker than :meth:`counts`."""
+        """Count announced pages of all sites; faster than :meth:`counts`."""
         of = (None, News.read_at.is_null(), News.starred_at.is_null(is_null=False))
         with storage_errors(self._where):
             return Counts(*(self._count(condition) for condition in of))
@@ -96,7 +95,7 @@ class Answers(Repository):
         return int(query.scalar(self._db))
 
     def counts(self) -> dict[int, Counts]:
-        """Return how many pages were told by site id; the sum over all sites under 0."""
+        """Count announced pages by site id; the total is under 0."""
         announced, unread, starred = (
             self._count_by_site(*condition)
             for condition in (
@@ -122,7 +121,7 @@ class Answers(Repository):
     # One page.
 
     def page(self, page_id: int, *, most: int = 100) -> PageDetail | None:
-        """Return what is known of a page, with the latest *most* entries of its history."""
+        """Return the facts of a page and the latest *most* entries of its history."""
         with storage_errors(self._where):
             facts = self._facts(page_id)
             if facts is None:
@@ -176,17 +175,17 @@ class Answers(Repository):
     def history(
         self, page_id: int, *, limit: int = 100, before: int | None = None
     ) -> list[HistoryEntry]:
-        """Return what happened to a page, newest first; *before* is the id of the last entry read."""
+        """Return a page's changes, newest first; *before* is the id of the last entry read."""
         with storage_errors(self._where):
             return one_page.history(self._db, page_id, min(max(limit, 1), MAX_HISTORY), before)
 
     def versions(self, page_id: int) -> list[Version]:
-        """Return the bodies that a page had, the oldest first."""
+        """Return a page's bodies, oldest first."""
         with storage_errors(self._where):
             return one_page.versions(self._db, page_id)
 
     def named_bodies(self) -> list[tuple[str, str]]:
-        """Return URL and MD5 of each body that a page's history names."""
+        """Return URL and MD5 of each body named in a page's history."""
         query = (
             Change.select(Page.url, Change.body_before, Change.body_after)
             .join(Page, on=Page.id == Change.page)
@@ -197,21 +196,21 @@ class Answers(Repository):
             return [(url, digest) for url, *both in rows for digest in both if digest]
 
     def text(self, page_id: int) -> StoredText | None:
-        """Return the text of a page as it was last read; None = neither read nor told."""
+        """Return a page's latest text; None = never fetched or announced."""
         with storage_errors(self._where):
             return one_page.text(self._db, page_id)
 
     def copies(self, page_id: int) -> list[Copy]:
-        """Return the pages with nearly the text of one, itself included, the first seen first."""
+        """Return near-duplicates of a page, itself included, first seen first."""
         with storage_errors(self._where):
             return one_page.copies(self._db, page_id)
 
-    # Looking again.
+    # Refreshes.
 
     def due_refreshes(self, site_id: int, now: float, *, limit: int = 1) -> list[RefreshRow]:
-        """Return announced pages of a site that are to be refreshed, those that became due last first.
+        """Return pages of a site to refresh, latest due first.
 
-        Where there is more to do than is granted, the young pages are those that still change.
+        If the budget does not cover all, young pages go first: they are the ones still changing.
         """
         due = (Refresh.site_id == site_id) & (Refresh.due_at <= now)
         query = one_page.refresh_columns().where(due).order_by(Refresh.due_at.desc(), Refresh.page)
@@ -219,7 +218,7 @@ class Answers(Repository):
             return one_page.checks(self._db, query.limit(limit))
 
     def check(self, page_id: int) -> RefreshRow | None:
-        """Return the planned verification fetch at a page."""
+        """Return a page's scheduled refresh."""
         with storage_errors(self._where):
             rows = one_page.checks(
                 self._db, one_page.refresh_columns().where(Refresh.page == page_id)
@@ -227,25 +226,25 @@ class Answers(Repository):
         return rows[0] if rows else None
 
     def next_refresh_at(self, site_id: int) -> float | None:
-        """Return when the next page of a site is to be refreshed; it may have passed."""
+        """Return when a site's next refresh is due; may be in the past."""
         moment = self._asked(_next_refresh(), site=site_id)[0][0]
         return None if moment is None else float(moment)
 
     def postpone_refresh(self, page_id: int, until: float) -> None:
-        """Put off the next look at an announced page."""
+        """Postpone a page's next refresh."""
         with writing(self._db, self._where):
             Refresh.update(due_at=until).where(Refresh.page == page_id).execute(self._db)
 
     def adopt_announced(self, now: float, *, limit: int = 500) -> int:
-        """Let pages be found that were announced before there was an index, and plan to read them.
+        """Index pages announced before there was an index, and schedule a refresh of each.
 
-        Returns how many there were, at most *limit*.
+        Returns their number, at most *limit*.
         """
         with writing(self._db, self._where):
             return adopt_announced(self._db, now, limit=limit)
 
     def forget_refreshes(self, *, before: float) -> int:
-        """Give up looks that were due before *before* (unix seconds); return how many."""
+        """Drop refreshes due before *before* (unix seconds); return how many."""
         with writing(self._db, self._where):
             return int(Refresh.delete().where(Refresh.due_at < before).execute(self._db))
 
@@ -259,9 +258,9 @@ class Answers(Repository):
         read: bool | None = None,
         starred: bool | None = None,
     ) -> list[int]:
-        """Mark announced pages; None leaves a mark as it is. Return those that are announced, in order.
+        """Mark announced pages; None leaves a mark unchanged. Return the announced ones, in order.
 
-        A page that was marked so before keeps the time of that.
+        A page already marked keeps the time of its mark.
         """
         marks = ((News.read_at, read), (News.starred_at, starred))
         announced: set[int] = set()
@@ -289,11 +288,11 @@ class Answers(Repository):
             return [SavedSearchRow(*row) for row in query.tuples().execute(self._db)]
 
     def search(self, name: str) -> SavedSearchRow | None:
-        """Return the saved search of a name."""
+        """Return the saved search of this name."""
         return next((row for row in self.searches() if row.name == storable(name, MAX_TEXT)), None)
 
     def save_search(self, name: str, query: str, *, now: float) -> None:
-        """Save a search, in place of one of that name. *query* is JSON whose meaning is the interfaces'."""
+        """Save a search, replacing one of this name. *query* is JSON that interfaces define."""
         row = {"query": storable(query, None), "changed_at": now}
         kept = {"name": storable(name, MAX_TEXT), "created_at": now, **row}
         with writing(self._db, self._where):
@@ -301,7 +300,7 @@ class Answers(Repository):
             saved.on_conflict(conflict_target=[SavedSearch.name], update=row).execute(self._db)
 
     def remove_search(self, name: str) -> bool:
-        """Forget a saved search; tell whether there was one."""
+        """Delete a saved search; return whether it existed."""
         gone = SavedSearch.delete().where(SavedSearch.name == storable(name, MAX_TEXT))
         with writing(self._db, self._where):
             return bool(gone.execute(self._db))

@@ -1,4 +1,4 @@
-"""Pieces of the texts of announced pages, around the words that were looked for."""
+"""Excerpts of announced pages around search terms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BATCH = 500
 def with_excerpts(
     database: Database, rows: Sequence[AnnouncedPage], phrases: Sequence[Phrase]
 ) -> list[AnnouncedPage]:
-    """Return the rows with a piece of each page's text around the words that were looked for."""
+    """Return the rows with an excerpt around the search terms."""
     texts: dict[int, bytes] = {}
     for batch in chunked([row.page_id for row in rows], _BATCH):
         query = PageText.select(PageText.page, PageText.text).where(
@@ -35,20 +35,20 @@ def with_excerpts(
 
 
 def unpacked(text: bytes | None) -> str:
-    """Return a text that the store holds deflated."""
+    """Return a stored text, inflated."""
     return zlib.decompress(text).decode() if text else ""
 
 
 def excerpt(text: str, phrases: Sequence[Phrase], *, width: int = 200) -> str:
-    """Return a piece of *text* around the first wanted word that stands there as it was written."""
+    """Return a piece of *text* around the first search term that occurs as typed."""
     low = simplified(text.casefold())
     wanted = (phrase.words[0] for phrase in phrases if not phrase.excluded)
     places = (low.find(word) for word in wanted)
-    # Folding may change lengths, so the place is near, which is enough for a look.
+    # Folding may shift positions a little, close enough for an excerpt.
     at = next((place for place in places if place >= 0), 0)
     start = max(at - width // 3, 0)
     piece = text[start : start + width]
-    # Half words go where words are short enough for spaces to divide them.
+    # Cut words are dropped, in scripts whose words are short and separated by spaces.
     if start:
         piece = "…" + re.sub(r"^\S{0,20}\s", "", piece)
     if start + width < len(text):

@@ -1,16 +1,15 @@
-"""What is new: from a query of announced pages to ids, within a bounded number of rows, and to rows.
+"""What is new: from a query of announced pages to ids, in a bounded number of rows, to results.
 
-Ids are walked in the order of announcing, along the index of what narrows the most (a hub, a site, a
-language, what is unread or starred)::
+Ids are walked in the order of announcement along the most selective index (hub, site, language, unread
+or starred)::
 
-    several hubs or sites   -> a walk for each, merged
-    since, until            -> two ids between which the walk stays
-    topic                   -> few pages: the walk is over those alone;  many: each row is asked
-    words                   -> few rows: those alone;  all else leaves few: each of those is asked;
-                               else what the index of words gives in the same order, piece by piece
+    several hubs or sites   a walk each, merged
+    since, until            two ids that bound the walk
+    topic                   few pages: walk only those; many: test each row
+    words                   few matches: only those; few rows left by the rest: test each of them;
+                            else read matches in id order from the full-text index, in pieces
 
-A row is always filtered by every condition: the ids between which a walk stays save time, and decide
-nothing.
+Every row is still filtered by every condition; the id bounds only save time.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ from store.news import primary_language
 from store.words import Phrase, read_query
 
 MOST_ROWS = 1_000_000
-# Up to so many pages of a topic, or with certain words, are taken one by one.
+# Pages of a topic, or matches of words, up to which each is taken one by one.
 FEW_ROWS = 5_000
-# Up to so many rows that meet all else are asked for the words one by one.
+# Rows left by the other conditions up to which each is tested for the words.
 NARROW_ROWS = 1_000
 _FENCE_ROWS = 5_000
 _BATCH = 500
@@ -42,7 +41,7 @@ _MAX_ID = 2**63 - 1
 
 
 def new_pages(database: Database, query: NewQuery) -> NewsAnswer:
-    """Return announced pages; nothing in a query is an error."""
+    """Return announced pages; no query is an error."""
     ids = _NewsIds(database, query)
     limit = min(max(query.limit, 1), MOST_ROWS)
     rows: list[AnnouncedPage] = []
@@ -52,7 +51,7 @@ def new_pages(database: Database, query: NewQuery) -> NewsAnswer:
         batch = ids.after(cursor, wanted + 1)
         more = len(batch) > wanted
         batch = batch[:wanted]
-        # Pages that turned out to be others are passed over, and the cursor with them.
+        # Pages folded into others are skipped, and so are their cursors.
         found = news_rows(database, batch)
         rows += [found[row] for row in batch if row in found]
         cursor = batch[-1] if batch else cursor
@@ -62,7 +61,7 @@ def new_pages(database: Database, query: NewQuery) -> NewsAnswer:
 
 
 def news_rows(database: Database, ids: Sequence[int]) -> dict[int, AnnouncedPage]:
-    """Return announced pages by the id of their row; pages that turned out to be others are left out."""
+    """Return announced pages by row id; pages folded into others are left out."""
     hub_page, other = Page.alias(), PageText.alias()
     same = other.select(fn.COUNT(other.page)).where(other.cluster == PageText.cluster)
     columns = (
@@ -94,7 +93,7 @@ def news_rows(database: Database, ids: Sequence[int]) -> dict[int, AnnouncedPage
 
 
 def topics_of(database: Database, page_ids: Sequence[int]) -> dict[int, list[TopicMark]]:
-    """Return what topics make of pages, the best score first, by page id."""
+    """Return topic scores by page id, best first."""
     found: dict[int, list[TopicMark]] = {}
     for batch in chunked(page_ids, _BATCH):
         query = (
@@ -112,7 +111,7 @@ def topics_of(database: Database, page_ids: Sequence[int]) -> dict[int, list[Top
 
 
 class _NewsIds:
-    """Finds the ids of one query's rows."""
+    """Finds the row ids of one query."""
 
     def __init__(self, database: Database, query: NewQuery) -> None:
         self._db = database
@@ -137,7 +136,7 @@ class _NewsIds:
         self._fence = self._fenced() if bounded else (0, _MAX_ID)
 
     def after(self, cursor: int | None, count: int) -> list[int]:
-        """Return the next *count* ids behind *cursor*, in the query's order."""
+        """Return the next *count* ids after *cursor*, in the query's order."""
         if self._phrases is not None and not is_searchable(self._phrases):
             return []
         walks: list[list[Any]] = [[]]
@@ -168,10 +167,9 @@ class _NewsIds:
         *,
         along_ids: bool = True,
     ) -> list[int]:
-        """Return ids of rows that meet the conditions, in the query's order."""
         bounds = [News.id >= low] if low > 0 else []
         bounds += [News.id <= high] if high < _MAX_ID else []
-        # Over few rows the order must not tempt the planner to walk over all instead.
+        # With few rows, ordering by id would tempt the planner to walk all rows instead.
         order: Any = News.id if along_ids and not self._few else News.id + 0
         rows = News.select(News.id).order_by(order.desc() if self._newest else order).limit(count)
         if conditions or bounds:
@@ -185,7 +183,7 @@ class _NewsIds:
         between: tuple[int, int],
         count: int,
     ) -> list[int]:
-        """Return ids of rows with certain words, by the way that looks at the fewest rows."""
+        """Return ids of rows that match the words, by the cheapest plan."""
         if count_news(self._db, phrases, most=FEW_ROWS + 1) <= FEW_ROWS:
             few = News.id.in_(found_news(self._db, phrases, between))
             return self._listed([*conditions, few], 0, _MAX_ID, count, along_ids=False)
@@ -206,7 +204,7 @@ class _NewsIds:
         between: tuple[int, int],
         count: int,
     ) -> list[int]:
-        """Take what has the words in the order of ids, in growing pieces, until enough of it is meant."""
+        """Take full-text matches in id order, in growing pieces, until enough rows match the rest."""
         (low, high), size = between, 4 * count
         ids: list[int] = []
         while True:
@@ -222,10 +220,10 @@ class _NewsIds:
             size = min(4 * size, FEW_ROWS)
 
     def _fenced(self) -> tuple[int, int]:
-        """Return the lowest and highest id that *since* and *until* leave.
+        """Return the lowest and highest id that *since* and *until* allow.
 
-        Ids grow with time unless the clock was set back, so the extremes are sought among many rows
-        next to the bound. Only a clock set back over thousands of announced pages could hide one.
+        Ids grow with time unless the clock was set back, so the extremes are sought among many rows next to
+        the bound. Only a clock set back over thousands of announced pages could hide one.
         """
         since, until = self._query.since, self._query.until
         low, high = 0, _MAX_ID
@@ -242,7 +240,7 @@ class _NewsIds:
         return low, high
 
     def _judged(self) -> Any:  # noqa: ANN401 - a peewee condition
-        """Return the condition on what topics say; whether that leaves few pages is kept."""
+        """Return the condition on topic scores; notes whether it leaves few pages."""
         query = self._query
         if query.topic is None:
             # The indexes begin with the topic.

@@ -1,4 +1,4 @@
-"""What is known of one page: its history, versions, text, copies elsewhere."""
+"""One page: its history, versions, text, and copies elsewhere."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TEXT = (
 def history(
     database: Database, page_id: int, limit: int, before: int | None = None
 ) -> list[HistoryEntry]:
-    """Return what happened to a page, newest first; *before* an entry's id for the next ones."""
+    """Return a page's changes, newest first; *before* is the id of the last entry read."""
     by = Page.alias()
     query = (
         Change.select(
@@ -50,9 +50,9 @@ def history(
 
 
 def versions(database: Database, page_id: int) -> list[Version]:
-    """Return the bodies that a page had, the oldest first.
+    """Return a page's bodies, oldest first.
 
-    Body and time of the first are those of the first look; each change of the text begins another.
+    The first is that of the first fetch; each change of text begins another.
     """
     changed = (Change.page == page_id) & Change.body_after.is_null(is_null=False)
     query = Change.select(Change.at, Change.body_before, Change.body_after).where(changed)
@@ -71,7 +71,7 @@ def versions(database: Database, page_id: int) -> list[Version]:
 
 
 def text(database: Database, page_id: int) -> StoredText | None:
-    """Return the text of a page as it was last read."""
+    """Return a page's latest text."""
     query = PageText.select(*_TEXT).where(PageText.page == page_id)
     for title, packed, *rest in query.tuples().execute(database):
         return StoredText(title, unpacked(packed), *rest)
@@ -79,7 +79,7 @@ def text(database: Database, page_id: int) -> StoredText | None:
 
 
 def copies(database: Database, page_id: int) -> list[Copy]:
-    """Return the pages with nearly the text of one, itself included, the first seen first."""
+    """Return near-duplicates of a page, itself included, first seen first."""
     mine = PageText.select(PageText.cluster, PageText.signature).where(PageText.page == page_id)
     row = next(iter(mine.tuples().execute(database)), None)
     if row is None or row[0] is None:
@@ -112,7 +112,7 @@ def copies(database: Database, page_id: int) -> list[Copy]:
 
 
 def refresh_columns() -> Any:  # noqa: ANN401 - a peewee query
-    """Begin a query of planned refreshes of announced pages."""
+    """Begin a query of scheduled refreshes."""
     return (
         Refresh.select(
             Refresh.page,
@@ -133,5 +133,5 @@ def refresh_columns() -> Any:  # noqa: ANN401 - a peewee query
 
 
 def checks(database: Database, query: Any) -> list[RefreshRow]:  # noqa: ANN401 - likewise
-    """Run a query of planned looks."""
+    """Run a query of scheduled refreshes."""
     return [RefreshRow(*row) for row in query.tuples().execute(database)]

@@ -1,4 +1,4 @@
-"""What is asked of the announced pages, and the answers: plain values."""
+"""Queries of announced pages and their answers: plain values."""
 
 from __future__ import annotations
 
@@ -9,53 +9,52 @@ from store.announced import AnnouncedPage, TopicMark
 
 @dataclass(frozen=True, slots=True)
 class NewQuery:
-    """Which announced pages to list. What is None, or empty, narrows nothing; all the rest must hold."""
+    """Which announced pages to list. Conditions are combined; None or empty = no condition."""
 
     since: float | None = None
     """Found at this time or later; unix seconds, UTC."""
     until: float | None = None
     """Found before this time."""
     after: int | None = None
-    """Cursor of the last row that was read: the answer goes on behind it, in the query's order."""
+    """Cursor of the last row read; results continue after it, in the query's order."""
     sites: tuple[int, ...] | None = None
-    """Ids; an empty tuple finds nothing."""
+    """Site ids; an empty tuple finds nothing."""
     hubs: tuple[int, ...] | None = None
-    """Page ids of the hubs that showed them first."""
+    """Page ids of the hubs that first showed them."""
     topic: int | str | None = None
-    """Id or name of a topic that has judged or guessed them; one that is not there finds nothing."""
+    """Id or name of a topic that scored them; an unknown one finds nothing."""
     verdict: str | None = None
-    """What the topic says: relevant, grey or irrelevant. Without a topic: what any topic says."""
+    """The verdict of *topic*, or of any topic."""
     hidden_verdict: str | None = None
-    """What the topic must not say; counts only with a topic."""
+    """A verdict of *topic* to exclude; ignored without a topic."""
     min_score: float | None = None
-    """At least this score, 0 to 1, of the topic; without one of any topic."""
+    """Minimum score, 0 to 1, of *topic* or of any topic."""
     language: str | None = None
-    """A primary subtag such as ``zh`` (BCP 47); longer tags are cut to it."""
+    """A primary subtag such as ``zh`` (BCP 47); longer tags are truncated."""
     read: bool | None = None
     """True = read only, False = unread only."""
     starred: bool | None = None
     text: str = ""
-    """Words that must stand in title or text; see :func:`store.words.read_query`."""
+    """Words required in title or text; see :func:`store.words.read_query`."""
     limit: int = 50
-    """Rows at most."""
     order: str = "newest"
-    """``newest`` first, for browsing, or ``oldest`` first, for following on."""
+    """``newest`` first, to browse, or ``oldest`` first, to follow."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewsAnswer:
-    """A page of the answer."""
+    """One batch of results."""
 
     rows: tuple[AnnouncedPage, ...]
     cursor: int | None
-    """To go on from here; that of the query when nothing was found."""
+    """Continues the query; its own cursor if nothing was found."""
     more: bool
-    """There is more behind the cursor now."""
+    """More rows follow now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many pages were announced, of one site or of all."""
+    """Numbers of announced pages, of one site or all."""
 
     announced: int = 0
     unread: int = 0
@@ -64,24 +63,24 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """Something that happened to a page, with its cause."""
+    """A change of a page and its cause."""
 
     id: int
     at: float
     kind: str
-    """added, changed, gone, back or moved."""
+    """A :class:`~store.enums.ChangeKind`."""
     detail: str
     hub_id: int | None
     hub_url: str | None
     """The hub that showed it (added), or the page itself."""
     body_before: str | None
     body_after: str | None
-    """MD5 of bodies; the page cache may have lost them by age or quota."""
+    """MD5s of bodies; the page cache may have pruned them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A body that a page had from a time on, until the next version."""
+    """A body of a page, current until the next version."""
 
     at: float
     body_md5: str
@@ -89,7 +88,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A page of a cluster of nearly equal texts."""
+    """A page in a cluster of near-duplicates."""
 
     page_id: int
     url: str
@@ -99,20 +98,20 @@ class Copy:
     first_seen_at: float
     published_at: float | None
     found_at: float | None
-    """When it was announced; None = it was not."""
+    """When it was announced; None = never."""
     alike: float
-    """Share of its signature that agrees with that of the page that was asked for."""
+    """Share of its signature equal to that of the page asked about."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredText:
-    """The text of a page as it was last read."""
+    """A page's latest text."""
 
     title: str
     text: str
-    """Empty when only the title is known."""
+    """Empty if only the title is known."""
     md5: str | None
-    """Of the body that it was read from."""
+    """MD5 of its body."""
     language: str | None
     cluster: int | None
     at: float
@@ -121,7 +120,7 @@ class StoredText:
 
 @dataclass(frozen=True, slots=True)
 class RefreshRow:
-    """When an announced page is refreshed, and what spares us its body then."""
+    """A scheduled refresh, with validators for a conditional request."""
 
     page_id: int
     site_id: int
@@ -139,7 +138,7 @@ class RefreshRow:
 
 @dataclass(frozen=True, slots=True)
 class PageDetail:
-    """What is known of one page, for the page about it."""
+    """Everything about one page, for its detail view."""
 
     page_id: int
     url: str
@@ -154,13 +153,13 @@ class PageDetail:
     first_seen_at: float
     verified_at: float | None
     rule: str | None
-    """The rule by which it is not announced."""
+    """The rule that keeps it from being announced."""
     body_md5: str | None
     is_hub: bool
     moved_to: str | None
-    """URL of the page that it is now."""
+    """URL it moved to."""
     news: AnnouncedPage | None
-    """None = it was not announced as new, so it cannot be marked."""
+    """None = not announced as new, so it cannot be marked."""
     text: StoredText | None
     copies: tuple[Copy, ...]
     topics: tuple[TopicMark, ...]
@@ -170,10 +169,10 @@ class PageDetail:
 
 @dataclass(frozen=True, slots=True)
 class SavedSearchRow:
-    """A question with a name."""
+    """A saved query."""
 
     name: str
     query: str
-    """JSON, as it was given."""
+    """JSON, as given."""
     created_at: float
     changed_at: float

@@ -1,19 +1,18 @@
-"""The tables. No model is bound to a database: every query names the one it runs on.
+"""The tables. Models are bound to no database: every query names its own.
 
-All times are unix seconds, UTC, in double precision. Texts that came from a site are stored as
-they came, cut to a bound, without what no database takes (:func:`store.texts.storable`): whoever
-shows them escapes them. Ids are never given out twice.
+Times are unix seconds, UTC, in double precision. Texts are stored as the site sent them, unescaped but
+truncated and storable (:func:`store.texts.storable`). Ids are never reused.
 
 ::
 
     site 1 ─── n page 1 ─── 0..1 hub
                    │  └───── n visit
                    └ n sighting n ┘ (page seen on hub)
-    change: what happened to a page (or to a whole site), in the order it was recorded
-    label: what a URL was said to be; a URL needs no page for it
-    news: an announced page, in a narrow row for lists; page_text: what a page says
-    backfill 1 ─── n backfill_page: older pages that a list gained, one event
-    topic 1 ─── n topic_example · n external_candidate · n page_topic (what it makes of a page)
+      change: a change of a page or a whole site, in recording order
+      label: the label of a URL, which needs no page
+      news: an announced page, in a narrow row for lists; page_text: its text
+      backfill 1 ─── n backfill_page: older pages that a list gained, one event
+      topic 1 ─── n topic_example · n external_candidate · n page_topic (its score of a page)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables of the crawl: sites, hosts, pages, hubs, and what was seen where and when."""
+"""Tables of the crawl: sites, hosts, pages, hubs, and what was seen where and when."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from peewee import (
 
 
 class Table(Model):
-    """A table, named as its class with underscores unless it says otherwise."""
+    """A table named like its class, with underscores, unless stated otherwise."""
 
     class Meta:
         legacy_table_names = False
 
 
 class Site(Table):
-    """A watched site: one seed, its scope and what was learned of the site as a whole."""
+    """A watched site: one seed, its scope, and what is known of the site as a whole."""
 
     id = AutoField()
     seed_url = TextField(unique=True)
     name = TextField(unique=True)
-    """Host name, for people; with port or path where another site has that already."""
+    """Host name, for display; with port or path if another site has that name."""
     scope = TextField(default="{}")
     """JSON: reach, include, exclude."""
     state = TextField(default="active")
@@ -39,22 +39,21 @@ class Site(Table):
     max_interval_seconds = DoubleField(null=True)
     added_at = DoubleField()
     probed_at = DoubleField(null=True)
-    """When the usual places of feeds and sitemaps were last looked at."""
+    """When feeds and sitemaps were last probed."""
     migrated_at = DoubleField(null=True)
     path_aliases = TextField(default="{}")
-    """JSON: path prefixes that seem to show the same pages as the path without them, with the paths
-    for which that was seen."""
+    """JSON: path prefixes that are path aliases, with the paths that show it."""
     budget = TextField(default="{}")
-    """JSON of the request budget's state."""
+    """JSON state of the request budget."""
     revisit = TextField(default="{}")
-    """JSON of what the revisit policy learned of the site."""
+    """JSON state of the revisit policy for the site."""
     origin = TextField(default="{}")
-    """JSON of how we came to watch it: empty = you gave it; else ``topic``, ``page`` and the page that
-    links to it, ``found_on``."""
+    """JSON of how the site came to be watched: empty = the user gave it; else ``topic``, ``page`` and the
+    page that links to it, ``found_on``."""
 
 
 class Host(Table):
-    """What a host is owed: its robots.txt and when it may be asked next."""
+    """A host's robots.txt and when it may be asked next."""
 
     name = TextField(primary_key=True)
     """The politeness group: a host name without ``www.``."""
@@ -62,42 +61,42 @@ class Host(Table):
     failures = IntegerField(default=0)
     crawl_delay_seconds = DoubleField(null=True)
     robots = TextField(default="{}")
-    """JSON: by address of the robots.txt, what it said and when it was asked."""
+    """JSON by robots.txt address: its content and when it was fetched."""
 
 
 class Page(Table):
-    """A canonical URL that was seen in the scope of a site."""
+    """A canonical URL seen in the scope of a site."""
 
     id = BigAutoField()
     site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
     canonical_key = TextField()
-    """What makes it the same page; unique within the site."""
+    """The identity of the page, unique within the site."""
     url = TextField()
-    """What to fetch: the form in which it was first seen."""
+    """The URL to fetch, as first seen."""
     anchor = TextField(default="")
     title = TextField(default="")
     language = TextField(null=True)
     published_at = DoubleField(null=True)
-    """What the feed, the sitemap or the page itself says."""
+    """As given by the feed, the sitemap or the page."""
     first_seen_at = DoubleField()
     first_hub_id = BigIntegerField(null=True)
-    """Page id of the hub that showed it first; NULL for seeds."""
+    """Page id of the hub that first showed it; NULL for seeds."""
     announced_at = DoubleField(null=True)
-    """When it was announced as new; NULL = known from a baseline, or a hub."""
+    """When it was announced as new; NULL = from a baseline, or a hub."""
     state = TextField(default="known")
     """:class:`~store.enums.PageState`."""
     moved_to = BigIntegerField(null=True)
     verify_due_at = DoubleField(null=True)
-    """When the page itself is to be fetched; NULL = not planned."""
+    """When to verify it; NULL = not planned."""
     verified_at = DoubleField(null=True)
     rule = TextField(null=True)
-    """The rule that decided last whether it is announced; NULL = it was decided before rules were kept."""
+    """The rule that last decided about announcing it; NULL = decided before rules were kept."""
     body_md5 = TextField(null=True)
-    """MD5 of the last body in the cache."""
+    """MD5 of its last body in the cache."""
     verify_score = DoubleField(null=True)
-    """What topics expect of it before it is fetched, 0 to 1: the order of verification. NULL = none."""
+    """Relevance expected before it is fetched, 0 to 1: orders verification. NULL = none."""
     link_context = TextField(null=True)
-    """JSON of the link that led to it, while it waits for its verification fetch and there are topics."""
+    """JSON of the link to it, while it awaits verification and there are topics."""
 
     class Meta:
         indexes = (
@@ -109,7 +108,7 @@ class Page(Table):
 
 
 class Hub(Table):
-    """A page that is revisited because it leads to others."""
+    """A page revisited because it leads to others."""
 
     page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
     site_id = IntegerField()
@@ -120,7 +119,7 @@ class Hub(Table):
     state = TextField(default="candidate")
     """:class:`~store.enums.HubStatus`."""
     score = DoubleField(default=0.0)
-    """Probability that it is a hub, as the classifier said."""
+    """Probability of being a hub, by the classifier."""
     why = TextField(default="")
     due_at = DoubleField()
     interval_seconds = DoubleField(null=True)
@@ -129,22 +128,22 @@ class Hub(Table):
     changed_at = DoubleField(null=True)
     visits = IntegerField(default=0)
     failures = IntegerField(default=0)
-    """In a row."""
+    """Consecutive."""
     new_pages = IntegerField(default=0)
-    """Pages that it was the first to show, after its baseline."""
+    """Pages it showed first, after its baseline."""
     unproductive_visits = IntegerField(default=0)
-    """Visits since it last was the first to show a page."""
+    """Visits since it last showed a page first."""
     shown_links = IntegerField(default=0)
-    """In-scope links on it at the last visit."""
+    """In-scope links at the last visit."""
     etag = TextField(null=True)
     last_modified = TextField(null=True)
     body_md5 = TextField(null=True)
     links_md5 = TextField(null=True)
-    """Of the set of pages that it leads to."""
+    """Of the set of pages it links to."""
     last_status = TextField(null=True)
     next_url = TextField(null=True)
     revisit = TextField(default="{}")
-    """JSON of what the revisit policy learned of the hub."""
+    """JSON state of the revisit policy for the hub."""
 
     class Meta:
         indexes = ((("site_id", "due_at"), False),)
@@ -157,7 +156,7 @@ class Sighting(Table):
     page = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=True)
     first_seen_at = DoubleField()
     gone_at = DoubleField(null=True)
-    """When the hub no longer showed it; NULL = still there."""
+    """When the hub stopped showing it; NULL = still shown."""
     anchor = TextField(default="")
     tag_path = TextField(default="")
     position = IntegerField(default=0)
@@ -168,7 +167,7 @@ class Sighting(Table):
 
 
 class Visit(Table):
-    """One fetch of one page with what came of it."""
+    """One fetch of one page and its outcome."""
 
     id = BigAutoField()
     page = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=False)
@@ -188,12 +187,12 @@ class Visit(Table):
 
 
 class Change(Table):
-    """What happened to a page, or to a site as a whole. Its id is the cursor of "what is new?"."""
+    """A change of a page or a whole site. Its id is the cursor of "what is new?"."""
 
     id = BigAutoField()
     site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
     page = ForeignKeyField(Page, null=True, on_delete="CASCADE", lazy_load=False, index=True)
-    """NULL for what happened to the whole site."""
+    """NULL = the whole site changed."""
     kind = TextField()
     """:class:`~store.enums.ChangeKind`; of a site :class:`~store.enums.SiteEventKind`."""
     at = DoubleField(index=True)
@@ -209,10 +208,10 @@ class Change(Table):
 
 
 class Label(Table):
-    """What a URL was said to be, and by whom: one row for each origin that spoke."""
+    """A label of a URL, one per origin."""
 
     site = ForeignKeyField(Site, null=True, on_delete="SET NULL", lazy_load=False, index=False)
-    """The watched site in whose scope it lies; NULL = none."""
+    """The watched site whose scope it is in; NULL = none."""
     url = TextField()
     canonical_key = TextField()
     label = TextField()
@@ -220,7 +219,7 @@ class Label(Table):
     origin = TextField()
     """:class:`~store.enums.LabelOrigin`."""
     at = DoubleField()
-    """When it was first said; saying the same again changes nothing."""
+    """When it was first given; repeating it changes nothing."""
     anchor = TextField(default="")
 
     class Meta:

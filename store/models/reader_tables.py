@@ -1,4 +1,4 @@
-"""The tables of readers: announced pages with their marks and texts, messages, tokens."""
+"""Tables of readers: announced pages with marks and texts, messages, tokens."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from store.models.crawl_tables import Page, Site, Table
 
 
 class News(Table):
-    """An announced page, in a narrow row of its own: what lists of new pages are filtered and marked by.
+    """An announced page, in a narrow row that lists of new pages filter and mark by.
 
-    Its id is that of the change that announced it, so it is the same cursor, and it grows with time.
+    Its id is that of the change that announced it: a cursor that grows with time.
     """
 
     id = BigAutoField()
@@ -30,7 +30,7 @@ class News(Table):
     """Page id of the hub that showed it."""
     found_at = DoubleField(index=True)
     language = TextField(null=True)
-    """The primary subtag alone: zh for zh-Hans-CN."""
+    """Primary subtag: zh for zh-Hans-CN."""
     read_at = DoubleField(null=True)
     """NULL = unread."""
     starred_at = DoubleField(null=True)
@@ -40,9 +40,9 @@ class News(Table):
 
 
 class Backfill(Table):
-    """Older pages that a list gained at one visit: one event, whatever their number.
+    """Older pages that a list gained at one visit, as one event.
 
-    Its id is that of the site's change that records it, so it has its place among the announced pages.
+    Its id is that of the site's change, so it is ordered among the announced pages.
     """
 
     id = BigIntegerField(primary_key=True)
@@ -51,9 +51,9 @@ class Backfill(Table):
     """Page id of the hub that gained them."""
     found_at = DoubleField(index=True)
     folder = TextField(default="")
-    """The path that the addresses of its pages begin with, such as ``/blog/2007/``."""
+    """The path prefix its pages share, such as ``/blog/2007/``."""
     pages = IntegerField()
-    """How many there are."""
+    """Number of pages."""
     read_at = DoubleField(null=True)
     """NULL = unread."""
 
@@ -62,7 +62,7 @@ class Backfill(Table):
 
 
 class BackfillPage(Table):
-    """A page of such an event; in one at most. Its id is the cursor of the list."""
+    """A page of a backfill, in one at most. Its id is the cursor of the list."""
 
     id = BigAutoField()
     event = ForeignKeyField(Backfill, on_delete="CASCADE", lazy_load=False, index=False)
@@ -73,29 +73,29 @@ class BackfillPage(Table):
 
 
 class PageText(Table):
-    """The text of a page as it was last read, without what surrounds it; or its title alone."""
+    """A page's latest main text, or its title alone."""
 
     page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
     title = TextField(default="")
     text = BlobField(null=True)
-    """Deflated UTF-8; NULL = the page was not read yet, or has no text."""
+    """Deflated UTF-8; NULL = not fetched, or no text."""
     words = BlobField(null=True)
-    """Deflated: exactly what the index of words holds of the announced page, so that it can be taken out."""
+    """Deflated: what was indexed, needed to remove it from the index."""
     md5 = TextField(null=True)
     language = TextField(null=True)
     signature = BlobField(null=True)
-    """MinHash of the text, 16 bits a value; NULL = too short to be anybody's copy."""
+    """MinHash of the text, 16 bits per value; NULL = too short to compare."""
     cluster = BigIntegerField(null=True)
-    """Page id of the first page that was read with nearly this text; NULL = too short."""
+    """Page id of the first near-duplicate; NULL = too short."""
     at = DoubleField()
-    """When the text was read."""
+    """When the text was fetched."""
 
     class Meta:
         indexes = ((("cluster", "page"), False),)
 
 
 class PageBand(Table):
-    """An index from parts of signatures to pages: nearly equal texts share at least one part."""
+    """An index from signature bands to pages: near-duplicates share at least one."""
 
     band = BigIntegerField()
     page = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=True)
@@ -105,7 +105,7 @@ class PageBand(Table):
 
 
 class Refresh(Table):
-    """When an announced page is refreshed, and what spares us its body then."""
+    """A scheduled refresh, with validators for a conditional request."""
 
     page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
     site_id = IntegerField()
@@ -120,7 +120,7 @@ class Refresh(Table):
 
 
 class SavedSearch(Table):
-    """A question with a name. What the JSON means is the interfaces' affair."""
+    """A saved query; interfaces define its JSON."""
 
     name = TextField(primary_key=True)
     query = TextField()
@@ -129,15 +129,15 @@ class SavedSearch(Table):
 
 
 class Channel(Table):
-    """Where messages go, as the settings name it."""
+    """A message channel named in the settings."""
 
     name = TextField(primary_key=True)
     since = DoubleField()
-    """When it was first seen in the settings: what was announced before is not sent."""
+    """When it was first seen; pages announced earlier are not sent."""
 
 
 class OutboxEntry(Table):
-    """A page that is to be announced on a channel, or was."""
+    """A page to announce on a channel, or announced there."""
 
     id = BigAutoField()
     channel = TextField()
@@ -146,14 +146,14 @@ class OutboxEntry(Table):
     state = TextField(default="waiting")
     """:class:`~store.enums.OutboxState`."""
     message = TextField(default="")
-    """Idempotency key of the message that it went with; stays when that is repeated."""
+    """Idempotency key of its message; kept when that is sent again."""
     attempts = IntegerField(default=0)
     next_at = DoubleField(null=True)
-    """Not before this; NULL = whenever its channel's rhythm allows."""
+    """Not before this; NULL = as the channel's rhythm allows."""
     sent_at = DoubleField(null=True)
     error = TextField(default="")
     backfill_id = BigIntegerField(null=True)
-    """The event that it tells of: *page* is the first of its pages then. NULL = it tells of *page*."""
+    """The backfill to announce, whose first page is *page*; NULL = announce *page*."""
 
     class Meta:
         table_name = "outbox"
@@ -161,7 +161,7 @@ class OutboxEntry(Table):
 
 
 class AccessToken(Table):
-    """A secret that opens the web page and the API; only its digest is kept."""
+    """A token or session of the web page and the API; only its digest is kept."""
 
     id = AutoField()
     name = TextField()
@@ -174,4 +174,4 @@ class AccessToken(Table):
     expires_at = DoubleField(null=True)
     """NULL = never."""
     parent = ForeignKeyField("self", null=True, on_delete="CASCADE", lazy_load=False)
-    """Of a session: the token it was begun with, with which it ends; NULL = a password."""
+    """The token a session was started with, and ends with; NULL = a password."""

@@ -1,10 +1,10 @@
-"""The tables of topics: what each learns from, what it makes of pages, which sites were found for it.
+"""Tables of topics: training examples, scores of pages, discovery.
 
 ::
 
     topic 1 ─── n discovery_run 1 ─── n discovery_round
-            └── n discovery_page · n discovery_link   what runs read, and what that links to
-            └── n proposal                            a site, its best pages, what the user said of it
+            └── n discovery_page · n discovery_link   fetched pages and their links
+            └── n proposal                            a site, its best pages, the decision
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ class Topic(Table):
     state = TextField(default="waiting")
     """:class:`~store.enums.TopicState`."""
     why = TextField(default="")
-    """What it waits for, or which of its examples are missing; for people."""
+    """What it waits for, or which examples are missing; for display."""
     model = TextField(default="")
-    """JSON of the learned model; empty = none yet."""
+    """JSON of the trained model; empty = none."""
     version = TextField(default="")
     """Of the model."""
     links = TextField(default="")
-    """JSON of what was learned of links that lead to relevant pages."""
+    """JSON of the link-order model."""
     warnings = TextField(default="[]")
-    """JSON list of what learning found strange, for people."""
+    """JSON list of training warnings, for display."""
     created_at = DoubleField()
     changed_at = DoubleField()
-    """When what it learns from last changed."""
+    """When its training examples last changed."""
     learned_at = DoubleField(null=True)
-    """When the model was made."""
+    """When the model was trained."""
 
 
 class TopicExample(Table):
-    """A page that a topic learns from. It may lie outside every watched site."""
+    """A training example of a topic. It may lie outside every watched site."""
 
     id = AutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
@@ -60,35 +60,35 @@ class TopicExample(Table):
     """:class:`~store.enums.ExampleOrigin`."""
     title = TextField(default="")
     text = TextField(null=True)
-    """JSON of its text by position; NULL = not had yet."""
+    """JSON of its text by position; NULL = not fetched."""
     status = TextField(null=True)
-    """How the last fetch of it ended; NULL = none was made."""
+    """Status of its last fetch; NULL = none."""
     failures = IntegerField(default=0)
     added_at = DoubleField()
     tried_at = DoubleField(null=True)
     due_at = DoubleField(null=True, index=True)
-    """When it is to be fetched; NULL = not planned."""
+    """When to fetch it; NULL = not planned."""
 
     class Meta:
         indexes = ((("topic", "canonical_key"), True),)
 
 
 class PageTopic(Table):
-    """What a topic makes of a page."""
+    """A topic's score of a page."""
 
     page = ForeignKeyField(Page, on_delete="CASCADE", lazy_load=False, index=False)
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
     score = DoubleField()
-    """0 to 1; 0.5 is where relevant begins."""
+    """0 to 1; relevant from 0.5."""
     verdict = TextField()
     """:class:`~store.enums.TopicVerdict`."""
     fetched = BooleanField()
-    """False: a guess from the link that leads to it, which rejects nothing."""
+    """False = guessed from the link to it; rejects nothing."""
     method = TextField()
     version = TextField()
-    """Of the model that judged."""
+    """Of the model."""
     terms = TextField(default="[]")
-    """JSON list of [term, share], the weightiest first."""
+    """JSON list of [term, share], heaviest first."""
     at = DoubleField()
 
     class Meta:
@@ -101,20 +101,20 @@ class PageTopic(Table):
 
 
 class ExternalCandidate(Table):
-    """A link that leads out of every watched site, towards what a topic wants."""
+    """A relevant link out of every watched site."""
 
     id = BigAutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
     url = TextField()
     canonical_key = TextField()
     domain = TextField()
-    """Registered domain: what is a new site is counted by it."""
+    """Registered domain, which identifies a new site."""
     score = DoubleField()
     found_on = TextField()
-    """URL of the page that shows it."""
+    """URL of the page that links to it."""
     found_at = DoubleField()
     state = TextField(default="waiting")
-    """:class:`~store.enums.ExternalCandidateState`, or the status that its fetch ended with."""
+    """:class:`~store.enums.ExternalCandidateState`, or the status of its fetch."""
 
     class Meta:
         indexes = (
@@ -125,7 +125,7 @@ class ExternalCandidate(Table):
 
 
 class TopicBackground(Table):
-    """What all topics compare with: counts of ordinary pages, by name."""
+    """Counts over ordinary pages, by name, that all topics compare with."""
 
     name = TextField(primary_key=True)
     data = TextField()
@@ -141,35 +141,35 @@ class DiscoveryRun(Table):
     status = TextField(default="running")
     """:class:`~store.enums.RunStatus`."""
     why = TextField(default="")
-    """Why it ended, for people."""
+    """Why it ended, for display."""
     exploration = TextField(default="{}")
     """JSON of the run's state."""
     rounds = IntegerField()
-    """As many as it may have."""
+    """Maximum."""
     pages = IntegerField()
-    """As many as it may read."""
+    """Maximum to fetch."""
     started_at = DoubleField()
     updated_at = DoubleField()
     ended_at = DoubleField(null=True)
 
 
 class DiscoveryRound(Table):
-    """One choice of an operator and what came of it."""
+    """One choice of an operator and its outcome."""
 
     run = ForeignKeyField(DiscoveryRun, on_delete="CASCADE", lazy_load=False, index=False)
     number = IntegerField()
     operator = TextField()
     scores = TextField(default="{}")
-    """JSON: score of each operator when it was chosen; null = never tried."""
+    """JSON: each operator's score when it was chosen; null = untried."""
     asked = IntegerField()
-    """Candidates that were to be read."""
+    """Candidates to fetch."""
     found = IntegerField()
-    """Those that could be."""
+    """Candidates fetched."""
     sites = IntegerField()
-    """Hosts among them that the run had not seen."""
+    """Hosts among them new to the run."""
     reward = DoubleField()
     note = TextField(default="")
-    """What the search provider said, if it was in trouble."""
+    """The search provider's error, if any."""
     at = DoubleField()
 
     class Meta:
@@ -178,7 +178,7 @@ class DiscoveryRound(Table):
 
 
 class DiscoveryPage(Table):
-    """A page that a run read. It belongs to no watched site."""
+    """A page that a run fetched. It belongs to no watched site."""
 
     id = BigAutoField()
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
@@ -188,12 +188,12 @@ class DiscoveryPage(Table):
     host = TextField()
     operator = TextField()
     via = TextField(default="")
-    """The page or the query that led to it."""
+    """The page or query that led to it."""
     title = TextField(default="")
     text = TextField(default="{}")
-    """JSON of its text by position, bounded."""
+    """JSON of its text by position, truncated."""
     score = DoubleField(null=True)
-    """What the topic makes of it, 0 to 1; NULL = not judged."""
+    """The topic's score, 0 to 1; NULL = not judged."""
     at = DoubleField()
 
     class Meta:
@@ -201,7 +201,7 @@ class DiscoveryPage(Table):
 
 
 class DiscoveryLink(Table):
-    """A link between addresses that runs saw: for who links where."""
+    """A link seen by runs, to find who links where."""
 
     topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
     source = TextField()
@@ -221,11 +221,11 @@ class Proposal(Table):
     state = TextField(default="proposed")
     """:class:`~store.enums.ProposalState`."""
     score = DoubleField()
-    """Larger is better; comparable between proposals of one topic."""
+    """Higher is better; comparable within a topic."""
     pages = TextField(default="[]")
-    """JSON list of [url, title, score], the best first."""
+    """JSON list of [url, title, score], best first."""
     hubs = TextField(default="[]")
-    """JSON list of [url, probability]: where its new pages would be seen."""
+    """JSON list of [url, probability]: where new pages would appear."""
     why = TextField(default="")
     proposed_at = DoubleField()
     decided_at = DoubleField(null=True)
@@ -235,7 +235,7 @@ class Proposal(Table):
 
 
 class SearchMeter(Table):
-    """How often a search provider was asked."""
+    """Requests to a search provider."""
 
     provider = TextField(primary_key=True)
     meter = TextField()

@@ -1,11 +1,11 @@
-"""Every question the crawler and its interfaces ask, ``store.read``. Each query uses an index.
+"""Queries of the crawler and its interfaces, ``store.read``. Each uses an index.
 
 ::
 
-    rounds      what a round asks: what is due, what is known, what a host is owed
-    site_facts  what a decision asks of a site as a whole: its addresses, its lists, what they showed
-    training    what the hub model is trained on: labels, how pages were found, how large they were
-    people      what interfaces ask of pages and sites one by one
+    rounds      the crawler's rounds: what is due, known pages, host state
+    site_facts  facts of a site that decisions need: addresses, lists, what they showed
+    training    training data of the hub model: labels, crawl depth, page sizes
+    people      pages and sites one by one, for interfaces
 """
 
 from __future__ import annotations
@@ -17,4 +17,4 @@ from store.queries.training import TrainingQueries
 
 
 class Queries(RoundQueries, SiteQueries, TrainingQueries, PeopleQueries):
-    """The questions, on one database."""
+    """All queries, on one database."""

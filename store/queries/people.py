@@ -1,7 +1,6 @@
-"""What people ask of pages and sites one by one: facts, changes, sightings, visits, totals.
+"""Single pages and sites, for interfaces: facts, changes, sightings, visits, totals.
 
-The lists that people browse (new pages by what they want to see) have a door of their own:
-:mod:`store.answers`.
+Lists of announced pages are in :mod:`store.answers`.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from store.texts import storable
 
 
 class PeopleQueries(Repository):
-    """Questions of interfaces."""
+    """Queries of interfaces."""
 
     def find_page(self, url: str, canonical_key: str) -> list[dict[str, Any]]:
-        """Return all columns of the pages with this URL or canonical key, and of their hubs."""
-        # The sites are named because the index of canonical keys begins with them.
+        """Return all columns of pages with this URL or canonical key, and of their hubs."""
+        # Sites are listed because the index of canonical keys begins with them.
         same = Page.site.in_(Site.select(Site.id)) & (
             Page.canonical_key == storable(canonical_key, None)
         )
@@ -35,16 +34,16 @@ class PeopleQueries(Repository):
             return list(query.dicts().execute(self._db))
 
     def changes(self, page_id: int) -> list[dict[str, Any]]:
-        """Return what happened to a page, oldest first."""
+        """Return the changes of a page, oldest first."""
         return self._dicts(Change.select().where(Change.page == page_id).order_by(Change.id))
 
     def site_changes(self, site_id: int, *, limit: int = 20) -> list[dict[str, Any]]:
-        """Return what happened to a site as a whole, newest first."""
+        """Return the changes of a whole site, newest first."""
         whole = (Change.site == site_id) & Change.page.is_null()
         return self._dicts(Change.select().where(whole).order_by(Change.id.desc()).limit(limit))
 
     def sightings(self, page_id: int) -> list[dict[str, Any]]:
-        """Return on which hubs a page was seen, with the hub's URL, the earliest first."""
+        """Return the hubs that showed a page, with URLs, earliest first."""
         query = (
             Sighting.select(Sighting, Page.url.alias("hub_url"))
             .join(Page, on=Page.id == Sighting.hub)
@@ -54,12 +53,12 @@ class PeopleQueries(Repository):
         return self._dicts(query)
 
     def visits(self, page_id: int, *, limit: int = 20) -> list[dict[str, Any]]:
-        """Return the latest visits of a page, newest first."""
+        """Return a page's latest visits, newest first."""
         query = Visit.select().where(Visit.page == page_id).order_by(Visit.at.desc()).limit(limit)
         return self._dicts(query)
 
     def visit_counts(self, since: float) -> dict[int, dict[str, int]]:
-        """Count the visits since *since* by site id and status."""
+        """Count visits since *since* by site id and status."""
         query = (
             Visit.select(Page.site, Visit.status, fn.COUNT(Visit.id))
             .join(Page)
@@ -72,7 +71,7 @@ class PeopleQueries(Repository):
         return counts
 
     def site_totals(self) -> dict[int, dict[str, int]]:
-        """Return, by site id, how many pages, hubs and announced pages it has."""
+        """Count pages, hubs and announced pages by site id."""
         pages = Page.select(Page.site, fn.COUNT(Page.id), fn.COUNT(Page.announced_at)).group_by(
             Page.site
         )

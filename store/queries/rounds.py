@@ -1,4 +1,4 @@
-"""What a round of the crawler asks: what is due, what is known, what a host is owed."""
+"""Queries of a crawl round: what is due, known pages, host state."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _CLASSES: dict[HubClass, Any] = {
     HubClass.EXPLORE: Hub.baseline_at.is_null() & _IS_LIST,
     HubClass.ARTICLE: _IS_ARTICLE,
 }
-# Pages that are announced when they have been read.
+# Pages announced once verified.
 _AWAITED = Page.state.in_((PageState.PENDING, PageState.MISSING))
-# Sitemaps and home pages go first: few, and now and then the only place where a page is shown. Behind
-# two hundred covered tags the sitemap of a recorded weblog waited for four days.
+# Sitemaps and seeds go first: they are few, and sometimes the only place that shows a page. Behind two
+# hundred covered tag pages, the sitemap of a recorded weblog waited four days.
 _ORDINARY = Case(None, (((Hub.kind == HubKind.SITEMAP) | (Hub.role == HubRole.SEED), 0),), 1)
 _ALL = 1_000_000
 
@@ -111,10 +111,10 @@ _FIRST_SHOWN = Prepared(
 
 
 class RoundQueries(Repository):
-    """The crawler's questions."""
+    """Queries of the crawler."""
 
     def generation(self) -> object:
-        """Return a value that differs when another connection has changed the database since."""
+        """Return a value that changes when another connection changes the database."""
         if is_sqlite(self._db):
             with storage_errors(self._where):
                 return data_version(self._db)
@@ -128,15 +128,15 @@ class RoundQueries(Repository):
         return tuple(value for query in asked for value in self._rows(query)[0])
 
     def sites(self) -> list[SiteRow]:
-        """Return all sites in the order in which they were added."""
+        """Return all sites in the order they were added."""
         return self._all(_SITE, _SITE.select().order_by(Site.id))
 
     def due_hubs(
         self, site_id: int, now: float, share: HubClass, *, limit: int | None = 1
     ) -> list[HubRow]:
-        """Return hubs of a :class:`~store.enums.HubClass` that are due at *now*.
+        """Return hubs of a class due at *now*; *limit* None = all.
 
-        Sitemaps and seeds come first, then what is longest overdue. *limit* None = all of them.
+        Sitemaps and seeds come first, then the longest overdue.
         """
         most = _ALL if limit is None else limit
         return [
@@ -152,33 +152,33 @@ class RoundQueries(Repository):
         likely_first: bool = False,
         pending: bool = False,
     ) -> list[VerificationRow]:
-        """Return pages of a site that are to be fetched themselves, the longest due first.
+        """Return pages to verify, longest due first.
 
-        *pending*: only those that are announced when they have been verified.
-        *likely_first*: those of which topics expect most come before, those nobody guessed about last.
+        *pending*: only pages announced once verified. *likely_first*: by expected relevance; unscored pages
+        last.
         """
         query = _DUE_VERIFICATIONS[likely_first, pending]
         return [
             _VERIFICATION(row) for row in self._asked(query, site=site_id, now=now, limit=limit)
         ]
 
-    # When the next of its kind is due; it may have passed. None = never.
+    # Next due times; may be in the past, None = never.
 
     def next_due_at(self, site_id: int) -> float | None:
-        """Return when the next hub or page of a site is due."""
+        """Return when the next hub or verification of a site is due."""
         moments = (self.next_hub_due_at(site_id), self.next_verify_due_at(site_id))
         return min((moment for moment in moments if moment is not None), default=None)
 
     def next_hub_due_at(self, site_id: int) -> float | None:
-        """Return when the next hub of a site is due, monitored articles left out."""
+        """Return when the next hub of a site is due, monitored articles excluded."""
         return self._moment(_NEXT_HUB, site_id)
 
     def next_article_due_at(self, site_id: int) -> float | None:
-        """Return when the next monitored article of a site may be read."""
+        """Return when the next monitored article of a site is due."""
         return self._moment(_NEXT_ARTICLE, site_id)
 
     def next_verify_due_at(self, site_id: int, *, pending: bool = False) -> float | None:
-        """Return when the next page of a site is to be fetched itself; *pending* as in due_verifications."""
+        """Return when the next verification of a site is due; *pending* as in due_verifications."""
         return self._moment(_NEXT_VERIFICATION[pending], site_id)
 
     def _moment(self, query: Prepared, site_id: int) -> float | None:
@@ -186,7 +186,7 @@ class RoundQueries(Repository):
         return None if moment is None else float(moment)
 
     def known(self, site_id: int, canonical_keys: Sequence[str]) -> dict[str, KnownPage]:
-        """Return those of *canonical keys* that the site knows, by canonical key."""
+        """Return the known pages of a site by canonical key."""
         found: dict[str, KnownPage] = {}
         for batch in batches(canonical_keys):
             query = (
@@ -202,20 +202,20 @@ class RoundQueries(Repository):
         return {page for (page,) in self._asked(_VISIBLE, hub=hub_id)}
 
     def first_shown(self, hub_id: int, at: float) -> set[int]:
-        """Return the ids of the pages that the hub showed at its visit at *at*, and never before."""
+        """Return the ids of the pages that the hub first showed at *at*."""
         return {page for (page,) in self._asked(_FIRST_SHOWN, hub=hub_id, at=at)}
 
     def sights(self, hub_id: int) -> list[Sight]:
-        """Return all that the hub ever showed, with the places at which it first did."""
+        """Return every page the hub ever showed, with its first position."""
         return self._all(_SIGHT, _SIGHT.select().where(Sighting.hub == hub_id))
 
     def shown_by(self, hub_id: int) -> set[str]:
-        """Return the canonical keys of the pages that the hub showed at its last visit."""
+        """Return the canonical keys of the pages the hub showed at its last visit."""
         query = Page.select(Page.canonical_key).join(Sighting, on=Sighting.page == Page.id)
         return set(self._column(query.where((Sighting.hub == hub_id) & Sighting.gone_at.is_null())))
 
     def hubs(self, site_id: int | None = None) -> list[HubRow]:
-        """Return the hubs, of one site or of all: those that brought most new pages first."""
+        """Return hubs, of one site or all, most new pages first."""
         if site_id is not None:
             return [_HUB(row) for row in self._asked(_HUBS_OF_SITE, site=site_id)]
         return self._all(_HUB, _hubs().order_by(*_PRODUCTIVE_FIRST))
@@ -231,7 +231,7 @@ class RoundQueries(Repository):
         return _PAGE(rows[0]) if rows else None
 
     def verification(self, page_id: int) -> VerificationRow | None:
-        """Return what fetching one page for its own sake needs."""
+        """Return what verifying this page needs."""
         rows = self._asked(_ONE_VERIFICATION, page=page_id)
         return _VERIFICATION(rows[0]) if rows else None
 
@@ -243,6 +243,6 @@ class RoundQueries(Repository):
         return found
 
     def host(self, name: str) -> HostRow | None:
-        """Return what a host is owed, or None when it was never asked."""
+        """Return a host's politeness state; None = never fetched from."""
         rows = self._asked(_ONE_HOST, name=name)
         return _HOST(rows[0]) if rows else None

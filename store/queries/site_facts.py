@@ -1,4 +1,4 @@
-"""What judges and training examples ask of a site as a whole: its addresses, its lists, what they showed."""
+"""Facts of a site as a whole, for decisions and training: addresses, lists, what they showed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _IS_ARTICLE = Hub.role == HubRole.ARTICLE
 
 
 def refused() -> Any:  # noqa: ANN401 - a peewee expression
-    """Return the condition that a user said of a page that it is no hub."""
+    """Return the condition that a user labelled a page an article."""
     said = (Label.origin == LabelOrigin.USER) & (Label.label == PageLabel.ARTICLE)
     return fn.EXISTS(
         Label.select(Label.canonical_key).where((Label.canonical_key == Page.canonical_key) & said)
@@ -38,9 +38,9 @@ def refused() -> Any:  # noqa: ANN401 - a peewee expression
 
 
 def has_history(database: Database, site_id: int) -> bool:
-    """Return whether a site has announced anything, or a person has judged a page of it.
+    """Return whether a site announced anything or a user labelled a page of it.
 
-    What people read and star they find among what was announced.
+    Read and starred pages are among those announced.
     """
     kinds = (ChangeKind.ADDED, SiteEventKind.BACKFILL)
     announced = Change.select(Change.id).where((Change.site == site_id) & Change.kind.in_(kinds))
@@ -50,7 +50,7 @@ def has_history(database: Database, site_id: int) -> bool:
 
 
 class SiteQueries(Repository):
-    """Questions about one site's pages and hubs."""
+    """Queries of one site's pages and hubs."""
 
     def has_history(self, site_id: int) -> bool:
         """See :func:`has_history`."""
@@ -63,7 +63,7 @@ class SiteQueries(Repository):
         return self._column(query.where((Hub.site_id == site_id) & (Hub.body_md5 == digest)))
 
     def articles_shown(self, site_id: int) -> list[tuple[int, int]]:
-        """Return (hub, page) for every page of a site that is no hub and stands on a hub now."""
+        """Return (hub, page) for every article that a hub of the site shows now."""
         as_hub = Hub.alias()
         query = (
             Sighting.select(Sighting.hub, Sighting.page)
@@ -77,7 +77,7 @@ class SiteQueries(Repository):
     def gained_shown(
         self, site_id: int, since: float, *, limit: int = 200
     ) -> list[tuple[int, int, float, float]]:
-        """Return (hub, page, seen on it, announced) for older pages that a site's lists gained since then."""
+        """Return (hub, page, seen, announced) for older pages that lists gained since *since*."""
         last = (
             BackfillPage.select(BackfillPage.page, Backfill.found_at)
             .join(Backfill, on=Backfill.id == BackfillPage.event)
@@ -91,7 +91,7 @@ class SiteQueries(Repository):
     def announced_shown(
         self, site_id: int, *, limit: int = 200
     ) -> list[tuple[int, int, float, float]]:
-        """Return (hub, page, seen on it, told) for the pages of a site told last, on every hub."""
+        """Return (hub, page, seen, announced) for the site's latest announced pages, on every hub."""
         last = (
             Change.select(Change.page, Change.at)
             .where((Change.site == site_id) & _ADDED)
@@ -102,28 +102,26 @@ class SiteQueries(Repository):
         return self._shown(last, last.c.at)
 
     def _shown(self, last: Any, at: Any) -> list[tuple[int, int, float, float]]:  # noqa: ANN401 - peewee queries
-        """Return every sighting of the pages of a subquery."""
         columns = (Sighting.hub, Sighting.page, Sighting.first_seen_at, at)
         query = Sighting.select(*columns).join(last, on=last.c.page_id == Sighting.page)
         return [(hub, page, seen, announced) for hub, page, seen, announced in self._rows(query)]
 
     def announced_since(self, site_id: int, since: float) -> int:
-        """Count the pages of a site that were announced as new since *since* (unix seconds)."""
+        """Count the pages of a site announced since *since* (unix seconds)."""
         announced = (Change.site == site_id) & (Change.at >= since) & _ADDED
         return int(self._scalar(Change.select(fn.COUNT(Change.id)).where(announced)))
 
     def other_hubs(self, site_id: int) -> int:
-        """Count the feeds and sitemaps of a site, dead ones included."""
+        """Count a site's feeds and sitemaps, dead ones included."""
         others = (Hub.site_id == site_id) & (Hub.kind != HubKind.HTML)
         return int(self._scalar(Hub.select(fn.COUNT(Hub.page)).where(others)))
 
     def article_candidates(
         self, site_id: int, *, before: float, limit: int = 200
     ) -> list[ArticleCandidate]:
-        """Return articles of a site that hubs have shown since *before* at least, and show now.
+        """Return articles that hubs have shown since *before* or earlier and still show, most shown first.
 
-        The most shown first. Left out are pages that were announced since then or are gone, and those
-        that a user called articles: they are never made hubs.
+        Excludes pages announced since then, gone, or labelled an article by a user, which never become hubs.
         """
         itself = Hub.alias()
         seed, feed, article = (
@@ -155,7 +153,7 @@ class SiteQueries(Repository):
         ]
 
     def monitored_articles(self, site_id: int) -> list[MonitoredArticle]:
-        """Return the monitored articles of a site and what came of watching them."""
+        """Return a site's monitored articles and what monitoring them found."""
         added = (Change.hub_id == Hub.page) & _ADDED
         productive = Change.select(fn.COUNT(Change.at.distinct())).where(added)
         watched = fn.COALESCE(Hub.visited_at - Hub.baseline_at, 0.0)
@@ -175,23 +173,23 @@ class SiteQueries(Repository):
         ]
 
     def article_gained_at(self, site_id: int, since: float) -> float:
-        """Return when a monitored article of a site last led to a new page, 0 = not since *since*."""
+        """Return when a monitored article last led to a new page; 0 = not since *since*."""
         lately = (Change.site == site_id) & (Change.at >= since) & _ADDED
         query = Change.select(fn.MAX(Change.at)).join(Hub, on=Hub.page == Change.hub_id)
         return float(self._scalar(query.where(lately & _IS_ARTICLE)) or 0.0)
 
     def known_below(self, site_id: int, prefix: str, *, before: float) -> bool:
-        """Return whether a page whose canonical key begins with *prefix* was known before *before*."""
+        """Return whether a page with this canonical-key prefix was known before *before*."""
         below = Page.canonical_key.startswith(prefix) & (Page.first_seen_at < before)
         return bool(self._rows(Page.select(Page.id).where((Page.site == site_id) & below).limit(1)))
 
     def known_urls(self, site_id: int, *, limit: int = 5_000) -> list[tuple[str, str]]:
-        """Return (URL, anchor) of pages of a site, those known longest first."""
+        """Return (URL, anchor) of a site's pages, longest known first."""
         query = Page.select(Page.url, Page.anchor).where(Page.site == site_id)
         return [(url, anchor) for url, anchor in self._rows(query.order_by(Page.id).limit(limit))]
 
     def judged_urls(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, bool]]:
-        """Return (URL, is a hub) of pages whose first reading decided, the latest first."""
+        """Return (URL, is a hub) of pages judged by their first fetch, latest first."""
         query = (
             Page.select(Page.url, Hub.page.is_null(is_null=False))
             .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
@@ -209,7 +207,7 @@ class SiteQueries(Repository):
         return [(url, bool(is_hub)) for url, is_hub in self._rows(query)]
 
     def shown_by_seed(self, site_id: int) -> set[str]:
-        """Return the canonical keys of what the site's seeds and home showed at their last visits."""
+        """Return canonical keys of pages that the site's seeds and home showed at their last visits."""
         query = (
             Page.select(Page.canonical_key)
             .join(Sighting, on=Sighting.page == Page.id)
@@ -223,7 +221,7 @@ class SiteQueries(Repository):
         return set(self._column(query))
 
     def hub_urls(self, site_id: int) -> list[str]:
-        """Return the URLs of a site's HTML hubs that are alive."""
+        """Return the URLs of a site's live HTML hubs."""
         query = (
             Page.select(Page.url)
             .join(Hub, on=Hub.page == Page.id)
@@ -233,7 +231,7 @@ class SiteQueries(Repository):
         return self._column(query)
 
     def known_anchors(self, site_id: int, anchors: Sequence[str]) -> dict[str, int]:
-        """Return page ids by anchor text, for those of *anchors* that pages of the site carry."""
+        """Return page ids by anchor text."""
         stored = {anchor: storable(anchor) for anchor in anchors}
         found: dict[str, int] = {}
         for batch in batches(stored.values()):
@@ -246,7 +244,7 @@ class SiteQueries(Repository):
     def pages_below(
         self, site_id: int, prefix: str, *, hubs_only: bool = False, limit: int | None = None
     ) -> list[tuple[int, str, str]]:
-        """Return id, URL and canonical key of the site's pages whose canonical key begins with *prefix*."""
+        """Return id, URL and canonical key of pages whose canonical key begins with *prefix*."""
         query = Page.select(Page.id, Page.url, Page.canonical_key).where(
             (Page.site == site_id)
             & Page.canonical_key.startswith(prefix)
@@ -259,11 +257,11 @@ class SiteQueries(Repository):
         ]
 
     def hub_news(self, site_id: int, *, most_hubs: int | None = None) -> dict[int, HubNews]:
-        """Return what each hub of a site brought after its baseline, by page id; no entry = nothing.
+        """Return what each hub showed after its baseline, by page id; no entry = nothing.
 
-        Counted are sightings of pages that are no hubs and that nobody knew at the baseline: an old page
-        that comes and goes in a box of proposals is no news, one that another hub showed first is. With
-        *most_hubs* pages that stood on more hubs than that do not count: they stand in the site's frame.
+        Counts sightings of articles unknown at the baseline: an old page that comes and goes in a box of
+        recommendations is not news, one that another hub showed first is. Pages on more than *most_hubs* hubs
+        do not count: they are part of the site's frame.
         """
         as_hub = Hub.alias()
         since = Hub.baseline_at

@@ -1,4 +1,4 @@
-"""What the hub model is trained on: labels by their origin, how pages were found, how large they were."""
+"""Training data of the hub model: labels, crawl depth, page sizes."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from store.repository import Repository, Shape, batches
 from store.texts import storable
 from store.values import LabelEntry
 
-# Steps that are followed back; nothing that a crawler finds lies deeper.
+# Steps followed back; no crawl goes deeper.
 MAX_DEPTH = 50
-# Roles of hubs that somebody named: every way begins there.
+# Roles that a user gave: every path starts there.
 _GIVEN = (HubRole.SEED, HubRole.USER)
 _LABEL = Shape(LabelEntry, Label)
 _READ = (Visit.body_bytes > 0) & (Visit.status == "fetched")
 
 
 class TrainingQueries(Repository):
-    """Labels, and what only a crawl knows of a page."""
+    """Labels, and facts of a page that only a crawl knows."""
 
     def labels(self, origin: LabelOrigin | None = None) -> list[LabelEntry]:
-        """Return all labels, or those of one origin, in the order in which they were first said."""
+        """Return labels, of one origin or all, in the order first given."""
         query = _LABEL.select().order_by(Label.at, Label.canonical_key)
         return self._all(_LABEL, query if origin is None else query.where(Label.origin == origin))
 
     def labels_of(self, canonical_key: str) -> list[LabelEntry]:
-        """Return what was said of one page."""
+        """Return the labels of one page."""
         query = _LABEL.select().where(Label.canonical_key == storable(canonical_key, None))
         return self._all(_LABEL, query.order_by(Label.at))
 
     def site_labels(self, site_id: int, origin: LabelOrigin) -> list[LabelEntry]:
-        """Return what one origin said of the pages of a site."""
+        """Return the labels that one origin gave to pages of a site."""
         said = (Label.site == site_id) & (Label.origin == origin)
         return self._all(_LABEL, _LABEL.select().where(said).order_by(Label.at))
 
     def corrections(self, canonical_keys: Sequence[str]) -> dict[str, str]:
-        """Return what users said of these pages, a :class:`~store.enums.PageLabel`, by canonical key."""
+        """Return users' labels of these pages by canonical key."""
         found: dict[str, str] = {}
         for batch in batches(canonical_keys):
             said = Label.canonical_key.in_(batch) & (Label.origin == LabelOrigin.USER)
@@ -47,11 +47,11 @@ class TrainingQueries(Repository):
         return found
 
     def crawl_depth(self, page_id: int) -> int | None:
-        """Return by how many steps the crawler found a page: 0 = a seed, 1 = a link of a seed, and so on.
+        """Return the number of steps from a seed (0) to a page; None = no such page.
 
-        Derived from who showed each page first, which never changes: the depth at which it was found, as
-        in paper 003, not the shortest way to it today. What no page showed (a sitemap that robots.txt
-        names, a feed at its usual place) is one step from the seed. None = there is no such page.
+        From the hub that first showed each page, so it is the depth at discovery as in paper 003, not
+        the shortest path now. Pages that none showed (a sitemap in robots.txt, a probed feed) are one
+        step from the seed.
         """
         steps, seen = 0, set[int]()
         while page_id not in seen and steps < MAX_DEPTH:
@@ -69,7 +69,7 @@ class TrainingQueries(Repository):
         return steps
 
     def page_sizes(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, int]]:
-        """Return (URL, bytes of its last body) of pages of a site that were fetched, the latest first."""
+        """Return (URL, bytes of the last body) of fetched pages, latest first."""
         last = (
             Visit.select(Visit.page, fn.MAX(Visit.id).alias("visit"))
             .join(Page, on=Page.id == Visit.page)
@@ -86,7 +86,7 @@ class TrainingQueries(Repository):
         return [(url, int(size)) for url, size in self._rows(query.limit(limit))]
 
     def page_size(self, page_id: int) -> int | None:
-        """Return the bytes of a page's last body; None = it was never fetched."""
+        """Return the bytes of a page's last body; None = never fetched."""
         query = Visit.select(Visit.body_bytes).where((Visit.page == page_id) & _READ)
         size = self._scalar(query.order_by(Visit.at.desc()).limit(1))
         return None if size is None else int(size)

@@ -242,7 +242,7 @@ def test_a_site_is_asked_no_more_after_a_kill(bridges: Store) -> None:
 @pytest.mark.parametrize("status", [s for s in SearchStatus if s is not SearchStatus.ANSWERED])
 def test_a_provider_in_trouble_ends_no_run(bridges: Store, status: SearchStatus) -> None:
     run = discoverer(bridges, World(), Words(status)).run(rounds=10, pages=50)
-    assert (run.status, run.why) == ("done", "nothing more was found by any operator")
+    assert (run.status, run.why) == ("done", "no operator found anything more")
     notes = " ".join(one.note for one in bridges.discovery.rounds(run.id))
     assert (status.value.replace("_", " ") in notes) == (status is not SearchStatus.OFF)
 

@@ -100,7 +100,7 @@ def test_a_folder_without_store_or_labels_is_reported(
     (tmp_path / "hubwatch-data" / "hubwatch.sqlite").write_text("no database")
     assert train("--store", tmp_path / "hubwatch-data", "--update") == 2
     said = capsys.readouterr().err
-    assert all(word in said for word in ("is not there", "has no labels yet", "no database"))
+    assert all(word in said for word in ("is not there", "has no labels yet", "not a database"))
 
 
 def _contrary(folder: Path) -> list[Path]:

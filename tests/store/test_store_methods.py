@@ -88,7 +88,7 @@ def test_every_write_says_that_another_process_is_writing(hurried: Store, tmp_pa
     other = sqlite3.connect(tmp_path / "s.sqlite", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     for name in methods(Recorder):
-        with pytest.raises(StoreLockedError, match=r"s\.sqlite is held by another process"):
+        with pytest.raises(StoreLockedError, match=r"s\.sqlite is locked by another process"):
             call(hurried.write, name)
     other.close()
     for name in methods(Recorder):

@@ -72,7 +72,7 @@ def test_a_store_that_is_there_is_not_overwritten(home: Path, tmp_path: Path) ->
 
 
 def test_without_a_store_there_is_nothing_to_back_up(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="not there"):
+    with pytest.raises(StoreError, match="does not exist"):
         back_up(tmp_path, tmp_path / "b.tar.gz")
     assert not (tmp_path / "b.tar.gz").exists()
 

@@ -1,8 +1,8 @@
-"""Search providers: SearXNG, Brave Search, and our own index of what was read.
+"""Search providers: SearXNG, Brave Search, and our own index.
 
 ::
 
-    SearchProvider  <-  SearxngProvider · BraveProvider   through the one egress
-                    <-  OwnIndexProvider                  full text of the page cache
-    Metered(provider)   rate, daily quota, back-off; what is over the limit is not asked
+        SearchProvider  <-  SearxngProvider · BraveProvider     through the one egress
+                        <-  OwnIndexProvider                    full text of announced pages
+        Metered(provider)   rate, daily quota, back-off; refuses queries over a limit
 """

@@ -1,4 +1,4 @@
-"""Brave Search's web interface. The key comes from the environment and is shown to Brave alone."""
+"""Brave Search's web API. The key comes from the environment and is sent to Brave only."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from incremental.fetch.status import Request, Response
 Fetch = Callable[[Request], Response]
 ADDRESS = "https://api.search.brave.com/res/v1/web/search"
 KEY_VARIABLE = "BRAVE_SEARCH_API_KEY"
-# Results that one question may ask for.
+# Results per query.
 MAX_COUNT = 20
-# Brave's ``offset`` counts pages from 0 to 9.
+# Brave's ``offset`` counts result pages from 0 to 9.
 MAX_PAGE = 10
 
 
 class BraveProvider(SearchProvider):
-    """Asks Brave with *key*; *address* is another one in tests and behind a gateway."""
+    """Queries Brave with *key*; *address* differs in tests and behind a gateway."""
 
     name = "brave"
 
@@ -34,7 +34,7 @@ class BraveProvider(SearchProvider):
         self._address = address
 
     def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
-        """Return up to *count* pages, at most :data:`MAX_COUNT`; none behind :data:`MAX_PAGE`."""
+        """Return up to *count* pages, at most :data:`MAX_COUNT`; none after :data:`MAX_PAGE`."""
         if not self._key:
             return SearchAnswer(SearchStatus.DENIED, detail=f"{KEY_VARIABLE} is not set")
         if page > MAX_PAGE:

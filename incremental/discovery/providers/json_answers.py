@@ -1,4 +1,4 @@
-"""Reading the JSON of a search provider; whatever it sends, the outcome is a value."""
+"""Reads a search provider's JSON; never raises because of it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _REFUSED = frozenset({401, 403})
 
 
 def answer_of(response: Response, path: tuple[str, ...], snippet: str, count: int) -> SearchAnswer:
-    """Read the results that stand at *path* in a JSON answer; *snippet* names the field of the text.
+    """Read the results at *path* in a JSON response; *snippet* names the text field.
 
-    Results that are no http(s) URL, and doubles, are left out.
+    Duplicates, and results without an http(s) URL, are skipped.
     """
     problem = _problem(response)
     if problem is not None:
@@ -32,13 +32,13 @@ def answer_of(response: Response, path: tuple[str, ...], snippet: str, count: in
     try:
         found: Any = json.loads(response.body)
     except (ValueError, RecursionError):
-        return _not_understood("it is no JSON")
+        return _not_understood("not JSON")
     for name in path:
         if not isinstance(found, Mapping):
-            return _not_understood(f"there is no field {name!r}")
+            return _not_understood(f"no field {name!r}")
         found = found.get(name, [] if name == path[-1] else {})
     if not isinstance(found, list):
-        return _not_understood(f"{'.'.join(path)!r} is no list")
+        return _not_understood(f"{'.'.join(path)!r} is not a list")
     return SearchAnswer(SearchStatus.ANSWERED, tuple(_results(found, snippet))[:count])
 
 
@@ -51,13 +51,13 @@ def _problem(response: Response) -> SearchAnswer | None:
     if response.status is FetchStatus.RATE_LIMITED:
         wait = response.retry_after_seconds
         return SearchAnswer(
-            SearchStatus.RATE_LIMITED, detail="asked too often", retry_after_seconds=wait
+            SearchStatus.RATE_LIMITED, detail="too many requests", retry_after_seconds=wait
         )
     return SearchAnswer(SearchStatus.UNAVAILABLE, detail=response.detail or response.status.value)
 
 
 def _not_understood(why: str) -> SearchAnswer:
-    detail = f"the answer is not that of the provider's interface: {why}"
+    detail = f"not a response of the provider's API: {why}"
     return SearchAnswer(SearchStatus.NOT_UNDERSTOOD, detail=detail)
 
 

@@ -1,7 +1,7 @@
-"""What a provider may be asked: rate, daily quota, and waiting when it says so.
+"""Limits on queries to a provider: rate, daily quota, and back-off.
 
-A question over a limit is not asked; the answer says which limit it was. The state is plain, so that a
-restart in the middle of a day does not begin a new one.
+A query over a limit is refused with the limit's name. State is plain, so that a restart does not reset the
+day's count.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ LONGEST_BACK_OFF_SECONDS = DAY
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """How often a provider was asked; times are unix seconds, UTC."""
+    """A provider's query count; times are unix seconds, UTC."""
 
     day: int = 0
     """Days since 1970, UTC."""
     asked: int = 0
     """On that day."""
     open_at: float = 0.0
-    """When it may be asked next."""
+    """When the next query is allowed."""
     failures: int = 0
-    """In a row."""
+    """Consecutive."""
 
     def to_json(self) -> list[Any]:
         """Return plain values."""
@@ -41,17 +41,14 @@ class Meter:
 
 
 def permitted(meter: Meter, now: float, per_day: int) -> SearchStatus | None:
-    """Return why nothing may be asked at *now*, None when it may."""
+    """Return why no query is allowed at *now*; None if one is."""
     if int(now // DAY) == meter.day and meter.asked >= per_day:
         return SearchStatus.QUOTA_SPENT
     return SearchStatus.RATE_LIMITED if now < meter.open_at else None
 
 
 def counted(meter: Meter, answer: SearchAnswer, now: float, interval_seconds: float) -> Meter:
-    """Count a question that was asked at *now*.
-
-    After a failure the provider is left alone twice as long as the time before, or as long as it asks.
-    """
+    """Count a query sent at *now*. Each failure doubles the pause; the provider may ask for longer."""
     today = int(now // DAY)
     asked = meter.asked + 1 if meter.day == today else 1
     if answer.status is SearchStatus.ANSWERED:
@@ -63,10 +60,10 @@ def counted(meter: Meter, answer: SearchAnswer, now: float, interval_seconds: fl
 
 
 class Metered(Wrapped):
-    """A provider within its limits. *now* tells the time, unix seconds.
+    """A provider within its limits. *now* returns unix seconds.
 
-    Short waits, the interval between two questions, are waited for with *pause*, if there is one. *keep*
-    is given the meter after each question: a run that is killed has asked all the same.
+    Short waits between queries use *pause*, if given. *keep* gets the meter after each query, so that
+    those of a killed run count.
     """
 
     def __init__(  # noqa: PLR0913 - the limits, by name
@@ -89,7 +86,7 @@ class Metered(Wrapped):
         self._keep = keep
 
     def around(self, ask: Callable[[], SearchAnswer]) -> SearchAnswer:
-        """Ask, if that is permitted now."""
+        """Send the query if it is allowed now."""
         now = self._now()
         short = 0.0 < self.meter.open_at - now <= self._interval and not self.meter.failures
         if short and self._pause is not None:
@@ -99,7 +96,7 @@ class Metered(Wrapped):
         if refused is not None:
             wait = max(self.meter.open_at - now, 0.0)
             return SearchAnswer(
-                refused, detail=f"{self._per_day} questions a day", retry_after_seconds=wait
+                refused, detail=f"{self._per_day} queries a day", retry_after_seconds=wait
             )
         answer = ask()
         if answer.status is not SearchStatus.OFF:

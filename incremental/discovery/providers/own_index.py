@@ -1,4 +1,4 @@
-"""Our own index as a search provider: the full text of pages that were read. Costs no request."""
+"""Our own index as a search provider: the full text of announced pages. Costs no request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from store.answers import NewQuery
 
 
 class OwnIndexProvider(SearchProvider):
-    """Asks the store. Who links where is known from the link graph, not from the index."""
+    """Searches the store. Linkers come from the link graph instead."""
 
     name = "own"
 
@@ -22,7 +22,7 @@ class OwnIndexProvider(SearchProvider):
         self._store = store
 
     def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
-        """Return up to *count* announced pages that hold the words, the newest first."""
+        """Return up to *count* announced pages that contain the words, newest first."""
         limit = max(min(count * page, 1_000), 1)
         answer = self._store.answers.new(NewQuery(text=query, limit=limit))
         found = tuple(

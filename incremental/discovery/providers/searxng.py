@@ -1,7 +1,7 @@
-"""SearXNG's JSON interface: a self-hosted metasearch engine.
+"""SearXNG's JSON API: a self-hosted metasearch engine.
 
-Its own settings must allow the format: ``search: formats: [html, json]``. An instance on this machine
-or in a private network must be named in ``fetch.allowed_hosts``, like every address that is not public.
+Its settings must enable the format: ``search: formats: [html, json]``. Like every non-public address, a
+local instance must be in ``fetch.allowed_hosts``.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from incremental.discovery.search_provider import (
 from incremental.fetch.status import Request, Response
 
 Fetch = Callable[[Request], Response]
-# About what instances give on one page of results.
+# Approximate number of results per result page.
 RESULTS_PER_PAGE = 10
-# Pages of results asked for one question.
+# Result pages requested per query.
 MAX_PAGES = 5
 
 
 class SearxngProvider(SearchProvider):
-    """Asks the instance at *base_url* (``https://search.example.org``).
+    """Queries the instance at *base_url* (``https://search.example.org``).
 
-    *related_query* and *linkers_query* are questions with ``{url}`` in them, for instances whose
-    engines know such an operator (``related:{url}``); empty = not offered.
+    *related_query* and *linkers_query* are queries with ``{url}``, for instances whose engines have such an
+    operator (``related:{url}``); empty = not offered.
     """
 
     name = "searxng"
@@ -44,7 +44,7 @@ class SearxngProvider(SearchProvider):
         self._linkers = linkers_query
 
     def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
-        """Return up to *count* pages, asking for further pages of results while there are any."""
+        """Return up to *count* pages, requesting further result pages while there are any."""
         several = min(-(-count // RESULTS_PER_PAGE), MAX_PAGES)
         first = 1 + (page - 1) * several
         answer = self._ask(query, first, count)
@@ -60,13 +60,13 @@ class SearxngProvider(SearchProvider):
         return answer
 
     def related(self, url: str, count: int, /) -> SearchAnswer:
-        """Ask with the operator of the settings, if there is one."""
+        """Search with the configured operator, if any."""
         if not self._related:
             return super().related(url, count)
         return self.search(self._related.replace("{url}", url), count)
 
     def linkers(self, url: str, count: int, /) -> SearchAnswer:
-        """Ask with the operator of the settings, if there is one."""
+        """Search with the configured operator, if any."""
         if not self._linkers:
             return super().linkers(url, count)
         return self.search(self._linkers.replace("{url}", url), count)
