@@ -226,7 +226,7 @@ def test_a_store_is_not_begun_again_where_a_restore_was_cut_off(
         killed(after, "restore", backup, home)
         if (home / "pages").exists() and not (home / DATABASE).exists():
             cut_off = True
-            with pytest.raises(StoreError, match="repeat it"):
+            with pytest.raises(StoreError, match="run it again"):
                 opened(home)
             assert not (home / DATABASE).exists()
             break
