@@ -246,7 +246,7 @@ def test_labelling_asks_the_uncertain_first_and_resumes(
     assert len(read_labels(files / "out.tsv")) == 1
     assert "\x1b" not in capsys.readouterr().out
     assert label.main(arguments, lambda _: "t") == 0
-    assert sorted(row.label for row in read_labels(files / "out.tsv")) == ["hub", "article"]
+    assert sorted(row.label for row in read_labels(files / "out.tsv")) == ["article", "hub"]
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/hub (labelled URLs)")

@@ -116,7 +116,7 @@ class Fold:
     held_hubs: NDArray[np.bool_]
 
     def train(self, pair: Pair) -> svm.RbfMachine:
-        """Return what the fold teaches."""
+        """Train on the fold's rows."""
         return svm.train(self.rows, self.hubs, cost=pair.cost, gamma=pair.gamma)
 
     def score(self, pair: Pair, measure: Measure) -> float:
