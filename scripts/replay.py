@@ -56,7 +56,7 @@ DAY = 86_400.0
 
 @dataclass
 class Tally:
-    """What happened, and the log of it."""
+    """Counts and log of a replay."""
 
     clock: SimulatedClock
     scored_from: float

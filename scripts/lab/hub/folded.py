@@ -99,11 +99,11 @@ Apply = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 class Measure(StrEnum):
-    """What a pair is judged by on a fold."""
+    """The measure that judges a pair on a fold."""
 
     F1 = "F1 of hubs"
     ACCURACY = "accuracy"
-    """What paper 003 tunes by."""
+    """Paper 003's measure."""
 
 
 @dataclass(frozen=True, slots=True)
