@@ -57,7 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 class _InputError(Exception):
-    """What was asked for cannot be run."""
+    """The arguments cannot be run."""
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:

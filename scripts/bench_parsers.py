@@ -40,7 +40,7 @@ LINK_TAGS = {"a": "href", "area": "href", "frame": "src"}
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one parser found."""
+    """One parser's findings."""
 
     links: frozenset[str]
     words: Counter[str]

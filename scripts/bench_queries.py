@@ -5,7 +5,7 @@
     scripts/bench_queries.py --pages 1e6 --sightings 1e7 --json
 
 The store is synthetic and lies in a temporary folder (``--folder`` keeps it, and uses it again): sites
-of 500 pages, 20 of them hubs; four in five of the others told over two years and read, with titles
+of 500 pages, 20 of them hubs; four in five of the others announced over two years and read, with titles
 and texts whose words follow Zipf's law, in English, Chinese, German and Finnish; one in a hundred
 unread, one in a thousand starred; three topics, of a fifth, a hundredth and a ten-thousandth of the
 pages; one text in twenty copied. Each question is asked ``--runs`` times, with other parameters
@@ -133,7 +133,7 @@ class World:
         return f"https://site{self.site_of(page)}.example/{page}.html"
 
     def announced_order(self) -> list[int]:
-        """Return the announced pages in the order in which they were announced: of all sites in turn."""
+        """Return the announced pages in order of announcement, sites in turn."""
         per_site = [page for page in range(1, SITE_PAGES + 1) if self.is_announced(page)]
         steps = range(0, self.pages, SITE_PAGES)
         return [step + page for page in per_site for step in steps]

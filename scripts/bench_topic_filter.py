@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measure how well topics learned from a few examples tell their texts from all others.
+"""Measure how well topics learned from a few examples separate their texts from all others.
 
     scripts/bench_topic_filter.py titles.tsv.xz --examples 1,3,5,10,20
     scripts/bench_topic_filter.py wiki.sqlite --topics Science,Religion --methods fused,bm25 --json
@@ -273,7 +273,7 @@ def _as_text(figures: dict[str, dict[str, dict[str, Figures]]], examples: list[i
 
 
 def _gain(mean: dict[str, dict[str, Figures]], examples: list[int]) -> list[str]:
-    """Say how much of the best rival's remaining error the fusion removes."""
+    """Return how much of the best rival's remaining error the fusion removes."""
     rivals = [method for method in RIVALS if method in mean]
     if not rivals or "fused" not in mean:
         return []

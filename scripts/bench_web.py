@@ -125,7 +125,9 @@ def _ask(url: str, runs: int) -> dict[str, float]:
 
 
 def _print(report: dict[str, Any]) -> None:
-    title = f"{report['pages']:,} pages of {report['sites']:,} sites, {report['announced']:,} told"
+    title = (
+        f"{report['pages']:,} pages of {report['sites']:,} sites, {report['announced']:,} announced"
+    )
     table = Table("route", "p50 ms", "p95 ms", "work p50 ms", "bytes", title=title)
     for name, row in report["routes"].items():
         figures = [str(row[key]) for key in ("p50_ms", "p95_ms", "p50_work_ms")]

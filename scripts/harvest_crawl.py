@@ -26,7 +26,7 @@ Waiting = dict[str, "list[LinkContext]"]
 
 
 class Ordering(Protocol):
-    """What decides which page is next; made again for each crawl."""
+    """Chooses the next page; made again for each crawl."""
 
     def observe(
         self, fetched: Fetched, led_here: list[LinkContext], waiting: Waiting

@@ -38,7 +38,7 @@ class GraphError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a fetch of one page gives a crawler."""
+    """The result of fetching one page."""
 
     text: PageText
     links: tuple[LinkContext, ...]

@@ -71,7 +71,7 @@ _FIRST_TRAINING: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a method is told of the topic: the seeds' pages or their words, never a label."""
+    """What a method knows of the topic: the seeds' pages or their words, never a label."""
 
     examples: tuple[PageText, ...]
     keywords: tuple[str, ...]
@@ -155,7 +155,7 @@ class Ranking:
     due: int = _RANK_EVERY
 
     def is_due(self) -> bool:
-        """Count a page; tell whether it is time."""
+        """Count a page; return whether it is time."""
         self.pages += 1
         if self.pages < self.due:
             return False

@@ -1,4 +1,4 @@
-"""What the harvest benchmark reports: shares on topic at each budget, as table, JSON and curves."""
+"""The report of the harvest benchmark: shares on topic at each budget, as table, JSON and curves."""
 
 from __future__ import annotations
 

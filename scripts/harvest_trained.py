@@ -1,4 +1,4 @@
-"""The rival that has a training set: a classifier of pages, taught by the labels of half the graph."""
+"""The rival with a training set: a page classifier trained on the labels of half the graph."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TrainedClassifiers:
         self._rows = self._vocabulary.rows([unit(tf_idf(page, self._background)) for page in pages])
 
     def classifier(self, topic: str) -> Callable[[PageText], float]:
-        """Return the probability that a page is on *topic*, as the labels teach it."""
+        """Return the probability that a page is on *topic*."""
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - heavy
 
         labels = [self._graph.is_on_topic(url, topic) is True for url in self._urls]

@@ -4,8 +4,8 @@
     scripts/label_urls.py links.tsv --out labels.tsv
 
 ``links.tsv`` has a header with at least ``url``; ``anchor``, ``domain`` and ``lang`` are used when
-there. Each answer is appended to ``labels.tsv`` at once, so a session can be broken off; URLs that
-it already labels are not asked again. Answers: h hub, a article, s skip, q quit.
+there. Each answer is appended to ``labels.tsv`` at once, so you can stop at any time; URLs
+already labelled there are skipped. Answers: h hub, a article, s skip, q quit.
 """
 
 from __future__ import annotations

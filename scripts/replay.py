@@ -56,7 +56,7 @@ DAY = 86_400.0
 
 @dataclass
 class Tally:
-    """What happened, and the log of it."""
+    """Counts and log of a replay."""
 
     clock: SimulatedClock
     scored_from: float
@@ -66,13 +66,13 @@ class Tally:
     scored_fetches: int = 0
     announced: list[tuple[float, str]] = field(default_factory=list)
     backfilled: list[tuple[float, str]] = field(default_factory=list)
-    """Older pages that a list gained, each told as a part of an event."""
+    """Older pages that a list gained, announced as part of an event."""
     backfill_cursor: int = 0
     topic: dict[str, Any] = field(default_factory=dict)
     """With a topic: its state, and by page key what it makes of each announced page."""
 
     def write(self, event: str, url: str, detail: str) -> None:
-        """Append a line to the log."""
+        """Append a log line."""
         if self.log is not None:
             self.log.write(f"{self.clock.now():.3f}\t{event}\t{url}\t{detail}\n")
 
@@ -166,7 +166,7 @@ def simulate(  # noqa: PLR0913 - what a replay may be given
 
 
 def _judged(store: Store) -> dict[str, Any]:
-    """Return how the topic stands at the end, and what it makes of each announced page by its key."""
+    """Return the topic's final state, and its judgement of each announced page by key."""
     row = find_topic(store, TOPIC)
     answer = store.answers.new(NewQuery(topic=row.id, limit=1_000))
     rows = list(answer.rows)

@@ -34,7 +34,7 @@ _TYPES = {".xml": "application/xml", ".txt": "text/plain", ".json": "application
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the site answers to one request."""
+    """The site's answer to one request."""
 
     code: int
     body: bytes

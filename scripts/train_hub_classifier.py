@@ -94,7 +94,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--store", type=Path, metavar="FOLDER", help="labels of an installation")
     parser.add_argument("--pages", metavar="TSV", help="labels of captured pages")
     parser.add_argument("--archive", metavar="TAR", help="the captured pages")
-    parser.add_argument("--update", action="store_true", help="teach the active model the labels")
+    parser.add_argument("--update", action="store_true", help="train the active model further")
     parser.add_argument("--models", type=Path, metavar="DIR", help="default: the store's, or ours")
     parser.add_argument("--search", action="store_true", help="search C and gamma of every machine")
     parser.add_argument(
@@ -173,7 +173,7 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
 
 def _update(options: argparse.Namespace, stored: list[LabelEntry]) -> HubModel:
     rows = _joined(options, stored)
-    # All labels of a store are taught again each time, so that none counts twice.
+    # All labels of a store are learned again each time, so that none counts twice.
     active = ActiveClassifier(options.models)
     base = base_model(options.models) if stored else active.current().model
     registry = ModelRegistry(options.models)

@@ -1,4 +1,4 @@
-"""Which links are hubs: paper 003 surpassed (``scripts/lab/hub`` reproduces it, and trains what ships).
+"""Which links are hubs: an improved form of paper 003 (``scripts/lab/hub`` reproduces and trains it).
 
 ::
 
@@ -6,7 +6,7 @@
                  └─ tables ───────┴─ svm ── calibrated probability ── context ── score
     page ── content_features ── svm ── cascade (only when the URL leaves doubt) ── score_page
 
-:func:`load_default` gives the shipped model; nothing here needs training by the user.
+:func:`load_default` gives the shipped model, which works without training.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _HEAVY = frozenset(["HubClassifier", "HubScore", "load_default"])
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - the module protocol (PEP 562)
-    """Load numpy, lxml and the model's code only when somebody classifies."""
+    """Load numpy, lxml and the model's code on first use."""
     if name in _HEAVY:
         from classifier.hub import classifier  # noqa: PLC0415 - see docstring
 

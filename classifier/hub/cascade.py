@@ -1,9 +1,9 @@
-"""Content and cascade: when the URL is not sure and the page is at hand, content decides.
+"""The cascade: where the URL leaves doubt, the page's content decides.
 
-The cascade is paper 003's open question (its last paragraph): URL features are cheap and fail
-where a site's URLs say nothing, so only those pages pay for parsing. The machine that decides
-them sees the content features, the page's size *and* the URL's log-odds: a weighted sum of two
-opinions reached F1 0.935 on held-out domains, one machine over both 0.957.
+This answers paper 003's open question (its last paragraph): URL features are cheap and fail where
+a site's URLs say nothing, so only those pages are parsed. The machine that decides them sees the
+content features, the page's size *and* the URL's log-odds: a weighted sum of two scores reached
+F1 0.935 on held-out domains, one machine over both 0.957.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from classifier.hub.scaling import LinearScale, Sigmoid
 from classifier.hub.svm import RbfMachine
 
 _URL_REACH = 6.0
-# How much longer the axis of the URL's log-odds is than those of content; 2 and 6 are as good.
+# Factor by which the URL's log-odds outweigh a content feature; 2 and 6 do as well.
 _URL_EMPHASIS = 4.0
 
 
@@ -36,7 +36,7 @@ class ContentMachine:
         return self.sigmoid.log_odds(self.machine.decide(self.scale.apply(rows)))
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything but the machine, which has its own file."""
+        """All but the machine, which has its own file."""
         return {
             "features": list(CONTENT_FEATURE_NAMES),
             "scale": self.scale.to_json(),
@@ -45,7 +45,7 @@ class ContentMachine:
 
     @classmethod
     def from_json(cls, data: dict[str, Any], machine_text: str) -> Self:
-        """Read :meth:`to_json` and libsvm's text; ValueError when they are of another version."""
+        """Read :meth:`to_json` and libsvm's text; ValueError if another version wrote them."""
         if tuple(data["features"]) != CONTENT_FEATURE_NAMES:
             raise ValueError("its content features are not those of this version")
         scale = LinearScale.from_json(data["scale"])
@@ -58,13 +58,14 @@ def joint_rows(
     url_log_odds: NDArray[np.float64],
     page_bytes: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return content features, the logarithm of the page's size (NaN = unknown), the URL's log-odds."""
+    """Content features, the logarithm of the page's size (NaN = unknown), the URL's log-odds."""
     reached = np.clip(url_log_odds, -_URL_REACH, _URL_REACH)
     return np.column_stack([rows, np.log1p(page_bytes), reached])
 
 
 def scale_joined(scale: LinearScale, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return rows of :func:`joint_rows` as the joint machine sees them; what is unknown is as usual."""
+    """Rows of :func:`joint_rows` as the joint machine sees them."""
+    # After scaling 0 is the mean: an unknown size counts as the usual one.
     scaled = np.nan_to_num(scale.apply(rows), nan=0.0)
     scaled[:, -1] *= _URL_EMPHASIS
     return scaled
@@ -72,13 +73,13 @@ def scale_joined(scale: LinearScale, rows: NDArray[np.float64]) -> NDArray[np.fl
 
 @dataclass(frozen=True, slots=True)
 class Cascade:
-    """``|url log-odds| >= sure`` decides alone, else the joint machine."""
+    """The URL decides alone where ``|log-odds| >= sure``, elsewhere the joint machine."""
 
     sure: float
     joint: ContentMachine
 
     def needs_content(self, url_log_odds: float) -> bool:
-        """Return whether the URL leaves doubt."""
+        """Whether the URL leaves doubt."""
         return abs(url_log_odds) < self.sure
 
     def join(
@@ -87,7 +88,7 @@ class Cascade:
         rows: NDArray[np.float64],
         page_bytes: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Return log-odds of pages; content and size (NaN = unknown) count where the URL leaves doubt."""
+        """Log-odds of pages; content and size (NaN = unknown) count where the URL leaves doubt."""
         joint = self.joint
         scaled = scale_joined(joint.scale, joint_rows(rows, url, page_bytes))
         joined = joint.sigmoid.log_odds(joint.machine.decide(scaled))

@@ -1,9 +1,8 @@
-"""Dense features of a page's content that carry across sites.
+"""Dense features of a page's content that carry over to other sites.
 
-Three kinds: how text and links share the page (paper 003's content rivals), the form of its
-link groups (a list of headlines has one large group of long anchors), and what the page says of
-itself in metadata and common class names. No feature looks at the page's URL, so that the
-cascade gets independent evidence.
+Three kinds: how text and links share the page (paper 003's content rivals), the shape of its link
+groups (a list of headlines has one large group of long anchors), and what metadata and common
+class names declare. No feature uses the URL, so that the cascade gets independent evidence.
 """
 
 from __future__ import annotations
@@ -69,12 +68,12 @@ _ENTRY_CLASSES = _names(
 )
 _PAGING_CLASSES = frozenset(["pager", "next", "nav-links", "page-numbers"])
 
-# Characters from which an anchor reads like a headline.
+# From so many characters on, an anchor reads like a headline.
 _LONG_LINK = 20
 _LONG_PARAGRAPH = 80
-# Links from which a group at one place is a list.
+# From so many links on, a group at one place is a list.
 _GROUP = 4
-# Mean characters from which a list is one of headlines, not of menu words.
+# From this mean anchor length on, a list holds headlines rather than menu words.
 _GROUP_MEAN = 15
 
 
@@ -82,7 +81,7 @@ def describe_page(
     page: str | bytes | Any,  # noqa: ANN401 - an lxml tree has no useful type
     encoding: str | None = None,
 ) -> NDArray[np.float64]:
-    """Return the features of a page (text, bytes or an lxml tree); an empty page is all zeros."""
+    """Features of a page (text, bytes or an lxml tree); all 0 for an empty page."""
     tree = parse_page(page, encoding) if isinstance(page, str | bytes) else page
     if tree is None:
         return np.zeros(len(CONTENT_FEATURE_NAMES))

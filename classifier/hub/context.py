@@ -1,12 +1,12 @@
-"""Site context: what the other known URLs of a site say of one URL.
+"""Site context: what the other known URLs of a site say about one URL.
 
-A URL above many others (``/news/`` above ``/news/2024/...``) is likely a hub, one of hundreds of
-the same template likely an article. The weights are few and chosen by hand on recorded sites whose
-lists are known; weights learned on six of those sites judge the seventh worse, seven being too few
-to learn from (``docs/how-hubs-are-found.md`` has the figures). An unknown field adds nothing.
+A URL above many others (``/news/`` above ``/news/2024/...``) is likely a hub, one of hundreds with
+the same template likely an article. The few weights were chosen by hand on recorded sites whose
+lists are known: weights learned on six of the seven sites judged the seventh worse
+(``docs/how-hubs-are-found.md`` has the figures). An unknown field adds nothing.
 
-On how many pages a link stands, and where, is not asked: a link is judged when it is first seen, and
-stands on one page then. What stands in every page's frame is seen through later, by its behaviour.
+How many pages show a link, and where, does not count: a link is judged when first seen, on one page.
+Links of every page's frame are found out later, by their behaviour.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from classifier.hub.evidence import LinkEvidence, UrlParts, split_url
 # Context moves log-odds by at most this: behaviour, not layout, overrules a sure classifier.
 _LIMIT = 2.5
 
-# Log-odds for each unit of what ``_size_of`` returns.
+# Log-odds per unit of ``_size_of``.
 _WEIGHTS: Final = {
     "urls_below": 1.2,
     "template_siblings": -0.4,
@@ -38,7 +38,7 @@ _WEIGHTS: Final = {
 def adjust_for_context(
     log_odds: NDArray[np.float64], links: Sequence[LinkEvidence]
 ) -> NDArray[np.float64]:
-    """Return log-odds after the site context of the links that have one."""
+    """Return log-odds with the site context added."""
     shifts = [sum(added for _, _, added in context_reasons(link)) for link in links]
     if not any(shifts):
         return log_odds
@@ -47,7 +47,7 @@ def adjust_for_context(
 
 
 def context_reasons(link: LinkEvidence) -> list[tuple[str, float, float]]:
-    """Return (field, value, log-odds added) of the known context of a link."""
+    """Return (field, value, log-odds added) for each known context field of a link."""
     reasons = []
     for name, weight in _WEIGHTS.items():
         value = getattr(link, name)
@@ -63,7 +63,7 @@ def _size_of(name: str, value: float) -> float:
 
 
 def template_of(parts: UrlParts) -> str:
-    """Return the form of a URL: numbers are ``N``, the last name is ``S`` (slug) or ``W`` (word)."""
+    """Return a URL's form: numbers become ``N``, the last name ``S`` (slug) or ``W`` (word)."""
     names = ["N" if segment.isdigit() else segment for segment in parts.segments[:-1]]
     if parts.segments:
         names.append(_form_of(parts.stem) + (f".{parts.extension}" if parts.extension else ""))
@@ -80,22 +80,22 @@ def _form_of(stem: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SiteIndex:
-    """All known URLs of one site, ready to give any of them its context."""
+    """All known URLs of one site, from which each gets its context."""
 
     paths: tuple[str, ...]
     """``host/path/`` of every URL, sorted."""
     siblings: Counter[str]
-    """Known URLs of each template."""
+    """Number of known URLs of each template."""
     anchor_lengths: dict[str, float]
-    """Median anchor length of each template, where anchors are known."""
+    """Median anchor length of each template."""
     page_bytes: dict[str, int]
-    """Median size of the pages of each template that were fetched."""
+    """Median size of the fetched pages of each template."""
 
     @classmethod
     def build(
         cls, known: Iterable[tuple[str, str | None]], sizes: Iterable[tuple[str, int]] = ()
     ) -> Self:
-        """Build from (URL, anchor or None), a URL given twice counts once; and (URL, bytes) of pages read."""
+        """Build from (URL, anchor or None), duplicates counting once, and (URL, bytes) of fetched pages."""
         parts = {url: (split_url(url), anchor) for url, anchor in known}
         lengths: dict[str, list[int]] = defaultdict(list)
         siblings: Counter[str] = Counter()
@@ -109,7 +109,7 @@ class SiteIndex:
         return cls(paths, siblings, medians, _usual_sizes(sizes))
 
     def add_context(self, link: LinkEvidence) -> LinkEvidence:
-        """Return the link with what this site's other URLs say of it."""
+        """Return the link with its context on this site."""
         parts = split_url(link.url)
         template = template_of(parts)
         usual = self.anchor_lengths.get(template)

@@ -1,4 +1,4 @@
-"""What the hub classifier raises; each message names the file, the place and the way out."""
+"""Errors of the hub classifier; each message names the file, the place and the remedy."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from hubwatch_errors import HubwatchError
 
 
 class HubClassifierError(HubwatchError):
-    """The root of what this package raises on purpose."""
+    """The root of this package's errors."""
 
 
 class ModelError(HubClassifierError):
-    """A model folder is damaged, foreign, too new, or not there."""
+    """A model folder is missing, damaged, foreign or too new."""
 
     def __init__(self, folder: Path, problem: str) -> None:
         self.folder = folder
@@ -21,7 +21,7 @@ class ModelError(HubClassifierError):
 
 
 class LabelFileError(HubClassifierError):
-    """A file of labels cannot be read; ``line`` counts from 1, 0 = the file as a whole."""
+    """A label file cannot be read; ``line`` counts from 1, 0 = the whole file."""
 
     def __init__(self, path: Path | str, line: int, problem: str) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""What is known of a link before its page is fetched, and how a URL falls into parts."""
+"""What is known about a link before its page is fetched, and lenient URL parsing."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import unquote
 
-# Characters of a URL that are looked at; a longer one is judged by its beginning.
+# Characters of a URL that count; a longer one is judged by its beginning.
 URL_LIMIT = 2048
-# Characters of an anchor text that are looked at.
+# Characters of an anchor text that count.
 ANCHOR_LIMIT = 200
 
 _URL = re.compile(
@@ -20,33 +20,33 @@ _NO_HOST = re.compile(r"()([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class LinkEvidence:
-    """One link as the classifier sees it; None = unknown, which is not the same as 0 or empty.
+    """One link as the classifier sees it; None = unknown, which is neither 0 nor empty.
 
-    The three fields of site context, and the size of pages like this one, come from
-    :mod:`classifier.hub.context`. Size and depth are features of paper 003's method; ours uses the size
-    where the page itself is at hand (``docs/how-hubs-are-found.md`` has the figures).
+    :mod:`classifier.hub.context` fills the site context and the size before a fetch. Paper 003's
+    method uses size and depth; ours uses only the size, and only in the cascade
+    (``docs/how-hubs-are-found.md`` has the figures).
     """
 
     url: str
     anchor: str | None = None
-    """Visible text of the link. An empty string counts as unknown, as in the label files."""
+    """Visible text of the link; empty counts as unknown, as in label files."""
     urls_below: int | None = None
-    """Known URLs of the site whose path starts with this one's path."""
+    """Known URLs of the site whose path starts with this one's."""
     template_siblings: int | None = None
-    """Known URLs of the site that share this URL's template (same form, other values)."""
+    """Known URLs of the site with the same template (same form, other values)."""
     anchor_ratio: float | None = None
-    """Length of the anchor over the median length of its template siblings' anchors."""
+    """Length of the anchor over the median of its template siblings' anchors."""
     page_bytes: int | None = None
-    """Size of the page once it was fetched, before that the usual size of its template siblings, as far
-    as some were (paper 003's ninth feature)."""
+    """Size of the fetched page; before the fetch the median of its template siblings (paper 003's
+    ninth feature)."""
     crawl_depth: int | None = None
-    """Steps from the seed at which the crawler found it; a link of the seed has 1 (paper 003's tenth)."""
+    """Clicks from the seed, whose own links have 1 (paper 003's tenth feature)."""
 
 
 class UrlParts(NamedTuple):
-    """A URL taken apart leniently: nothing a site writes makes this fail.
+    """The parts of a URL, however malformed.
 
-    A named tuple because a frozen dataclass costs four times as much to make, for every link.
+    A named tuple, because creating a frozen dataclass for every link costs four times as much.
     """
 
     host: str
@@ -56,18 +56,18 @@ class UrlParts(NamedTuple):
     fragment: str
     segments: tuple[str, ...]
     stem: str
-    """The last segment without its file type."""
+    """The last segment without its extension."""
     extension: str
-    """Lower case without the dot; empty if there is none."""
+    """Lower case, without the dot; empty if there is none."""
 
     @property
     def is_root(self) -> bool:
-        """Neither path nor query: the home page of its host."""
+        """Neither path nor query: a host's home page."""
         return not self.segments and not self.query
 
 
 def split_url(url: str) -> UrlParts:
-    """Take a URL apart; without a scheme or host the whole is read as a path."""
+    """Split a URL; without a host all of it is a path."""
     match = _URL.match(url[:URL_LIMIT]) or _NO_HOST.match(url[:URL_LIMIT])
     host, path, query, fragment = match.groups("") if match else ("", "", "", "")
     if fragment and fragment[0] in "/!":

@@ -1,8 +1,8 @@
-"""Labels: the files they come in, and the rule by which a page's behaviour writes them.
+"""Label files, and the rule by which a page's behaviour labels it.
 
-A label file is TSV with a header; ``label`` and ``url`` must be there, ``anchor``, ``domain``,
-``lang``, ``source``, ``md5``, ``encoding``, ``page_bytes`` and ``crawl_depth`` may be. What a user
-says outranks what a page's behaviour says, and that outranks a shipped or imported label.
+A label file is TSV with a header. ``label`` and ``url`` are required; ``anchor``, ``domain``,
+``lang``, ``source``, ``md5``, ``encoding``, ``page_bytes`` and ``crawl_depth`` are optional. A user's
+label outranks a page's behaviour, which outranks a shipped or imported label.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from classifier.hub.evidence import LinkEvidence, split_url
 
 HUB: Final = "hub"
 ARTICLE: Final = "article"
-# What label files may say: paper 003, and files made for it, say *topic* for an article.
+# Paper 003, and files made for it, call an article *topic*.
 _WORDS: Final = {HUB: HUB, ARTICLE: ARTICLE, "topic": ARTICLE}
 
 LABEL_COLUMNS: Final = ("label", "url", "anchor", "domain", "lang", "source")
-# What only a crawl knows of a page, as whole numbers; empty = unknown.
+# Known only from a crawl, whole numbers; empty = unknown.
 CRAWL_COLUMNS: Final = ("page_bytes", "crawl_depth")
 
 
@@ -38,12 +38,12 @@ class LabelRow:
     lang: str = ""
     source: str = ""
     md5: str = ""
-    """Name of the captured page in its archive, when the row has one."""
+    """Name of the captured page in its archive, if there is one."""
     encoding: str = ""
     page_bytes: int | None = None
-    """Size of the page; None = it was not fetched."""
+    """None = not fetched."""
     crawl_depth: int | None = None
-    """Clicks from the seed; None = the row does not come from a crawl."""
+    """Clicks from the seed; None = not from a crawl."""
 
     @property
     def is_hub(self) -> bool:
@@ -52,7 +52,7 @@ class LabelRow:
 
     @property
     def evidence(self) -> LinkEvidence:
-        """The row as the classifier sees it: URL and anchor, size and depth where they are known."""
+        """The row as the classifier sees it."""
         return LinkEvidence(
             self.url,
             self.anchor or None,
@@ -68,7 +68,7 @@ class LabelRow:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A label and where it stands, for messages."""
+    """A label and its file and line, for messages."""
 
     label: str
     where: str
@@ -77,9 +77,9 @@ class Said:
 def read_labels(path: Path | str, said: dict[str, Said] | None = None) -> list[LabelRow]:
     """Read a label file; raises LabelFileError that names the line.
 
-    A missing ``domain`` is filled with the URL's host. Fields are taken as they stand: no quoting.
-    With ``said`` (labels by URL, of files read before, filled further) a URL that is labelled both ways
-    is an error, too: nothing can be learned from it, and which of the two is meant only its author knows.
+    A missing ``domain`` becomes the URL's host. Fields are not quoted. With ``said`` (labels by URL
+    from the files before, extended here) a URL labelled both ways is an error, because only the
+    author knows which is meant.
     """
     rows = []
     for number, values in read_table(path, {"label", "url"}):
@@ -100,7 +100,7 @@ def _refuse_contradiction(
 
 
 def read_table(path: Path | str, needed: set[str]) -> list[tuple[int, dict[str, str]]]:
-    """Return (line, fields by column) of each row."""
+    """Return (line number, fields by column) of each row."""
     lines = _read_text(path).split("\n")
     columns = lines[0].rstrip("\r").split("\t")
     missing = needed - set(columns)
@@ -140,7 +140,7 @@ def _label_row(path: Path | str, number: int, values: dict[str, str]) -> LabelRo
 
 
 def link_row(path: Path | str, number: int, values: dict[str, str]) -> LabelRow:
-    """Return one row, whatever its label."""
+    """Return one row; its label is not checked."""
     host = split_url(values["url"]).host
     if not host:
         raise LabelFileError(path, number, f"URL {values['url'][:100]!r} has no host")
@@ -161,7 +161,7 @@ def _number(path: Path | str, line: int, name: str, text: str) -> int | None:
 
 
 def write_labels(rows: Iterable[LabelRow], columns: Sequence[str] = LABEL_COLUMNS) -> str:
-    """Return rows as the text of a label file; tabs and line ends in fields become blanks."""
+    """Return the text of a label file; tabs and line ends in fields become blanks."""
     lines = ["\t".join(columns)]
     lines += ["\t".join(_field(getattr(row, name)) for name in columns) for row in rows]
     return "\n".join(lines) + "\n"
@@ -173,31 +173,31 @@ def _field(value: str | int | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What a page did over its visits; the baseline visit is not counted."""
+    """What a page showed over its visits, without the baseline."""
 
     visits: int
-    """Visits after the baseline that fetched the page (not modified included)."""
+    """Visits that fetched the page, unchanged ones (HTTP 304) included."""
     visits_with_news: int
-    """Those among them that brought at least one new link inside the site."""
+    """Visits with at least one new in-site link."""
     new_links: int
-    """New in-site links over all of them, first sightings only."""
+    """New in-site links, first sightings only."""
     watched_seconds: float
     """Time from the baseline to the last visit."""
 
 
 @dataclass(frozen=True, slots=True)
 class BehaviourRule:
-    """When behaviour is clear enough to be a label."""
+    """When behaviour is clear enough for a label."""
 
+    # News on one visit alone can be a redesign or a related-links box.
     hub_visits_with_news: int = 2
-    """News on one visit alone can be a redesign or a related-links box."""
     hub_new_links: int = 3
     topic_visits: int = 8
+    # Slow hubs that are silent for two weeks are too rare to matter.
     topic_watched_seconds: float = 14 * 86400.0
-    """A slow hub is silent for two weeks too seldom to matter."""
 
     def judge(self, behaviour: Behaviour) -> str | None:
-        """Return ``hub``, ``topic``, or None while it cannot be announced."""
+        """Return ``hub``, ``article``, or None while it is unclear."""
         if (
             behaviour.visits_with_news >= self.hub_visits_with_news
             and behaviour.new_links >= self.hub_new_links
@@ -214,7 +214,7 @@ class BehaviourRule:
 
 
 def labels_hash(rows: Iterable[LabelRow]) -> str:
-    """Return a SHA-256 over the set of rows, whatever their order; names a training set."""
+    """Return a SHA-256 that names a training set: labels, URLs and anchors, in any order."""
     from hashlib import sha256  # noqa: PLC0415 - beside its only use
 
     digest = sha256()

@@ -1,8 +1,7 @@
-"""Words that sites all over the world use to name their sections, lists, articles and utilities.
+"""Words by which sites around the world name sections, lists, articles and utilities.
 
-They are prior knowledge beside the learned tables: a table knows only words that its training
-sites used. Each word may be in several classes. Chinese sites name folders by pinyin initials
-(``tzgg`` = 通知公告, notices).
+They complement the learned tables, which know only words of their training sites. A word may be in
+several classes. Chinese sites name folders by pinyin initials (``tzgg`` = 通知公告, notices).
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ for _bit, _name in enumerate(WORD_CLASSES):
     for _word in _WORDS[_name].split():
         WORD_MASK[_word] = WORD_MASK.get(_word, 0) | 1 << _bit
 
-# The bits of every mask as 0.0 and 1.0, so that the hot loop only looks up.
+# The bits of every mask as 0.0 and 1.0: the hot loop only looks them up.
 MASK_FLAGS: Final = tuple(
     tuple(float(mask >> bit & 1) for bit in range(len(WORD_CLASSES)))
     for mask in range(1 << len(WORD_CLASSES))
@@ -89,14 +88,14 @@ _WORD = re.compile(r"[a-z]+")
 
 
 def words_of(text: str) -> list[str]:
-    """Return the ASCII words of a URL part in lower case; ``newsDetail`` is two words."""
+    """Return the ASCII words of a URL part, in lower case; ``newsDetail`` is two."""
     if text.islower():
         return _WORD.findall(text)
     return _WORD.findall(_CAMEL.sub("-", text).lower())
 
 
 def mask_of(text: str) -> int:
-    """Return the classes that any word of the text belongs to, as a bit mask."""
+    """Return the classes of all words of the text, as a bit mask."""
     mask = 0
     for word in words_of(text):
         mask |= WORD_MASK.get(word, 0)

@@ -2,13 +2,13 @@
 
 ::
 
-    <version>/manifest.json     format, version, training set's hash, metrics, the grids that C and
-                                gamma were found in, SHA-256 of each file
+    <version>/manifest.json     format, version, training set's hash, metrics, grid search of C and
+                                gamma, SHA-256 of each file
               url.json url.svm  content.* joint.* check.json
               paper_url.* paper_content.* heuristic.json     rivals, for scripts/lab
 
-All of it is JSON and libsvm text; reading it runs no code. Every file is checked against the
-manifest before it is read.
+Only JSON and libsvm text, so reading a model runs no code. Each file is checked against the manifest
+before it is parsed.
 """
 
 from __future__ import annotations
@@ -43,38 +43,38 @@ _UPDATE_SHARES: Final = ("right", "base_right", "kept", "base_kept")
 
 @dataclass(frozen=True, slots=True)
 class HubModel:
-    """Every machine of one version."""
+    """The machines of one version."""
 
     version: str
     url: UrlMachine
     content: ContentMachine
     cascade: Cascade
     checks: CheckRows
-    """Rows by which an update of this model is checked for what it forgets."""
+    """Rows that an update must not forget."""
     training: dict[str, Any]
-    """What it was trained on: rows, hubs, domains, hash of the rows."""
+    """Rows, hubs, domains and hash of the training set."""
     metrics: dict[str, Any]
-    """Scores on domains that the machines behind them never saw."""
+    """Scores on held-out domains."""
     search: dict[str, Any]
     """By machine: its C and gamma, and the grids they were found in."""
     rivals: dict[str, str] = field(default_factory=dict)
-    """Files of the methods that it was compared with: never run here, kept as they are."""
+    """Files of the methods it was compared with; kept as they are, never run here."""
 
     def pair(self, machine: str) -> Pair:
-        """Return what ``url``, ``content``, ``joint`` or a rival was trained with."""
+        """Return C and gamma of ``url``, ``content``, ``joint`` or a rival."""
         found = self.search[machine]
         return Pair(float(found["cost"]), float(found["gamma"]))
 
 
 def is_version(name: str) -> bool:
-    """Return whether a name can be that of a version, and so of a folder below the registry's."""
+    """Whether a name is safe as a version, and so as a folder of the registry."""
     return _VERSION.fullmatch(name) is not None
 
 
 def save_model(model: HubModel, folder: Path) -> None:
-    """Write the folder so that it is there whole or not at all; raises ModelError if it exists."""
+    """Write the folder atomically; raises ModelError if it exists."""
     if not is_version(model.version):
-        raise ModelError(folder, f"{model.version!r} is no version: letters, digits, . _ -")
+        raise ModelError(folder, f"{model.version!r} is not a version: use letters, digits, . _ -")
     if folder.exists():
         raise ModelError(folder, "exists already; a version is never overwritten")
     files = _files_of(model)
@@ -113,12 +113,12 @@ def _files_of(model: HubModel) -> dict[str, str]:
 
 
 def compact(data: object) -> str:
-    """Return JSON as the files of a model have it."""
+    """Return JSON in the form of a model's files."""
     return json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n"
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read a folder's manifest; raises ModelError when it is missing, foreign or too new."""
+    """Read a folder's manifest; raises ModelError if it is missing, foreign or too new."""
     path = folder / "manifest.json"
     if not folder.is_dir():
         raise ModelError(folder, "is not there")
@@ -140,7 +140,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _notes_are_readable(manifest: dict[str, Any]) -> bool:
-    """Return whether what lists and comparisons read of a manifest has the form that they expect."""
+    """Whether the parts of a manifest that lists and comparisons read are well-formed."""
     training, metrics = manifest.get("training"), manifest.get("metrics")
     if not isinstance(training, dict) or not isinstance(metrics, dict):
         return False
@@ -162,7 +162,7 @@ def versions_in(root: Path) -> list[str]:
 
 
 def newest_version(root: Path) -> str | None:
-    """Return the newest version of a folder, None when there is none."""
+    """Return the newest version of a folder, None if there is none."""
     versions = [
         version for version in versions_in(root) if (root / version / "manifest.json").is_file()
     ]
@@ -170,7 +170,7 @@ def newest_version(root: Path) -> str | None:
 
 
 def load_model(folder: Path) -> HubModel:
-    """Load a folder; raises ModelError that says what is missing, damaged or too new."""
+    """Load a folder; raises ModelError if anything is missing, damaged or too new."""
     manifest = read_manifest(folder)
     try:
         texts = {
@@ -197,13 +197,13 @@ def load_model(folder: Path) -> HubModel:
 
 
 def _search_of(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return the grids of a manifest; ValueError when a pair is none, or that of the URLs is missing."""
+    """Return a manifest's grids; ValueError if C or gamma is missing or not positive."""
     found: dict[str, Any] = dict(manifest["search"])
     if "url" not in found:
-        raise ValueError("it does not tell C and gamma")
+        raise ValueError("C and gamma are missing")
     for note in found.values():
         if not (float(note["cost"]) > 0 and float(note["gamma"]) > 0):
-            raise ValueError("its C or gamma is not above 0")
+            raise ValueError("C or gamma is not above 0")
     return found
 
 
@@ -212,7 +212,7 @@ def _read_checked(folder: Path, name: str, digest: str) -> str:
         raise ModelError(folder, f"names a file outside itself: {name!r}")
     text = _read(folder, folder / name)
     if sha256(text.encode()).hexdigest() != digest:
-        raise ModelError(folder, f"{name} is damaged: its checksum is not the manifest's")
+        raise ModelError(folder, f"{name} is damaged: its checksum differs from the manifest")
     return text
 
 

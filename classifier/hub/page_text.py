@@ -1,4 +1,4 @@
-"""One walk over a page's tree: how much text, how much of it in links, and where the links stand."""
+"""One walk over a page's tree counts text, text in links, and where links stand."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from lxml import etree, html
 
-# Bytes of a page that are parsed.
+# Of a page, parsed.
 BYTE_LIMIT = 4_000_000
-# Tree events that are walked.
+# Tree events, walked.
 _NODE_LIMIT = 200_000
 
 _HIDDEN = frozenset(
@@ -26,16 +26,16 @@ _DATE = re.compile(
     rf"|[0-9]{{1,2}}[ .](?:{_MONTHS})|(?:{_MONTHS})[a-z]* [0-9]{{1,2}}|ago\b|小时前|天前",
     re.IGNORECASE,
 )
-# A date beside a link stands in a short text; a date in a long one is part of prose.
+# A list's dates stand in short texts; a date in a long one is part of prose.
 _DATE_TEXT_LIMIT = 80
 
 Place = tuple[str, ...]
-"""The last three steps of the path to a link: links of one list share it."""
+"""The last three steps of the path to a link, shared by the links of one list."""
 
 
 @dataclass
 class PageCounts:
-    """What the walk counts; lengths are characters with white space folded."""
+    """The walk's counts; lengths are characters after folding white space."""
 
     characters: int = 0
     link_characters: int = 0
@@ -44,7 +44,7 @@ class PageCounts:
     dates: int = 0
     heading_links: int = 0
     paragraphs: list[int] = field(default_factory=list)
-    """Characters outside links of each ``p``."""
+    """Characters of each ``p``, outside links."""
     links: list[int] = field(default_factory=list)
     """Characters of each link."""
     groups: dict[Place, list[int]] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class PageCounts:
 
 
 def parse_page(page: str | bytes, encoding: str | None = None) -> html.HtmlElement | None:
-    """Parse a page; None when there is nothing to parse. A text needs no encoding."""
+    """Parse a page; None if nothing can be parsed. ``encoding`` is for bytes."""
     if isinstance(page, str):
         page, encoding = page.encode("utf-8", "replace"), "utf-8"
     try:
@@ -69,7 +69,7 @@ def parse_page(page: str | bytes, encoding: str | None = None) -> html.HtmlEleme
 
 
 def fold_space(text: str) -> str:
-    """Return the text with white space folded to single blanks."""
+    """Fold white space to single blanks."""
     return _SPACE.sub(" ", text).strip()
 
 
@@ -91,7 +91,7 @@ def read_text(body: html.HtmlElement) -> PageCounts:
 
 
 class _Walk:
-    """The state of a walk: what the present place is inside of."""
+    """The state of a walk: the elements that are open."""
 
     def __init__(self) -> None:
         self.found = PageCounts()
@@ -141,7 +141,7 @@ class _Walk:
         self.found.heading_links += self._headings > 0
 
     def take(self, text: str | None) -> None:
-        """Count a piece of text at the present place."""
+        """Count a text node at the current place."""
         if not text or self._hidden or not (text := fold_space(text)):
             return
         size = len(text)

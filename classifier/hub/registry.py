@@ -5,8 +5,8 @@
     <root>/0003-1f2e3d4c/   a model folder (classifier.hub.model)
            active.json      {"active": "0003-1f2e3d4c", "previous": ["0002-9a8b7c6d"]}
 
-The pointer is replaced atomically, so a daemon reads the old version or the new one, never half.
-Without a pointer the newest version is active; a pointer to none means the shipped model.
+The pointer is replaced atomically, so a daemon never reads half of one. Without a pointer the newest
+version is active; a pointer to null means the shipped model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from classifier.hub.model import (
     versions_in,
 )
 
-# Share of the check rows that an update may lose: three of 600, doubtful ones among its old rows.
+# Share of the check rows that an update may get wrong: three of 600, for rows near the border.
 FORGOTTEN: Final = 0.005
 _POINTER = "active.json"
 _KEPT_PREVIOUS = 20
@@ -38,24 +38,24 @@ _NUMBERED = re.compile(r"([0-9]{4,})-[0-9a-f]{8}")
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """One version as a list shows it."""
+    """One version in a list."""
 
     version: str
     active: bool
     problem: str
-    """Why it cannot be used; empty if it can."""
+    """Why it cannot be used; empty if it can be."""
     training: dict[str, Any]
     metrics: dict[str, Any]
 
 
 def next_version(root: Path, training_hash: str) -> str:
-    """Return the name of the next version: running number and training set."""
+    """Return the next version's name: running number and training set."""
     numbers = [int(m[1]) for v in versions_in(root) if (m := _NUMBERED.fullmatch(v))]
     return f"{max(numbers, default=0) + 1:04d}-{training_hash[:8]}"
 
 
 def refusal(model: HubModel) -> str:
-    """Return why a model that was not better than the active one is kept aside; empty = it is fit."""
+    """Return why a new model should not become active; empty = it may."""
     update = model.metrics.get("update")
     if update is None:
         return "the active model is better on held-out domains"
@@ -75,7 +75,7 @@ class ModelRegistry:
         self.root = root
 
     def models(self) -> list[ModelInfo]:
-        """Return every version, oldest first; a damaged one with its problem."""
+        """Return all versions, oldest first, damaged ones included."""
         active = self.active()
         return [self._info(version, active) for version in versions_in(self.root)]
 
@@ -93,12 +93,12 @@ class ModelRegistry:
         )
 
     def active(self) -> str | None:
-        """Return the active version, None when there is no model at all."""
+        """Return the active version; None = the shipped model."""
         active: str | None = self._pointer()["active"]
         return active
 
     def use(self, version: str) -> None:
-        """Make a version active; raises ModelError when it cannot be read."""
+        """Make a version active; raises ModelError if its manifest cannot be read."""
         read_manifest(self.root / version)
         pointer = self._pointer()
         present = self.active()
@@ -108,7 +108,7 @@ class ModelRegistry:
         self._point(version, previous)
 
     def rollback(self) -> str:
-        """Return to the version that was active before; raises ModelError when there is none."""
+        """Roll back to the previously active version; raises ModelError if there is none."""
         previous: list[str] = self._pointer()["previous"]
         if not previous:
             raise ModelError(self.root, "there is no earlier version to roll back to")
@@ -118,11 +118,10 @@ class ModelRegistry:
         return version
 
     def add(self, model: HubModel, *, force: bool = False) -> bool:
-        """Save a model; make it active unless the active one is better. Returns whether it is active.
+        """Save a model and make it active unless the active one is better; returns whether it is active.
 
-        Better = higher held-out F1 on URLs. An updated model (:mod:`classifier.hub.updating`) must judge
-        some of the new labels rightly, no fewer than its base did, and forget no more than FORGOTTEN of
-        the rows that the base was trained on. ``force`` makes it active anyway.
+        Better = higher held-out F1 on URLs. An update (:mod:`classifier.hub.updating`) must get some of
+        the new labels right, no fewer than its base, and lose at most FORGOTTEN of the check rows.
         """
         better = force or self._is_better(model)
         present = self.active()
@@ -130,7 +129,7 @@ class ModelRegistry:
         if better:
             self.use(model.version)
         else:
-            # Even where none was active: without a pointer the newest would be, which is this one.
+            # Even if none was active: without a pointer this one, the newest, would be.
             self._point(present, self._pointer()["previous"])
         return better
 
@@ -160,7 +159,7 @@ class ModelRegistry:
         active = data.get("active")
         names = data["previous"] if active is None else [active, *data["previous"]]
         if not all(isinstance(name, str) and is_version(name) for name in names):
-            raise ModelError(self.root, f"{_POINTER} names what is no version; remove it")
+            raise ModelError(self.root, f"{_POINTER} names an invalid version; remove it")
         return {"active": active, "previous": data["previous"]}
 
     def _point(self, version: str | None, previous: list[str]) -> None:
@@ -179,10 +178,10 @@ def _f1_of(metrics: dict[str, Any]) -> float:
 
 
 class ActiveClassifier:
-    """The active model of a registry, loaded again when another one becomes active.
+    """The active model of a registry, reloaded when another becomes active.
 
-    :meth:`current` costs one ``stat`` when nothing changed. A new version that cannot be loaded
-    leaves the present one in use; ``problem`` then says why.
+    :meth:`current` costs one ``stat`` if nothing changed. If a new version cannot be loaded, the
+    current one stays in use and ``problem`` says why.
     """
 
     def __init__(self, root: Path) -> None:
@@ -192,7 +191,7 @@ class ActiveClassifier:
         self._loaded: HubClassifier | None = None
 
     def current(self) -> HubClassifier:
-        """Return the active classifier; the shipped one when the registry has none."""
+        """Return the active classifier, the shipped one if the registry has none."""
         seen = self._stamp()
         if self._loaded is None or seen != self._seen:
             self._seen = seen

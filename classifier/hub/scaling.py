@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class LinearScale:
-    """``(x - centre) / width``, cut off at ``reach`` on both sides."""
+    """``(x - centre) / width``, clipped to ``±reach``."""
 
     centre: NDArray[np.float64]
     width: NDArray[np.float64]
     reach: float
 
     def apply(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scale rows; three decimals, so that a saved machine is small and equal to the live one."""
+        """Scale rows to three decimals, so that a saved machine is small and equals the live one."""
         scaled = np.clip((rows - self.centre) / self.width, -self.reach, self.reach)
         rounded: NDArray[np.float64] = np.round(scaled, 3)
         return rounded
@@ -47,7 +47,7 @@ class Sigmoid:
     offset: float
 
     def log_odds(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return calibrated log-odds, cut off at +-12 (nothing is surer than 1 in 160,000)."""
+        """Return calibrated log-odds, clipped to ±12 (an error of 1 in 160,000)."""
         return np.clip(self.slope * values + self.offset, -12.0, 12.0)
 
 
@@ -58,6 +58,6 @@ def to_probability(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def to_log_odds(probability: float) -> float:
-    """Turn one probability into log-odds, cut off as in :meth:`Sigmoid.log_odds`."""
+    """Turn one probability into log-odds, clipped as in :meth:`Sigmoid.log_odds`."""
     bounded = min(max(probability, 6.2e-6), 1 - 6.2e-6)
     return float(np.log(bounded / (1 - bounded)))

@@ -1,9 +1,8 @@
-"""libsvm behind types: C-SVC with an RBF kernel, trained by libsvm, evaluated in numpy.
+"""A C-SVC with an RBF kernel, trained by libsvm, evaluated in numpy.
 
-libsvm's Python layer prints on failure and returns None; here every failure is an exception.
-A model is libsvm's own text file. Scoring sums the kernel expansion for whole batches in numpy
-(single precision), which is some fifty times as fast as ``svm_predict`` called from Python and
-gives the same decision values to about 1e-4.
+libsvm's Python layer prints on failure and returns None; here every failure is an exception. A model
+is libsvm's own text file. Scoring whole batches in numpy (single precision) is about fifty times as
+fast as ``svm_predict`` called from Python; decision values agree to about 1e-4.
 """
 
 from __future__ import annotations
@@ -11,20 +10,20 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classifier.hub.errors import TrainingError
 
-# Rows scored at once; the kernel block stays in the processor's cache.
+# Rows scored at once: the kernel block fits in the processor's cache.
 _CHUNK = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What a machine is trained with: C, the price of an error, and gamma, how near a neighbour is."""
+    """C, the cost of a training error, and gamma, the inverse width of the kernel."""
 
     cost: float
     gamma: float
@@ -32,7 +31,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class RbfMachine:
-    """The trained machine: ``sum_i coefficient_i * exp(-gamma |x - vector_i|^2) - rho``."""
+    """``sum_i coefficient_i * exp(-gamma |x - vector_i|^2) - rho``."""
 
     gamma: float
     rho: float
@@ -40,10 +39,10 @@ class RbfMachine:
     """Signed so that a positive decision value means hub."""
     vectors: NDArray[np.float32]
     text: str
-    """The machine as libsvm saves it."""
+    """libsvm's own form."""
 
     def decide(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the decision value of each row (positive: hub); rows are already scaled."""
+        """Return the decision value of each scaled row (positive: hub)."""
         lengths = np.square(self.vectors).sum(axis=1)
         doubled = np.ascontiguousarray(self.vectors.T) * np.float32(2 * self.gamma)
         parts = [
@@ -67,9 +66,9 @@ class RbfMachine:
 
     @classmethod
     def from_text(cls, text: str, width: int) -> Self:
-        """Read libsvm's text form; ``width`` is the number of features.
+        """Read libsvm's text; ``width`` is the number of features.
 
-        Raises ValueError when it is not a two-class RBF C-SVC of labels 1 and -1.
+        Raises ValueError unless it is an RBF C-SVC with the labels 1 and -1.
         """
         head, mark, body = text.partition("SV\n")
         fields = dict(line.split(" ", 1) for line in head.splitlines() if " " in line)
@@ -109,11 +108,15 @@ def _read_vectors(body: str, width: int) -> tuple[NDArray[np.float32], NDArray[n
 def train(
     rows: NDArray[np.float64], hubs: NDArray[np.bool_], *, cost: float, gamma: float
 ) -> RbfMachine:
-    """Train on scaled rows; raises TrainingError when a class is missing or libsvm refuses."""
-    svmutil = _svmutil()
-    problem = _problem(rows, hubs)
+    """Train on scaled rows; raises TrainingError if a class is missing or libsvm refuses."""
+    from libsvm import svmutil  # noqa: PLC0415 - training only
+
+    if len(set(hubs.tolist())) < 2:  # noqa: PLR2004 - two classes
+        raise TrainingError("the training rows are all of one class")
+    problem = svmutil.svm_problem(np.where(hubs, 1, -1).astype(np.float64), rows)
+    options = f"-s 0 -t 2 -c {cost!r} -g {gamma!r} -m 400 -q"
     try:
-        trained = svmutil.svm_train(problem, svmutil.svm_parameter(_options(cost, gamma)))
+        trained = svmutil.svm_train(problem, svmutil.svm_parameter(options))
     except (ValueError, TypeError) as error:
         raise TrainingError(f"libsvm refused the training: {error}") from error
     with tempfile.TemporaryDirectory() as folder:
@@ -124,20 +127,3 @@ def train(
             raise TrainingError("libsvm could not save the model")
         text = path.read_text(encoding="ascii")
     return RbfMachine.from_text(text, rows.shape[1])
-
-
-def _problem(rows: NDArray[np.float64], hubs: NDArray[np.bool_]) -> Any:  # noqa: ANN401 - libsvm has no types
-    if len(set(hubs.tolist())) < 2:  # noqa: PLR2004 - two classes
-        raise TrainingError("the training rows are all of one class")
-    labels = np.where(hubs, 1, -1).astype(np.float64)
-    return _svmutil().svm_problem(labels, rows)
-
-
-def _options(cost: float, gamma: float) -> str:
-    return f"-s 0 -t 2 -c {cost!r} -g {gamma!r} -m 400 -q"
-
-
-def _svmutil() -> Any:  # noqa: ANN401 - libsvm has no types
-    from libsvm import svmutil  # noqa: PLC0415 - training only
-
-    return svmutil

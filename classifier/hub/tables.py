@@ -1,13 +1,13 @@
-"""Learned value tables: what each character sequence or token of a link says for or against a hub.
+"""Learned weights of a link's character n-grams and tokens, for or against a hub.
 
-Every link is read as several *views* (path, its shape, last segment, tokens, host, anchor, ...).
-Each view has a table of weights by hashed character n-gram or token; the weights of all tables are
-fitted together by logistic regression, so they are smoothed log-odds (the L2 penalty is the
-smoothing) that do not count the same evidence twice. A view's sum, divided by the root of its number
-of n-grams so that long URLs do not shout, is one dense feature of the SVM.
+A link is read in several *views* (path, its shape, last segment, tokens, host, anchor, ...), each
+with a table of weights by hashed n-gram or token. The weights of all tables are fitted together by
+logistic regression: smoothed log-odds (smoothed by the L2 penalty) that do not count the same
+evidence twice. A view's sum over the root of its number of n-grams (or long URLs would dominate)
+is one dense feature of the SVM.
 
-Hashing runs on whole batches in numpy: the characters of all links stand in one array, and the
-hash of each n-gram grows from that of the n-gram one shorter at the same place.
+Hashing runs on whole batches in numpy: the characters of all links are one array, and the hash of
+an n-gram extends that of the shorter one at the same place.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from classifier.hub.evidence import ANCHOR_LIMIT, LinkEvidence, UrlParts
 
-# Characters of one view that are read.
+# Characters of one view.
 _VIEW_LIMIT = 300
-# Links that are hashed at once, to bound memory.
+# Links hashed at once, to bound memory.
 _CHUNK = 2000
 
 _DIGIT_TO_ZERO: Final = str.maketrans("123456789", "000000000")
@@ -81,7 +81,7 @@ def _anchor_view(link: LinkEvidence, _: UrlParts) -> str:
 
 
 def _anchor_form_view(link: LinkEvidence, _: UrlParts) -> str:
-    """Form of the anchor, whatever it says: ``第 96 期`` is ``c 0+ c``."""
+    """Form of the anchor: ``第 96 期`` is ``c 0+ c``."""
     if not link.anchor:
         return ""
     return f"^{_runs_cut(_IDEOGRAPH.sub('c', link.anchor[:ANCHOR_LIMIT].translate(_SHAPE)))}$"
@@ -98,9 +98,9 @@ def _run_class(run: re.Match[str]) -> str:
 
 @lru_cache(maxsize=65536)
 def _without_name(host: str) -> str:
-    """Put ``*`` for the site's own name: ``news.example.edu.cn`` becomes ``news.*.edu.cn``.
+    """Replace the site's own name: ``news.example.edu.cn`` becomes ``news.*.edu.cn``.
 
-    The usual second levels are enough here; what they miss only blurs a feature.
+    Knows only the usual second levels; what they miss merely blurs a feature.
     """
     labels = host.split(".")
     country = len(labels) > 2 and len(labels[-1]) == 2  # noqa: PLR2004 - name, level, country
@@ -111,17 +111,17 @@ def _without_name(host: str) -> str:
 
 
 def _tail(parts: UrlParts) -> str:
-    """Path and query, the end kept when it is too long: the end tells more than the middle."""
+    """Path and query; of a long one the end, which says more than the middle."""
     path = parts.path or "/"
     tail = f"{path}?{parts.query}" if parts.query else path
     return tail if len(tail) <= _VIEW_LIMIT else tail[-_VIEW_LIMIT:]
 
 
 def tokens_of(parts: UrlParts) -> list[tuple[bytes, bytes]]:
-    """Return (kind, text) of segments by place, words and parameters; numbers are all alike.
+    """Return (kind, text) of a URL's tokens; every number is 0.
 
     Kinds: ``s`` segment, ``e1`` to ``e4`` segment by its place from the end, ``w`` word,
-    ``d`` depth, ``n`` number of parameters, ``k`` parameter name, ``v`` parameter with its form.
+    ``d`` depth, ``n`` number of parameters, ``k`` parameter name, ``v`` parameter with its value.
     """
     path = _plain(parts.path)
     segments = [segment[:80] for segment in path.split(b"/") if segment][-_TOKEN_SEGMENTS:]
@@ -140,14 +140,14 @@ def tokens_of(parts: UrlParts) -> list[tuple[bytes, bytes]]:
 
 
 def _plain(text: str) -> bytes:
-    """Lower case, every number 0; bytes, because they hash without another encoding."""
+    """Lower case, every number 0; bytes, which hash without encoding them again."""
     data = text[-_VIEW_LIMIT:].lower().encode("utf-8", "replace").translate(_DIGIT_BYTES)
     return _ZEROS.sub(b"0", data) if b"00" in data else data
 
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """How one table reads a link: which text, which n-grams, how many buckets (a power of two)."""
+    """How one table reads a link: its text, n-gram lengths, and 2**bits buckets."""
 
     name: str
     text: Callable[[LinkEvidence, UrlParts], str]
@@ -168,13 +168,13 @@ VIEWS: Final = (
 )
 TOKEN_BITS: Final = 16
 TABLE_NAMES: Final = (*(view.name for view in VIEWS), "tokens")
-# Buckets of each table, in the order of ``TABLE_NAMES``.
+# Buckets, in the order of ``TABLE_NAMES``.
 TABLE_SIZES: Final = (*(1 << view.bits for view in VIEWS), 1 << TOKEN_BITS)
 
 
 @dataclass(frozen=True, slots=True)
 class HashedRows:
-    """Buckets of one view of a batch: ``buckets[i]`` belongs to the link ``rows[i]``."""
+    """One view of a batch: ``buckets[i]`` belongs to the link ``rows[i]``."""
 
     rows: NDArray[np.int64]
     buckets: NDArray[np.int64]
@@ -183,7 +183,7 @@ class HashedRows:
 
     @property
     def roots(self) -> NDArray[np.float64]:
-        """Roots of the counts, 1 where there are none."""
+        """Roots of the counts; 1 where a count is 0."""
         roots: NDArray[np.float64] = np.sqrt(np.maximum(self.counts, 1))
         return roots
 
@@ -246,17 +246,17 @@ def _hash_tokens(parts: Sequence[UrlParts]) -> HashedRows:
 
 @dataclass(frozen=True, slots=True)
 class ValueTables:
-    """The weights of all tables, in the order of :data:`TABLE_NAMES`, as small whole numbers.
+    """The weights of all tables, in the order of :data:`TABLE_NAMES`, as multiples of *step*.
 
-    A weight is ``step * number``; 127 steps reach the largest weight. Quantising cost nothing
-    measurable and makes the file a third as long.
+    127 steps reach the largest weight. Quantising cost nothing measurable and makes the file a
+    third as long.
     """
 
     step: float
     weights: tuple[NDArray[np.int8], ...]
 
     def sums(self, links: Sequence[LinkEvidence], parts: Sequence[UrlParts]) -> NDArray[np.float64]:
-        """Return one row a link: the sum of each table, then the sum of all."""
+        """Return one row per link: the sum of each table, then the sum of all."""
         found = [
             self._sums_of_chunk(links[start : start + _CHUNK], parts[start : start + _CHUNK])
             for start in range(0, len(links), _CHUNK)
@@ -275,7 +275,7 @@ class ValueTables:
         return np.stack(columns, axis=1).astype(np.float64) * self.step
 
     def to_json(self) -> dict[str, object]:
-        """Return the tables as lists of whole numbers."""
+        """Return the step, and the tables as lists of integers."""
         tables = {
             name: table.tolist() for name, table in zip(TABLE_NAMES, self.weights, strict=True)
         }
@@ -283,7 +283,7 @@ class ValueTables:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
-        """Read what :meth:`to_json` wrote; raises ValueError when a table has another size."""
+        """Read what :meth:`to_json` wrote; raises ValueError if a table has another size."""
         tables = tuple(np.array(data["tables"][name], dtype=np.int8) for name in TABLE_NAMES)
         if tuple(len(table) for table in tables) != TABLE_SIZES:
             raise ValueError("its tables have other sizes than this version reads")
@@ -293,7 +293,7 @@ class ValueTables:
 def top_grams(
     tables: ValueTables, link: LinkEvidence, parts: UrlParts, count: int = 12
 ) -> list[tuple[str, str, float]]:
-    """Return (table, n-gram or token, what one occurrence adds) of the strongest entries of a link."""
+    """Return (table, n-gram or token, weight of one occurrence) of a link, strongest first."""
     found: dict[tuple[str, str], float] = {}
     for view, table in zip(VIEWS, tables.weights, strict=False):
         text = view.text(link, parts)

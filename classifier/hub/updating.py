@@ -1,10 +1,9 @@
 """Learning from a user's labels without the original training set.
 
-A user has the shipped model but not the rows it was trained on. They are not needed: an SVM trained on its
-own support vectors alone is the same SVM (all other rows have no say in the optimum), so the support
-vectors stand for the old rows and the new rows are added to them (Syed, Liu and Sung 1999). Tables,
-scaling, calibration, C and gamma stay as they are: the base's pair was searched on all its rows, and a
-few labels of one user are no ground for another. Takes seconds.
+A user has the shipped model but not its training rows. An SVM trained on its own support vectors alone
+is the same SVM, so they stand in for the old rows and the new ones are added (Syed, Liu and Sung 1999).
+Tables, scaling, calibration, C and gamma stay: C and gamma were searched on all the base's rows, and a
+few labels of one user are no reason for others. Takes seconds.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ _FOLDS = 5
 
 
 def update_model(base: HubModel, rows: Sequence[LabelRow], version: str) -> HubModel:
-    """Return the model after learning new labels; raises TrainingError when there are none.
+    """Return the model after learning new labels; raises TrainingError if there are none.
 
-    ``metrics["update"]`` holds the F1 of the base and of the updated machine on the new rows, each row
-    judged without the labels of its own domain, and the share of the check rows (``kept``) that each
-    judges rightly. One class alone is enough.
+    ``metrics["update"]`` has the F1 of base and update on the new rows, each judged without the labels
+    of its own domain, and the share of the check rows that each gets right (``kept``). Labels of one
+    class are enough.
     """
     if not rows:
         raise TrainingError("there are no new labels to learn from")
@@ -61,7 +60,7 @@ def update_model(base: HubModel, rows: Sequence[LabelRow], version: str) -> HubM
 
 
 def fold_of(domain: str, folds: int, salt: str = "") -> int:
-    """Return the fold of a domain, the same on every machine: all its rows are on one side of a split."""
+    """Return a domain's fold, the same on every computer; a domain is never split."""
     return int(md5(f"{salt}{domain}".encode(), usedforsecurity=False).hexdigest()[:8], 16) % folds
 
 

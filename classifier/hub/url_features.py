@@ -1,8 +1,7 @@
 """Dense features of a URL and its anchor: sizes, dates, forms of names, words.
 
-One row of :func:`describe` has the order of :data:`FEATURE_NAMES`; counts and lengths are
-``ln(1 + n)``. They extend paper 003's ten features (section 2) to what tells list pages from
-articles on sites of any language. What is unknown (an anchor) is 0 and has its own flag.
+Rows are in the order of :data:`FEATURE_NAMES`; counts and lengths are ``ln(1 + n)``. They extend paper
+003's ten features (section 2) to sites of any language. An unknown anchor is 0 and has its own flag.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _HEXADECIMAL = re.compile(r"[0-9a-f]{12,}|[0-9A-F]{12,}")
 _NAME_BREAK = re.compile(r"[-_+.,\s]+")
 _PUNCTUATION = re.compile(r"[，。、：；！？“”《》（）,.:;!?\"()\[\]【】|]")
-# Places where the kind of character changes inside a name: ``IpWqlENhX`` has 3.
+# Where the kind of character changes inside a name: ``IpWqlENhX`` has 3.
 _MIXING = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[0-9])|(?<=[0-9])(?=[a-zA-Z])")
 _VALUE = re.compile(r"=([^&]*)")
 _ID_PARAMETER = re.compile(r"(?:^|[&_.])[a-z]*id=|(?:^|&)p=", re.IGNORECASE)
@@ -102,12 +101,12 @@ _LOG = [log1p(count) for count in range(URL_LIMIT + 1)]
 
 
 def date_precision(text: str) -> int:
-    """Return 2 if the text holds a date to the day, 1 to the month, else 0; all common forms."""
+    """Return 2 if the text holds a date to the day, 1 to the month, else 0."""
     return 2 if _DAY.search(text) else int(bool(_MONTH.search(text)))
 
 
 def describe(links: Sequence[LinkEvidence], parts: Sequence[UrlParts]) -> NDArray[np.float64]:
-    """Return one row of features for each link; ``parts`` are the URLs taken apart."""
+    """Return one row of features per link; ``parts`` are the split URLs."""
     rows = [_row(link, part) for link, part in zip(links, parts, strict=True)]
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(FEATURE_NAMES))
 
@@ -246,7 +245,7 @@ def _above(segments: tuple[str, ...]) -> list[float]:
 
 @lru_cache(maxsize=65536)
 def _host(host: str) -> tuple[list[float], int]:
-    """Features of a host and the mask of its words without the top-level domain."""
+    """Return a host's features, and the mask of its words without the top-level domain."""
     row = [
         float(host.count(".")),
         float(host.startswith("www.")),

@@ -1,4 +1,4 @@
-"""The URL machine: features and table sums of a link, scaled, through the SVM, calibrated."""
+"""The URL machine: scaled features and table sums, SVM, calibration."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ ALL_FEATURE_NAMES: Final = (
     "table_all",
 )
 
-# How much longer the axes of the table sums are than those of the dense features.  Ten sums stand
-# against a hundred dense features, yet know more: when they were seven, domain-folded F1 rose from
-# 0.954 to 0.956, without root pages from 0.926 to 0.929.
+# Factor by which a table sum outweighs a dense feature: ten sums stand against a hundred features,
+# yet know more. With seven sums it raised domain-folded F1 from 0.954 to 0.956, without root pages
+# from 0.926 to 0.929.
 _TABLE_EMPHASIS = 2.5
 
 
 def scale_features(scale: LinearScale, features: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return features as the machine sees them: scaled, the table sums emphasised."""
+    """Return features as the machine sees them: scaled, table sums emphasised."""
     scaled = scale.apply(features)
     scaled[:, len(FEATURE_NAMES) :] *= _TABLE_EMPHASIS
     return scaled
@@ -36,7 +36,7 @@ def scale_features(scale: LinearScale, features: NDArray[np.float64]) -> NDArray
 
 @dataclass(frozen=True, slots=True)
 class UrlMachine:
-    """All that judging a link by URL and anchor needs."""
+    """All that scoring a link by URL and anchor needs."""
 
     tables: ValueTables
     scale: LinearScale
@@ -44,7 +44,7 @@ class UrlMachine:
     sigmoid: Sigmoid
 
     def features(self, links: Sequence[LinkEvidence]) -> NDArray[np.float64]:
-        """Return unscaled features, one row a link, in the order of ALL_FEATURE_NAMES."""
+        """Return unscaled features, one row per link, in the order of ALL_FEATURE_NAMES."""
         parts = [split_url(link.url) for link in links]
         return np.hstack([describe(links, parts), self.tables.sums(links, parts)])
 
@@ -54,7 +54,7 @@ class UrlMachine:
         return self.sigmoid.log_odds(values)
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything but the machine, which has its own file."""
+        """All but the machine, which has its own file."""
         return {
             "features": list(ALL_FEATURE_NAMES),
             "scale": self.scale.to_json(),
@@ -64,9 +64,9 @@ class UrlMachine:
 
     @classmethod
     def from_json(cls, data: dict[str, Any], machine_text: str) -> Self:
-        """Read :meth:`to_json` and libsvm's text; ValueError when they are of another version."""
+        """Read :meth:`to_json` and libsvm's text; ValueError if another version wrote them."""
         if tuple(data["features"]) != ALL_FEATURE_NAMES:
-            raise ValueError("its features are not those of this version")
+            raise ValueError("the features are not those of this version")
         return cls(
             ValueTables.from_json(data["tables"]),
             LinearScale.from_json(data["scale"]),
@@ -77,31 +77,30 @@ class UrlMachine:
 
 @dataclass(frozen=True, slots=True)
 class CheckRows:
-    """Rows of the full training by which an update is checked for what it forgets; one entry a row.
+    """A few hundred training rows that ship with the model, to check what an update forgets.
 
-    A user has the shipped model, not the rows it was trained on. So the model carries a few hundred of
-    them along, as the URL machine sees them: numbers, no addresses. Their table sums are out of fold, as
-    in training. The machine learned them, so the share it judges rightly is no score on unseen sites; it
-    is the height from which an update must not fall (:mod:`classifier.hub.registry`).
+    They are scaled features without addresses; their table sums are out of fold, as in training. The
+    machine learned these rows, so the share it gets right is no score for unseen sites, only the level
+    from which an update must not fall (:mod:`classifier.hub.registry`).
     """
 
     features: NDArray[np.float64]
     hubs: NDArray[np.bool_]
 
     def right(self, machine: RbfMachine) -> float:
-        """Return the share of the rows that a machine judges rightly."""
+        """Return the share of the rows that a machine gets right."""
         return float(np.mean((machine.decide(self.features) > 0) == self.hubs))
 
     def to_json(self) -> dict[str, Any]:
-        """Return thousandths, whole numbers: scaled features have three decimals."""
+        """Return integers in thousandths: scaled features have three decimals."""
         thousandths = np.round(self.features * 1000).astype(int)
         return {"hubs": self.hubs.astype(int).tolist(), "thousandths": thousandths.tolist()}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
-        """Read :meth:`to_json`; ValueError when the rows have another width or there are none."""
+        """Read :meth:`to_json`; ValueError if the rows have another width or there are none."""
         features = np.array(data["thousandths"], dtype=np.float64) / 1000
         hubs = np.array(data["hubs"], dtype=np.bool_)
         if features.shape != (len(hubs), len(ALL_FEATURE_NAMES)) or not len(hubs):
-            raise ValueError("its check rows do not fit its features")
+            raise ValueError("the check rows do not fit the features")
         return cls(features, hubs)

@@ -1,4 +1,4 @@
-"""Paper 000: a topic's centre from a few pages, moved by every relevant page near enough to one of them.
+"""Paper 000: the centre of a few seed pages, moved by each relevant page that is near one of them.
 
 ::
 
@@ -6,11 +6,11 @@
     page v: priority = cosine(v, M);  when max over seeds of cosine(v, seed) > threshold:
             M' = (M (n + k) + v) / (n + k + 1)      n seeds, k updates so far
 
-Weights are plain term frequencies: with a handful of pages there is no document frequency to speak
-of (the paper's own argument). As in the paper nothing guards against drift; ``guarded`` counts a
-page only when it is near the present centre as well, counts it by half, and keeps the seeds at
-half of the centre for ever. The paper knows no corrections: a page that a user rejected moves
-neither centre, nor does one that is more like a rejected page than like any seed.
+Weights are plain term frequencies, because a handful of pages has no meaningful document frequencies
+(the paper's argument). Like the paper's, the plain centre may drift. ``guarded`` counts a page by half,
+only if it is near the current centre too, and keeps the seeds' share at half or more. The paper has no
+corrections; here no page moves a centre that the user rejected or that is more like a rejected page
+than like any seed.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from classifier.topic.fusion import np_array
 from classifier.topic.rankers import Scores, shared_terms
 from classifier.topic.vectors import Vector, cosine, mean, truncated, unit
 
-# Cosine to a seed above which a page moves the centre; the paper names none.
+# Cosine to a seed above which a page moves the centre; the paper gives no value.
 UPDATE_THRESHOLD: Final = 0.35
 # Terms of a centre (the paper's feature reduction by term frequency).
 MAX_FEATURES: Final = 1_000
-# Of the guarded centre that stays with the seeds.
+# The seeds' least share of the guarded centre.
 MIN_SEED_SHARE: Final = 0.5
 _GUARDED_WEIGHT: Final = 0.5
 _FORMAT: Final = 1
 
 
 class AdaptiveCentre:
-    """The paper's topic model. Vectors are of length 1, so that long pages weigh no more."""
+    """The paper's topic model; unit vectors, so that long pages weigh no more."""
 
     notes: tuple[str, ...] = ()
 
@@ -54,23 +54,23 @@ class AdaptiveCentre:
         self.seeds = [unit(truncated(seed, MAX_FEATURES)) for seed in seeds]
         self.rejected = [unit(truncated(page, MAX_FEATURES)) for page in rejected]
         self.updates = 0.0
-        """k: pages that moved the centre; guarded, each is half a page."""
+        """k: pages that moved the centre; each counts half if guarded."""
         self.centre = truncated(mean(self.seeds), MAX_FEATURES)
 
     @classmethod
     def fit(cls, seeds: Sequence[Terms], evidence: Evidence, *, guarded: bool) -> Self:
-        """Start from the seeds, then let what was judged relevant pass by; rejected pages move nothing."""
+        """Start from the seeds, then observe the pages judged relevant so far."""
         centre = cls(seeds, guarded=guarded, rejected=evidence.irrelevant)
         for page in evidence.judged:
             centre.observe(page)
         return centre
 
     def similarity(self, terms: Terms) -> float:
-        """Return the cosine of a page's terms to the centre: the priority of its links."""
+        """Return a page's cosine to the centre: the priority of its links."""
         return cosine(terms, self.centre)
 
     def observe(self, terms: Terms) -> bool:
-        """Move the centre by a page judged relevant, if it is near enough to a seed; returns whether."""
+        """Move the centre by a relevant page near enough to a seed; returns whether it moved."""
         page = unit(terms)
         nearest = _nearest(page, self.seeds)
         if nearest <= max(self.threshold, _nearest(page, self.rejected)):
@@ -97,7 +97,7 @@ class AdaptiveCentre:
         self.updates += weight
 
     def moved_by(self, terms: Terms) -> Self | None:
-        """Return the centre that a page makes of this one, which stays as it is; None = the same."""
+        """Return a copy moved by the page; None if it would not move."""
         moved = copy(self)
         return moved if moved.observe(terms) else None
 
@@ -123,7 +123,7 @@ class AdaptiveCentre:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        """Read the form of :meth:`to_json`; raises TopicModelError."""
         kept = of_format(data, "adaptive centre", _FORMAT)
         with reading("adaptive centre"):
             read = cls(

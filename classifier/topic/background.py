@@ -1,4 +1,4 @@
-"""What the crawler knows of text in general: how rare a term is, and which terms go together.
+"""The crawler's background: how rare each term is, and which terms go together.
 
 ::
 
@@ -6,9 +6,9 @@
     pages fetched anyway      --+-> idf(term)
         observe(terms)        -----> an even sample -> learn_concepts() -> concepts
 
-``idf(t) = ln((P + n + 1) / (P * share(t) + pages with t + 0.5))``: the general share counts like
-P pages, n pages were observed. With nothing observed this is the general table; after a few
-thousand pages of one field its everyday words weigh little, however rare they are elsewhere.
+``idf(t) = ln((P + n + 1) / (P * share(t) + pages with t + 0.5))``: the general share counts as P pages,
+n pages were observed. It starts as the general table; after a few thousand pages of one field that
+field's everyday words weigh little.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from classifier.topic.errors import TopicModelError, of_format
 from classifier.topic.sample import PageSample
 from classifier.topic.vectors import Vector, unit
 
-# P: what the general table is worth, in pages.
+# P: the weight of the general table, in pages.
 PRIOR_PAGES: Final = 500
-# Terms that are counted; when there are more, the rarest are forgotten.
+# Beyond this the rarest terms are forgotten.
 MAX_TERMS: Final = 200_000
 MAX_TERMS_PER_PAGE: Final = 5_000
 _LAG: Final = 1.01
@@ -33,9 +33,9 @@ _FORMAT: Final = 1
 
 
 class Background:
-    """Document frequencies, sample and concepts; one serves all topics and languages of a crawler.
+    """Document frequencies, sample and concepts, shared by all topics and languages of a crawler.
 
-    Not thread-safe: the thread that records pages observes them.
+    Not thread-safe: only the thread that records pages calls :meth:`observe`.
     """
 
     def __init__(self, pages: int = 0, counts: Mapping[str, int] | None = None) -> None:
@@ -46,12 +46,12 @@ class Background:
         """None until :meth:`learn_concepts` found enough pages."""
         self._counts = dict(counts or {})
         self.ready: tuple[int, object] = (0, None)
-        """Kept here by :func:`classifier.topic.batch.sample_of`, to live as long as this does."""
+        """Cache of :func:`classifier.topic.batch.sample_of`, which lives as long as this."""
         self._idf: dict[str, float] = {}
         self._idf_pages = pages
 
     def idf(self, term: str) -> float:
-        """Return the inverse document frequency, above 0; it lags behind by a page in a hundred at most."""
+        """Return the inverse document frequency, above 0, at most 1 % of the pages out of date."""
         known = self._idf.get(term)
         if known is None:
             expected = PRIOR_PAGES * share_of(term) + self._counts.get(term, 0)
@@ -61,7 +61,7 @@ class Background:
         return known
 
     def seen(self, term: str) -> bool:
-        """Whether an observed page held the term; rare ones may be forgotten."""
+        """Whether an observed page held the term; rare terms may be forgotten."""
         return term in self._counts
 
     @property
@@ -73,10 +73,9 @@ class Background:
         return unit(tf_idf(terms, self))
 
     def observe(self, terms: Mapping[str, float] | Iterable[str]) -> None:
-        """Take in one page that was fetched anyway: its weighted terms, or only their names.
+        """Count one fetched page by its weighted terms, or only their names.
 
-        Pages given by their weighted terms may get into the sample. A page that is fetched again
-        should not be observed again.
+        Weighted terms may enter the sample. Observe each page once, not at every fetch.
         """
         self.pages += 1
         if self._total > _LAG * (PRIOR_PAGES + self._idf_pages):
@@ -89,18 +88,18 @@ class Background:
             self.sample.add(terms)
 
     def _forget(self) -> None:
-        """Drop the rarest half: a term that was seen once says next to nothing."""
+        """Drop the rarest half: a term seen once says next to nothing."""
         ranked = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))
         self._counts = dict(ranked[: MAX_TERMS // 2])
 
     def learn_concepts(self) -> bool:
-        """Learn which terms go together from the sample (seconds); False = too few pages yet."""
+        """Learn concepts from the sample (takes seconds); False = too few pages yet."""
         learned = Concepts.learn([self.vector(page) for page in self.sample.pages])
         self.concepts = learned or self.concepts
         return learned is not None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data, at most about 20 MB; the shipped tables are not part of it."""
+        """Return plain data, at most about 20 MB, without the shipped tables."""
         return {
             "format": _FORMAT,
             "pages": self.pages,
@@ -111,7 +110,7 @@ class Background:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        """Read the form of :meth:`to_json`; raises TopicModelError."""
         kept = of_format(data, "background", _FORMAT)
         pages, counts = kept.get("pages"), kept.get("counts")
         if not isinstance(pages, int) or pages < 0 or not isinstance(counts, dict):
@@ -130,7 +129,7 @@ class Background:
 
 
 def tf_idf(terms: Mapping[str, float], background: Background) -> Vector:
-    """Return tf-idf weights, not normalised, with ``1 + ln tf`` for tf above 1."""
+    """Return tf-idf weights, not normalised; a tf above 1 counts ``1 + ln tf``."""
     return {
         term: (1 + math.log(count) if count > 1 else count) * background.idf(term)
         for term, count in terms.items()

@@ -1,7 +1,7 @@
-"""Pages made ready for scoring: unit tf-idf vectors, and unit places among the concepts.
+"""Pages prepared for scoring: unit tf-idf vectors, and unit places among the concepts.
 
-Making ready costs far more than scoring. What is scored by many models (a benchmark's texts, the
-sample that every topic is measured against) is made ready once.
+Preparing costs far more than scoring, so pages that many models score (the sample, a benchmark's
+texts) are prepared once.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ Terms = Mapping[str, float]
 
 
 class PageBatch:
-    """Pages in order; everything is computed when first asked for."""
+    """Pages in order; everything is computed on first use."""
 
     def __init__(
         self, pages: Sequence[Terms], background: Background, like: PageBatch | None = None
     ) -> None:
         self.pages = pages
         self.near: tuple[PageBatch, Any] | None = None
-        """A sample with the weights of these pages' neighbours in it; see :mod:`.neighbours`."""
+        """A sample with the weights of these pages' neighbours in it; see :mod:`.fused`."""
         self.background = background
         self.concepts: Concepts | None = background.concepts if like is None else like.concepts
-        """Those of *like* if given, though the background learned others since: a topic keeps the
-        concepts, or the lack of them, that it was learned with."""
+        """Those of *like* if given: a topic keeps the concepts it was learned with, or their absence,
+        though the background may have learned others since."""
 
     def __len__(self) -> int:
         return len(self.pages)
@@ -55,7 +55,7 @@ class PageBatch:
 
     @cached_property
     def places(self) -> tuple[NDArray[np.float64], ...]:
-        """Unit places, shape (pages, width), one for each of :data:`SCALES`; () without concepts."""
+        """Unit places, shape (pages, width), one per :data:`SCALES`; () without concepts."""
         if self.concepts is None:
             return ()
         return scaled(self.rows @ self.concepts.of_terms(self.vocabulary))
@@ -72,14 +72,14 @@ class PageBatch:
         return np.asarray((self.rows @ others.T).todense(), dtype=np.float64)
 
 
-# Pages of the background's sample that a topic is measured on.
+# Of the background's sample, pages that a topic is measured on.
 SAMPLE_PAGES: Final = 5_000
-# The sample is made ready again when the background grew by a tenth.
+# The sample is prepared again when the background has grown by a tenth.
 _STALE: Final = 1.1
 
 
 def sample_of(background: Background) -> PageBatch:
-    """Return the background's sample made ready; kept, because every topic is measured on it."""
+    """Return the background's prepared sample; cached, because every topic is measured on it."""
     pages, ready = background.ready
     grown = background.pages > pages * _STALE
     if not isinstance(ready, PageBatch) or ready.concepts is not background.concepts or grown:
@@ -89,7 +89,7 @@ def sample_of(background: Background) -> PageBatch:
 
 
 def scaled(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-    """Return the first dimensions of places at each scale, every row of length 1 or 0."""
+    """Return places cut to each scale's dimensions, every row of length 1 or 0."""
     units = []
     for width in SCALES:
         part = places[:, :width]

@@ -4,14 +4,13 @@
 
     {term: tf}  ->  w = (0.5 + 0.5 tf / max tf) * ln(|E| / df)  ->  log P(+|x) / P(-|x)
 
-E are the examples of both classes, df how many of them hold the term; a term that an example lacks
-weighs 0 there. Every term's weight has a density in each class: a normal one, or the mean of
-gaussians at the class's training values, sigma ``1/sqrt(n)`` (John and Langley; the scan prints
-1/n). Most weights are 0, so all terms' densities at 0 are summed once for a model, and a text only
-moves those of the terms it holds: 200 links take milliseconds.
+E are the examples of both classes, df the number that hold the term; a missing term weighs 0. Each
+term's weight has a density per class: normal, or the mean of gaussians at the class's training values
+with sigma ``1/sqrt(n)`` (John and Langley; the scan prints 1/n). Most weights are 0, so a model sums
+all densities at 0 once, and a text only changes those of its own terms: 200 links take milliseconds.
 
-The paper does not say what a normal density does with a term whose weights are all alike: here
-its deviation is at least ``FLOOR_DEVIATION``.
+The paper leaves open a normal density of equal weights: here its deviation is at least
+``FLOOR_DEVIATION``.
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_TERMS_PER_EXAMPLE: Final = 200
-# Distinct terms that one topic's examples may number.
+# Distinct terms of one topic's examples.
 MAX_TERMS: Final = 200_000
-# Terms of a model; the paper takes all of both classes, here those of the most examples.
+# Terms of a model, those of the most examples; the paper takes all.
 MAX_FEATURES: Final = 8_000
 FLOOR_DEVIATION: Final = 0.3
-# One term moves the log-odds by no more: a density far from all training values is near 0 in either
-# class, and its ratio says nothing. Of 2, 3 and 6 the best for both densities on four topics apart
-# from those reported; at 6 the kernel's harvest was a tenth lower.
+# Limit of one term's log-odds: far from all training values both densities are near 0 and their
+# ratio is noise. Best of 2, 3 and 6 for both densities, on four topics other than those reported; at
+# 6 the kernel's harvest was a tenth lower.
 _MAX_VOTE: Final = 3.0
 _UNKNOWN: Final = -1
 
 
 class Density(StrEnum):
-    """How the weights of a term are spread in a class."""
+    """The distribution of a term's weights in a class."""
 
     NORMAL = "normal"
     KERNEL = "kernel"
@@ -47,7 +46,7 @@ class Density(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TermExample:
-    """One text: its terms' numbers, and for each 0.5 + 0.5 tf / max tf."""
+    """One text: its terms' numbers, each with 0.5 + 0.5 tf / max tf."""
 
     terms: NDArray[np.int64]
     weights: NDArray[np.float64]
@@ -57,7 +56,7 @@ class TermExample:
 
 
 class TermNumbers:
-    """Numbers for terms in the order in which they come; the same for all models of one topic."""
+    """Numbers of terms in order of appearance, shared by all models of a topic."""
 
     def __init__(self, terms: Iterable[str] = ()) -> None:
         self._numbers = {term: number for number, term in enumerate(terms)}
@@ -71,7 +70,7 @@ class TermNumbers:
         return tuple(self._numbers)
 
     def example(self, terms: Mapping[str, float]) -> TermExample:
-        """Return a text by its heaviest terms; terms beyond ``MAX_TERMS`` are dropped."""
+        """Return a text's heaviest terms; new terms beyond ``MAX_TERMS`` are dropped."""
         heaviest = sorted(terms.items(), key=lambda item: -item[1])[:MAX_TERMS_PER_EXAMPLE]
         numbered = [(self.number(term), count) for term, count in heaviest if count > 0]
         known = [(number, count) for number, count in numbered if number is not None]
@@ -83,7 +82,7 @@ class TermNumbers:
         )
 
     def number(self, term: str) -> int | None:
-        """Return the term's number, a new one if need be; None = the book is full."""
+        """Return the term's number, assigning one if needed; None = no more numbers."""
         if term not in self._numbers and len(self._numbers) >= MAX_TERMS:
             return None
         return self._numbers.setdefault(term, len(self._numbers))
@@ -91,10 +90,10 @@ class TermNumbers:
 
 @dataclass(frozen=True, slots=True)
 class _ClassValues:
-    """The weights of one class's examples, by term: only those that are not 0."""
+    """The non-zero weights of one class's examples, by term."""
 
     count: int
-    """Examples."""
+    """Number of examples."""
     starts: NDArray[np.int64]
     values: NDArray[np.float64]
 
@@ -128,7 +127,7 @@ class _ClassValues:
 
 
 class BayesModel:
-    """A model fitted to examples of both classes; never changes. ValueError when a class has none."""
+    """A model fitted to examples of both classes; immutable. ValueError if a class has none."""
 
     def __init__(
         self, positives: Sequence[TermExample], negatives: Sequence[TermExample], density: Density
@@ -146,7 +145,7 @@ class BayesModel:
         every = np.arange(len(kept))
         self._at_zero = self._votes(every, np.zeros(len(kept)))
         self.prior = math.log(len(positives) / len(negatives))
-        """Log of the classes' sizes, one to the other."""
+        """Log of the ratio of the classes' sizes."""
 
     @property
     def base(self) -> float:
@@ -158,13 +157,13 @@ class BayesModel:
         return self.base + self.evidence(texts)
 
     def evidence(self, texts: Sequence[TermExample]) -> NDArray[np.float64]:
-        """Return what each text's terms move the log-odds by: ``log_odds`` without ``base``."""
+        """Return ``log_odds`` without ``base``: what each text's terms contribute."""
         owners, columns, weights = self._weighted(texts)
         votes = self._clipped(columns, weights)
         return np.bincount(owners, votes, len(texts)).astype(np.float64)
 
     def votes(self, text: TermExample) -> list[tuple[int, float]]:
-        """Return what each known term's number adds to the evidence, the strongest for it first."""
+        """Return (number, contribution to the evidence) of the known terms, most positive first."""
         _, columns, weights = self._weighted([text])
         known = text.terms[self._columns_of(text.terms) != _UNKNOWN]
         votes = zip(known.tolist(), self._clipped(columns, weights).tolist(), strict=True)
@@ -184,7 +183,7 @@ class BayesModel:
         return positive - negative
 
     def _columns_of(self, terms: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the terms' columns; terms that came after the model was fitted have none."""
+        """Return the terms' columns; terms newer than the model have none."""
         early = terms < len(self._columns)
         columns: NDArray[np.int64] = np.where(
             early, self._columns[np.where(early, terms, 0)], _UNKNOWN

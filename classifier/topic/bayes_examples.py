@@ -1,4 +1,4 @@
-"""What the order by Bayes remembers of fetched pages, and its form as JSON."""
+"""Training examples of the Bayes link order, and their JSON form."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from classifier.topic.bayes import MAX_TERMS_PER_EXAMPLE, TermExample, TermNumbers
 from classifier.topic.errors import TopicModelError
 
-# Fetched pages that are remembered, the last ones.
+# The last fetched pages.
 MAX_TRAINING_EXAMPLES: Final = 400
-# Of the links that led to a page: as many teach.
+# Of the links that led to a page, those that become examples.
 CONTEXTS_PER_PAGE: Final = 3
 _DIGITS: Final = 4
 _FORMAT: Final = 2
@@ -22,7 +22,7 @@ _FORMAT: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class BayesExample:
-    """A fetched page: how like the topic it was, and what led to it."""
+    """A fetched page: its likeness to the topic, and the links that led to it."""
 
     likeness: float
     """Cosine to the topic, 0 to 1."""
@@ -31,14 +31,14 @@ class BayesExample:
 
     @property
     def examples(self) -> tuple[TermExample, ...]:
-        """What teaches: the contexts; of a page that no link led to, the page."""
+        """The link contexts; for a page without any, the page itself."""
         return self.contexts or (self.page,)
 
 
 def training_examples_to_json(
     training_examples: Sequence[BayesExample], terms: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the training examples with those of the terms that they hold."""
+    """Return the training examples and the terms they use."""
     texts = [
         example
         for training_example in training_examples
@@ -63,7 +63,7 @@ def training_examples_to_json(
 
 
 def training_examples_from_json(data: object, numbers: TermNumbers) -> list[BayesExample]:
-    """Read what ``training_examples_to_json`` gave; raises TopicModelError when it is not that."""
+    """Read the form of ``training_examples_to_json``; raises TopicModelError."""
     try:
         stored = msgspec.convert(data, _Stored)
         return [

@@ -1,21 +1,20 @@
-"""Paper 004's order of links: naive Bayes on link contexts, taught by what was fetched.
+"""Paper 004's link order: naive Bayes on link contexts, trained on the pages fetched so far.
 
 ::
 
     examples                              +
     fetched pages, by their cosine to     the best      +   by the contexts that led to them
-    the examples' vector                  the worst     -   likewise
+    the examples' vector                  the worst     -   by the contexts that led to them
                                           between       not used
-    pages that a user corrected           + or -, whatever their cosine
+    pages that a user corrected           + or -, regardless of their cosine
     link  ->  (1 - INHERITED) * its own evidence + INHERITED * that of the page that shows it
 
-The paper has a training set of both classes; here the negative examples are pages that the crawler
-fetched anyway and that are least like the topic. All remembered pages are judged again at each
-training run, so an early error does not stay. The judge is the cosine, not the model itself: a model that
-judges its own training examples drifts (harvest at 150 pages on four topics .144 against .209).
+The paper has a training set of both classes; here the negatives are the fetched pages least like the
+topic. Each training run ranks all remembered pages again, so early errors do not persist. It ranks them
+by cosine, not by the model, which drifts when it judges its own training examples (harvest at 150 pages
+on four topics .144 against .209).
 
-A text's evidence is divided by its length: sums of votes grow with it, and a long paragraph would
-outrank a telling anchor.
+A text's evidence is divided by its length, or a long paragraph would outrank a telling anchor.
 """
 
 from __future__ import annotations
@@ -43,23 +42,23 @@ from classifier.topic.similarity import VsmSimilarity, topic_vector
 from classifier.topic.text import language_of_page, link_terms, weighted_terms
 from classifier.topic.values import LinkContext, PageText, Relevance
 
-# Fetched pages before the first model; until then all links are worth the same.
+# Fetched pages before the first model; until then all links count the same.
 FIRST_TRAINING: Final = 10
 TRAINING_EVERY: Final = 20
 BEST_SHARE: Final = 0.15
 WORST_SHARE: Final = 0.5
-# What of a link's score is its page's; chosen on topics apart from those reported.
+# Share of a link's score that is its page's; chosen on topics other than those reported.
 INHERITED: Final = 0.5
-# Terms that a text's length is counted up by: two chance hits are not much.
+# Added to a text's length, so that two chance hits in a short one do not count much.
 _SHORT: Final = 5.0
-# Cosine from which on a fetched page is one that a user corrected.
+# From this cosine on, a fetched page is one that a user corrected.
 _SAME: Final = 0.9
 _MAX_PAGES: Final = 20_000
 _MAX_LINKS: Final = 20_000
 
 
 class BayesOrder:
-    """A ``LinkOrder``; its training examples can be kept as JSON."""
+    """A ``LinkOrder``; its training examples are stored as JSON."""
 
     name = "bayes"
 
@@ -67,7 +66,7 @@ class BayesOrder:
         self._density = density
         self._numbers = TermNumbers()
         self._user_evidence: object = None
-        """What the user said so far: with more, there is a training run at once."""
+        """The user's evidence so far; a change triggers a training run."""
         self._topic = VsmSimilarity({})
         self._given: list[TermExample] = []
         self._relevant: list[TermExample] = []
@@ -87,7 +86,7 @@ class BayesOrder:
         relevance: Relevance | float,  # noqa: ARG002 - the cosine to the examples judges
         model: TopicModel,
     ) -> None:
-        """Remember the page and what led to it; from time to time learn from all that is remembered."""
+        """Remember the page and the links that led to it; train every ``TRAINING_EVERY`` pages."""
         self._hear(model)
         terms = weighted_terms(page)
         example = self._remember(page, terms)
@@ -106,17 +105,17 @@ class BayesOrder:
         self,
         page: PageText,
         links: Sequence[LinkContext],  # noqa: ARG002 - part of the interface
-        relevance: float,  # noqa: ARG002 - likewise
+        relevance: float,  # noqa: ARG002 - part of the interface
         model: TopicModel,
     ) -> None:
-        """Take the page's present text for what it hands on."""
+        """Let the page's links inherit from its current text."""
         self._hear(model)
         self._remember(page, weighted_terms(page))
 
     def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return the links' scores by their own evidence and that of the pages that show them.
+        """Return scores from the links' own evidence and that of the pages that show them.
 
-        0.5 is a link that nothing speaks for or against, and every link before the first training.
+        0.5 = no evidence; every link before the first training has it.
         """
         self._hear(model)
         shown_by = [self._pages.get(link.parent_url, _NO_PAGE) for link in links]
@@ -134,18 +133,18 @@ class BayesOrder:
         return 0.5
 
     def to_json(self) -> dict[str, Any]:
-        """Return the training examples as plain values; what the user gave is kept with the topic."""
+        """Return the training examples; the user's evidence is stored with the topic."""
         return training_examples_to_json(list(self._training_examples), self._numbers.terms)
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        """Read the form of :meth:`to_json`; raises TopicModelError."""
         read = cls()
         read._training_examples.extend(training_examples_from_json(data, read._numbers))
         return read
 
     def _hear(self, model: TopicModel) -> None:
-        """Take what the user said of the topic; learn at once when he said more."""
+        """Take over the user's evidence; train at once if it changed."""
         evidence = model.evidence
         user_evidence = (evidence.positives, evidence.irrelevant, evidence.keywords)
         if user_evidence == self._user_evidence:
@@ -168,7 +167,7 @@ class BayesOrder:
             self._since = 0
 
     def _judged(self) -> tuple[list[TermExample], list[TermExample]]:
-        """Return the best and the worst training examples; the user's word outranks all."""
+        """Return the best and the worst training examples; corrections outrank cosines."""
         right = [one for one in self._training_examples if _is_among(one.page, self._relevant)]
         wrong = [one for one in self._training_examples if _is_among(one.page, self._irrelevant)]
         user_evidence = {id(one) for one in (*right, *wrong)}
@@ -221,7 +220,7 @@ def _examples_of(training_examples: Sequence[BayesExample]) -> list[TermExample]
 
 
 def _is_among(page: TermExample, corrected: Sequence[TermExample]) -> bool:
-    """Return whether a page is one of those: a text that was kept may lack a few of its words."""
+    """Whether a page was corrected; by cosine, because a stored text may lack a few words."""
     return any(_cosine(page, one) >= _SAME for one in corrected)
 
 

@@ -1,14 +1,13 @@
-"""Which words go together, learned from pages that the crawler has anyway: latent semantic analysis.
+"""Which words go together: latent semantic analysis of the pages that were fetched.
 
 ::
 
     unlabelled pages -> tf-idf, unit rows -> truncated SVD -> a vector for each word
     a page           -> weighted sum of its words' vectors -> its place among the concepts
 
-Titles and link contexts rarely share a word with an example; they share its concepts (paper 000
-names the method as better than TF-IDF for topical crawling, its reference 5). The first few
-dimensions are broad (sports, money), the later ones fine: :data:`SCALES` reads the same vectors at
-several widths.
+Titles and link contexts rarely share a word with an example, but they share its concepts (paper 000,
+reference 5, finds this better than TF-IDF for topical crawling). The first dimensions are broad
+(sports, money), later ones fine: :data:`SCALES` compares the same vectors at several widths.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from numpy.typing import NDArray
 from classifier.topic.errors import TopicModelError, reading
 from classifier.topic.vectors import Vector, Vocabulary, truncated
 
-# Widths at which pages are compared; wider than the vectors means all of them.
+# Dimensions at which pages are compared, as far as the vectors have them.
 SCALES: Final = (20, 40, 80, 160)
 # Fewer pages show no concepts.
 MIN_PAGES: Final = 50
-# Words that get a vector: those of the most pages.
+# Words that get a vector, those of the most pages.
 MAX_WORDS: Final = 15_000
 _SEED: Final = 0
-# A concept weaker than this beside the strongest is rounding.
+# Relative to the strongest; a weaker concept is a rounding error.
 _NOISE: Final = 1e-6
 
 
@@ -42,13 +41,13 @@ class Concepts:
 
     vocabulary: Vocabulary
     vectors: NDArray[np.float32]
-    """Shape (words, dimensions), the strongest concept first."""
+    """Shape (words, dimensions), strongest concept first."""
     mark: str
-    """Tells concepts apart: places among others mean nothing here."""
+    """A hash: places among other concepts are not comparable."""
 
     @classmethod
     def of(cls, words: Iterable[str], vectors: NDArray[np.float32]) -> Self:
-        """Return concepts with their mark."""
+        """Build concepts and compute their mark."""
         vocabulary = Vocabulary({word: row for row, word in enumerate(words)})
         digest = blake2b(vectors.tobytes(), digest_size=8)
         digest.update("\n".join(vocabulary.columns).encode())
@@ -56,7 +55,7 @@ class Concepts:
 
     @classmethod
     def learn(cls, pages: Sequence[Vector]) -> Self | None:
-        """Learn from unit tf-idf vectors of pages; None when they are too few or too alike."""
+        """Learn from unit tf-idf vectors of pages; None if they are too few or too similar."""
         from sklearn.utils.extmath import randomized_svd  # noqa: PLC0415 - heavy
 
         vocabulary = _common_words(pages)
@@ -68,12 +67,12 @@ class Concepts:
             rows, dimensions, n_iter=2, random_state=_SEED, flip_sign=True
         )
         kept = int((strengths > strengths[0] * _NOISE).sum())
-        # Rounded to what is stored: a model that was read judges like the one that was learned.
+        # Rounded as stored, so that a loaded model judges like the learned one.
         vectors = np.ascontiguousarray(directions[:kept].T).astype("<f2").astype(np.float32)
         return cls.of(vocabulary.columns, vectors)
 
     def of_terms(self, terms: Vocabulary) -> NDArray[np.float64]:
-        """Return the vectors of a vocabulary's terms, shape (terms, dimensions); unknown words are 0."""
+        """Return the vectors of a vocabulary's terms, shape (terms, dimensions); 0 if unknown."""
         found = [
             (row, place)
             for term, row in terms.columns.items()
@@ -86,7 +85,7 @@ class Concepts:
         return vectors
 
     def to_json(self) -> dict[str, Any]:
-        """Return words, and vectors as half-precision numbers in base 64."""
+        """Return words, and half-precision vectors in base 64."""
         packed = base64.b64encode(self.vectors.astype("<f2").tobytes()).decode()
         return {
             "words": list(self.vocabulary.columns),
@@ -96,15 +95,15 @@ class Concepts:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        """Read the form of :meth:`to_json`; raises TopicModelError."""
         if not isinstance(data, dict):
-            raise TopicModelError("concepts", str(data)[:80], "are not what this version writes")
+            raise TopicModelError("concepts", str(data)[:80], "are not of this version")
         with reading("concepts"):
             words, dimensions = list(data["words"]), int(data["dimensions"])
             packed = base64.b64decode(data["vectors"], validate=True)
             vectors = np.frombuffer(packed, "<f2").reshape(len(words), dimensions)
         if len(words) > MAX_WORDS or dimensions > SCALES[-1] or not np.isfinite(vectors).all():
-            raise TopicModelError("concepts", str(len(words)), "are too many, or no numbers")
+            raise TopicModelError("concepts", str(len(words)), "are too many or not finite")
         return cls.of(map(str, words), vectors.astype(np.float32))
 
 

@@ -1,17 +1,16 @@
-"""What a user's corrections do to pages like them, whatever method judges.
+"""How a user's corrections shift the scores of similar pages, for every method.
 
 ::
 
     pull(page) = 1 - product over corrected pages c of (1 - (cos(page, c) - NEAR) / (1 - NEAR))
     shift(page) = STRENGTH * (pull of relevant pages - pull of irrelevant pages)
 
-The methods of the papers know no page that is off topic (000, 002), or take it for one of many (004):
-by themselves most would judge a rejected page as before. So a shift is added to each method's score, in
-the sample's standard deviations. The corrected page itself moves by nearly all of it, a page that shares
-nothing with it by nothing, and each further correction like a page moves it further. ``fused`` moves its
-centre away from rejected pages by itself; the shift on top gained it nothing (average precision on labelled
-abstracts, eight fields, six pages rejected that had stood highest: .270 with it, .278 without, both when
-that move was twice as strong).
+The papers' methods do not know rejected pages (000, 002) or treat one as one of many (004), so most would
+judge it as before. Each method's score is therefore shifted, in the sample's standard deviations: a
+corrected page by nearly STRENGTH, an unrelated page not at all, and more with each similar correction.
+``fused`` moves its own centre away from rejected pages and gained nothing from the shift (average
+precision on labelled abstracts, eight fields, the six highest pages rejected: .270 with it, .278 without,
+both when that move was twice as strong).
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from classifier.topic.evidence import Evidence
 
 Scores = NDArray[np.float64]
 
-# Standard deviations by which the corrected page itself moves.
+# Shift of the corrected page itself, in standard deviations.
 STRENGTH: Final = 2.0
-# Cosine of tf-idf vectors up to which pages share no more than any two do.
+# Up to this tf-idf cosine pages share no more than any two do.
 NEAR: Final = 0.05
 
 
@@ -39,7 +38,7 @@ class Corrections:
 
     @classmethod
     def of_method(cls, method: str, evidence: Evidence, background: Background) -> Self:
-        """Return what a method is to be shifted by; nothing for one that learns of corrections itself."""
+        """Return a method's corrections; none for ``fused``, which learns from them itself."""
         return cls(Evidence() if method == "fused" else evidence, background)
 
     def __init__(self, evidence: Evidence, background: Background) -> None:
@@ -50,7 +49,7 @@ class Corrections:
         return bool(self._relevant or self._irrelevant)
 
     def shifts(self, batch: PageBatch) -> Scores:
-        """Return what each page gains (above 0) or loses, shape (pages,)."""
+        """Return each page's shift, shape (pages,)."""
         pulls = _pull(batch, self._relevant) - _pull(batch, self._irrelevant)
         return STRENGTH * pulls
 

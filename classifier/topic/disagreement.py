@@ -1,4 +1,4 @@
-"""Do the examples speak of one thing? Two groups that are nothing like each other are two topics."""
+"""Are the examples of one topic? Two groups with nothing in common are two topics."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from classifier.topic.batch import PageBatch
 from classifier.topic.evidence import Evidence
 from classifier.topic.fusion import Centre, Scale
 
-# Standard deviations above a page of the sample at which two pages may be of one topic.
+# Two pages may be of one topic if so many standard deviations more alike than with a sample page.
 ALIKE: Final = 0.5
-# Of fewer pages nothing can be said about what is usual.
+# Fewer pages do not show what is usual.
 _MIN_SAMPLE: Final = 200
 _NAMED: Final = 3
 
 
 def disagreeing(evidence: Evidence, sample: PageBatch) -> list[str]:
-    """Return a warning when the examples fall into groups, else nothing."""
+    """Return a warning if the examples fall into groups, else nothing."""
     count = len(evidence.examples)
     if count < 2 or len(sample) < _MIN_SAMPLE:  # noqa: PLR2004 - one cannot disagree
         return []
     groups = _groups(_likeness(evidence.examples, sample))
-    if len(groups) < 2:  # noqa: PLR2004 - likewise
+    if len(groups) < 2:  # noqa: PLR2004 - one topic
         return []
     smallest = min(groups, key=len)
     urls = ", ".join(evidence.example_urls[index] for index in smallest[:_NAMED])
@@ -33,7 +33,7 @@ def disagreeing(evidence: Evidence, sample: PageBatch) -> list[str]:
 
 
 def _likeness(examples: Sequence[dict[str, float]], sample: PageBatch) -> NDArray[np.float64]:
-    """Return how alike each pair is, beside how alike an example is to a page of the sample."""
+    """Return each pair's likeness, standardised by the examples' likeness to sample pages."""
     batch = PageBatch(examples, sample.background, sample)
     rows = []
     for index in range(len(batch)):

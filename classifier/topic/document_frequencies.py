@@ -1,7 +1,6 @@
-"""How common each term is in general: numbers shipped with the package, and jieba's for Chinese.
+"""General document frequencies: shipped counts, and jieba's table for Chinese.
 
-``data/background.json`` names the counted file and its SHA-256; the counts were made by
-``scripts/make_topic_background.py``. Chinese words come from the table of the jieba package.
+``scripts/make_topic_background.py`` made the counts; ``data/background.json`` has their SHA-256.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _FIRST_HAN: Final = "㐀"
 
 
 def share_of(term: str) -> float:
-    """Return the share of pages of its language that hold *term*; 0.0 when it is in no table."""
+    """Return the share of pages in its language that hold *term*; 0.0 if no table has it."""
     if term[:1] >= _FIRST_HAN:
         return chinese_shares().get(term, 0.0)
     return counted_shares().get(term, 0.0)
@@ -33,12 +32,12 @@ def share_of(term: str) -> float:
 
 @lru_cache(maxsize=1)
 def counted_shares() -> dict[str, float]:
-    """Return the shipped shares, each over the pages of the languages that have the term."""
+    """Return the shipped shares, each over the pages of all languages that have the term."""
     return read_shares(DATA_FOLDER)
 
 
 def read_shares(folder: Path) -> dict[str, float]:
-    """Read what ``scripts/make_topic_background.py`` wrote; raises TopicModelError when it is not that."""
+    """Read the files of ``scripts/make_topic_background.py``; raises TopicModelError."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         packed = (folder / COUNTS).read_bytes()
@@ -61,7 +60,7 @@ def read_shares(folder: Path) -> dict[str, float]:
 
 @lru_cache(maxsize=1)
 def chinese_shares() -> dict[str, float]:
-    """Return the shares behind the inverse document frequencies that jieba brings."""
+    """Return the shares behind jieba's inverse document frequencies."""
     path = resources.files("jieba") / "analyse" / "idf.txt"
     shares: dict[str, float] = {}
     with path.open(encoding="utf-8") as lines:

@@ -1,4 +1,4 @@
-"""What the topic models raise; each message names the field, its value and the way out."""
+"""Errors of the topic models; each message names the field, its value and the remedy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hubwatch_errors import HubwatchError
 
 
 class TopicError(HubwatchError):
-    """The root of what this package raises on purpose, and: a topic that cannot be learned."""
+    """The root of this package's errors; by itself, a topic that cannot be learned."""
 
     def __init__(self, field: str, value: str, problem: str) -> None:
         self.field = field
@@ -24,15 +24,15 @@ class TopicModelError(TopicError):
 
 
 def of_format(data: object, field: str, number: int) -> dict[str, Any]:
-    """Return stored data that have a format's number; raises TopicModelError when they are others."""
+    """Return stored data if their format is *number*; else raise TopicModelError."""
     if not isinstance(data, dict) or data.get("format") != number:
-        raise TopicModelError(field, str(data)[:80], "is none of this version")
+        raise TopicModelError(field, str(data)[:80], "is not of this version")
     return data
 
 
 @contextmanager
 def reading(field: str) -> Iterator[None]:
-    """Make a TopicModelError of what goes wrong while stored data are read."""
+    """Turn errors of reading stored data into TopicModelError."""
     try:
         yield
     except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:

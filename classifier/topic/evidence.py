@@ -1,4 +1,4 @@
-"""All that a topic was announced: examples, key words, corrections, background pages. Plain, bounded data."""
+"""A topic's evidence: examples, key words, corrections, negatives. Plain, bounded data."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from classifier.topic.text import weighted_terms
 from classifier.topic.values import PageText
 from classifier.topic.vectors import Vector, truncated
 
-# The heaviest of a page.
+# The heaviest terms of a page.
 MAX_TERMS: Final = 300
 MAX_EXAMPLES: Final = 50
-# Of each kind; the latest stay.
+# The latest, of each kind.
 MAX_CORRECTIONS: Final = 300
 MAX_NEGATIVES: Final = 200
-# Pages that the topic itself judged relevant; the latest stay.
+# The latest pages that the topic itself judged relevant.
 MAX_JUDGED: Final = 200
 _MAX_NEGATIVE_TERMS: Final = 100
 _MAX_WORD_CHARS: Final = 100
@@ -32,14 +32,14 @@ class Evidence:
     examples: tuple[Vector, ...] = ()
     keywords: tuple[str, ...] = ()
     relevant: tuple[Vector, ...] = ()
-    """Pages that the user called relevant later."""
+    """Pages that the user marked relevant later."""
     irrelevant: tuple[Vector, ...] = ()
     negatives: tuple[Vector, ...] = ()
-    """Pages of no topic in particular."""
+    """Pages of no particular topic."""
     judged: tuple[Vector, ...] = ()
-    """Pages that the topic itself judged relevant, the oldest first: paper 000 learns from them."""
+    """Pages that the topic judged relevant, oldest first: paper 000 learns from them."""
     empty_examples: tuple[str, ...] = ()
-    """URLs of example pages that hold no word."""
+    """URLs of example pages without words."""
     example_urls: tuple[str, ...] = ()
     """Of :attr:`examples`, in their order."""
 
@@ -54,7 +54,7 @@ class Evidence:
         negatives: Sequence[PageText] = (),
         judged: Sequence[PageText] = (),
     ) -> Self:
-        """Read pages into terms; raises TopicError when there is nothing to learn a topic from."""
+        """Reduce pages to terms; raises TopicError if there is nothing to learn from."""
         read = [(page.url, _terms(page)) for page in examples[:MAX_EXAMPLES]]
         words = tuple(word.strip()[:_MAX_WORD_CHARS] for word in keywords if word.strip())
         evidence = cls(
@@ -76,23 +76,23 @@ class Evidence:
 
     @property
     def positives(self) -> tuple[Vector, ...]:
-        """Examples, then pages called relevant."""
+        """Examples, then pages marked relevant."""
         return self.examples + self.relevant
 
     def uncorrected(self) -> Evidence:
-        """Return this without corrections; relevant pages stay where there is nothing else to learn from."""
+        """Return this without corrections; relevant pages stay if there is nothing else to learn from."""
         given = bool(self.examples or Keywords(self.keywords))
         return replace(self, relevant=() if given else self.relevant, irrelevant=())
 
     def with_negatives_of(self, sample: PageSample) -> Evidence:
-        """Return this with pages of a sample as negatives where none were given."""
+        """Return this with negatives from a sample unless some were given."""
         if self.negatives:
             return self
         pages = [truncated(page, _MAX_NEGATIVE_TERMS) for page in sample.pages[:MAX_NEGATIVES]]
         return replace(self, negatives=tuple(pages))
 
     def check(self) -> None:
-        """Raise TopicError when there is nothing to learn from."""
+        """Raise TopicError if there is nothing to learn from."""
         if self.positives or Keywords(self.keywords):
             return
         if self.empty_examples:
@@ -100,13 +100,13 @@ class Evidence:
             raise TopicError("examples", urls, "hold no word; give other pages or key words")
         if self.keywords:
             words = ", ".join(self.keywords[:5])
-            raise TopicError("keywords", words, "are all too common to tell a topic; give others")
+            raise TopicError("keywords", words, "are all too common to define a topic; give others")
         raise TopicError(
             "examples", "", "nothing to learn from; give an example page or a key word"
         )
 
     def with_judged(self, page: PageText) -> Evidence:
-        """Return this with one more page that was judged relevant; one that is known changes nothing."""
+        """Return this with one more page judged relevant; unchanged if it is known."""
         terms = _terms(page)
         if not terms or terms in (*self.positives, *self.irrelevant, *self.judged):
             return self
@@ -127,7 +127,7 @@ class Evidence:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        """Read the form of :meth:`to_json`; raises TopicModelError."""
         with reading("topic"):
             return cls(
                 examples=_vectors(data["examples"], MAX_EXAMPLES),

@@ -1,4 +1,4 @@
-"""Why a page is (not) on a topic: what each method saw in it, and what it lacked."""
+"""Why a page is on a topic or not: each method's score, and the terms it lacked."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ MISSING_TERMS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class MethodPart:
-    """What one method says of a page."""
+    """One method's score of a page."""
 
     method: str
     score: float
-    """In deviations from the mean of the pages fetched anyway, so that methods can be compared."""
+    """In standard deviations from the sample's mean, comparable between methods."""
     terms: tuple[tuple[str, float], ...]
-    """Terms that spoke for the page, the strongest first, with their parts of the method's score."""
+    """Terms in the page's favour, strongest first, with their parts of the score."""
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TopicExplanation:
-    """All that is behind one judgement."""
+    """What one judgement is made of."""
 
     url: str
     method: str
@@ -44,30 +44,30 @@ class TopicExplanation:
     score: float
     """0 to 1, as in the judgement."""
     standing: float
-    """The method's score, in deviations from the mean of the pages fetched anyway."""
+    """The method's score, in standard deviations from the sample's mean."""
     threshold: float
     """On the same scale."""
     threshold_source: str
     """``examples``, ``corrections`` or ``usual``: what the threshold was chosen from."""
     terms: tuple[tuple[str, float], ...]
     views: tuple[tuple[str, float], ...]
-    """Of the fused method: the part of each view in its score, before it is standardised. Of every
-    method, where there are any: what the user's corrections add to the standing."""
+    """For ``fused``, each view's part of the score before it is standardised; for every method, the
+    shift by the user's corrections, if there are any."""
     methods: tuple[MethodPart, ...]
-    """What every other method says."""
+    """The other methods."""
     missing: tuple[tuple[str, float], ...]
-    """Terms of the topic that the page lacks, the weightiest first, with their shares."""
+    """Terms of the topic that the page lacks, heaviest first, with their shares."""
 
     @property
     def needed(self) -> float:
-        """What was lacking to pass, in the scale of :attr:`standing`; 0 for a page that passed."""
+        """How far :attr:`standing` is below the threshold; 0 for a page that passed."""
         return max(0.0, self.threshold - self.standing)
 
 
 def explain_page(
     page: PageText, method: str, version: str, evidence: Evidence, fit: Fit
 ) -> TopicExplanation:
-    """Explain one page; costs a fit of every method, so this is for people, not for the crawl."""
+    """Explain one page; fits every method, so too slow for the crawl."""
     terms = weighted_terms(page)
     batch = PageBatch([terms], fit.setting.background, fit.setting.sample)
     standing = float(fit.scores(batch)[0])
@@ -116,7 +116,7 @@ def _missing(terms: Vector, evidence: Evidence, fit: Fit) -> tuple[tuple[str, fl
 
 
 def topic_profile(evidence: Evidence, fit: Fit) -> Vector:
-    """Return the topic's terms and weights, as the fused centre has them, or the examples' mean."""
+    """Return the topic's terms with weights, from the fused centre or the examples' mean."""
     if isinstance(fit.scorer, FusedTopic):
         return fit.scorer.centre.centre.terms
     return topic_vector(evidence, fit.setting.background)

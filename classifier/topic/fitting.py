@@ -23,40 +23,37 @@ from classifier.topic.vectors import Vector
 
 Scores = NDArray[np.float64]
 
-# Pages that are left out in turn, of each kind; the latest.
+# The latest pages of each kind are left out in turn.
 MAX_LEFT_OUT: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A method fitted to a topic, with where *relevant* begins."""
+    """A method fitted to a topic, with the threshold of *relevant*."""
 
     scorer: Fitted
     scale: Scale
-    """Of the method's scores on the sample."""
+    """The method's scores on the sample."""
     threshold: Threshold
     setting: Setting
     corrections: Corrections
 
     def scores(self, batch: PageBatch) -> Scores:
-        """Return standardised scores: 0 is the sample's mean, its deviation the unit.
-
-        What a user said of pages like these counts in them.
-        """
+        """Return scores in the sample's standard deviations from its mean, corrections included."""
         return np_array(self.by_method(batch) + self.corrections.shifts(batch))
 
     def by_method(self, batch: PageBatch) -> Scores:
-        """Return what the method alone says, on the same scale."""
+        """Return :meth:`scores` without corrections."""
         raw = self.scorer.scores(batch)
         return np_array(self.scale.standardised(raw[None, :])[0])
 
     def moved_by(self, page: Terms) -> Fit | None:
-        """Return the fit that a page judged relevant makes of this one; None = it changes nothing."""
+        """Return the fit after a page judged relevant; None if it changes nothing."""
         moved = self.scorer.moved_by(page) if isinstance(self.scorer, AdaptiveCentre) else None
         return None if moved is None else replace(self, scorer=moved)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what cannot be fitted again from the evidence alone."""
+        """Return what the evidence alone does not determine."""
         concepts = self.setting.sample.concepts
         return {
             "means": self.scale.means.tolist(),
@@ -68,10 +65,10 @@ class Fit:
 
 
 def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
-    """Fit a method and choose its threshold; as many fits as pages are left out.
+    """Fit a method and choose its threshold, with one fit per left-out page.
 
-    The threshold is that of the examples, moved by the corrections: what a user calls relevant never
-    raises it, and what he calls irrelevant never lowers it.
+    The examples set the threshold and corrections move it: pages marked relevant never raise it, pages
+    marked irrelevant never lower it.
     """
     given = evidence.uncorrected()
     start = _fit_to(method, given, setting)
@@ -92,7 +89,7 @@ def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
 
 
 def _fit_to(method: str, evidence: Evidence, setting: Setting) -> Fit:
-    """Fit a method to all of the evidence; its threshold is still to be chosen."""
+    """Fit a method to all evidence; its threshold is still to be chosen."""
     scorer = _fit(method, evidence, setting)
     scale = Scale.measured(scorer.scores(setting.sample)[None, :])
     corrections = Corrections.of_method(method, evidence, setting.background)
@@ -106,7 +103,7 @@ def refit_topic(
     data: Mapping[str, Any],
     threshold: Threshold,
 ) -> Fit | None:
-    """Restore a fit from :meth:`Fit.to_json`; None when it was made with other concepts."""
+    """Restore a fit from :meth:`Fit.to_json`; None if it was made with other concepts."""
     concepts = setting.sample.concepts
     with reading("topic"):
         if data["concepts"] != (concepts.mark if concepts else None):
@@ -125,7 +122,7 @@ def refit_topic(
 
 
 def _fit(method: str, evidence: Evidence, setting: Setting, like: Fitted | None = None) -> Fitted:
-    """Fit a method; *like* a fit to almost the same evidence, whose scales serve again."""
+    """Fit a method; reuses the scales of *like*, a fit to almost the same evidence."""
     if method != "fused":
         return fit_method(method, evidence, setting)
     scale = like.other_scale if isinstance(like, FusedTopic) else None
@@ -133,7 +130,7 @@ def _fit(method: str, evidence: Evidence, setting: Setting, like: Fitted | None 
 
 
 def _left_out(method: str, evidence: Evidence, fit: Fit, kind: str) -> list[float]:
-    """Return the score of each page of a kind by the topic learned without it."""
+    """Return each page's score by the topic learned without it."""
     pages: tuple[Vector, ...] = getattr(evidence, kind)
     scores = []
     for index in range(max(0, len(pages) - MAX_LEFT_OUT), len(pages)):

@@ -1,11 +1,11 @@
-"""The fused method of one topic: its centre, and the further views that its evidence allows.
+"""The fused method of one topic: its centre, and the other views that its evidence allows.
 
-Key words add how many of them a page holds; a semantic tree adds paper 002's similarity. Each view is
-standardised on the sample before it is added.
+Key words add a view of how many of them a page holds, a semantic tree one of paper 002's similarity.
+Each view is standardised on the sample before it is added.
 
-What the sample's pages nearest to a page score says something of it, too: pages that are alike are mostly
-of one topic (the cluster hypothesis), so a page whose own words are not those of the examples may stand
-among pages whose words are. Who is near whom has nothing to do with any topic: it is found once for a batch.
+The scores of a page's nearest neighbours in the sample are a view too: similar pages are mostly of one
+topic (the cluster hypothesis), even where the page itself shares no word with the examples. Neighbours
+do not depend on the topic, so a batch finds them once.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ Scores = NDArray[np.float64]
 NEIGHBOURS: Final = 15
 # In a smaller sample the nearest page is not near.
 MIN_SAMPLE: Final = 200
-# Pages compared at once: bounds the memory.
+# Pages compared at once, to bound memory.
 _ROWS: Final = 500
-# Of the sum of two cosines: the page itself, which must not speak for itself.
+# Sum of two cosines from which a neighbour is the page itself, which does not count.
 _SAME: Final = 1.98
 _TINY: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class ByNeighbours:
-    """A method: the mean score of a page's neighbours in the sample, by nearness."""
+    """A method: the mean score of a page's neighbours in the sample, weighted by nearness."""
 
     sample: PageBatch
     sample_scores: NDArray[np.float64]
     notes: tuple[str, ...] = ()
 
     def scores(self, batch: PageBatch) -> NDArray[np.float64]:
-        """Return the mean for each page; 0 for one that is near to nothing."""
+        """Return the mean for each page; 0 for a page without neighbours."""
         return np.asarray(neighbours_of(batch, self.sample) @ self.sample_scores, dtype=np.float64)
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:  # noqa: ARG002 - see scores
-        """Return nothing: it is other pages that speak."""
+        """Return nothing: the score comes from other pages."""
         return []
 
 
 def neighbours_of(batch: PageBatch, sample: PageBatch) -> Any:  # noqa: ANN401 - scipy has no types
-    """Return :func:`nearest`, found once for one sample."""
+    """Return :func:`nearest`, cached for one sample."""
     if batch.near is None or batch.near[0] is not sample:
         batch.near = (sample, nearest(batch, sample))
     return batch.near[1]
@@ -66,7 +66,7 @@ def neighbours_of(batch: PageBatch, sample: PageBatch) -> Any:  # noqa: ANN401 -
 def nearest(batch: PageBatch, sample: PageBatch) -> Any:  # noqa: ANN401 - scipy has no types
     """Return the weights of each page's neighbours, CSR of shape (pages, sample), rows of sum 1 or 0.
 
-    Both need concepts. Near is what has a high cosine over terms and among the concepts.
+    Both need concepts. Nearness is the sum of the cosines over terms and among the concepts.
     """
     from scipy.sparse import csr_matrix, vstack  # noqa: PLC0415 - heavy
 
@@ -87,7 +87,7 @@ def nearest(batch: PageBatch, sample: PageBatch) -> Any:  # noqa: ANN401 - scipy
     return vstack(parts, format="csr")
 
 
-# Beside the centre, which weighs 1; chosen on labelled texts.
+# The centre weighs 1; chosen on labelled texts.
 VIEW_WEIGHTS: Final = {
     "keyword": 0.3,
     "semantic": 0.2,
@@ -95,11 +95,11 @@ VIEW_WEIGHTS: Final = {
     "nearest": 0.6,
     "neighbours": 0.6,
 }
-# Examples at which what needs many of them gets half of its weight.
+# From so many examples on, a view that needs many gets at least half of its weight.
 MANY_EXAMPLES: Final = 15
 _FITTED_APART: Final = ("keyword", "semantic", "logistic", "nearest")
 _NEEDS_MANY: Final = frozenset({"logistic", "nearest"})
-# With fewer, a trained machine learns the negatives instead of the topic.
+# With fewer, a trained classifier learns the negatives instead of the topic.
 MIN_NEGATIVES: Final = 50
 NO_CONCEPTS: Final = (
     "too few pages were fetched yet to learn which words go together: only exact terms count"
@@ -119,7 +119,7 @@ class FusedTopic:
 
     @classmethod
     def fit(cls, evidence: Evidence, setting: Setting, scale: Scale | None = None) -> Self:
-        """Learn from the evidence; *scale* is that of the other views, None = measure it."""
+        """Learn from the evidence; *scale* of the other views, None = measure it."""
         pages: list[Terms] = list(evidence.positives)
         if words := keyword_page(evidence):
             pages.append(words)
@@ -136,7 +136,7 @@ class FusedTopic:
         setting: Setting,
         scale: Scale | None = None,
     ) -> Self:
-        """Put a centre together with the other views, which are quick to fit; None = measure them."""
+        """Combine a centre with the other views, which are quick to fit; *scale* as in :meth:`fit`."""
         names = [name for name in _FITTED_APART if _is_possible(name, evidence, setting)]
         others = tuple((name, fit_method(name, evidence, setting)) for name in names)
         if setting.sample.concepts is not None and len(setting.sample) >= MIN_SAMPLE:
@@ -148,7 +148,7 @@ class FusedTopic:
         return cls(centre, others, scale, setting, len(evidence.positives), notes)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what cannot be fitted again from the evidence alone."""
+        """Return what the evidence alone does not determine."""
         return {
             "centre": self.centre.to_json(),
             "means": self.other_scale.means.tolist(),
@@ -157,7 +157,7 @@ class FusedTopic:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], evidence: Evidence, setting: Setting) -> Self:
-        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        """Read the form of :meth:`to_json`; raises TopicModelError."""
         with reading("fused topic"):
             centre = FusedCentre.from_json(data["centre"])
             scale = Scale(np_array(data["means"]), np_array(data["deviations"]))
@@ -168,7 +168,7 @@ class FusedTopic:
         total = self.centre.scores(batch)
         views = self.other_scale.standardised(views_of([view for _, view in self.others], batch))
         for (name, _), view in zip(self.others, views, strict=True):
-            # A page far out in one view alone is an oddity, not ten times as relevant.
+            # An outlier in one view is an oddity, not ten times as relevant.
             total = total + self._weight(name) * view.clip(-_REACH, _REACH)
         return total
 
@@ -178,12 +178,12 @@ class FusedTopic:
         return VIEW_WEIGHTS[name] * self.examples / (self.examples + MANY_EXAMPLES)
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        """Return the terms that add most to the centre's views of a page."""
+        """Return the terms that add most to a page's score by the centre."""
         parts = self.term_parts(page)
         return [(term, part) for term, part in top(parts, count) if part > 0]
 
     def term_parts(self, page: Terms) -> Vector:
-        """Return what each term of a page adds to its score: exact, since every view is a sum."""
+        """Return what each term adds to a page's score by the centre: exact, as every view is a sum."""
         batch = PageBatch([page], self.setting.background, self.setting.sample)
         vector = batch.vectors[0]
         centre, scale = self.centre.centre, self.centre.scale

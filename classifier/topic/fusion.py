@@ -1,16 +1,16 @@
-"""The methods fused: one judgement from terms, concepts, the adapting centre and what else a topic has.
+"""The fused method's centre: one judgement from terms, concepts, feedback and what else a topic has.
 
 ::
 
     examples, key words -> centre (terms; concepts at four widths)
         the sample's pages that are nearest -> move the centre, the less the more examples there are
-        what the user called irrelevant     -> moves it away, and is none of the sample's
+        what the user marked irrelevant     -> moves it away, and gives no feedback
     page -> cosine in each view -> standardised by the sample's mean and deviation -> weighted sum
-            (further methods, trained apart, join as views of their own: key words, Bayes, the tree)
+            (fused.py adds further views, trained separately: key words, the tree, ...)
 
-Standardised sums keep how far ahead a page is, which ranks throw away: on labelled texts they beat
-reciprocal ranks. The sample (pages fetched anyway, of no known topic) sets the scale, so that 0
-is the usual page, whatever the language and the length of its texts.
+Standardised sums keep how far ahead a page is, which ranks lose: on labelled texts they beat reciprocal
+ranks. The sample (fetched pages of no known topic) sets the scale, so that 0 is the usual page in any
+language and at any length.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ Scores = NDArray[np.float64]
 MAX_CENTRE_TERMS: Final = 300
 # Pages of the sample that move the centre (pseudo-relevance feedback).
 FEEDBACK_PAGES: Final = 20
-# In examples: the feedback weighs at most 1, and this by the number of examples.
+# Divided by the number of examples, at most 1: the weight of the feedback.
 FEEDBACK_STRENGTH: Final = 2.5
 FEEDBACK_ROUNDS: Final = 2
-# What the irrelevant examples' mean weighs against the relevant ones' (Rocchio). On labelled
-# abstracts, eight fields, with six rejected pages that had stood highest and three confirmed ones:
-# average precision .354, F1 .245; with a half .312 and .182.
+# Weight of the irrelevant examples' mean against the relevant ones' (Rocchio). On labelled abstracts of
+# eight fields, the six highest pages rejected and three confirmed: average precision .354, F1 .245;
+# with 0.5: .312 and .182.
 _WRONG_WEIGHT: Final = 0.25
-# Cosine from which on a page of the sample is the rejected one, whose kept text may be shorter.
+# From this cosine on, a sample page is the rejected one, whose stored text may be shorter.
 _SAME: Final = 0.9
 _MIN_SAMPLE: Final = 30
 _USUAL_MEAN: Final = 0.03
-# Of cosines, where there is no sample to measure them on.
+# Of cosines, without a sample to measure them on.
 _USUAL_DEVIATION: Final = 0.05
 _LEAST_DEVIATION: Final = 1e-6
 
@@ -62,7 +62,7 @@ class Centre:
         return cls(terms, tuple(view[list(chosen)].mean(axis=0) for view in batch.places))
 
     def moved(self, other: Centre, weight: float) -> Centre:
-        """Return this centre plus *weight* of another; terms that fall below 0 are dropped."""
+        """Return this centre plus *weight* of another; terms below 0 are dropped."""
         terms = dict(self.terms)
         for term, value in other.terms.items():
             terms[term] = terms.get(term, 0.0) + weight * value
@@ -89,7 +89,7 @@ class Scale:
 
     @classmethod
     def measured(cls, views: NDArray[np.float64]) -> Self:
-        """Measure on the sample's views, shape (views, pages); too few pages: usual values."""
+        """Measure the sample's views, shape (views, pages); usual values if pages are too few."""
         if views.shape[1] < _MIN_SAMPLE:
             usual = np.ones(len(views))
             return cls(usual * _USUAL_MEAN, usual * _USUAL_DEVIATION)
@@ -153,7 +153,7 @@ class FusedCentre:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        """Read the form of :meth:`to_json`; raises TopicModelError."""
         with reading("fused topic"):
             places = tuple(np_array(place) for place in data["places"])
             terms = {str(term): float(value) for term, value in data["terms"].items()}
@@ -164,7 +164,7 @@ class FusedCentre:
 
 
 def _not_rejected(sample: PageBatch, wrong: PageBatch) -> NDArray[np.bool_]:
-    """Tell which pages of the sample may move the centre: all but those that were rejected."""
+    """Return which pages of the sample may move the centre: all but rejected ones."""
     if not len(wrong):
         return np.ones(len(sample), dtype=np.bool_)
     free: NDArray[np.bool_] = sample.likeness(wrong.vectors).max(axis=1) < _SAME

@@ -1,4 +1,4 @@
-"""A topic told in key words: how many of them a page holds, and how often."""
+"""A topic as key words: how many of them a page holds, and how often."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from classifier.topic.language import language_of
 from classifier.topic.segmentation import add_words, tokens
 from classifier.topic.vectors import Vector, unit
 
-# Key words of a topic; a longer list is a text, and better given as an example.
+# A longer list is a text, and better given as an example.
 MAX_KEYWORDS: Final = 100
 
 
 class Keywords:
-    """Key words or short phrases, cut into terms as pages are.
+    """Key words or short phrases, split into terms like pages.
 
-    A phrase is on a page when all of its terms are, wherever they stand.
+    A page holds a phrase if it holds all of its terms, in any place.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -29,11 +29,11 @@ class Keywords:
             for word in self.words[:MAX_KEYWORDS]
             if (terms := tuple(dict.fromkeys(tokens(word, language_of(word)))))
         }
-        """Word -> its terms; a word of stop words alone is left out."""
+        """Word -> its terms; without words that consist of stop words."""
 
     @classmethod
     def of_terms(cls, terms: Sequence[str]) -> Self:
-        """Return terms of pages as key words: they are cut and stemmed already."""
+        """Take terms of pages, already split and stemmed, as key words."""
         made = cls(())
         made.words = tuple(terms)
         made.phrases = {term: (term,) for term in terms}
@@ -43,7 +43,7 @@ class Keywords:
         return bool(self.phrases)
 
     def vector(self, background: Background) -> Vector:
-        """Return the key words as one page of length 1: each term weighs its rarity."""
+        """Return the key words as a unit vector, weighted by rarity."""
         return unit(
             {term: background.idf(term) for terms in self.phrases.values() for term in terms}
         )
@@ -59,17 +59,17 @@ class Keywords:
         return found
 
     def score(self, page: Mapping[str, float], background: Background) -> float:
-        """Return 0 to 1: the share of the key words that are there, by rarity, often is better."""
+        """Return 0 to 1: the share of key words on the page, by rarity and frequency."""
         return min(math.fsum(self.shares(page, background).values()), 1.0)
 
     def _rarity(self, terms: Sequence[str], background: Background) -> float:
         return math.fsum(background.idf(term) for term in terms)
 
 
-# Longer Chinese key words are phrases, and better taken apart.
+# Longer Chinese key words are phrases, and better split.
 _WORD_CHARS: Final = 8
 
 
 def _saturated(count: float) -> float:
-    """Return 0 to 1: the second occurrence says less than the first (BM25's k1 = 1.2)."""
+    """Return 0 to 1 with diminishing returns (BM25's k1 = 1.2)."""
     return count / (count + 1.2)

@@ -1,7 +1,6 @@
-"""Which language a text is in: its script says most, common words tell Latin languages apart.
+"""The language of a text, by its script and, for Latin scripts, its stop words.
 
-No model: the language only chooses how a text is cut into words and which words are stop words,
-and most pages say it themselves.
+No model is needed: the language only selects word splitting and stop words, and most pages declare it.
 """
 
 from __future__ import annotations
@@ -11,14 +10,13 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import Final
 
-# The beginning of a text that is looked at.
+# The beginning of a text is enough.
 SAMPLE_CHARS: Final = 4_000
-# Of texts that show nothing: numbers, one unknown word.
+# For texts that show nothing: numbers, one unknown word.
 FALLBACK_LANGUAGE: Final = "en"
 
-# As escapes: a compatibility ideograph typed as itself is normalised by editors and tools into another
-# character, and the range that begins with it swallows Hangul.
-# Chinese characters, with the compatibility ideographs, for a character class.
+# Chinese characters with the compatibility ideographs. As escapes: editors normalise a literal
+# compatibility ideograph into another character, and the range from there swallows Hangul.
 HAN: Final = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 KANA: Final = r"\u3041-\u3096\u30a1-\u30fa\u30fc"
 HANGUL: Final = r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
@@ -36,7 +34,7 @@ _CLASSES: Final = {
     "latin": r"A-Za-z\u00c0-\u024f",
 }
 _SCRIPTS: Final = {name: re.compile(f"[{chars}]") for name, chars in _CLASSES.items()}
-# The first is the one that a text gets when its page names none of them.
+# The first is the default if the page declares none of them.
 _LANGUAGES_OF_SCRIPT: Final = {
     "han": ("zh", "ja", "yue", "wuu"),
     "kana": ("ja",),
@@ -49,9 +47,9 @@ _LANGUAGES_OF_SCRIPT: Final = {
     "devanagari": ("hi", "mr", "ne"),
 }
 _LATIN: Final = "en de fr es it pt nl sv da no fi pl cs sk hu ro hr sl tr id vi".split()  # noqa: SIM905 - read at a glance
-# A Chinese character or a Korean syllable says about as much as two or three letters.
+# A Chinese character or a Korean syllable holds about as much as two or three letters.
 _HAN_WEIGHT: Final = 2.5
-# Japanese has far more kana than this beside its Chinese characters.
+# Japanese has a far larger share of kana.
 _KANA_SHARE: Final = 0.1
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
@@ -59,8 +57,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 def language_of(text: str, declared: str | None = None) -> str:
     """Return the primary language subtag of *text*: ``zh``, ``en``, ...
 
-    What the page *told* stands unless the script of the text contradicts it: templates of Chinese
-    sites often say ``en``.
+    *declared* counts unless the script contradicts it: templates of Chinese sites often say ``en``.
     """
     sample = text[:SAMPLE_CHARS]
     declared = declared.lower().partition("-")[0] if declared else None
@@ -77,7 +74,7 @@ def language_of(text: str, declared: str | None = None) -> str:
 
 
 def stop_words(language: str) -> frozenset[str]:
-    """Return the stop words of a language in lower case; empty for a language without a list."""
+    """Return a language's stop words in lower case; empty if there is no list."""
     return _stop_words(language.lower().partition("-")[0])
 
 
@@ -90,7 +87,7 @@ def _stop_words(language: str) -> frozenset[str]:
 
 
 def _script_of(sample: str) -> str | None:
-    """Return the script that most of the text is in; kana beside Chinese characters win."""
+    """Return the main script of the text; Chinese characters among kana count as kana."""
     if sample.isascii():
         return "latin" if _SCRIPTS["latin"].search(sample) else None
     counts = {name: float(len(form.findall(sample))) for name, form in _SCRIPTS.items()}
@@ -104,7 +101,7 @@ def _script_of(sample: str) -> str | None:
 
 
 def _latin_language(sample: str) -> str:
-    """Let the stop words vote; a word that many languages have says less."""
+    """Let stop words vote; a word of many languages counts less."""
     votes: defaultdict[str, float] = defaultdict(float)
     for word in _WORD.findall(sample.lower()):
         languages = _languages_with(word)

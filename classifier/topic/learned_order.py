@@ -1,18 +1,17 @@
-"""The learned order of links: set before a fetch, taught by every page that is fetched.
+"""The learned link order: scores links before a fetch, learns from every fetched page.
 
 ::
 
     expect(links)   lift of the parents, nearness of the best parent,
-                    worth of the site and of the folder                (link_memory)
+                    value of the site and of the folder                (link_memory)
                     cosine of the anchor, and of the URL's words       (link_words)
-                    weighted by what came of such links                (link_weights)  -> 0 to 1
-    observe(page)   its worth pays the pages that led to it, values its own links,
+                    weighted by the outcome of such links              (link_weights)  -> 0 to 1
+    observe(page)   its value credits the pages that link to it, rates its own links,
                     and moves the centre of words
 
-No label is needed: a page is worth its nearness to the topic's examples and their opinion of it
-(:mod:`.opinion`). The score orders a
-queue; it never rejects. What it weighs and why was measured on link graphs of encyclopedia pages
-and of Chinese sites (``scripts/bench_harvest.py``).
+No labels are needed: a page's value is its nearness to the topic's examples and their opinion of it
+(:mod:`.opinion`). The score orders a queue and never rejects. The features were chosen on link graphs
+of encyclopedia pages and of Chinese sites (``scripts/bench_harvest.py``).
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _FORMAT: Final = 2
 
 
 class LearnedOrder:
-    """A ``LinkOrder``: what one topic learned of links. Small enough to be kept with it."""
+    """A ``LinkOrder`` of one topic, small enough to be stored with it."""
 
     name = "learned"
 
@@ -47,7 +46,7 @@ class LearnedOrder:
         self._weights = LinkWeights()
         self._languages: OrderedDict[str, str] = OrderedDict()
         self._opinion: tuple[str, Opinion] | None = None
-        """With the version of the model whose evidence it was fitted to."""
+        """With the version of its topic model."""
 
     def observe(
         self,
@@ -57,10 +56,10 @@ class LearnedOrder:
         relevance: Relevance | float,
         model: TopicModel | None = None,
     ) -> None:
-        """Learn from a fetched page: its judgement, what led to it, and what it shows.
+        """Learn from a fetched page: its judgement, the links to it, and its own links.
 
-        Pages that led here and were observed are known already; *led_here* names those that were
-        not remembered. With *model* what its examples say of the page counts instead of *relevance*.
+        *led_here* matters only for parents that were not observed. With *model* its examples' opinion
+        of the page counts instead of *relevance*.
         """
         score = relevance if isinstance(relevance, float | int) else relevance.score
         parents = [led_here] if isinstance(led_here, LinkContext) else list(led_here or ())
@@ -76,47 +75,47 @@ class LearnedOrder:
         self._languages[page.url] = language_of_page(page)
         if len(self._languages) > _MAX_LANGUAGES:
             self._languages.popitem(last=False)
-        # Only the better half of the scale teaches words.
+        # Words are learned from the better half of the scale only.
         self._weights.learn(page.url, key_of(page.url), self._memory)
         self._words.learn(terms, max(self._memory.value_of_key(key_of(page.url)) - 0.5, 0.0) * 2)
 
     def renew(
         self,
         page: PageText,
-        links: Sequence[LinkContext],  # noqa: ARG002 - a page keeps those of its first reading
+        links: Sequence[LinkContext],  # noqa: ARG002 - a page keeps its first links
         relevance: float,
         model: TopicModel,
     ) -> None:
-        """Judge a page again that was observed: what it leads to will speak for it as before."""
+        """Update the judgement of an observed page; its links stay."""
         likeness = self.likeness([weighted_terms(page)], model)[0]
         self.revalue({page.url: relevance}, {page.url: likeness})
 
     def revalue(
         self, relevances: Mapping[str, float], likeness: Mapping[str, Likeness] | None = None
     ) -> None:
-        """Take new judgements of observed pages by URL, and what :meth:`likeness` says of them.
+        """Update judgements of observed pages by URL, and their :meth:`likeness`.
 
-        A page whose text is not at hand keeps what was announced when it was read.
+        A page without a new likeness keeps its old one.
         """
         self._memory.revalue(relevances, likeness)
 
     def likeness(self, pages: Sequence[Vector], model: TopicModel) -> list[Likeness]:
-        """Return the opinion and the nearness of the model's examples, of pages by weighted terms."""
+        """Return the examples' opinion of pages, and the pages' nearness to them; by weighted terms."""
         if self._opinion is None or self._opinion[0] != model.version:
             self._opinion = model.version, Opinion.fit(model.evidence, model.fit.setting)
         near = (self._words.nearness(terms, model) for terms in pages)
         return list(zip(self._opinion[1].scores(model.batch(pages)), near, strict=True))
 
     def order(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return what each link promises: any number, higher is better, comparable within a call."""
+        """Return each link's promise: any number, higher is better, comparable within a call."""
         return [self._promise(link, model) for link in links]
 
     def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return the same, in the same order, as the relevance that each page is likely to be judged."""
+        """Return :meth:`order` as the relevance that each page is expected to have."""
         return [self._memory.expected(promise) for promise in self.order(links, model)]
 
     def usual(self, model: TopicModel) -> float:
-        """Return what is expected of a link that nothing speaks for or against."""
+        """Return the expectation for a link without any evidence."""
         return self.expect([LinkContext("")], model)[0]
 
     def _promise(self, link: LinkContext, model: TopicModel) -> float:
@@ -139,7 +138,7 @@ class LearnedOrder:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        """Read the form of :meth:`to_json`; raises TopicModelError."""
         kept, read = of_format(data, "links", _FORMAT), cls()
         read._memory = LinkMemory.from_json(kept.get("memory"))
         read._words = LinkWords.from_json(kept.get("words"))

@@ -1,20 +1,19 @@
-"""What a crawl remembers of who linked to whom and what became of it: bounded, plain numbers.
+"""A crawl's memory of links and the value of their targets: bounded, plain numbers.
 
 ::
 
-    r(u)    = what the topic's examples say of page u and its nearness to them (where neither is
-              told, the topic's judgement), on the scale of this crawl: 0 one of its lower third,
-              1 one of the best tenth
+    r(u)    = the examples' opinion of page u and its nearness to them (if unknown, the topic's
+              judgement), on the scale of this crawl: 0 = lower third, 1 = best tenth
     page u links to targets t;  of these n were fetched, judged r(t)
-    hand(u) = (sum of r(t) + OWN r(u) + PRIOR mean) / (n + OWN + PRIOR)     what its links are worth
+    hand(u) = (sum of r(t) + OWN r(u) + PRIOR mean) / (n + OWN + PRIOR)     the value of its links
     usual(site) = mean r of the site's pages, drawn to the mean of all      (link_places)
     lift(t) = sum over known parents u of (hand(u) - usual(site of u)) / sqrt(parents + 1)
     site(t) = usual(site of t) - mean
     folder(t) = mean r of the pages in the folder of t - usual(site of t)
 
-The sum is damped by its own noise: two good parents say more than one, and a page that all pages of
-a site link to (menus) has parents of every kind, whose words cancel. A page that is off topic
-itself but led to good ones (a hub) hands on what it led to, so a crawl tunnels through it.
+The root damps the sum by its noise: two good parents count more than one, and a page in every page's
+menu has parents of all kinds, which cancel out. A page that is off topic but led to good pages (a hub)
+passes their value on, so that a crawl tunnels through it.
 """
 
 from __future__ import annotations
@@ -30,21 +29,21 @@ from numpy.typing import NDArray
 from classifier.topic.errors import of_format, reading
 from classifier.topic.link_places import PlaceValues, key_of, places_of
 
-# Judged pages that are remembered; when there are more, the older half is forgotten.
+# Beyond this the older half of the pages is forgotten.
 MAX_PAGES: Final = 5_000
 MAX_LINKS_PER_PAGE: Final = 500
-# Of all pages together; when there are more, the older half of the pages is forgotten.
+# Of all pages together; beyond this the older half of the pages is forgotten.
 MAX_LINKS: Final = 200_000
-# What a page's own relevance counts for its links, in links that were followed.
+# Weight of a page's own relevance for its links, in followed links.
 OWN: Final = 3.0
 PRIOR: Final = 1.0
-# Of a page's value, beside its nearness, where both are announced.
+# Of a page's value; the rest is its nearness.
 OPINION_SHARE: Final = 0.35
 _FEW_PAGES: Final = 20
 _LOW_QUANTILE: Final = 0.3
 _HIGH_SHARE: Final = 0.1
 _LEAST_RANGE: Final = 0.05
-# Of the best tenth: where nearly all pages are good, the usual one is none to be left behind.
+# Of the best tenth: where nearly all pages are good, the lower third is not bad.
 _LOW_AT_MOST: Final = 0.2
 _UNSURE_PAGES: Final = 8.0
 # Mean relevance, on a crawl's scale, before any page was judged.
@@ -54,23 +53,23 @@ _FORMAT: Final = 2
 
 
 Likeness = tuple[float, float]
-"""What the examples alone say of a page, 0 to 1, and its cosine to them; not-a-number = not told."""
+"""The examples' opinion of a page, 0 to 1, and its cosine to them; NaN = unknown."""
 NOTHING_KNOWN: Final = (math.nan, math.nan)
 _Page = tuple[int, tuple[int, ...], float, float, float, list[int]]
 """Key, its places, relevance, opinion, nearness, keys of its targets."""
 
 
 class LinkMemory:
-    """Judged pages, their links, and what each page hands on. One for a topic; not thread-safe."""
+    """Judged pages, their links, and the value each passes on. One per topic; not thread-safe."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
-        """Key of a judged page -> its number, in the order they were judged."""
+        """Key of a judged page -> its number, in order of judgement."""
         self._relevance: list[float] = []
         self._opinions: list[float] = []
-        """What the topic's examples say of each judged page; not-a-number = not told."""
+        """The examples' opinion of each judged page; NaN = unknown."""
         self._nearness: list[float] = []
-        """Cosine of each judged page to the examples; not-a-number = not told."""
+        """Cosine of each judged page to the examples; NaN = unknown."""
         self._places: list[tuple[int, ...]] = []
         self._links: list[array[int]] = []
         """Keys of the targets of each judged page."""
@@ -82,7 +81,7 @@ class LinkMemory:
         self._hands: NDArray[np.float64] | None = None
         self._values: PlaceValues | None = None
         self._usual: list[float] = []
-        """What is usual on the site of each judged page."""
+        """The usual value on each judged page's site."""
         self._own: NDArray[np.float64] | None = None
         self._mean = 0.0
         self._judged_mean = 0.0
@@ -103,7 +102,7 @@ class LinkMemory:
     ) -> None:
         """Remember a judged page and its links; *parent* is a page known to link to it.
 
-        A page that was judged before gets its new relevance and what is announced, and keeps its links.
+        A page judged before gets its new relevance and likeness, and keeps its links.
         """
         key = key_of(url)
         if key in self._numbers:
@@ -146,7 +145,7 @@ class LinkMemory:
     def revalue(
         self, relevances: Mapping[str, float], likeness: Mapping[str, Likeness] | None = None
     ) -> None:
-        """Give judged pages another relevance, or what is told of them (not-a-number changes nothing)."""
+        """Update judged pages' relevance and likeness; NaN changes nothing."""
         for url, relevance in relevances.items():
             number = self._numbers.get(key_of(url))
             if number is not None:
@@ -160,10 +159,10 @@ class LinkMemory:
         self._hands = None
 
     def lift(self, url: str, shown_by: str = "", likeness: float | None = None) -> float:
-        """Return what the known parents of *url* promise, 0 = no more than usual.
+        """Return the promise of *url* by its known parents, 0 = usual.
 
-        *shown_by* counts as a parent too; *told* is its relevance, by the topic's judgement and on
-        the scale of those, where it is not remembered here.
+        *shown_by* counts as a parent too; *likeness* is its relevance as the topic judged it, for a
+        page that is not remembered here.
         """
         hands = self.hands()
         parents = self._parents.get(key_of(url), [])
@@ -177,12 +176,12 @@ class LinkMemory:
         return sum(lifts) / math.sqrt(len(lifts) + 1)
 
     def site(self, url: str) -> float:
-        """Return what the pages of the host of *url* are worth, 0 = no more than all pages."""
+        """Return the value of the pages on the host of *url*, 0 = that of all pages."""
         values = self._place_values()
         return values.site(places_of(url)) - self._mean if values else 0.0
 
     def folder(self, url: str) -> float:
-        """Return what the pages in the folder of *url* are worth, 0 = no more than its host's."""
+        """Return the value of the pages in the folder of *url*, 0 = that of its host."""
         values = self._place_values()
         return values.folder(places_of(url)) if values else 0.0
 
@@ -191,7 +190,7 @@ class LinkMemory:
         return self._values
 
     def best_nearness(self, url: str, shown_by: str = "") -> float:
-        """Return the nearness of the known parent that is nearest to the examples, 0 for none."""
+        """Return the nearness of the best known parent to the examples, 0 for none."""
         numbers = set(self._parents.get(key_of(url), ()))
         if shown_by and key_of(shown_by) in self._numbers:
             numbers.add(self._numbers[key_of(shown_by)])
@@ -199,10 +198,10 @@ class LinkMemory:
         return max((value for value in near if not math.isnan(value)), default=0.0)
 
     def expected(self, promise: float) -> float:
-        """Return a promise as the relevance that its page is likely to be judged, 0 to 1.
+        """Return a promise as the expected relevance of its page, 0 to 1.
 
-        No promise at all gives the mean of the pages judged so far, the best ones that of the best
-        tenth; while few were judged, what is usual anywhere counts too.
+        A promise of 0 gives the mean of the judged pages, the highest that of the best tenth; while few
+        pages are judged, general values count too.
         """
         self.hands()
         known = len(self) / (len(self) + _UNSURE_PAGES)
@@ -212,22 +211,21 @@ class LinkMemory:
         return low + (high - low) / (1 + math.exp(-min(max(odds, -30.0), 30.0)))
 
     def value_of_key(self, key: int) -> float:
-        """Return r of a judged page by its key, 0 for one that is not remembered."""
+        """Return r of a judged page by its key; 0 if it is not remembered."""
         self.hands()
         number = self._numbers.get(key)
         return float(self._own[number]) if number is not None and self._own is not None else 0.0
 
     def scaled(self, relevance: float) -> float:
-        """Return a relevance on the scale of this crawl, 0 to 1.
+        """Return a relevance on the scale of this crawl: 0 = lower third so far, 1 = best tenth.
 
-        0 is one of the lower third fetched so far, 1 one of the best tenth: what a crawl can choose between,
-        however strict its topic's threshold is.
+        These are what a crawl can choose between, however strict its topic's threshold is.
         """
         low, high = self._range
         return min(max((relevance - low) / (high - low), 0.0), 1.0)
 
     def hands(self) -> NDArray[np.float64]:
-        """Return what each judged page hands on to its links."""
+        """Return the value that each judged page passes on to its links."""
         if self._hands is None:
             self._hands = self._computed()
         return self._hands
@@ -245,7 +243,7 @@ class LinkMemory:
         opinions, near = np.array(self._opinions), np.array(self._nearness)
         likeness = ~(np.isnan(opinions) | np.isnan(near))
         if likeness.any():
-            # The judgement follows its feedback and would carry the crawl along; the examples stay.
+            # The judgement follows its own feedback and would make the crawl drift; examples do not.
             steady = [
                 _scaled(views[likeness], _range(views[likeness])) for views in (opinions, near)
             ]
@@ -287,7 +285,7 @@ class LinkMemory:
             self._add_links(self._numbers[key], set(targets))
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data; URLs are kept as numbers."""
+        """Return plain data; URLs are stored as hashes."""
         pages = [
             [key, list(places), round(score, 4), _rounded(opinion), _rounded(near), targets]
             for key, places, score, opinion, near, targets in self._pages()
@@ -296,7 +294,7 @@ class LinkMemory:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        """Read the form of :meth:`to_json`; raises TopicModelError."""
         kept, read = of_format(data, "links", _FORMAT), cls()
         with reading("links"):
             pages = [
@@ -328,7 +326,7 @@ def _scaled(raw: NDArray[np.float64], limits: tuple[float, float]) -> NDArray[np
 
 
 def _range(raw: NDArray[np.float64]) -> tuple[float, float]:
-    """Return where the lower third ends and the best tenth begins; a few pages have no tenth."""
+    """Return the bounds of the lower third and the best tenth; of a few pages, the maximum."""
     low = float(np.quantile(raw, _LOW_QUANTILE))
     if len(raw) <= _FEW_PAGES:
         high = float(raw.max())

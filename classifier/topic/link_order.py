@@ -1,17 +1,17 @@
-"""In which order links are followed: four ways behind one interface, for the crawler and the benchmark.
+"""Link orders, four methods behind one interface for the crawler and the benchmark.
 
 ::
 
-    learned    what came of links like it in this crawl               learned_order.py
+    learned    the outcome of similar links in this crawl             learned_order.py
     semantic   paper 002: likeness of link and page, formula 10       similarity_order.py
     bayes      paper 004: naive Bayes on the link's context           bayes_order.py
     pagerank   paper 004's rival: the rank of its target              pagerank.py
 
-    for each page that is fetched:
-        order.observe(page, led_here, links, relevance, model)    renew(...) when it was read before
-        order.expect(links, model)                                what each of its links promises
+    for each fetched page:
+        order.observe(page, led_here, links, relevance, model)    renew(...) if observed before
+        order.expect(links, model)                                the promise of each of its links
 
-The queue is not here. A link that several pages show has one promise for each; the best one counts.
+The queue is elsewhere. A link has one promise per page that shows it; the best one counts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from classifier.topic.values import LinkContext, PageText, Relevance
 
 
 class LinkOrder(Protocol):
-    """What one topic knows of links: orders, never rejects, bears any input. Not thread-safe."""
+    """One topic's link order: never rejects, accepts any input. Not thread-safe."""
 
     name: str
 
@@ -41,24 +41,24 @@ class LinkOrder(Protocol):
         relevance: Relevance | float,
         model: TopicModel,
     ) -> None:
-        """Learn from a page that is fetched for the first time: what led to it, and what it shows.
+        """Learn from a page at its first fetch, before :meth:`expect` is asked about its links.
 
-        *relevance* is the model's judgement. A page is observed before its links are asked about.
+        *led_here* are links to it, *relevance* is the model's judgement.
         """
 
     def renew(
         self, page: PageText, links: Sequence[LinkContext], relevance: float, model: TopicModel
     ) -> None:
-        """Take a page that was observed before as it stands now; nothing teaches twice."""
+        """Update an observed page to its current state, without learning from it twice."""
 
     def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return what each link promises, 0 to 1, comparable within a call."""
+        """Return each link's promise, 0 to 1, comparable within a call."""
 
     def usual(self, model: TopicModel) -> float:
-        """Return what is expected of a link that nothing speaks for or against; above 0."""
+        """Return the promise of a link without any evidence; above 0."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data, of a few megabytes at most."""
+        """Return plain data, a few megabytes at most."""
 
 
 _ORDERS: Final[Mapping[str, tuple[Callable[[], LinkOrder], Callable[[object], LinkOrder]]]] = {
@@ -67,25 +67,25 @@ _ORDERS: Final[Mapping[str, tuple[Callable[[], LinkOrder], Callable[[object], Li
     "bayes": (BayesOrder, BayesOrder.from_json),
     "pagerank": (PageRankOrder, PageRankOrder.from_json),
 }
-# The first is what a topic gets where nothing is chosen.
+# The first is the default.
 LINK_ORDERS: Final = tuple(_ORDERS)
 
 
 def new_order(name: str) -> LinkOrder:
-    """Return an order that has seen nothing; raises KeyError for an unknown name."""
+    """Return an untrained order; raises KeyError for an unknown name."""
     return _ORDERS[name][0]()
 
 
 def to_kept(order: LinkOrder) -> dict[str, Any]:
-    """Return an order as plain data that says which it is."""
+    """Return an order as plain data with its name."""
     return {"order": order.name, "learned": order.to_json()}
 
 
 def from_kept(data: object, name: str) -> LinkOrder:
-    """Read what :func:`to_kept` gave; an order of another name than *name* begins again.
+    """Read the form of :func:`to_kept`; a new order if it is not one of *name*.
 
-    Raises TopicModelError when it is damaged, foreign or too new: a new order may take its place.
+    Raises TopicModelError if it is damaged, foreign or too new; callers may then start a new one.
     """
     if not isinstance(data, Mapping):
-        raise TopicModelError("links", str(data)[:80], "are no order of links")
+        raise TopicModelError("links", str(data)[:80], "are not a link order")
     return _ORDERS[name][1](data.get("learned")) if data.get("order") == name else new_order(name)

@@ -1,11 +1,11 @@
-"""Where a page lies: what is kept in one folder of a site is often of one topic.
+"""The value of hosts and folders: pages in one folder are often of one topic.
 
 ::
 
     https://host/2019/02/13/java/json.html   ->   host > host/java
     value(place) = (sum of r of the judged pages there + PRIOR value(place above)) / (their number + PRIOR)
 
-Folders that only count (dates, page numbers) tell nothing and are left out.
+Folders that are only numbers (dates, pages) say nothing and are left out.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-# Folders of a path that are looked at.
+# Folders of a path that count.
 MAX_DEPTH: Final = 4
-# What a place's surroundings count for, in its pages.
+# Weight of the place above, in pages.
 PRIOR: Final = 3.0
 _COUNTING: Final = re.compile(r"[\d._-]*")
 
 
 @lru_cache(maxsize=20_000)
 def key_of(text: str) -> int:
-    """Return a number for a URL or a place: 52 bits, so that any JSON reader keeps it whole."""
+    """Return a hash of a URL or a place: 52 bits, which every JSON reader keeps exact."""
     digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 12
 
 
 @lru_cache(maxsize=20_000)
 def places_of(url: str) -> tuple[int, ...]:
-    """Return the keys of the places that a page lies in, its host first; () for no URL."""
+    """Return the keys of a page's places, its host first; () for an invalid URL."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -53,12 +53,12 @@ def places_of(url: str) -> tuple[int, ...]:
 
 
 class PlaceValues:
-    """What the places of judged pages are worth; made again when a value changed."""
+    """The values of judged pages' places; built again whenever a page's value changes."""
 
     def __init__(
         self, places: Sequence[tuple[int, ...]], values: NDArray[np.float64], mean: float
     ) -> None:
-        """Take each page's places and value; *mean* is what lies above all hosts."""
+        """Take each page's places and value; *mean* is the prior of all hosts."""
         self._mean = mean
         self._values: dict[int, float] = {}
         for depth in range(MAX_DEPTH + 1):
@@ -79,11 +79,11 @@ class PlaceValues:
             )
 
     def site(self, places: tuple[int, ...]) -> float:
-        """Return the value of a page's host; of an unknown one the mean."""
+        """Return the value of a page's host; the mean if unknown."""
         return self._values.get(places[0], self._mean) if places else self._mean
 
     def folder(self, places: tuple[int, ...]) -> float:
-        """Return the value of the innermost known folder, against its host's."""
+        """Return the innermost known folder's value minus its host's."""
         for place in reversed(places[1:]):
             if place in self._values:
                 return self._values[place] - self.site(places)

@@ -1,14 +1,14 @@
-"""How much each sign of a link is worth, learned while crawling: ridge regression on what was fetched.
+"""Weights of a link's features, learned while crawling: ridge regression on the fetched pages.
 
 ::
 
     expected r = weights * (lift of the parents, nearness of the best parent, cosine of the anchor,
                             cosine of the URL's words, worth of the site, worth of the folder)
-    page fetched  ->  its signs at the moment it was chosen, and the value r it turned out to have
+    page fetched  ->  its features when it was chosen, and the value r it turned out to have
     every few pages: weights = ridge, drawn to WEIGHTS by PRIOR_PAGES, none below 0
 
-On one graph the parents' lift says most and on another the anchor; no fixed weights suit both
-(encyclopedia pages link to what they speak of, a blog's pages to the neighbours by date).
+No fixed weights suit all graphs: on one the parents' lift says most, on another the anchor
+(encyclopedia pages link to related subjects, a blog's pages to their neighbours by date).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from classifier.topic.link_memory import LinkMemory
 Features = tuple[float, ...]
 """As many as :data:`SPREADS`, in their order."""
 
-# Usual deviations of the signs, measured on two graphs: they make the weights comparable.
+# Usual deviations of the features, measured on two graphs: they make the weights comparable.
 SPREADS: Final = (0.3, 0.1, 0.15, 0.15, 0.15, 0.15)
-# What a deviation of each sign is worth before anything was learned.
+# Prior weights, per deviation.
 WEIGHTS: Final = (0.3, 0.1, 0.15, 0.1, 0.05, 0.2)
-# What ``WEIGHTS`` count for, in pages.
+# Weight of the prior, in pages.
 PRIOR_PAGES: Final = 30.0
-# Fetched pages that are learned from, the last ones.
+# The last fetched pages.
 MAX_TRAINING_EXAMPLES: Final = 600
 _PRIOR_SHRINK: Final = 0.5
 _FIRST_FIT: Final = 20
@@ -40,18 +40,18 @@ _FORMAT: Final = 2
 
 
 class LinkWeights:
-    """One for a topic; not thread-safe."""
+    """One per topic; not thread-safe."""
 
     def __init__(self) -> None:
         self._weights = [weight / spread for weight, spread in zip(WEIGHTS, SPREADS, strict=True)]
         self._promised: OrderedDict[str, Features] = OrderedDict()
-        """Signs of links that were asked for, as they stood last."""
+        """Latest features of links that may be fetched."""
         self._training_examples: deque[tuple[Features, int]] = deque(maxlen=MAX_TRAINING_EXAMPLES)
-        """Signs of a page that was fetched, and its key."""
+        """Features and key of each fetched page."""
         self._pages = 0
 
     def promise(self, url: str, features: Features) -> float:
-        """Return what the signs of a link are worth; they are remembered until its page is fetched."""
+        """Return a link's weighted features, and remember them until its page is fetched."""
         self._promised[url] = features
         if len(self._promised) > _MAX_PROMISED:
             self._promised.popitem(last=False)
@@ -60,7 +60,7 @@ class LinkWeights:
         )
 
     def learn(self, url: str, key: int, memory: LinkMemory) -> None:
-        """Take in that the page of a link was fetched and judged."""
+        """Learn from a link whose page was fetched and judged."""
         features = self._promised.pop(url, None)
         self._pages += 1
         if features is not None:
@@ -75,8 +75,8 @@ class LinkWeights:
         features -= features.mean(axis=0)
         values -= values.mean()
         normal = features.T @ features + PRIOR_PAGES * np.eye(len(SPREADS))
-        # What is chosen is chosen for its signs, so they seem to matter less than they do: the
-        # prior's pull is towards half of itself, which keeps the proportions right.
+        # Pages were chosen by these features, so they seem to matter less than they do: the prior
+        # pulls towards half of itself, which keeps the proportions right.
         pull = features.T @ values + PRIOR_PAGES * _PRIOR_SHRINK * np.array(WEIGHTS)
         fitted = np.maximum(np.linalg.solve(normal, pull), 0.0) / spreads
         self._weights = [float(weight) for weight in fitted]
@@ -91,7 +91,7 @@ class LinkWeights:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        """Read the form of :meth:`to_json`; raises TopicModelError."""
         kept, read = of_format(data, "link weights", _FORMAT), cls()
         with reading("link weights"):
             weights = [float(weight) for weight in kept["weights"]]
@@ -100,6 +100,6 @@ class LinkWeights:
         if {len(weights), *(len(features) for features, _ in read._training_examples)} != {
             len(SPREADS)
         }:
-            raise TopicModelError("link weights", str(len(weights)), "have another number of signs")
+            raise TopicModelError("link weights", str(len(weights)), "do not fit the features")
         read._weights = weights
         return read

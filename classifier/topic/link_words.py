@@ -1,12 +1,12 @@
-"""What a link's words say: the cosine of its anchor, or its URL's words, to a topic that grows.
+"""The cosine of a link's anchor, or its URL's words, to a topic's growing centre.
 
 ::
 
     the model's examples and key words ─┐
     pages judged, by their relevance ───┴─> centre ── cosine ── anchor's terms
 
-The centre's own part keeps at least a quarter of the weight, so that a run of wrong pages cannot
-carry the topic away. Pages that a user rejected move it away from their words, whatever they taught before.
+The user's evidence keeps at least a quarter of the weight, so that a run of wrong pages cannot make the
+topic drift. Rejected pages move the centre away from their words.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from classifier.topic.model import TopicModel
 from classifier.topic.segmentation import tokens
 from classifier.topic.vectors import Vector, dot, mean, norm, truncated, unit
 
-# Of what was learned; the heaviest stay.
+# Of the learned vector; the heaviest stay.
 MAX_TERMS: Final = 2_000
 CENTRE_TERMS: Final = 400
 PAGE_TERMS: Final = 150
 MAX_LEARNED_SHARE: Final = 0.75
-# What the mean of the rejected pages weighs against the centre, as in the fused method (Rocchio).
+# Weight of the rejected pages' mean against the centre (Rocchio).
 REJECTED_SHARE: Final = 0.5
 _MAX_ANCHORS: Final = 20_000
 _FORMAT: Final = 1
 
 
 class LinkWords:
-    """One for a topic; not thread-safe."""
+    """One per topic; not thread-safe."""
 
     def __init__(self) -> None:
         self.pages = 0.0
-        """Judged pages that were learned from, by their relevance."""
+        """Sum of the relevance of the pages learned from."""
         self._learned: Vector = {}
         self._centre: Vector = {}
         self._own: Vector = {}
@@ -49,7 +49,7 @@ class LinkWords:
         self._anchors: OrderedDict[tuple[str, str], Vector] = OrderedDict()
 
     def learn(self, terms: Mapping[str, float], relevance: float) -> None:
-        """Let a judged page move the centre; *relevance* is 0 to 1, and 0 moves nothing."""
+        """Let a judged page move the centre by its *relevance*, 0 to 1."""
         if relevance <= 0:
             return
         for term, weight in unit(truncated(terms, PAGE_TERMS)).items():
@@ -59,7 +59,7 @@ class LinkWords:
             self._learned = truncated(self._learned, MAX_TERMS)
 
     def cosine(self, anchor: str, language: str | None, model: TopicModel) -> float:
-        """Return how much an anchor, or the words of a URL, speaks of the topic, 0 to 1."""
+        """Return the cosine of an anchor, or a URL's words, to the topic, 0 to 1."""
         centre = self._centre_for(model)
         key = anchor, language or language_of(anchor)
         found = self._cosines.get(key)
@@ -73,13 +73,13 @@ class LinkWords:
         return found
 
     def nearness(self, terms: Mapping[str, float], model: TopicModel) -> float:
-        """Return the cosine of a page to what the user gave, which never moves; 0 to 1."""
+        """Return a page's cosine to the user's evidence alone, 0 to 1."""
         if model.version != self._own_of:
             self._own, self._own_of = _own_centre(model), model.version
         return min(dot(unit(model.background.vector(terms)), self._own), 1.0)
 
     def _centre_for(self, model: TopicModel) -> Vector:
-        """Return the unit centre; made again when the model is new or the pages have doubled."""
+        """Return the unit centre; rebuilt if the model changed or the pages doubled."""
         state = model.version, int(self.pages).bit_length()
         if state != self._centre_of:
             own = _own_centre(model)
@@ -111,7 +111,7 @@ class LinkWords:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        """Read the form of :meth:`to_json`; raises TopicModelError."""
         kept, read = of_format(data, "link words", _FORMAT), cls()
         with reading("link words"):
             read.pages = float(kept["pages"])
@@ -132,7 +132,7 @@ def _away_from_rejected(centre: Vector, model: TopicModel) -> Vector:
 
 
 def _own_centre(model: TopicModel) -> Vector:
-    """Return the mean of the examples' unit vectors and of the key words, as far as there are any."""
+    """Return the mean of the examples' unit vectors and the key words'."""
     background = model.background
     pages = [unit(background.vector(terms)) for terms in model.evidence.positives]
     words = [

@@ -1,4 +1,4 @@
-"""Every method that judges pages, behind one function: ``fit_method(name, ...)``.
+"""All methods that judge pages, behind ``fit_method(name, ...)``.
 
 ::
 
@@ -57,7 +57,7 @@ METHODS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a method may lean on beside the evidence."""
+    """What a method may use besides the evidence."""
 
     background: Background
     sample: PageBatch
@@ -76,12 +76,12 @@ def views_of(methods: Sequence[Fitted], batch: PageBatch) -> Scores:
 
 
 def positives_of(evidence: Evidence) -> list[Terms]:
-    """Return the pages to learn from: examples and relevant ones, else the key words as one page."""
+    """Return examples and relevant pages, or else the key words as one page."""
     return list(evidence.positives) or [keyword_page(evidence)]
 
 
 def keyword_page(evidence: Evidence) -> dict[str, float]:
-    """Return the key words as if they were a page that holds each of their terms once."""
+    """Return the key words as a page that holds each of their terms once."""
     phrases = Keywords(evidence.keywords).phrases
     return {term: 1.0 for terms in phrases.values() for term in terms}
 
@@ -118,7 +118,7 @@ class _BySimilarity:
 
 @dataclass(frozen=True, slots=True)
 class _ByNearest:
-    """Cosine to the nearest example among the concepts: a topic need not be one heap."""
+    """Cosine to the nearest example among the concepts: a topic need not be one cluster."""
 
     places: NDArray[np.float64]
     notes: tuple[str, ...] = ()
@@ -169,7 +169,7 @@ def _fit_semantic(evidence: Evidence, setting: Setting) -> Fitted:
     return _BySimilarity(SemanticSimilarity(topic, setting.tree), setting.background)
 
 
-# Terms that stand for key words where none are given.
+# Terms that stand in for missing key words.
 KEYWORDS_OF_EXAMPLES: Final = 10
 
 _FITTERS: Final[dict[str, Callable[[Evidence, Setting], Fitted]]] = {
@@ -183,6 +183,6 @@ _FITTERS: Final[dict[str, Callable[[Evidence, Setting], Fitted]]] = {
     "bm25": _ranked(lambda setting: Bm25Ranker(setting.background)),
     "tfidf_centroid": _ranked(lambda setting: CentroidRanker(setting.background)),
     "one_class_svm": _ranked(lambda setting: OneClassSvmRanker(setting.background)),
-    "nearest": _fit_nearest,  # a view of the fusion: needs concepts, and is none of METHODS
+    "nearest": _fit_nearest,  # a view of the fusion, not one of METHODS: needs concepts
     "logistic": _ranked(lambda setting: LogisticRanker(setting.background)),
 }

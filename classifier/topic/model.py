@@ -1,4 +1,4 @@
-"""One topic's model: learned from a few pages or key words, it judges pages, is corrected, and explains.
+"""One topic's model: learns from a few pages or key words, judges pages and explains itself.
 
 ::
 
@@ -7,9 +7,9 @@
                                                                -> adapted(page) -> another TopicModel
                                                                -> explain(page)
 
-A model never changes. It is stored as JSON: the evidence, the fitted centre and the threshold; what
-was not stored is fitted again from the evidence when it is read. Its version is a hash of all that
-its judgements depend on but the background's document frequencies, which move slowly.
+A model is immutable. Its JSON has the evidence, the fitted centre and the threshold; the rest is fitted
+again from the evidence on loading. Its version is a hash of everything its judgements depend on except
+the background's document frequencies, which change slowly.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from classifier.topic.vectors import Vector
 KIND: Final = "hubwatch topic"
 # Raised when older code could misread a topic.
 FORMAT: Final = 1
-# Of the JSON of a topic; one of 20 examples and 200 background pages has about a megabyte.
+# Of a topic's JSON; 20 examples and 200 negatives take about a megabyte.
 MAX_BYTES: Final = 20_000_000
-# Terms that a judgement names.
+# Of a judgement.
 TOP_TERMS: Final = 10
 
 
@@ -54,9 +54,9 @@ class TopicModel:
     tree: SemanticTree | None
     fit: Fit
     version: str
-    """Changes whenever the topic learned something."""
+    """Changes whenever the topic learns something."""
     warnings: tuple[str, ...] = field(default=())
-    """What the user should know: examples that disagree, a key word that never occurs, ..."""
+    """For the user: examples that disagree, a key word that never occurs, ..."""
 
     @classmethod
     def learn(  # noqa: PLR0913 - each is a kind of evidence, named where it is given
@@ -72,11 +72,11 @@ class TopicModel:
         method: str = "fused",
         tree: SemanticTree | None = None,
     ) -> Self:
-        """Learn a topic from 1 to 50 example pages, from key words, or both.
+        """Learn a topic from 1 to 50 example pages, key words, or both.
 
-        *negatives* are pages of no topic in particular; without them some of the background's sample
-        serve. *relevant* and *irrelevant* are pages that a user corrected, *judged* those that the topic
-        found relevant itself, the oldest first. Raises TopicError when there is nothing to learn from.
+        *negatives* are pages of no particular topic, by default some of the background's sample.
+        *relevant* and *irrelevant* are a user's corrections, *judged* pages that the topic itself found
+        relevant, oldest first. Raises TopicError if there is nothing to learn from.
         """
         if method not in METHODS:
             raise TopicError("method", method, f"is unknown; choose one of {', '.join(METHODS)}")
@@ -102,15 +102,15 @@ class TopicModel:
         return cls(method, evidence, background, tree, fit, version, warnings)
 
     def judge(self, page: PageText) -> Relevance:
-        """Judge one page. A page without any word is irrelevant with score 0."""
+        """Judge one page; without words it is irrelevant with score 0."""
         return self.judge_many([page])[0]
 
     def judge_many(self, pages: Sequence[PageText]) -> list[Relevance]:
-        """Judge pages, in order; quicker for many than one by one."""
+        """Judge pages, in order; faster than one by one."""
         return self.judge_terms([weighted_terms(page) for page in pages])
 
     def judge_terms(self, pages: Sequence[Vector]) -> list[Relevance]:
-        """Judge pages by their weighted terms, where these are at hand."""
+        """Judge pages by their weighted terms."""
         scores = self.fit.scores(self.batch(pages))
         return [
             Relevance(
@@ -124,13 +124,13 @@ class TopicModel:
         ]
 
     def batch(self, pages: Sequence[Vector]) -> PageBatch:
-        """Make pages ready for a scorer of this topic (``fit``, an opinion), by their weighted terms."""
+        """Prepare pages, by their weighted terms, for this topic's scorers (``fit``, an opinion)."""
         return PageBatch(pages, self.background, self.fit.setting.sample)
 
     def adapted(self, page: PageText, relevance: Relevance) -> TopicModel:
-        """Return the model that a page makes of this one which it has just judged (paper 000).
+        """Return the model after a page that it judged *relevance* (paper 000).
 
-        Only relevant pages count, each once, and only methods that adapt; else it is this model.
+        Unchanged unless the page is relevant, new, and the method adapts.
         """
         if relevance.verdict is not Verdict.RELEVANT:
             return self
@@ -142,11 +142,11 @@ class TopicModel:
         return replace(self, evidence=evidence, fit=fit, version=version)
 
     def explain(self, page: PageText) -> TopicExplanation:
-        """Say what spoke for and against a page, by every method, and what it lacked to pass."""
+        """Explain the judgement of a page, by every method; slow."""
         return explain_page(page, self.method, self.version, self.evidence, self.fit)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data with a checksum; needs :meth:`from_json`'s *background* to be of use."""
+        """Return plain data with a checksum, without the background."""
         state = _state(self.method, self.evidence, self.fit)
         return {**state, "version": self.version, "sha256": _digest(state)}
 
@@ -154,9 +154,9 @@ class TopicModel:
     def from_json(
         cls, data: object, *, background: Background, tree: SemanticTree | None = None
     ) -> Self:
-        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that.
+        """Read the form of :meth:`to_json`; raises TopicModelError.
 
-        When the background learned other concepts since, the topic is learned again from its evidence.
+        If the background has learned other concepts since, the topic is learned again from its evidence.
         """
         state = _checked(data)
         with reading("topic"):
@@ -194,9 +194,9 @@ def _digest(state: dict[str, Any]) -> str:
 
 
 def _checked(data: object) -> dict[str, Any]:
-    """Return the state when kind, format and checksum are right; else raise TopicModelError."""
+    """Return the state if kind, format and checksum are right; else raise TopicModelError."""
     if not isinstance(data, dict) or data.get("kind") != KIND:
-        raise TopicModelError("topic", str(data)[:80], "is no topic of hubwatch")
+        raise TopicModelError("topic", str(data)[:80], "is not a Hubwatch topic")
     number = data.get("format")
     if not isinstance(number, int) or not 0 < number <= FORMAT:
         raise TopicModelError(
@@ -206,7 +206,7 @@ def _checked(data: object) -> dict[str, Any]:
     try:
         digest = _digest(state)
     except (TypeError, ValueError, RecursionError) as error:
-        raise TopicModelError("topic", str(error)[:80], "is no plain data") from error
+        raise TopicModelError("topic", str(error)[:80], "is not plain data") from error
     if digest != data.get("sha256"):
         raise TopicModelError("topic", str(data.get("version"))[:80], "is damaged: wrong checksum")
     return data
@@ -224,7 +224,7 @@ def _warnings(evidence: Evidence, setting: Setting) -> list[str]:
 
 
 def _unseen_keywords(evidence: Evidence, background: Background) -> list[str]:
-    """Name key words that neither an example nor a page fetched so far holds."""
+    """Return a warning for each key word on no example and no fetched page."""
     if not evidence.positives and background.pages < _ENOUGH_PAGES:
         return []
     return [

@@ -1,4 +1,4 @@
-"""What the examples alone say of a page: steady while a topic's judgement follows its feedback.
+"""The examples' opinion of a page, which does not drift with a topic's feedback.
 
 ::
 
@@ -7,10 +7,10 @@
              ── nearest example         ─┘
     negatives: the half of the sample that is least like the examples (reliable negatives)
 
-A crawl decides by it what a page's links are worth. The fused judgement moves its centre to what was
-fetched, and a crawl fetches what it judged well before: on link graphs that circle led away from
-narrow topics (``scripts/bench_harvest.py``). Of the fetched pages many are relevant, so only the far
-half of them serve as negatives, as usual where none are labelled (Liu et al. 2003, Rocchio step).
+A crawl values a page's links by it. The fused judgement moves its centre towards the fetched pages, and
+a crawl fetches what it judged well: on link graphs this loop led away from narrow topics
+(``scripts/bench_harvest.py``). Many fetched pages are relevant, so only the half least like the examples
+serves as negatives, as is usual without labels (Liu et al. 2003, Rocchio step).
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from classifier.topic.methods import Setting, fit_method, views_of
 from classifier.topic.rankers import Fitted
 from classifier.topic.vectors import truncated
 
-# With fewer, there is no logistic regression.
+# With fewer there is no logistic regression.
 MIN_NEGATIVES: Final = 15
 MAX_NEGATIVES: Final = 200
-# Of the sample, its far end.
+# Of the sample, the pages least like the examples.
 NEGATIVE_SHARE: Final = 0.5
 _WEIGHTS: Final = {"tfidf_centroid": 0.5, "logistic": 1.0, "nearest": 1.0}
-# Deviations above the sample's mean at which an opinion is 0.5.
+# Standard deviations above the sample's mean at which an opinion is 0.5.
 _MIDDLE: Final = 1.2
 _NEGATIVE_TERMS: Final = 100
-# With fewer in the sample its spread says nothing; the sum of the weights stands in.
+# A smaller sample's spread says nothing; the sum of the weights stands in.
 _FEW_PAGES: Final = 30
 
 
@@ -49,9 +49,9 @@ class Opinion:
     views: tuple[Fitted, ...]
     weights: tuple[float, ...]
     scale: Scale
-    """Of the views on the sample."""
+    """The views on the sample."""
     spread: Scale
-    """Of their weighted sum."""
+    """The views' weighted sum on the sample."""
 
     @classmethod
     def fit(cls, evidence: Evidence, setting: Setting) -> Self:
@@ -73,7 +73,7 @@ class Opinion:
         return cls(views, weights, scale, spread)
 
     def scores(self, batch: PageBatch) -> list[float]:
-        """Return an opinion of each page, 0 to 1."""
+        """Return the opinion of each page, 0 to 1."""
         total = np_array(self.weights) @ self.scale.standardised(views_of(self.views, batch))
         steps = self.spread.standardised(total[None, :])[0].clip(-30.0, 30.0) - _MIDDLE
         return [1.0 / (1.0 + math.exp(-step)) for step in steps.tolist()]

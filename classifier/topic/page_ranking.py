@@ -1,4 +1,4 @@
-"""Ranking what a search for sites read: the rankers of paper 001, ours, and how they are combined.
+"""Ranking the pages that discovery read: paper 001's rankers, ours, and their combinations.
 
 ::
 
@@ -6,13 +6,12 @@
       paper 001   nb · lr · one_class · cosine · jaccard (its features) · pagerank -> combined_f (8)
       ours        centroid · logistic (tf-idf), with cosine and lr                  -> fusion (ranks)
 
-There is no training set. Positives are the seeds; negatives, where a ranker needs them, are pages that
-were read anyway and are least like the seeds (the paper draws them from the web at large, which a crawl
-does not have at hand). Key words, the paper's features, are the weightiest terms of the seeds.
+There is no training set. Positives are the seeds; negatives are the pages read that are least like them
+(the paper draws them from the web at large). Key words, the paper's features, are the seeds' heaviest
+terms.
 
-Rankings are made one by the combined function of paper 001, formula (8), and by reciprocal ranks. Both
-know of scores only their order. Equal scores share the mean of the positions they fill, so that the order
-in which pages happened to come decides nothing.
+Rankings are combined by paper 001's formula (8), and by reciprocal ranks; both use only the order of
+scores. Equal scores share the mean of their positions, so that the order of arrival decides nothing.
 """
 
 from __future__ import annotations
@@ -36,16 +35,14 @@ Floats = NDArray[np.float64]
 ALPHA = 0.2
 # Cormack, Clarke and Büttcher, SIGIR 2009: damps the first few places.
 RECIPROCAL_OFFSET = 60.0
-
-
-# What formula (8) takes the mean position of.
+# The rankers of formula (8)'s mean position.
 PAPER: Final = ("nb", "lr", "one_class", "cosine", "jaccard")
-# What the fusion joins: two views of the terms, each with and without negatives.
+# The fusion's: two views of the terms, each with and without negatives.
 OURS: Final = ("centroid", "logistic", "cosine", "lr")
 COMBINED: Final = ("combined_f", "fusion")
 NAMES: Final = (*PAPER, "pagerank", "centroid", "logistic", *COMBINED)
 KEYWORDS: Final = 200
-# Of the pages read, the least similar: where negatives come from.
+# Negatives come from this share of the pages, the least similar.
 NEGATIVE_SHARE: Final = 0.5
 MAX_NEGATIVES: Final = 200
 MIN_NEGATIVES: Final = 5
@@ -54,7 +51,7 @@ WIDTH: Final = 2**16
 
 
 def positions(scores: Sequence[float] | Floats) -> Floats:
-    """Return the position of each score, 1 = the highest; equals share the mean, NaN ranks last."""
+    """Return the position of each score, 1 = highest; ties share the mean, NaN ranks last."""
     given = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf, posinf=np.inf)
     distinct, inverse, counts = np.unique(-given, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
@@ -70,8 +67,8 @@ def combined_function(
 ) -> Floats:
     """Return formula (8) for each page, smaller is better: (1 - alpha) mean position + alpha PageRank's.
 
-    *rankings* hold one score for each page, higher is better. Without *pagerank* (a crawl too young for
-    one) only the mean counts. ValueError when they do not match, or alpha is no share.
+    *rankings* hold one score per page, higher is better. Without *pagerank* only the mean counts.
+    ValueError if they do not match, or alpha is not from 0 to 1.
     """
     if not rankings or len({len(one) for one in rankings}) != 1:
         raise ValueError("give one or more rankings, each with a score for every page")
@@ -92,9 +89,9 @@ def reciprocal_rank(
 
 
 class PageRanking:
-    """Pages of one topic as they are read; ranks all of them again when asked.
+    """Pages of one topic as they are read; every call ranks all of them again.
 
-    *rejected* are texts that the user turned down: negatives that count before any other.
+    *rejected* are texts that the user rejected: negatives that come before any other.
     """
 
     def __init__(
@@ -123,7 +120,7 @@ class PageRanking:
         return len(self._pages)
 
     def add(self, url: str, terms: Terms, targets: Sequence[str] = ()) -> None:
-        """Take in a page that was read, with what it links to; a second time changes only its links."""
+        """Add a page and its links; adding it again changes only its links."""
         self._targets[url] = tuple(targets)
         if url in self._pages:
             return
@@ -136,11 +133,11 @@ class PageRanking:
 
     @property
     def urls(self) -> list[str]:
-        """The pages in the order in which they were added; scores are in this order."""
+        """The pages in the order they were added, which is that of scores."""
         return list(self._pages)
 
     def scores(self, names: Sequence[str] = NAMES) -> dict[str, Floats]:
-        """Return the scores of each ranker, higher is better; also for the combined ones."""
+        """Return the scores of each ranker, higher is better."""
         single = {name for name in names if name not in COMBINED}
         if "combined_f" in names:
             single |= {*PAPER, "pagerank"}
@@ -158,7 +155,7 @@ class PageRanking:
         return {name: found[name] for name in names}
 
     def ranked(self, name: str = "fusion") -> list[str]:
-        """Return the pages, best first; equals in the order in which they were added."""
+        """Return the pages, best first; ties in the order they were added."""
         order = np.argsort(-self.scores([name])[name], kind="stable")
         urls = self.urls
         return [urls[place] for place in order]
@@ -187,7 +184,7 @@ class PageRanking:
         return _logistic(training, labels, vstack(self._rows), strength=10.0)
 
     def _negative_places(self) -> list[int]:
-        """Return the places of pages that are least like the seeds, evenly over the lower half."""
+        """Return places of pages from the half least like the seeds, evenly spaced."""
         scores = np.asarray(self._static["centroid"])
         order = np.argsort(scores, kind="stable")[: int(NEGATIVE_SHARE * len(scores))]
         step = max(len(order) // MAX_NEGATIVES, 1)
@@ -210,7 +207,7 @@ class PageRanking:
         if "one_class" in names:
             found["one_class"] = _one_class(_both(seeds), _both(counts))
         if len(negatives) < MIN_NEGATIVES:
-            # A crawl so young has nothing to tell the topic from: what needs negatives stays out.
+            # Too early: rankers that need negatives stay out.
             level = np.zeros(len(pages))
             return found | {name: level for name in ("lr", "nb") if name in names}
         others = self._counts(negatives)
@@ -233,7 +230,7 @@ class PageRanking:
     def _bayes(
         self, seeds: NDArray[np.float64], others: NDArray[np.float64], counts: NDArray[np.float64]
     ) -> Floats:
-        """Naive Bayes on address lengths and key-word counts."""
+        """Naive Bayes on URL lengths and key-word counts."""
         from sklearn.naive_bayes import GaussianNB  # noqa: PLC0415 - heavy
 
         urls = list(self._pages)
@@ -247,7 +244,7 @@ class PageRanking:
         return np.asarray(chances[:, 1] - chances[:, 0])
 
     def _ranks(self) -> Floats:
-        """PageRank on the links between all addresses that were seen."""
+        """PageRank on the links between all known URLs."""
         numbers: dict[str, int] = {url: number for number, url in enumerate(self._pages)}
         sources, targets = [], []
         for url, links in self._targets.items():
@@ -259,7 +256,7 @@ class PageRanking:
 
 
 def _overlap(page: set[str], examples: Sequence[Terms]) -> float:
-    """Return the mean share of a page's terms and an example's that both hold (paper 001)."""
+    """Return the mean Jaccard index of a page's terms and each example's (paper 001)."""
     shares = [len(page & one.keys()) / (len(page | one.keys()) or 1) for one in examples]
     return sum(shares) / max(len(shares), 1)
 
@@ -289,7 +286,7 @@ def _one_class(seeds: NDArray[np.float64], pages: NDArray[np.float64]) -> Floats
 
 
 def _row(vector: Mapping[str, float]) -> Any:  # noqa: ANN401 - scipy has no types
-    """Return a tf-idf vector as a sparse row of fixed width: terms that share a column are few."""
+    """Return a tf-idf vector as a hashed sparse row; few terms share a column."""
     return _hasher().transform([vector])
 
 
@@ -303,7 +300,7 @@ def _hasher() -> Any:  # noqa: ANN401 - scikit-learn has no types
 def _logistic(
     rows: Any,  # noqa: ANN401 - an array or a sparse matrix
     labels: NDArray[np.int64],
-    pages: Any,  # noqa: ANN401 - likewise
+    pages: Any,  # noqa: ANN401 - an array or a sparse matrix
     *,
     strength: float = 1.0,
 ) -> Floats:
@@ -311,7 +308,7 @@ def _logistic(
 
     if not rows.shape[1]:
         return np.zeros(len(pages))
-    # The dual takes milliseconds where rows are few and columns many.
+    # The dual takes milliseconds for few rows and many columns.
     machine: Any = LogisticRegression(
         C=strength,
         class_weight="balanced",

@@ -1,9 +1,8 @@
-"""PageRank of the graph that was crawled so far: papers 001 (as a ranking) and 004 (as a rival crawler).
+"""PageRank of the graph crawled so far: a ranking in paper 001, a rival crawler in paper 004.
 
-Power iteration over a sparse matrix. Pages without links, fetched or not, hand their rank to all
-pages alike, so the ranks always sum to 1: one page has 1, pages without any link share equally.
-
-:class:`PageRankOrder` reads no word: paper 004's rival. A link is worth its target's PageRank.
+Power iteration over a sparse matrix. Pages without links, fetched or not, spread their rank over all
+pages, so the ranks sum to 1. :class:`PageRankOrder`, paper 004's rival, orders links by their target's
+rank and ignores text.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ from classifier.topic.model import TopicModel
 from classifier.topic.values import LinkContext, PageText, Relevance
 
 DAMPING: Final = 0.85
-# Change of all ranks together at which the iteration ends.
+# The iteration ends when the ranks' total change is below this.
 TOLERANCE: Final = 1e-9
 MAX_ITERATIONS: Final = 200
-# Of all pages together; when there are more, the older half of the pages is forgotten.
+# Of all pages together; beyond this the older half of the pages is forgotten.
 MAX_LINKS: Final = 200_000
 MAX_LINKS_PER_PAGE: Final = 2_000
 _FORMAT: Final = 1
-# Pages after which the ranks are computed again, while the crawl is young.
+# Pages between rankings, while the crawl is young; before as many, every page.
 FIRST_RANKINGS: Final = 25
-# Later, whenever the crawl has grown by this share.
+# Later, the growth of the crawl between rankings.
 GROWTH: Final = 0.05
 _LEAST_USUAL: Final = 0.001
 
@@ -45,7 +44,7 @@ def pagerank(
 ) -> NDArray[np.float64]:
     """Return the rank of each of ``count`` nodes, summing to 1; a link given twice counts twice.
 
-    ValueError when damping is not from 0 to below 1 (1 may never settle), or a link leaves the nodes.
+    ValueError if damping is not in [0, 1) (1 may never converge), or a link leaves the nodes.
     """
     if not 0.0 <= damping < 1.0:
         raise ValueError(f"damping is {damping}, must be from 0 to below 1")
@@ -67,7 +66,7 @@ def pagerank(
 def _transition(
     sources: NDArray[np.int32], targets: NDArray[np.int32], count: int
 ) -> tuple[Any, NDArray[np.bool_]]:
-    """Return the matrix that moves ranks along the links, and which nodes have none."""
+    """Return the transition matrix, and which nodes have no links."""
     from scipy.sparse import csr_matrix  # noqa: PLC0415 - heavy
 
     if (
@@ -84,17 +83,17 @@ def _transition(
 
 
 class LinkGraph:
-    """The pages fetched so far and what they link to, by the keys of their URLs; grows, and is bounded."""
+    """The pages fetched so far and their links, by URL keys; bounded."""
 
     def __init__(self) -> None:
         self._targets: dict[int, array[int]] = {}
-        """Key of a fetched page -> keys of what it links to, in the order in which it was read."""
+        """Key of a fetched page -> keys of its targets; pages in the order of reading."""
         self._links = 0
         self._nodes: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-        """Keys at the last ranking, in order, with their ranks in parts of the highest."""
+        """Sorted keys at the last ranking; their ranks are relative to the highest."""
         self._ranks: NDArray[np.float64] = np.zeros(0)
         self._base = 0.0
-        """What every page has without any link, likewise."""
+        """The relative rank of a page that no page links to."""
 
     def __len__(self) -> int:
         """Return the number of pages whose links are known."""
@@ -102,15 +101,11 @@ class LinkGraph:
 
     @property
     def mean_rank(self) -> float:
-        """The mean of the last ranks, in parts of the highest; 0 before there are any."""
+        """The mean rank relative to the highest; 0 before the first ranking."""
         return float(self._ranks.mean()) if len(self._ranks) else 0.0
 
     def add(self, url: str, links: Iterable[str]) -> None:
-        """Take in a page; its links count once each, those to itself not.
-
-        A page that is known gets these links instead of those it had. When there are too many links,
-        the older half of the pages is forgotten.
-        """
+        """Add a page, or replace its links; each counts once, links to itself do not."""
         source = key_of(url)
         keys = dict.fromkeys(key_of(link) for link in links)
         keys.pop(source, None)
@@ -139,9 +134,9 @@ class LinkGraph:
         self._base = (1.0 - DAMPING) / len(ranks) / float(ranks.max())
 
     def ranks_of(self, links: Sequence[tuple[str, str]]) -> list[float]:
-        """Return the rank of each (URL, URL of a page that links to it), in parts of the highest.
+        """Return the rank, relative to the highest, of each (URL, URL of a page that links to it).
 
-        One that came after the last ranking has what that page would hand on to it; 0 before any.
+        A URL newer than the last ranking has the rank that this page alone would give it.
         """
         return [self._rank_of(key_of(url), key_of(parent)) for url, parent in links]
 
@@ -159,13 +154,13 @@ class LinkGraph:
         return float(self._ranks[place]) if known else None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the pages with what they link to, the latest read last."""
+        """Return the pages and their targets, latest read last."""
         pages = [[source, list(targets)] for source, targets in self._targets.items()]
         return {"format": _FORMAT, "pages": pages}
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        """Read the form of :meth:`to_json`; raises TopicModelError."""
         kept, read = of_format(data, "link graph", _FORMAT), cls()
         with reading("link graph"):
             for source, targets in kept["pages"]:
@@ -174,7 +169,7 @@ class LinkGraph:
 
 
 class PageRankOrder:
-    """A ``LinkOrder``; nothing that is known of relevance counts."""
+    """A ``LinkOrder`` that ignores relevance."""
 
     name = "pagerank"
 
@@ -188,10 +183,10 @@ class PageRankOrder:
         page: PageText,
         led_here: Sequence[LinkContext],  # noqa: ARG002 - part of the interface
         links: Sequence[LinkContext],
-        relevance: Relevance | float,  # noqa: ARG002 - likewise
-        model: TopicModel,  # noqa: ARG002 - likewise
+        relevance: Relevance | float,  # noqa: ARG002 - part of the interface
+        model: TopicModel,  # noqa: ARG002 - part of the interface
     ) -> None:
-        """Take the page and its links into the graph; rank again when that grew enough."""
+        """Add the page to the graph; rank again if it has grown enough."""
         self._add(page, links)
 
     def renew(
@@ -199,13 +194,13 @@ class PageRankOrder:
         page: PageText,
         links: Sequence[LinkContext],
         relevance: float,  # noqa: ARG002 - part of the interface
-        model: TopicModel,  # noqa: ARG002 - likewise
+        model: TopicModel,  # noqa: ARG002 - part of the interface
     ) -> None:
-        """Replace the page's links by those it shows now."""
+        """Replace the page's links by the current ones."""
         self._add(page, links)
 
     def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:  # noqa: ARG002 - part of the interface
-        """Return the rank of each link's target in parts of the highest."""
+        """Return the rank of each link's target relative to the highest."""
         return self._graph.ranks_of([(link.url, link.parent_url) for link in links])
 
     def usual(self, model: TopicModel) -> float:  # noqa: ARG002 - part of the interface
@@ -221,12 +216,12 @@ class PageRankOrder:
             self._next_ranking = self._pages + (1 if self._pages < FIRST_RANKINGS else step)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the graph as plain data; URLs are kept as numbers."""
+        """Return the graph as plain data; URLs are stored as hashes."""
         return self._graph.to_json()
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        """Read the form of :meth:`to_json`; raises TopicModelError."""
         read = cls()
         read._graph = LinkGraph.from_json(data)
         read._graph.rank()

@@ -1,8 +1,7 @@
-"""Rankers that learn from a few pages, and pages of no topic in particular (papers 001 and 004).
+"""Rankers that learn from a few pages, and pages of no particular topic (papers 001 and 004).
 
-Each is ``fit(positives, negatives)`` once, then ``scores(batch)``: higher is nearer to the topic,
-comparable within one fit only. All are deterministic, none fails on empty pages, and those that need no
-negatives work without.
+``fit(positives, negatives)`` once, then ``scores(batch)``: higher is nearer to the topic, comparable
+within one fit only. All are deterministic and accept empty pages.
 """
 
 from __future__ import annotations
@@ -34,15 +33,15 @@ class Fitted(Protocol):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return what the user should know: that there is no semantic tree, say."""
+        """Notes for the user, say that there is no semantic tree."""
 
     @abstractmethod
     def scores(self, batch: PageBatch) -> Scores:
-        """Return a score for each page, shape (pages,), finite; higher is nearer."""
+        """Return a finite score for each page, shape (pages,); higher is nearer."""
 
     @abstractmethod
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        """Return the terms that spoke most for a page, with their parts of its score."""
+        """Return the terms that add most to a page's score, with their parts of it."""
 
 
 class Ranker(Fitted):
@@ -52,13 +51,13 @@ class Ranker(Fitted):
 
     @abstractmethod
     def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
-        """Learn from pages on the topic (at least one), and pages of no topic (may be none)."""
+        """Learn from one or more pages on the topic, and any number of others."""
 
 
 def shared_terms(
     page: Mapping[str, float], weights: Mapping[str, float], count: int
 ) -> list[tuple[str, float]]:
-    """Return the terms that add most to the product of two vectors, with what they add."""
+    """Return the terms that add most to the product of two vectors, with their parts of it."""
     parts = {term: value * weights[term] for term, value in page.items() if term in weights}
     return [(term, part) for term, part in top(parts, count) if part > 0]
 
@@ -70,7 +69,7 @@ class Bm25Ranker(Ranker):
         self._background = background
 
     def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
-        """Choose the query; a page's length is compared with the mean of all pages given."""
+        """Choose the query; page lengths are relative to the mean of all given pages."""
         centre = mean([unit(tf_idf(page, self._background)) for page in positives])
         self._query = {term: self._background.idf(term) for term, _ in top(centre, BM25_TERMS)}
         lengths = [sum(page.values()) for page in [*positives, *negatives]]
@@ -95,14 +94,14 @@ class Bm25Ranker(Ranker):
 
 
 class LinearRanker(Ranker):
-    """Weights for terms of unit tf-idf vectors: the base of what has them."""
+    """Base of rankers with a weight per term of unit tf-idf vectors."""
 
     def __init__(self, background: Background) -> None:
         self._background = background
         self.weights: Vector = {}
 
     def scores(self, batch: PageBatch) -> Scores:
-        """Return decision values, without the constant."""
+        """Return decision values without the intercept."""
         return batch.cosines(self.weights)
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
@@ -131,17 +130,17 @@ class CentroidRanker(LinearRanker):
 
 
 class LogisticRanker(LinearRanker):
-    """Logistic regression; both classes weigh the same, however few the positives."""
+    """Logistic regression with balanced classes."""
 
     def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
-        """Train on both; without negatives it is the positives' mean."""
+        """Train on both; without negatives take the positives' mean."""
         if not negatives:
             self.weights = unit(mean([self._background.vector(page) for page in positives]))
             return self
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - heavy
 
         labels = [1] * len(positives) + [0] * len(negatives)
-        # liblinear: a tenth of the time of the other solvers on a few hundred sparse rows.
+        # liblinear takes a tenth of the other solvers' time on a few hundred sparse rows.
         machine = LogisticRegression(
             C=10.0, class_weight="balanced", solver="liblinear", random_state=0
         )

@@ -1,7 +1,7 @@
-"""A bounded, even sample of the pages that went by, as term vectors.
+"""A bounded, uniform sample of the fetched pages, as term vectors.
 
-What the crawler fetched anyway stands for *everything else* when a topic is learned: it shows which
-words go together, and what a page of no topic in particular scores.
+When a topic is learned it stands for *everything else*: it shows which words go together, and what a
+page of no particular topic scores.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from classifier.topic.vectors import Vector, truncated
 
 # Terms of all pages together: five thousand articles, or sixty thousand titles.
 MAX_ENTRIES: Final = 600_000
-# The weightiest of a page.
+# The heaviest of a page.
 MAX_TERMS_PER_PAGE: Final = 120
 _FORMAT: Final = 1
 
 
 class PageSample:
-    """Pages in the order of a hash of their terms; when full, the upper part of the hashes goes.
+    """Pages ordered by a hash of their terms; when full, the upper half is dropped.
 
-    So the order in which pages came does not matter, and a page that came twice is in it once.
+    So the order of arrival does not matter, and a page seen twice is in it once.
     """
 
     def __init__(self, max_entries: int = MAX_ENTRIES) -> None:
@@ -37,11 +37,11 @@ class PageSample:
 
     @property
     def pages(self) -> list[Vector]:
-        """The pages' term counts, in the order of their hashes."""
+        """The pages' term counts, ordered by hash."""
         return [self._pages[key] for key in sorted(self._pages)]
 
     def add(self, terms: Mapping[str, float]) -> None:
-        """Take in a page by chance of its hash; an empty one is left out."""
+        """Add a page if its hash is low enough; empty ones are left out."""
         kept = truncated(terms, MAX_TERMS_PER_PAGE)
         key = _key(kept)
         if not kept or key >= self._ceiling or key in self._pages:
@@ -77,7 +77,7 @@ class PageSample:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        """Read the form of :meth:`to_json`; raises TopicModelError."""
         kept, sample = of_format(data, "sample", _FORMAT), cls()
         with reading("sample"):
             terms = [str(term) for term in kept["terms"]]

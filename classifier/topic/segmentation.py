@@ -1,14 +1,14 @@
-"""Cutting a text into terms: Chinese by jieba, the rest by word boundaries, stemmed lightly.
+"""Splitting a text into terms: Chinese by jieba, the rest by word boundaries, stemmed.
 
 ::
 
     text -> runs of Chinese characters        -> jieba's words            (Japanese, Thai: bigrams)
             Korean words                      -> bigrams, for their endings
             other words, in lower case        -> Snowball stem of the text's language
-         -> without stop words, numbers and what is too long to be a word
+         -> without stop words, numbers and overlong words
 
-Runs are told apart by script, so that a Chinese text with English names and an English text with
-Chinese ones both come out whole. A text costs time in proportion to its length, whatever it holds.
+Runs are split by script, so that mixed Chinese and English texts keep their words whole. Time is
+proportional to a text's length, whatever it holds.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from typing import Any, Final
 
 from classifier.topic.language import HAN, HANGUL, KANA, THAI, stop_words
 
-# Characters of a text that are read; the topic of a page shows long before.
+# Characters of a text; a page's topic shows long before.
 MAX_CHARS: Final = 100_000
 # Longer runs of letters are encoded data, not words.
 MAX_TERM_CHARS: Final = 40
-# Words that ``add_words`` takes in one process.
+# Of ``add_words``, per process.
 MAX_USER_WORDS: Final = 10_000
-# jieba's time for one run grows with its square when it holds no known word.
+# jieba's time for one run is quadratic if it holds no known word.
 _MAX_HAN_RUN: Final = 400
 
 _UNSPACED: Final = HAN + KANA + THAI
@@ -54,19 +54,19 @@ _UNSPACED_LANGUAGES: Final = frozenset({"zh", "yue", "wuu", "ja", "th", "ko"})
 
 
 def tokens(text: str, language: str) -> list[str]:
-    """Return the terms of *text* in order, without stop words; at most the first 100,000 characters."""
+    """Return the terms of *text* in order, without stop words; reads MAX_CHARS."""
     return [term for term, _ in _terms(text, language)]
 
 
 def written_words(text: str, language: str) -> list[tuple[str, str]]:
-    """Return the terms that are stems, each with its word as written; none of unspaced scripts."""
+    """Return (stem, word as written) of the words of spaced scripts."""
     return list(_terms(text, language, unspaced=False))
 
 
 def add_words(words: Iterable[str]) -> None:
-    """Teach the Chinese word splitter words that it must not take apart, for this whole process.
+    """Add words that jieba must not split, for the whole process.
 
-    Pages that were cut before keep their terms. Words without a Chinese character are left out.
+    Texts split before keep their terms. Words without a Chinese character are ignored.
     """
     known = _USER_WORDS
     for word in words:
@@ -80,14 +80,14 @@ def add_words(words: Iterable[str]) -> None:
 
 
 def _terms(text: str, tag: str, *, unspaced: bool = True) -> Iterator[tuple[str, str]]:
-    """Walk over the terms, each with the word it stands for."""
+    """Yield (term, the word it stands for)."""
     language = tag.lower().partition("-")[0]
     latin_language = _SECOND_LANGUAGE if language in _UNSPACED_LANGUAGES else language
     stops = stop_words(language) | stop_words(latin_language)
     han_stops = stops if language == "zh" else stop_words("zh")
     korean_stops = stops if language == "ko" else stop_words("ko")
     cut = _bigrams if language in {"ja", "th"} else _chinese_words
-    # Composed: a decomposed syllable is the same word, and so is a compatibility ideograph.
+    # NFC: a decomposed syllable is the same word, and so is a compatibility ideograph.
     for run in _RUN.findall(unicodedata.normalize("NFC", text[:MAX_CHARS]).lower()):
         if _IS_UNSPACED.match(run):
             if unspaced:
@@ -108,7 +108,7 @@ def _chinese_words(run: str) -> Iterator[str]:
 
 
 def _bigrams(run: str) -> Iterator[str]:
-    """Return overlapping pairs of characters: what search engines use without a dictionary."""
+    """Yield overlapping pairs of characters, as search engines do without a dictionary."""
     if len(run) == 1:
         yield run
     for start in range(len(run) - 1):
@@ -129,7 +129,7 @@ def _stemmer(language: str) -> Callable[[str], str] | None:
     import snowballstemmer  # noqa: PLC0415 - two dozen modules
 
     stemmer = snowballstemmer.stemmer(_STEMMERS[language])
-    # A stemmer keeps its state in itself: two threads must not share a word.
+    # A stemmer keeps its word in itself, so threads must not share it.
     lock = threading.Lock()
 
     def stem(word: str) -> str:
@@ -145,7 +145,7 @@ _USER_WORDS: Final[set[str]] = set()
 
 
 def _tokenizer() -> Any:  # noqa: ANN401 - jieba ships no types
-    """Return the one tokenizer of the process; the first call takes about a second."""
+    """Return the process's tokenizer; the first call takes about a second."""
     if not _LOADED:
         with _LOCK:
             if not _LOADED:
@@ -158,7 +158,7 @@ def _load_tokenizer() -> Any:  # noqa: ANN401 - jieba ships no types
 
     jieba.setLogLevel(logging.WARNING)
     tokenizer = jieba.Tokenizer()
-    # Not initialize(): that trusts a marshal file of a known name in the shared temporary folder.
+    # Not initialize(), which trusts a marshal file of a known name in the shared temporary folder.
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
     tokenizer.initialized = True
     return tokenizer

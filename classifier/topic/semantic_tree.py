@@ -1,12 +1,12 @@
-"""A semantic tree: which kind of thing a word means, behind one small interface (paper 002).
+"""A semantic tree: words, their senses and broader senses, behind a small interface (paper 002).
 
 ::
 
     word --senses--> sense --parents--> broader senses --...--> a root (depth 0)
 
-``trees/`` reads WordNet, Cilin and SKOS thesauri into a ``CompactTree``: arrays of integers, and
-64-bit hashes in place of the words, so that a WordNet of 230,000 words takes a few megabytes. A
-"tree" may have senses with several parents (WordNet has); only a cycle is refused.
+``trees/`` reads WordNet, Cilin and SKOS thesauri into a ``CompactTree``: arrays of integers, and 64-bit
+hashes of the words, so that a WordNet of 230,000 words takes a few megabytes. Senses may have several
+parents (WordNet's have); only cycles are refused.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from numpy.typing import NDArray
 from classifier.topic.errors import TopicError
 from classifier.topic.segmentation import tokens
 
-# Senses of one tree; the largest known thesauri have a tenth of it.
+# Of one tree; the largest known thesauri have a tenth of it.
 MAX_SENSES = 4_000_000
 MAX_WORDS = 10_000_000
-# Edges to a root; WordNet has 20. Walks of a tree may rely on it.
+# Edges to a root; WordNet has 20.
 MAX_DEPTH = 300
 _UNREACHED = -1
 _HASH_BYTES = 8
 
 
 class TreeError(TopicError):
-    """A semantic tree cannot be read: names the file, the line (0 = the whole) and the way out."""
+    """A semantic tree cannot be read; names the file, the line (0 = the whole) and the remedy."""
 
     def __init__(self, path: Path | str, line: int, problem: str) -> None:
         self.path = path
@@ -45,10 +45,10 @@ class TreeError(TopicError):
 
 
 class SemanticTree(Protocol):
-    """What paper 002 needs to know of a tree; senses are numbers that mean nothing outside it."""
+    """What paper 002 needs of a tree; senses are numbers without meaning outside it."""
 
     def senses(self, word: str) -> Sequence[int]:
-        """Return the senses of a word, the commonest first where the source says; none = unknown."""
+        """Return a word's senses, commonest first if the source says so; none = unknown."""
 
     def parents(self, sense: int) -> Sequence[int]:
         """Return the next broader senses; none = a root."""
@@ -58,16 +58,16 @@ class SemanticTree(Protocol):
 
 
 def plain_word(word: str) -> str:
-    """Return a word as trees are asked for it: NFKC, lower case, single spaces."""
+    """Normalise a word for look-up: NFKC, lower case, single spaces."""
     if word.isalpha() and word.isascii():
         return word.lower()
     return " ".join(unicodedata.normalize("NFKC", word).casefold().replace("_", " ").split())
 
 
 def term_of(word: str, language: str) -> str:
-    """Return the term that texts of a language have in place of a word; empty = none, or several.
+    """Return a word's term in texts of a language; empty = none, or several.
 
-    Chinese words are left as they are: the splitter cuts them in context, not alone.
+    None for Chinese words, which are split in context.
     """
     if not word.isalpha() or (language.startswith("zh") and not word.isascii()):
         return ""
@@ -76,19 +76,19 @@ def term_of(word: str, language: str) -> str:
 
 
 def _key(word: str) -> int:
-    """Return a hash that is the same in every process; two of 10^7 words collide at 3 in a million."""
+    """Return a stable hash; any of 10^7 words collide with a probability of 3 in a million."""
     return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=_HASH_BYTES).digest(), "big")
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of integers of unequal length, one after the other."""
+    """Rows of integers of unequal length, concatenated."""
 
     starts: NDArray[np.int32]
     values: NDArray[np.int32]
 
     def __getitem__(self, row: int) -> list[int]:
-        # A list of ints: callers walk it, and numpy's integers are slow to walk.
+        # A list of ints: numpy's integers are slow to iterate.
         return list(map(int, self.values[self.starts[row] : self.starts[row + 1]]))
 
     def __len__(self) -> int:
@@ -96,7 +96,7 @@ class Rows:
 
     @classmethod
     def of_pairs(cls, rows: Sequence[int], values: Sequence[int], count: int) -> Self:
-        """Group (row, value) pairs by row; within a row the given order stays."""
+        """Group (row, value) pairs by row, stable."""
         row = np.asarray(rows, dtype=np.int32)
         order = np.argsort(row, kind="stable")
         starts = np.zeros(count + 1, dtype=np.int32)
@@ -104,7 +104,7 @@ class Rows:
         return cls(starts, np.asarray(values, dtype=np.int32)[order])
 
     def inverse(self) -> Rows:
-        """Return the rows with the roles of row and value exchanged."""
+        """Return the rows with row and value exchanged."""
         rows = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.starts))
         return Rows.of_pairs(list(self.values), list(rows), len(self))
 
@@ -120,7 +120,7 @@ class CompactTree:
     _senses: Rows
 
     def senses(self, word: str) -> Sequence[int]:
-        """Return the senses of a word, whatever its case; none = unknown."""
+        """Return the senses of a word in any case; none = unknown."""
         key = np.uint64(_key(plain_word(word)))
         place = int(np.searchsorted(self._keys, key))
         if place == len(self._keys) or self._keys[place] != key:
@@ -141,41 +141,40 @@ class CompactTree:
 
 @dataclass(slots=True)
 class TreeBuilder:
-    """Gathers what a reader finds, then checks it as a whole and packs it.
+    """Collects a reader's senses, words and parents, then checks and packs them.
 
-    A word is known as it stands and as texts will ask for it (:func:`term_of`). Senses of all words of
-    one term are its senses.
+    A word is known as written and by its term (:func:`term_of`), which has the senses of all its words.
     """
 
     path: Path | str
     _numbers: dict[str, int] = field(default_factory=dict)
     """Sense number by the source's own identifier."""
     _lines: list[int] = field(default_factory=list)
-    """First line that names each sense; 0 = the source has none."""
+    """First line that names each sense; 0 = unknown."""
     _defined: bytearray = field(default_factory=bytearray)
     _edges: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
     _words: dict[str, list[int]] = field(default_factory=dict)
     _stems: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def sense(self, identifier: str, line: int = 0) -> int:
-        """Define a sense, once or again, and return its number."""
+        """Define a sense unless it is defined, and return its number."""
         number = self._number(identifier, line)
         self._defined[number] = True
         return number
 
     def has(self, identifier: str) -> bool:
-        """Whether a sense of this identifier was defined."""
+        """Whether this sense is defined."""
         number = self._numbers.get(identifier)
         return number is not None and bool(self._defined[number])
 
     def parent(self, child: int, identifier: str, line: int = 0) -> None:
-        """Say that a sense is broader than ``child``; it may be defined later."""
+        """Add a sense broader than ``child``; it may be defined later."""
         children, parents = self._edges
         children.append(child)
         parents.append(self._number(identifier, line))
 
     def word(self, word: str, sense: int, line: int = 0, *, language: str = "") -> None:
-        """Say that ``word`` means ``sense``; an empty word is ignored, no language = no stem."""
+        """Add a word of ``sense``; empty words are ignored, without a language it gets no stem."""
         plain = plain_word(word)
         if plain:
             self._add_word(plain, sense)
@@ -188,7 +187,7 @@ class TreeBuilder:
             )
 
     def build(self) -> CompactTree:
-        """Check and pack; raises TreeError for no sense or word, a parent that is undefined, a cycle."""
+        """Check and pack; raises TreeError for no words, an undefined parent or a cycle."""
         self._check_whole()
         count = len(self._lines)
         parents = Rows.of_pairs(*self._edges, count)
@@ -229,7 +228,7 @@ class TreeBuilder:
         return number
 
     def _drop_isolated(self, isolated: NDArray[np.bool_]) -> None:
-        """Forget the words of senses that no edge touches, as WordNet's adjectives: they tell nothing."""
+        """Drop words whose senses have no edges, like WordNet's adjectives: they are near nothing."""
         self._words = {
             word: kept
             for word, senses in self._words.items()
@@ -272,9 +271,9 @@ def _pack_senses(senses: list[list[int]], order: NDArray[np.int64]) -> Rows:
 
 
 def _depths(parents: Rows, children: Rows) -> NDArray[np.int32]:
-    """Return each sense's edges to the nearest root; -1 = it stands on or below a cycle.
+    """Return each sense's edges to the nearest root; -1 = on or below a cycle.
 
-    A sense is reached when all its parents are (Kahn's order), so a cycle is never entered.
+    A sense is reached after all its parents (Kahn's order), so cycles are never entered.
     """
     waiting = np.diff(parents.starts)
     depths = np.full(len(parents), _UNREACHED, dtype=np.int32)
@@ -293,14 +292,14 @@ def _depths(parents: Rows, children: Rows) -> NDArray[np.int32]:
 
 
 class Forest:
-    """Trees side by side; senses of the second are numbered on after those of the first."""
+    """Several trees; each tree's senses are numbered after those before it."""
 
     def __init__(self, trees: Sequence[CompactTree]) -> None:
         self._trees = tuple(trees)
         self._starts = [0, *accumulate(len(tree) for tree in self._trees)]
 
     def senses(self, word: str) -> Sequence[int]:
-        """Return the senses of a word in every tree, tree by tree."""
+        """Return the senses of a word, tree by tree."""
         return [
             start + sense
             for start, tree in zip(self._starts, self._trees, strict=False)
@@ -323,7 +322,7 @@ class Forest:
 
 
 def joined(trees: Sequence[CompactTree]) -> SemanticTree | None:
-    """Return one tree for several: itself when it is the only one, None for none."""
+    """Return one tree for any number of trees; None for none."""
     if len(trees) > 1:
         return Forest(trees)
     return trees[0] if trees else None

@@ -1,13 +1,12 @@
-"""Paper 002's similarity: ``Sim(T, W) = (cosine + semantic) / 2``, with a semantic tree at hand.
+"""Paper 002's similarity: ``Sim(T, W) = (cosine + semantic) / 2`` (formula 9).
 
 ``semantic(T, W) = sum_ij t_i w_j s_ij / sum_ij t_i w_j`` (our reading of formula 8, which the scan lost):
-the mean likeness of the topic's terms to the page's, weighted by both. For one topic this is a
-weighted mean of one number per word, ``TopicAffinity``, so a page costs what its cosine costs.
+the mean likeness of the topic's terms to the page's, weighted by both. For one topic this is a weighted
+mean of one number per word (``TopicAffinity``), so a page costs as much as its cosine. Without a tree two
+terms have likeness 1 or 0, and a note says so.
 
-Without a tree the likeness of two terms is 1 or 0: the method says so and goes on with exact terms.
-
-The vector space model stands beside it as the paper's rival: the cosine alone (formula 4) of term
-frequencies weighted by position (formula 3), times how rare a term is.
+The vector space model is the paper's rival: the cosine alone (formula 4) of term frequencies weighted by
+position (formula 3) and rarity.
 """
 
 from __future__ import annotations
@@ -23,24 +22,24 @@ from classifier.topic.semantic_tree import SemanticTree
 from classifier.topic.vectors import Vector, dot, mean, norm, truncated, unit
 from classifier.topic.word_similarity import TopicAffinity
 
-# Terms of a topic's vector; the rest of an example is its own, not the topic's.
+# Terms of a topic's vector; an example's other terms are not the topic's.
 MAX_TOPIC_TERMS: Final = 100
-# What the key words weigh beside examples.
+# Weight of the key words beside examples.
 KEYWORD_SHARE: Final = 0.5
 
 
 class Similarity(Protocol):
-    """What compares a page or a link with the topic."""
+    """Compares a page or a link with the topic."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know of it."""
+        """Notes for the user."""
 
     def of(self, vector: Mapping[str, float]) -> float:
         """Return the similarity of a tf-idf vector to the topic, 0 to 1."""
 
     def terms(self, vector: Mapping[str, float], count: int = 10) -> list[tuple[str, float]]:
-        """Return the vector's terms that speak most for the topic, with their parts of the score."""
+        """Return the terms that add most to the similarity, with their parts of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ class VsmSimilarity:
         return min(dot(vector, self.topic) / length, 1.0) if length else 0.0
 
     def terms(self, vector: Mapping[str, float], count: int = 10) -> list[tuple[str, float]]:
-        """Return the terms that both share, with their parts of the cosine."""
+        """Return the shared terms, with their parts of the cosine."""
         length = norm(vector) or 1.0
         parts = {
             term: weight * self.topic[term] / length
@@ -112,7 +111,7 @@ class SemanticSimilarity:
         return sum(weight * self._near(term) for term, weight in vector.items()) / total
 
     def terms(self, vector: Mapping[str, float], count: int = 10) -> list[tuple[str, float]]:
-        """Return the terms that speak most for the topic: the same, and such as are near in the tree."""
+        """Return the terms that add most: the topic's own, and those near them in the tree."""
         parts = dict(self._cosine.terms(vector, len(vector)))
         total = sum(vector.values()) or 1.0
         joined = {

@@ -1,18 +1,17 @@
-"""Paper 002's order of links: their likeness to the topic, and what the page that shows them hands on.
+"""Paper 002's link order: a link's likeness to the topic, and the score of the page that shows it.
 
 ::
 
-    observe(page, links)   Sim(T, page), Sim(T, each link) -> link_score: what the page hands on
-    expect(links)          (1 - INHERITED) * Sim(T, link) + INHERITED * what its page hands on
+    observe(page, links)   Sim(T, page), Sim(T, each link) -> link_score: what the page passes on
+    expect(links)          (1 - INHERITED) * Sim(T, link) + INHERITED * what its page passes on
 
-A link's vector is its anchor, the text around it, the heading above and its URL's words. A child
-that was fetched counts with its page; of others the link stands in. Formula 10 scores a page whose
-links are known; a link before its fetch takes over that of the page that shows it (paper 002
-speaks of parent and child both, and leaves open how they meet).
+A link's vector is its anchor, the text around it, the heading above and its URL's words. A fetched child
+counts with its page, others with their link. Formula 10 scores a page whose links are known; an unfetched
+link inherits the score of the page that shows it (paper 002 leaves open how parent and child combine).
 
 ``Score = delta * Sim(T, V) + (1 - delta) * mean of Sim(T, v_i)`` over the m valid of n child links
-(formula 10). The paper names three cases without numbers; our reading: most links valid, the
-bad ones are dropped first; few, the links do not count; else all of them count as they are.
+(formula 10). The paper names three cases without numbers; our reading: if most links are valid, the
+others are dropped; if few are, links do not count; else all count.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ from classifier.topic.values import LinkContext, PageText, Relevance
 DELTA: Final = 0.8
 MOST_VALID: Final = 0.7
 FEW_VALID: Final = 0.3
-# What of a link's score its page hands on; chosen on topics apart from those reported.
+# Share of a link's score that is its page's; chosen on topics other than those reported.
 INHERITED: Final = 0.5
 # Pages whose scores are remembered.
 MAX_PAGES: Final = 50_000
-# Of these, the last ones, that are kept over a restart: about a megabyte.
+# The last of these are stored: about a megabyte.
 MAX_KEPT: Final = 20_000
-# Links whose similarities are remembered: those of the last pages.
+# The last links whose similarities are remembered.
 _MAX_LINKS: Final = 20_000
 _LEAST_USUAL: Final = 0.001
 _DIGITS: Final = 4
@@ -48,9 +47,9 @@ _FORMAT: Final = 1
 
 
 def link_score(own: float, children: Sequence[float], valid_from: float) -> float:
-    """Return formula 10 for a page of similarity ``own`` whose links have those of ``children``.
+    """Return formula 10 for a page of similarity ``own`` and its links' similarities ``children``.
 
-    A link is valid when its similarity is at least ``valid_from``. A page without links has its own.
+    A link is valid from similarity ``valid_from`` on. A page without links has its own similarity.
     """
     valid = [child for child in children if child >= valid_from]
     share = len(valid) / len(children) if children else 0.0
@@ -61,13 +60,13 @@ def link_score(own: float, children: Sequence[float], valid_from: float) -> floa
 
 
 def semantic_similarity(model: TopicModel) -> Similarity:
-    """Return paper 002's similarity to a topic; without a semantic tree exact terms count."""
+    """Return paper 002's similarity to a topic."""
     topic = topic_vector(model.evidence, model.background)
     return SemanticSimilarity(topic, model.tree)
 
 
 class SimilarityOrder:
-    """A ``LinkOrder`` around one similarity to the topic; it learns nothing but the usual likeness."""
+    """A ``LinkOrder`` by similarity to the topic; learns only the usual likeness."""
 
     name = "semantic"
 
@@ -76,9 +75,9 @@ class SimilarityOrder:
     ) -> None:
         self._make = similarity
         self._similarity: tuple[object, Similarity] | None = None
-        """With what it was made of."""
+        """With the evidence it was made from."""
         self._pages: OrderedDict[int, tuple[float, float, str]] = OrderedDict()
-        """Key of a URL -> its similarity, what it hands on, its language."""
+        """Key of a URL -> its similarity, the score it passes on, its language."""
         self._links: OrderedDict[tuple[str, str, str, str, str], float] = OrderedDict()
         self._sum = 0.0
         self._count = 0
@@ -91,7 +90,7 @@ class SimilarityOrder:
         relevance: Relevance | float,  # noqa: ARG002 - it goes by likeness alone
         model: TopicModel,
     ) -> None:
-        """Remember what the page hands on to its links, and how alike its links are."""
+        """Remember the score that the page passes on, and its links' likeness."""
         shown = self._shown(page, links, model)
         self._sum += sum(shown)
         self._count += len(shown)
@@ -104,15 +103,15 @@ class SimilarityOrder:
         relevance: float,  # noqa: ARG002 - it goes by likeness alone
         model: TopicModel,
     ) -> None:
-        """Remember what the page hands on now."""
+        """Update the score that the page passes on."""
         self._hand_on(page, links, self._shown(page, links, model), model)
 
     def expect(self, links: Sequence[LinkContext], model: TopicModel) -> list[float]:
-        """Return each link's share of its own similarity and of what its page hands on."""
+        """Return each link's own similarity mixed with its page's score."""
         return [self._of_link(link, model) for link in links]
 
     def usual(self, model: TopicModel) -> float:  # noqa: ARG002 - part of the interface
-        """Return what a link of the usual likeness has whose page hands on as much."""
+        """Return the usual likeness, as a link's own and inherited."""
         return max(self._usual(), _LEAST_USUAL)
 
     def _shown(
@@ -140,7 +139,7 @@ class SimilarityOrder:
             self._pages.popitem(last=False)
 
     def _usual(self) -> float:
-        """Return the mean similarity of all links so far: from there on a link is valid."""
+        """Return the mean similarity of all links so far, from which on a link is valid."""
         return self._sum / self._count if self._count else 0.0
 
     def _of_link(self, link: LinkContext, model: TopicModel) -> float:
@@ -159,7 +158,7 @@ class SimilarityOrder:
         return self._links[key]
 
     def _similarity_to(self, model: TopicModel) -> Similarity:
-        """Return the similarity to the topic, made again when it was taught."""
+        """Return the similarity to the topic, made again if its evidence changed."""
         made_of = model.evidence.positives, model.evidence.keywords, id(model.tree)
         if self._similarity is None or self._similarity[0] != made_of:
             self._similarity = made_of, self._make(model)
@@ -167,7 +166,7 @@ class SimilarityOrder:
         return self._similarity[1]
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data; URLs are kept as numbers."""
+        """Return plain data; URLs are stored as hashes."""
         kept = list(self._pages.items())[-MAX_KEPT:]
         pages = [
             [key, round(own, _DIGITS), round(handed_on, _DIGITS), language]
@@ -177,7 +176,7 @@ class SimilarityOrder:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Read what :meth:`to_json` gave; raises TopicModelError when it is not that."""
+        """Read the form of :meth:`to_json`; raises TopicModelError."""
         kept, read = of_format(data, "links", _FORMAT), cls()
         with reading("links"):
             read._sum, read._count = float(kept["sum"]), int(kept["count"])

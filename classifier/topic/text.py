@@ -4,8 +4,8 @@
 
     PageText -> language -> terms of each position -> {term: sum of position weight * count}
 
-Of a hub page the anchors are the text, of an article the text without them (paper 000, section
-on extract_content): :func:`is_hub_text` decides by the share of anchor text.
+A hub page's text is its anchors, an article's the text without them (paper 000, section on
+extract_content); :func:`is_hub_text` decides by the share of anchor text.
 """
 
 from __future__ import annotations
@@ -22,19 +22,14 @@ from classifier.topic.values import LinkContext, PageText
 
 # A page with a larger share of anchor text is a hub page (paper 000).
 HUB_ANCHOR_SHARE: Final = 0.6
-# Anchors of a page that are read.
 MAX_ANCHORS: Final = 2_000
-
-
+# Weight of one occurrence at each position (paper 002, formula 3). The paper names the positions
+# without numbers; these were chosen on labelled pages.
 _TITLE, _HEADINGS, _META, _BODY = 3.0, 2.0, 1.5, 1.0
-"""What one occurrence of a term counts at each position (paper 002, formula 3).
-
-The paper names the positions and gives no numbers; these were chosen on labelled pages.
-"""
 
 
 def anchor_share(page: PageText) -> float:
-    """Return the share of anchor text in all text, by characters; 0 for an empty page."""
+    """Return the share of anchor text, by characters; 0 for an empty page."""
     anchors = sum(map(len, page.anchors))
     total = anchors + len(page.body)
     return anchors / total if total else 0.0
@@ -46,16 +41,16 @@ def is_hub_text(page: PageText) -> bool:
 
 
 def language_of_page(page: PageText) -> str:
-    """Return the language of a page by its longest texts and what it told."""
+    """Return the language of a page by its longest texts and its declaration."""
     anchors = " ".join(page.anchors[:MAX_ANCHORS]) if is_hub_text(page) else ""
     return language_of(f"{page.title} {page.meta} {page.body[:MAX_CHARS]} {anchors}", page.language)
 
 
 def weighted_terms(page: PageText) -> dict[str, float]:
-    """Return the weighted term frequencies of a page; empty when it holds no word.
+    """Return the weighted term frequencies of a page; empty if it has no words.
 
-    At most :data:`MAX_CHARS` characters are read at each position. The result is remembered (several
-    topics and methods judge the same page) and must not be changed.
+    Reads :data:`MAX_CHARS` characters at each position. The result is cached, because several topics
+    and methods judge the same page, and must not be changed.
     """
     return _REMEMBERED_PAGES.of(page, lambda: _weighted_terms(page))
 
@@ -74,7 +69,7 @@ def _weighted_terms(page: PageText) -> dict[str, float]:
 def link_terms(link: LinkContext, language: str) -> dict[str, float]:
     """Return the weighted terms of a link: anchor, surrounding text, heading above, URL words.
 
-    *language* is that of the page that shows it. The result is remembered and must not be changed.
+    *language* is that of the page that shows it. The result is cached and must not be changed.
     """
     return _REMEMBERED_LINKS.of(
         (link.url, link.anchor, link.heading, link.around, language),
@@ -94,7 +89,7 @@ def _link_terms(link: LinkContext, language: str) -> dict[str, float]:
 
 @lru_cache(maxsize=20_000)
 def url_words(url: str) -> str:
-    """Return the words of a URL's path, spaced; percent escapes are decoded."""
+    """Return the words of a URL's path, spaced and percent-decoded."""
     try:
         path = urlsplit(url[:2_000]).path
     except ValueError:
@@ -110,11 +105,11 @@ class _Remembered:
         self._found: dict[Hashable, dict[str, float]] = {}
 
     def of(self, key: Hashable, make: Callable[[], dict[str, float]]) -> dict[str, float]:
-        """Return what was made for *key*, or make it; the oldest are forgotten."""
+        """Return the cached result for *key*, or make it; the oldest are forgotten."""
         found = self._found.get(key)
         if found is None:
             found = make()
-            # Two threads may both be here: whoever comes second changes nothing.
+            # Two threads may both be here; the second changes nothing.
             for oldest in list(islice(self._found, max(len(self._found) - self.limit, 0) + 1)):
                 if len(self._found) >= self.limit:
                     self._found.pop(oldest, None)
@@ -127,7 +122,7 @@ _REMEMBERED_LINKS: Final = _Remembered(4_000)
 
 
 def remember(pages: int, links: int) -> None:
-    """Set how many pages and links are remembered: a benchmark goes through the same ones again."""
+    """Set the cache sizes: a benchmark judges the same pages many times."""
     _REMEMBERED_PAGES.limit = pages
     _REMEMBERED_LINKS.limit = links
 

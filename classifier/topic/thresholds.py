@@ -1,15 +1,14 @@
-"""Where *relevant* begins, without a training set: from the seeds' own scores and a sample of pages.
+"""The threshold of *relevant*, without a training set: from the examples' scores and a sample.
 
 ::
 
-    leave-one-out scores of the examples -> what a page on the topic scores: about normal(m, s)
+    leave-one-out scores of the examples -> scores of pages on the topic: about normal(m, s)
     scores of the sample (no topic known) -> how many pages lie above any threshold t
         share of the topic  p = 2 * share of the sample above m         (half of a topic lies above m)
         expected F1(t) = 2 p P(normal(m, s) > t) / (p + share of the sample above t)
     the t of the highest expected F1 is the threshold
 
-Corrections outrank this: with pages called relevant and irrelevant, the threshold moves to where it
-parts most of them.
+Corrections outrank this: the threshold moves to where it separates most of the corrected pages.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from classifier.topic.values import Verdict
 
 Scores = NDArray[np.float64]
 
+# Scores of a topic's pages, in the sample's standard deviations: measured on labelled topics.
 USUAL_MEAN: Final = 2.0
-# What pages of a topic score, in the sample's standard deviations: measured on labelled topics.
 USUAL_DEVIATION: Final = 1.0
-# What this is worth, in examples.
+# Weight of the usual scores, in examples.
 USUAL_WEIGHT: Final = 1.0
-# Below the threshold, in the sample's standard deviations: too near to say.
+# Below the threshold, in the sample's standard deviations: undecided.
 GREY_WIDTH: Final = 0.6
 # How far one misjudged page moves the threshold, in the sample's standard deviations.
 STIFFNESS: Final = 1.0
@@ -45,7 +44,7 @@ _SPREAD: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A threshold on a method's standardised scores, and how scores become 0 to 1."""
+    """A threshold on a method's standardised scores, and their mapping to 0 to 1."""
 
     value: float
     source: str
@@ -56,14 +55,14 @@ class Threshold:
         return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, (raw - self.value) / _SPREAD))))
 
     def verdict(self, raw: float) -> Verdict:
-        """Return what a score means to the reader."""
+        """Return the verdict on a score."""
         if raw >= self.value:
             return Verdict.RELEVANT
         return Verdict.GREY if raw >= self.value - GREY_WIDTH else Verdict.IRRELEVANT
 
 
 def choose_threshold(left_out: Sequence[float], sample: Scores) -> Threshold:
-    """Choose by expected F1 from the examples' leave-one-out scores and the sample's; both may be empty."""
+    """Choose by expected F1 from leave-one-out scores and the sample's; both may be empty."""
     mean, deviation = _topic_scores(left_out)
     known = len(sample) >= _MIN_SAMPLE
     expected = _best_expected(mean, deviation, sample) if known else mean - deviation
@@ -77,17 +76,17 @@ def corrected(
     relevant: Sequence[float],
     irrelevant: Sequence[float],
 ) -> Threshold:
-    """Return the threshold that parts corrected pages and is not far from *start*.
+    """Return the threshold near *start* that best separates the corrected pages.
 
     All are leave-one-out scores. Without irrelevant pages it never rises, without relevant ones it
-    never falls; it leaves no example behind that had passed unless it gains a page by that.
+    never falls; it fails an example that had passed only if it gains a corrected page.
     """
     passed = [score for score in examples if score >= start.value]
     return Threshold(_parting(start.value, [*passed, *relevant], irrelevant), "corrections")
 
 
 def _topic_scores(scores: Sequence[float]) -> tuple[float, float]:
-    """Return mean and deviation of the topic's pages, drawn towards the usual ones."""
+    """Return mean and deviation of the topic's pages, shrunk towards the usual ones."""
     weight = USUAL_WEIGHT + len(scores)
     mean = (USUAL_WEIGHT * USUAL_MEAN + math.fsum(scores)) / weight
     squares = math.fsum((score - mean) ** 2 for score in scores)
@@ -109,7 +108,7 @@ def _best_expected(mean: float, deviation: float, sample: Scores) -> float:
 
 
 def _parting(start: float, right: Sequence[float], wrong: Sequence[float]) -> float:
-    """Return the threshold that misjudges few corrected pages and is not far from *start*."""
+    """Return the threshold that balances misjudged pages against distance from *start*."""
     marks = sorted({start, *right, *wrong})
     between = [(low + high) / 2 for low, high in pairwise(marks)]
     beyond = [marks[-1] + 0.1, marks[0] - 0.1]

@@ -1,4 +1,4 @@
-"""What goes into the topic models and what comes out: plain values."""
+"""Input and output of the topic models: plain values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What of a page bears on its topic, by position (paper 002 weighs the positions)."""
+    """A page's text by position (paper 002 weighs the positions)."""
 
     url: str
     title: str = ""
@@ -16,21 +16,21 @@ class PageText:
     meta: str = ""
     """Description and key words of the head."""
     body: str = ""
-    """Main text; of a hub page its anchors say more (paper 000)."""
+    """Main text; a hub page's anchors say more (paper 000)."""
     anchors: tuple[str, ...] = ()
     """Visible text of its links, in order."""
     language: str | None = None
-    """What the page says of itself, ``zh``; None = not told."""
+    """As the page declares it, ``zh``; None = not declared."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkContext:
-    """A link to a page that was not fetched, as one known page shows it (paper 004)."""
+    """A link to an unfetched page, as one known page shows it (paper 004)."""
 
     url: str
     anchor: str = ""
     around: str = ""
-    """Text of the nearest block around it."""
+    """Text of the nearest enclosing block."""
     heading: str = ""
     """The nearest heading above."""
     tag_path: str = ""
@@ -41,11 +41,11 @@ class LinkContext:
 
 
 class Verdict(StrEnum):
-    """What a judged page is to the reader of a topic."""
+    """The result of judging a page for a topic."""
 
     RELEVANT = "relevant"
     GREY = "grey"
-    """Too near the threshold to say: kept, and shown as such."""
+    """Just below the threshold: kept, and shown as such."""
     IRRELEVANT = "irrelevant"
 
 
@@ -54,10 +54,10 @@ class Relevance:
     """A judgement of one page for one topic."""
 
     score: float
-    """0 to 1, comparable between pages of one topic; 0.5 is where *relevant* begins."""
+    """0 to 1, comparable between pages of one topic; relevant from 0.5."""
     verdict: Verdict
     method: str
     version: str
-    """Of the topic's model: changes whenever it learned something."""
+    """Of the topic's model; changes whenever it learns something."""
     terms: tuple[tuple[str, float], ...] = ()
-    """The terms that spoke most for it, with their shares, the weightiest first."""
+    """The terms that contributed most, heaviest first, with their shares."""

@@ -1,7 +1,7 @@
 """Sparse term vectors: dicts for single pages, CSR matrices over a fixed vocabulary for batches.
 
-A page has a few hundred terms, a link context a dozen: for one page a dict is quicker than any
-matrix, for a thousand pages it is the other way round.
+A page has a few hundred terms, a link context a dozen: for one page a dict is faster than a matrix, for
+a thousand pages slower.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vector = dict[str, float]
-"""Term -> weight; a term that is not there weighs 0."""
+"""Term -> weight; a missing term weighs 0."""
 
 
 def dot(left: Mapping[str, float], right: Mapping[str, float]) -> float:
-    """Return the inner product; costs as much as the shorter one is long."""
+    """Return the inner product, in time linear in the shorter vector."""
     if len(right) < len(left):
         left, right = right, left
     return sum(weight * right[term] for term, weight in left.items() if term in right)
@@ -31,7 +31,7 @@ def norm(vector: Mapping[str, float]) -> float:
 
 
 def unit(vector: Mapping[str, float]) -> Vector:
-    """Return the vector with length 1; the empty or zero vector gives the empty one."""
+    """Return the vector with length 1; empty for an empty or zero vector."""
     length = norm(vector)
     if not length or not math.isfinite(length):
         return {}
@@ -39,13 +39,13 @@ def unit(vector: Mapping[str, float]) -> Vector:
 
 
 def cosine(left: Mapping[str, float], right: Mapping[str, float]) -> float:
-    """Return the cosine; 0 when either is empty. Weights that are not negative give 0 to 1."""
+    """Return the cosine; 0 if either is empty. Non-negative weights give 0 to 1."""
     lengths = norm(left) * norm(right)
     return min(dot(left, right) / lengths, 1.0) if lengths else 0.0
 
 
 def mean(vectors: Sequence[Mapping[str, float]]) -> Vector:
-    """Return the arithmetic mean; of none, the empty vector."""
+    """Return the arithmetic mean; empty for no vectors."""
     total: Vector = {}
     for vector in vectors:
         for term, weight in vector.items():
@@ -54,12 +54,12 @@ def mean(vectors: Sequence[Mapping[str, float]]) -> Vector:
 
 
 def top(vector: Mapping[str, float], count: int) -> list[tuple[str, float]]:
-    """Return the heaviest terms, the heaviest first; ties in the terms' order."""
+    """Return the heaviest terms, heaviest first; ties alphabetically."""
     return sorted(vector.items(), key=lambda item: (-item[1], item[0]))[:count]
 
 
 def truncated(vector: Mapping[str, float], count: int) -> Vector:
-    """Return the vector with its *count* heaviest terms only."""
+    """Return the vector cut to its *count* heaviest terms."""
     return dict(vector) if len(vector) <= count else dict(top(vector, count))
 
 
@@ -104,7 +104,7 @@ class Vocabulary:
         return matrix
 
     def dense(self, vector: Mapping[str, float]) -> NDArray[np.float64]:
-        """Return one vector as an array, a number for each term of the vocabulary."""
+        """Return a vector as an array over the vocabulary."""
         array = np.zeros(len(self.columns))
         for term, weight in vector.items():
             if term in self.columns:

@@ -1,9 +1,8 @@
-"""How alike two words are, by their distance in a semantic tree (paper 002, formulas 5 to 7).
+"""The similarity of two words by their distance in a semantic tree (paper 002, formulas 5 to 7).
 
 ``similarity = alpha / (alpha + dist)`` with ``dist = d(X, P) + d(Y, P) + |depth X - depth Y|``, P the
-nearest common ancestor of the senses X and Y (our reading: the scan lost formula 6). A word has
-the best of its senses. Words without a common ancestor have similarity 0, a word with itself 1,
-whether the tree knows it or not.
+nearest common ancestor of the senses X and Y (our reading: the scan lost formula 6). The best pair of
+senses counts. Without a common ancestor similarity is 0; with itself it is 1, even for an unknown word.
 """
 
 from __future__ import annotations
@@ -17,21 +16,21 @@ from numpy.typing import NDArray
 
 from classifier.topic.semantic_tree import SemanticTree
 
-# The distance at which two words are half alike: a word and the next but one broader word.
+# Distance of similarity 0.5.
 ALPHA: Final = 2.0
-# Further senses of a word are rare ones.
+# Further senses of a word are rare.
 MAX_SENSES_PER_WORD: Final = 8
-# Of one sense; WordNet's have at most some forty.
+# Of one sense; WordNet's have about forty at most.
 MAX_ANCESTORS: Final = 500
 _CACHED_WORDS: Final = 100_000
 # Of one topic; each takes about a kilobyte.
 _CACHED_SENSES: Final = 4_000
-# A number of edges that no tree has: no path. Depths are bounded, see ``semantic_tree``.
+# No path: more edges than any tree has (``semantic_tree.MAX_DEPTH``).
 _UNRELATED: Final = 30_000
 
 
 def ancestors(tree: SemanticTree, sense: int) -> dict[int, int]:
-    """Return the sense and all that is above it, each with the fewest edges to it."""
+    """Return the sense and all above it, each with the fewest edges to it."""
     steps = {sense: 0}
     level = [sense]
     edges = 0
@@ -44,10 +43,10 @@ def ancestors(tree: SemanticTree, sense: int) -> dict[int, int]:
 
 
 class TopicAffinity:
-    """How near each word is to a topic as a whole: ``sum_i t_i s_ij / sum_i t_i`` for word j.
+    """A word's nearness to the whole topic: ``sum_i t_i s_ij / sum_i t_i`` for word j.
 
-    Built once for a topic: a matrix of the edges from each ancestor to each sense of the topic's
-    terms. A new word costs some ten rows of it, about 0.1 ms; a word that was seen, a look-up.
+    Built once per topic: a matrix of the edges from each ancestor to each sense of the topic's terms.
+    A new word reads about ten of its rows (0.1 ms); known words are cached.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What benchmarks alone need: policies on trial, worlds of links that come and go, scores and bounds.
+"""Code for benchmarks only: policies on trial, worlds of links that come and go, scores and bounds.
 
 ::
 

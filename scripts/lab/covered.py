@@ -80,7 +80,7 @@ class Coverage:
             return None
         seen = self._lines[str(Path(code.co_filename).relative_to(self._root))]
 
-        def line(frame: FrameType, _event: str, _argument: object) -> Any:  # noqa: ANN401 - likewise
+        def line(frame: FrameType, _event: str, _argument: object) -> Any:  # noqa: ANN401 - a trace function or None
             if frame.f_lineno in missing:
                 missing.discard(frame.f_lineno)
                 seen.add(frame.f_lineno)

@@ -1,4 +1,4 @@
-"""A world of hubs whose links come and go at known times: what policies are tried on.
+"""A world of hubs whose links come and go at known times, to compare policies.
 
 A visit at t sees the links with ``first_seen <= t < visible_until``. Nothing is read here: rows come
 from a file (``scripts/bench_revisit.py``) or are drawn (:mod:`lab.synthetic`).
@@ -70,7 +70,7 @@ class World:
         self.forget()
 
     def forget(self) -> None:
-        """Begin again: no visit was made."""
+        """Begin again, without visits."""
         self._timelines = {hub: _Timeline(stays) for hub, stays in self.stays.items()}
         self.sighted: dict[str, float] = {}
         self._sighted_on: dict[str, str] = {}

@@ -199,5 +199,5 @@ def test_a_pair_that_is_none_or_missing_makes_a_model_unreadable(tmp_path: Path)
         load_model(path.parent)
     del manifest["search"]["url"]
     path.write_text(json.dumps(manifest))
-    with pytest.raises(ModelError, match="does not tell"):
+    with pytest.raises(ModelError, match="C and gamma are missing"):
         load_model(path.parent)

@@ -57,7 +57,7 @@ def test_a_folder_holds_only_json_and_libsvm_text(folder: Path) -> None:
 def test_a_version_is_never_overwritten(small_model: HubModel, folder: Path) -> None:
     with pytest.raises(ModelError, match="exists"):
         save_model(small_model, folder)
-    with pytest.raises(ModelError, match="no version"):
+    with pytest.raises(ModelError, match="not a version"):
         save_model(replace(small_model, version="../up"), folder.parent / "n")
 
 

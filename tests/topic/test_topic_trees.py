@@ -201,7 +201,7 @@ BROKEN = {
     "unknown": ("<html>not a tree</html>\n", r"line 1.*no format that we know"),
     "empty": ("", r"no format that we know"),
     "no words": ("id\tpos\thypernyms\ten\ni1\tn\t\t\n", "no word"),
-    "bad code": ("Aa01A01= 人\n??? 人\n", "line 2.*no code of Cilin"),
+    "bad code": ("Aa01A01= 人\n??? 人\n", "line 2.*not a Cilin code"),
 }
 
 

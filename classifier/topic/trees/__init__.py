@@ -1,4 +1,4 @@
-r"""Readers of semantic trees: WordNet in three forms, Cilin, SKOS. None is shipped; users bring one.
+r"""Readers of semantic trees: WordNet in three forms, Cilin, SKOS. None is shipped.
 
 ::
 
@@ -28,7 +28,7 @@ KNOWN = (
 
 
 def read_tree(source: Path | str) -> CompactTree:
-    """Read a semantic tree of any known format, which takes seconds; raises TreeError."""
+    """Read a semantic tree of any known format (takes seconds); raises TreeError."""
     if str(source).startswith(PREFIX):
         return read_wn(str(source))
     path = Path(source).expanduser()

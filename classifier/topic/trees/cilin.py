@@ -1,8 +1,8 @@
 """Cilin, the Chinese thesaurus of five levels: ``Aa01A01= word word ...`` in each line.
 
-The code is the path: letter, letter, two digits, letter, two digits. Its last mark says what the
-line's words are to each other: ``=`` the same, ``#`` of a kind, ``@`` a word alone. Lines of the
-first three levels head what follows; their words are headings, not senses.
+The code is the path: letter, letter, two digits, letter, two digits. Its last mark relates the line's
+words: ``=`` synonyms, ``#`` of a kind, ``@`` a single word. Lines of higher levels are headings; their
+words are no senses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def read_cilin(path: Path) -> CompactTree:
         if not code:
             continue
         if not _CODE.fullmatch(code):
-            raise TreeError(path, number, f"{code[:20]!r} is no code of Cilin, such as Aa01A01=")
+            raise TreeError(path, number, f"{code[:20]!r} is not a Cilin code such as Aa01A01=")
         if len(code) >= _LEAF_CHARS:
             _add_words(builder, number, code, words)
     return builder.build()
@@ -51,7 +51,7 @@ def _add_words(builder: TreeBuilder, number: int, code: str, words: list[str]) -
 
 
 def _add_place(builder: TreeBuilder, place: str, line: int) -> int:
-    """Define a place and what stands above it, each once."""
+    """Define a place and those above it, each once."""
     if builder.has(place):
         return builder.sense(place)
     sense = builder.sense(place, line)

@@ -1,10 +1,9 @@
 """Any SKOS thesaurus, by rdflib: concepts, ``broader`` and ``narrower``, preferred and other labels.
 
-Turtle, RDF/XML and N-Triples are read. JSON-LD is not: its contexts are fetched from the network.
+Reads Turtle, RDF/XML and N-Triples, but not JSON-LD, whose contexts come from the network.
 
-Labels of a thesaurus are mostly of several words ("Environmental law"), and a text is asked word by
-word. So a word of a label also means its concept, unless it is a label itself; words that stand in
-many labels ("policy") say too little, and mean none.
+Labels mostly have several words ("Environmental law"), but texts are looked up word by word. So each
+word of a label also means its concept, unless it is a label itself or in too many labels ("policy").
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ _MIN_WORD_CHARS: Final = 3
 
 
 def skos_format(path: Path) -> str | None:
-    """Return rdflib's name of the format by the file's name, whether compressed or not."""
+    """Return rdflib's name of the format, by the file's extension before any compression suffix."""
     endings = path.suffixes[-1:] + path.suffixes[-2:-1]
     return next((FORMATS[ending] for ending in endings if ending in FORMATS), None)
 
 
 def read_skos(path: Path) -> CompactTree:
-    """Read the thesaurus; raises TreeError, also when rdflib is not installed."""
+    """Read the thesaurus; raises TreeError, also if rdflib is missing."""
     graph = _parsed(path)
     builder = TreeBuilder(path)
     _add_concepts(builder, graph)
@@ -62,7 +61,7 @@ def _parsed(path: Path) -> Graph:
     except SAXParseException as error:
         line = error.getLineNumber() or 0
         raise TreeError(path, line, f"is not valid XML: {error.getMessage()}") from error
-    # rdflib's own parsers fall over the end of a file that is cut off.
+    # rdflib's parsers raise these on truncated files.
     except (ParserError, ValueError, LookupError, AssertionError) as error:
         raise TreeError(path, 0, f"is not valid RDF, or is cut off: {error}") from error
     return graph
@@ -84,7 +83,7 @@ def _add_concepts(builder: TreeBuilder, graph: Graph) -> None:
     links = {(str(narrow), str(broad)) for narrow, broad in graph.subject_objects(SKOS.broader)}
     links |= {(str(narrow), str(broad)) for broad, narrow in graph.subject_objects(SKOS.narrower)}
     for narrow, broad in sorted(links):
-        # A thesaurus may name concepts of another one: they are its roots here.
+        # Concepts of other thesauri become roots here.
         builder.sense(broad)
         builder.parent(builder.sense(narrow), broad)
 

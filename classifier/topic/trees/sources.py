@@ -1,4 +1,4 @@
-"""The lines of a tree's file: plain, xz, gzip or bzip2; UTF-8 or a clear word about it."""
+"""The lines of a tree's file, UTF-8: plain, xz, gzip or bzip2."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import BinaryIO, Final, cast
 
 from classifier.topic.semantic_tree import TreeError
 
-# Of a file after decompression; a damaged or hostile archive may not fill the memory.
+# After decompression: a damaged or hostile archive must not fill the memory.
 MAX_BYTES: Final = 1 << 30
 _MAX_LINE_BYTES: Final = 1 << 20
 _MAGIC: Final[dict[bytes, type[lzma.LZMAFile | gzip.GzipFile | bz2.BZ2File]]] = {
@@ -72,9 +72,7 @@ def _bounded(path: Path, stream: BinaryIO) -> Iterator[bytes]:
         number += 1
         total += len(raw)
         if len(raw) == _MAX_LINE_BYTES:
-            raise TreeError(
-                path, number, "has an endless line; it is no semantic tree that we know"
-            )
+            raise TreeError(path, number, "has an endless line; it is not a known semantic tree")
         if total > MAX_BYTES:
             raise TreeError(path, number, f"is larger than {MAX_BYTES} bytes")
         yield raw

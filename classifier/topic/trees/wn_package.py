@@ -1,7 +1,7 @@
-"""A lexicon of the ``wn`` package: any of the open multilingual wordnets that the user has installed.
+"""A lexicon of the ``wn`` package: any open multilingual wordnet that the user has installed.
 
-Named ``wn:oewn:2024`` in the settings. Nothing is downloaded here: ``python -m wn download`` is the
-user's to run. The package answers sense by sense, so this takes a minute where a file takes seconds.
+Named ``wn:oewn:2024`` in the settings. Users run ``python -m wn download`` themselves. The package is
+queried sense by sense, which takes a minute where a file takes seconds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NO_LANGUAGE: Final = ""
 
 
 def read_wn(source: str) -> CompactTree:
-    """Read the lexicon that ``source`` names; raises TreeError, also when wn is not installed."""
+    """Read the lexicon named by ``source``; raises TreeError, also if wn is missing."""
     try:
         import wn  # noqa: PLC0415 - optional
     except ImportError as error:
@@ -41,7 +41,7 @@ def _packed(source: str, wordnet: wn.Wordnet) -> CompactTree:
         for parent in (*synset.hypernyms(), *synset.get_related("instance_hypernym")):
             builder.sense(parent.id)
             builder.parent(sense, parent.id)
-    # By word, not by synset: a word's senses come the commonest first.
+    # By word, not by synset: a word's senses come commonest first.
     for word in wordnet.words():
         language = word.lexicon().language if word.lexicon() else _NO_LANGUAGE
         for synset in word.synsets():

@@ -1,7 +1,7 @@
-"""WordNet's own database files, as Debian puts them into /usr/share/wordnet: data.noun, index.noun, ...
+"""WordNet's database files, in Debian under /usr/share/wordnet: data.noun, index.noun, ...
 
-wndb(5WN) is the format. A line of data.noun begins with its own place in the file, in bytes, which
-proves that the file is whole up to there; index.noun gives each word's senses, the commonest first.
+The format is wndb(5WN). A line of data.noun begins with its own byte offset, which proves the file whole
+up to there; index.noun gives each word's senses, commonest first.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def is_wordnet_folder(folder: Path) -> bool:
 
 
 def read_wordnet_files(folder: Path) -> CompactTree:
-    """Read the parts of speech that are there; raises TreeError that names file and line."""
+    """Read the parts of speech that exist; raises TreeError that names file and line."""
     builder = TreeBuilder(folder)
     for part in PARTS:
         data, index = folder / f"data.{part}", folder / f"index.{part}"
@@ -34,7 +34,7 @@ def read_wordnet_files(folder: Path) -> CompactTree:
 
 
 def _read_data(builder: TreeBuilder, path: Path, part: str) -> set[str]:
-    """Define the senses and their parents; return the offsets that are there."""
+    """Define the senses and their parents; return the offsets found."""
     offsets: set[str] = set()
     place = 0
     for number, line in read_lines(path):
@@ -44,7 +44,7 @@ def _read_data(builder: TreeBuilder, path: Path, part: str) -> set[str]:
                 raise TreeError(
                     path,
                     number,
-                    f"says it begins at byte {offset}, but does at {place}; fetch it again",
+                    f"says it begins at byte {offset}, but begins at {place}; fetch it again",
                 )
             sense = builder.sense(f"{part}:{offset}", number)
             offsets.add(offset)
@@ -62,7 +62,7 @@ def _data_fields(path: Path, number: int, line: str) -> tuple[str, list[str]]:
         count = int(fields[at])
         pointers = fields[at + 1 : at + 1 + _POINTER_FIELDS * count]
     except (ValueError, IndexError) as error:
-        raise TreeError(path, number, "is no line of a WordNet data file") from error
+        raise TreeError(path, number, "is not a line of a WordNet data file") from error
     if len(pointers) != _POINTER_FIELDS * count or not fields[0].isdecimal():
         raise TreeError(path, number, f"promises {count} pointers and is cut off before the last")
     quads = zip(*[iter(pointers)] * _POINTER_FIELDS, strict=True)
@@ -77,7 +77,7 @@ def _read_index(builder: TreeBuilder, path: Path, part: str, offsets: set[str]) 
         try:
             senses = fields[-int(fields[2]) :] if int(fields[2]) > 0 else []
         except (ValueError, IndexError) as error:
-            raise TreeError(path, number, "is no line of a WordNet index file") from error
+            raise TreeError(path, number, "is not a line of a WordNet index file") from error
         for offset in senses:
             if offset not in offsets:
                 raise TreeError(path, number, f"names the sense {offset}, which data.{part} lacks")

@@ -53,7 +53,7 @@ def f1_interval(
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What one method says of rows, in their order."""
+    """One method's scores of rows, in their order."""
 
     hubs: NDArray[np.bool_]
     """Predicted labels."""

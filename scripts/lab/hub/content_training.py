@@ -31,7 +31,7 @@ FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class PageRows:
-    """What content and cascade learn from; all fields have one entry a page."""
+    """Training data of content and cascade; every field has one entry per page."""
 
     features: NDArray[np.float64]
     page_bytes: NDArray[np.float64]
@@ -70,7 +70,7 @@ def train_content(pages: PageRows, choose: Choose, choose_joint: Choose) -> Trai
 
 @dataclass(frozen=True, slots=True)
 class _Bench:
-    """What one machine is trained on."""
+    """Training data of one machine."""
 
     rows: NDArray[np.float64]
     pages: PageRows

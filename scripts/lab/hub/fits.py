@@ -1,4 +1,4 @@
-"""What is fitted to training rows beside the machines: scaling, calibration, and the value tables."""
+"""Fitted to training rows besides the machines: scaling, calibration, and the value tables."""
 
 from __future__ import annotations
 

@@ -99,11 +99,11 @@ Apply = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 class Measure(StrEnum):
-    """What a pair is judged by on a fold."""
+    """The measure that judges a pair on a fold."""
 
     F1 = "F1 of hubs"
     ACCURACY = "accuracy"
-    """What paper 003 tunes by."""
+    """Paper 003's measure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Fold:
     held_hubs: NDArray[np.bool_]
 
     def train(self, pair: Pair) -> svm.RbfMachine:
-        """Return what the fold teaches."""
+        """Train on the fold's rows."""
         return svm.train(self.rows, self.hubs, cost=pair.cost, gamma=pair.gamma)
 
     def score(self, pair: Pair, measure: Measure) -> float:

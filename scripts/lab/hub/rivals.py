@@ -34,7 +34,7 @@ class Rivals:
 
     @classmethod
     def of(cls, model: HubModel) -> Self:
-        """Read what travels with a model; ModelError when it is not that."""
+        """Read a model's rivals; raises ModelError."""
         try:
             data = {k: json.loads(v) for k, v in model.rivals.items() if k.endswith(".json")}
             url, content = (

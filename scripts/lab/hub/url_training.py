@@ -43,7 +43,7 @@ _TABLE_COST = 3.0
 
 @dataclass(frozen=True, slots=True)
 class TrainingRows:
-    """What the URL machine learns from; all fields have one entry a row."""
+    """Training data of the URL machine; every field has one entry per row."""
 
     links: Sequence[LinkEvidence]
     hubs: NDArray[np.bool_]
