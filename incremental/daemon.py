@@ -189,7 +189,7 @@ class Daemon:
         if self._signals:
             if not self._stopping:
                 self._stopping = True
-                logger.warning("ending when the visits under way are recorded; again ends at once")
+                logger.warning("finishing running fetches; press Ctrl-C again to stop now")
             self._crawler.drain(now)
             if self._crawler.idle:
                 self._end()

@@ -235,7 +235,7 @@ class Reporter:
         first_visit = record.hub_fields.get("baseline_at") == record.at
         if first_visit and not self._as_json and record.links is not None:
             hub = self._store.read.urls([record.page_id])
-            typer.echo(f"hub   {readable(hub[0])}  ({len(record.links)} links known from now on)")
+            typer.echo(f"hub   {readable(hub[0])}  ({len(record.links)} links recorded as baseline)")
 
     def _gained(self, record: VisitRecord) -> None:
         """Print in a line each event of older pages that a visit began, or added its page to."""

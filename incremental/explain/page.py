@@ -114,10 +114,10 @@ def _verdict(answer: dict[str, Any]) -> str:
     if not any(site["in_scope"] for site in sites):
         return "outside the scope of every watched site"
     if trapped:
-        return f"left out: {trapped}"
+        return f"excluded: {trapped}"
     if robots.startswith(("denied", "robots.txt", "not public")):
-        return f"{robots}; it is announced all the same when a hub shows it"
-    return "in scope, but no hub that was read has shown it"
+        return f"{robots}; still announced when a hub links to it"
+    return "in scope, but no hub visited so far links to it"
 
 
 def _decided(site: dict[str, Any]) -> tuple[int, str]:
@@ -128,7 +128,7 @@ def _decided(site: dict[str, Any]) -> tuple[int, str]:
     if is_withheld(rule):
         return 1, in_words(rule)
     if gained:
-        return 2, f"older page that a list gained: {gained['says']}"
+        return 2, f"older page added to a list: {gained['says']}"
     if site["page_state"] == PageState.PENDING:
         return 3, f"waiting for verification: {in_words(rule)}"
     is_hub = site.get("hub") not in (None, HubStatus.DROPPED) and not site.get("article")
@@ -157,11 +157,11 @@ def _reason(hub: HubRow, reason: str) -> str:
     if hub.state == "dropped":
         return f"given up: {hub.last_status}"
     if hub.role == ARTICLE:
-        return "an article, read now and then for links that no list shows"
+        return "article monitored for links that no list shows"
     if hub.visited_at is None and hub.last_status not in (None, FetchStatus.FETCHED):
         return f"not read yet: {hub.last_status}"
     if hub.state == HubStatus.DORMANT:
-        return "rests: other hubs show what it shows"
+        return "covered: other hubs show the same pages"
     return reason
 
 

@@ -50,7 +50,7 @@ def listed(served: Served, state: str = "proposed") -> list[str]:
 def test_before_the_first_search_the_page_says_how_to_begin(served: Served) -> None:
     served.store.topics.add("it's", ["bridge"], "fused", now=served.clock.now())
     html = served.client().get("/topics/1/discovery").text
-    assert "Nothing was looked for yet" in html
+    assert "No search yet" in html
     assert "hubwatch discover run --topic &#39;it&#39;&#34;&#39;&#34;&#39;s&#39;" in html
     assert "<svg" not in re.sub(r"<nav.*?</nav>", "", html, flags=re.DOTALL)
 
