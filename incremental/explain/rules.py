@@ -40,4 +40,6 @@ SENTENCES = {
 
 def in_words(rule: str | None) -> str:
     """Return what a stored rule says; a page that was decided before rules were kept has none."""
-    return SENTENCES[Rule(rule)] if rule else "recorded before decisions were stored with their rule"
+    return (
+        SENTENCES[Rule(rule)] if rule else "recorded before decisions were stored with their rule"
+    )

@@ -144,7 +144,10 @@ class PricePolicy:
         tests: tuple[tuple[Callable[[], bool], str], ...] = (
             (lambda: math.isinf(due_at), "budget is zero: this site is not fetched"),
             (lambda: hub.failures > 0, f"failed {hub.failures} times in a row: retrying later"),
-            (lambda: not hub.visits, "not visited yet: the first visit records its links as baseline"),
+            (
+                lambda: not hub.visits,
+                "not visited yet: the first visit records its links as baseline",
+            ),
             (lambda: due_at == hub.wait_until, "the server asked us to wait until then"),
             (lambda: due_at > in_window(due_at - 1, self.terms) + 1, "outside the allowed hours"),
             (lambda: ping_of(hub) <= due_at, "its WebSub hub announced a change"),
