@@ -1,4 +1,4 @@
-"""The rules that decide on pages, in words."""
+"""The decision rules in words."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SENTENCES = {
 
 
 def in_words(rule: str | None) -> str:
-    """Return what a stored rule says; a page that was decided before rules were kept has none."""
+    """Return a stored rule in words; None = decided before rules were stored."""
     return (
         SENTENCES[Rule(rule)] if rule else "recorded before decisions were stored with their rule"
     )

@@ -45,7 +45,7 @@ def site(**fields: Any) -> dict[str, Any]:
             {"revisit": {"min_interval_minutes": 99, "max_interval_hours": 1}},
             "revisit.min_interval_minutes",
             99,
-            "must not be above max_interval_hours",
+            "must not exceed max_interval_hours",
         ),
         (
             {"topics": {"link_order": "best"}},
@@ -214,5 +214,5 @@ def test_a_channel_that_cannot_speak_is_refused(fields: dict[str, Any], named: s
 
 def test_two_channels_of_one_name_are_refused() -> None:
     channel = {"name": "mail", "url": "json://x"}
-    with pytest.raises(SettingsError, match="another channel has it"):
+    with pytest.raises(SettingsError, match="is used by another channel"):
         build_settings({"notify": [channel, channel]})
