@@ -120,7 +120,7 @@ def _refuse_unknown(tree: Mapping[str, Any]) -> None:
 def _refuse_names(given: object, names: list[str], where: str) -> None:
     for name in given if isinstance(given, Mapping) else ():
         if name not in names:
-            way_out = f"unknown setting; known are: {', '.join(names)}"
+            way_out = f"unknown setting; known: {', '.join(names)}"
             raise SettingsError(f"{where}{name}", "...", way_out)
 
 

@@ -36,9 +36,7 @@ def test_a_label_acts_at_once(watched: Run) -> None:
     assert [row["sites"] for row in done.json] == [["news.example"]] * 2
     roles = {hub["url"]: hub["role"] for hub in watched("hubs", "--json").json}
     assert roles == {HOME: "seed", HOME + "list.html": "user", HOME + "other.html": "user"}
-    assert (
-        "is labelled article: news.example" in watched("label", HOME + "list.html", "article").err
-    )
+    assert "as article: news.example" in watched("label", HOME + "list.html", "article").err
     assert HOME + "list.html" not in [hub["url"] for hub in watched("hubs", "--json").json]
 
 
