@@ -189,7 +189,7 @@ class Daemon:
         if self._signals:
             if not self._stopping:
                 self._stopping = True
-                logger.warning("finishing running fetches; interrupt again to stop now")
+                logger.warning("finishing running fetches; press Ctrl-C again to stop now")
             self._crawler.drain(now)
             if self._crawler.idle:
                 self._end()

@@ -2,15 +2,15 @@
 
 Exit codes, the same for every command::
 
-    0    done
-    1    done in part: something that was asked for failed, and was said on stderr
-    2    wrong usage, wrong settings, or a file, folder or model that cannot be used; nothing was done
+    0    success
+    1    partial failure; details on stderr
+    2    usage error, invalid settings, or an unusable file, folder or model; nothing was done
     3    the store is locked, damaged or from a later version
-    4    nothing is known by that name
-    130  ended at once by a second signal
+    4    not found
+    130  stopped by a second signal
 
-:data:`COMMANDS` names each command and the function that carries it out. Its module is imported when the
-command runs, so modules of commands import what they need at their top, and ``--help`` is quick.
+:data:`COMMANDS` maps each command to its function. A module is imported only when one of its commands
+runs, so modules import what they need at their top and ``--help`` stays quick.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ EXIT_USAGE = 2
 EXIT_STORE = 3
 EXIT_NOT_FOUND = 4
 
-# The key of what the help page says of a group.
+# Key of a group's help text.
 HELP = ""
-# Every command: ``module:function`` below this package, or a group of commands.
+# ``module:function`` below this package, or a group of commands.
 COMMANDS: dict[str, Any] = {
     "init": "sites:init",
     "add": "sites:add",
@@ -54,7 +54,7 @@ COMMANDS: dict[str, Any] = {
     "star": "searching:star",
     "unstar": "searching:unstar",
     "searches": {
-        HELP: "Searches with a name.",
+        HELP: "Saved searches.",
         "save": "searching:save",
         "list": "searching:list_searches",
         "run": "searching:run",
@@ -66,19 +66,19 @@ COMMANDS: dict[str, Any] = {
     "copies": "one_page:copies",
     "label": "labelling:label",
     "labels": {
-        HELP: "Take labels from one machine to another, or train with them.",
+        HELP: "Export and import labels.",
         "export": "labelling:export_file",
         "import": "labelling:import_file",
     },
     "models": {
-        HELP: "The versions of the hub classifier.",
+        HELP: "Versions of the hub classifier.",
         "list": "hub_models:list_versions",
         "learn": "hub_models:learn",
         "use": "hub_models:use",
         "rollback": "hub_models:rollback",
     },
     "topic": {
-        HELP: "What you want: topics by example pages and key words.",
+        HELP: "Topics: what you want, from example pages and keywords.",
         "add": "topic:add",
         "list": "topic:list_topics",
         "show": "topic:show",
@@ -90,7 +90,7 @@ COMMANDS: dict[str, Any] = {
     "relevant": "topic:relevant",
     "irrelevant": "topic:irrelevant",
     "discover": {
-        HELP: "Find further sites of a topic, beginning from its pages.",
+        HELP: "Find further sites for a topic.",
         "run": "discovering:run",
         "status": "discovering:status",
         "proposals": "discovering:proposals",
@@ -98,7 +98,7 @@ COMMANDS: dict[str, Any] = {
         "reject": "discovering:reject",
     },
     "notify": {
-        HELP: "Announce what is new by message, over the channels of the settings.",
+        HELP: "Message channels for new pages.",
         "list": "messages:list_channels",
         "test": "messages:try_channel",
         "outbox": "messages:outbox",
@@ -107,7 +107,7 @@ COMMANDS: dict[str, Any] = {
     "run": "running:run",
     "serve": "serving:serve",
     "token": {
-        HELP: "Tokens for programs and feed readers that ask the web page or the API.",
+        HELP: "Access tokens for the web page, the API and feed readers.",
         "add": "tokens:add",
         "list": "tokens:list_tokens",
         "remove": "tokens:remove",
@@ -120,7 +120,7 @@ COMMANDS: dict[str, Any] = {
 
 
 class LazyGroup(TyperGroup):
-    """Commands of a table, each imported when it is called; until then only its summary is read."""
+    """A group of commands, each imported only when called."""
 
     def __init__(self, *, table: dict[str, Any] = COMMANDS, **attributes: Any) -> None:  # noqa: ANN401 - Typer's own
         super().__init__(**attributes)
@@ -134,14 +134,14 @@ class LazyGroup(TyperGroup):
         }
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:  # noqa: ANN401 - Typer has a Click of its own
-        """Load the command that is called."""
+        """Load the called command."""
         target = self.table.get(args[0])
         if args[0] and isinstance(target, str):
             self.commands[args[0]] = loaded(args[0], target)
         return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - likewise
-        """Write the help page with the summaries of the commands."""
+        """Fill in the summaries of the commands."""
         for name, target in self.table.items():
             if name and isinstance(target, str):
                 self.commands[name].help = summary(target)
@@ -149,7 +149,7 @@ class LazyGroup(TyperGroup):
 
 
 def loaded(name: str, target: str) -> Any:  # noqa: ANN401 - a command of Click's
-    """Return the command of a table's entry, with its module imported."""
+    """Return a command, with its module imported."""
     module, _, function = target.partition(":")
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     single.command(name)(getattr(import_module(f"incremental.cli.{module}"), function))
@@ -172,7 +172,7 @@ def _docstrings(module: str) -> dict[str, str]:
 app = typer.Typer(
     name="hubwatch",
     cls=LazyGroup,
-    help="Finds new pages: watches the hub pages of many sites and announces what is new.",
+    help="Watches the hub pages of many sites and announces new pages.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -185,18 +185,18 @@ def options(
     config: Annotated[
         Path | None,
         typer.Option(
-            "--config", "-c", metavar="FILE", help="Settings (default: ./hubwatch.toml if present)."
+            "--config", "-c", metavar="FILE", help="Settings file (default: ./hubwatch.toml)."
         ),
     ] = None,
 ) -> None:
-    """Remember the options that stand before the command."""
+    """Store the global options."""
     context.obj = config
 
 
 def main() -> None:
-    """Run the command line and leave with its exit code.
+    """Run the command line and exit with its code.
 
-    A reader that has had enough (head, a pager that was quit) is no failure; Typer says 1 to that.
+    A closed pipe (head, a pager that was quit) is no failure, although Typer exits with 1.
     """
     try:
         try:
@@ -208,7 +208,7 @@ def main() -> None:
             ending.__context__, BrokenPipeError
         ):
             raise
-        # What is still buffered would break the pipe once more when Python ends.
+        # Flushing the rest at exit would hit the broken pipe again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except NotFoundError as error:

@@ -1,4 +1,4 @@
-"""What the commands share: opening settings and store, and printing what came from strangers."""
+"""Shared by all commands: opening settings and store, printing untrusted text."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ now = SystemClock().now
 
 
 def settings_of(context: typer.Context) -> tuple[Settings, Path]:
-    """Read the settings that the options before the command name; return them with their folder."""
+    """Return the settings named by the global options, and their folder."""
     return load_settings(context.obj)
 
 
 def settings_file(context: typer.Context) -> Path | None:
-    """Return the settings file; None when there is none and the defaults hold."""
+    """Return the settings file; None = defaults."""
     path = settings_path(context.obj)
     return path if path.is_file() else None
 
 
 def open_store(context: typer.Context) -> Store:
-    """Open the store of the settings."""
+    """Open the configured store."""
     return open_configured_store(*load_settings(context.obj))
 
 
 def safe(text: object, limit: int = 300) -> Text:
-    """Return text from a stranger as it may be shown: one line, no markup, no control characters."""
+    """Return untrusted text made safe to print: one line, no markup, no control characters."""
     return Text(one_line(str(text), limit))
 
 
@@ -55,14 +55,14 @@ def print_json(value: Any) -> None:  # noqa: ANN401 - whatever JSON holds
 
 
 def print_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print CSV on stdout; a cell that a spreadsheet would run as a formula is quoted by an apostrophe."""
+    """Print CSV on stdout; cells that a spreadsheet would run as formulas get an apostrophe."""
     writer = csv.writer(sys.stdout)
     writer.writerow(header)
     writer.writerows([cell(value) for value in row] for row in rows)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table that fits the terminal; long cells are folded."""
+    """Print a table fitted to the terminal; long cells wrap."""
     table = Table(*columns, title=safe(title), title_justify="left", header_style="bold")
     for row in rows:
         table.add_row(*(safe(value) for value in row))
@@ -70,18 +70,23 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
 
 
 def console() -> Console:
-    """Return the console of stdout; wide enough for a URL when it is not a terminal."""
+    """Return a console on stdout; wide enough for URLs when it is no terminal."""
     out = Console(highlight=False)
     return out if out.is_terminal else Console(highlight=False, width=160)
 
 
 def progress_bar(*, disable: bool = False) -> Progress:
-    """Return a bar for long work, on stderr: stdout is for what was asked for."""
+    """Return a progress bar on stderr; stdout is for results."""
     err = Console(stderr=True)
-    # Where nobody watches, rich would leave an empty line for the bar that it took away.
+    # Without a terminal rich leaves an empty line where the transient bar was.
     return Progress(console=err, transient=True, disable=disable or not err.is_terminal)
 
 
+def counted(number: int, what: str) -> str:
+    """Return ``1 site``, ``2 sites``."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def say(message: str) -> None:
-    """Print a message for people on stderr."""
+    """Print a message on stderr."""
     typer.echo(message, err=True)

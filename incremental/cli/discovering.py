@@ -9,6 +9,7 @@ import typer
 from incremental.assembly import make_discoverer
 from incremental.cli.common import (
     Json,
+    counted,
     now,
     open_store,
     print_json,
@@ -26,13 +27,11 @@ from incremental.results.schema import dated, when
 from store import Store
 from store.discovery import ProposalRow
 
-OfTopic = Annotated[
-    str, typer.Option("--topic", metavar="NAME", help="Whose pages are looked for.")
-]
+OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="The topic to search for.")]
 Sites = Annotated[
-    list[str] | None, typer.Argument(metavar="[SITE]...", help="As the proposals name them.")
+    list[str] | None, typer.Argument(metavar="[SITE]...", help="As listed by `proposals`.")
 ]
-All = Annotated[bool, typer.Option("--all", help="All that are proposed now.")]
+All = Annotated[bool, typer.Option("--all", help="All open proposals.")]
 _BAR = 24
 _SHOWN = 3
 
@@ -41,20 +40,20 @@ def run(
     context: typer.Context,
     *,
     of: OfTopic,
-    rounds: Annotated[int, typer.Option(min=1, max=10_000, help="Rounds at most.")] = 20,
-    pages: Annotated[int, typer.Option(min=1, max=100_000, help="Pages read at most.")] = 200,
+    rounds: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum rounds.")] = 20,
+    pages: Annotated[int, typer.Option(min=1, max=100_000, help="Maximum pages to read.")] = 200,
     as_json: Json = False,
 ) -> None:
-    """Look for pages like the topic's, round by round, and propose their sites.
+    """Search for pages like the topic's, round by round, and propose their sites.
 
-    Ctrl-C ends it after the page that is being read; the next call goes on from there.
+    Ctrl-C stops after the current page; the next run continues from there.
     """
     settings, folder = settings_of(context)
     with open_store(context) as store, progress_bar(disable=as_json) as bar:
         topic = find_topic(store, of)
         task = bar.add_task("pages read", total=pages)
         if not settings.discovery.provider:
-            say("no search provider is set up ([discovery] provider): only links are followed")
+            say("no search provider configured ([discovery] provider): only links are followed")
         with make_discoverer(store, settings, folder, topic) as discoverer:
             ended = discoverer.run(
                 rounds=rounds,
@@ -72,12 +71,12 @@ def run(
             }
         )
         return
-    say(f"{ended.why or 'stopped'}; {_sites(len(proposals))} proposed")
+    say(f"{ended.why or 'stopped'}; {counted(len(proposals), 'site')} proposed")
     _print_proposals(of, proposals)
 
 
 def status(context: typer.Context, *, of: OfTopic, as_json: Json = False) -> None:
-    """Show the last run: which way of finding was chosen when, and what each was worth."""
+    """Show the last run: the operator of each round and its reward."""
     with open_store(context) as store:
         found = discovery_facts(store, find_topic(store, of).id)
     last, rounds, counts = found["run"], found["rounds"], found["proposals"]
@@ -88,17 +87,17 @@ def status(context: typer.Context, *, of: OfTopic, as_json: Json = False) -> Non
         print_json({"run": run, "proposals": counts, "rounds": dates, "skipped": skipped})
         return
     if last is None:
-        say(f"nothing was looked for yet; begin: hubwatch discover run --topic {of}")
+        say(f"no run yet; start one: hubwatch discover run --topic {of}")
         return
     columns = ["round", "operator", "reward", "", "asked", "read", "new sites", "scores", "note"]
-    summary = f"{last['status']}, {last['why'] or 'under way'}; began {when(last['started_at'])}"
+    summary = f"{last['status']}, {last['why'] or 'running'}; started {when(last['started_at'])}"
     print_table(
         f"run {last['id']} of {of}: {summary}", columns, [_round_cells(one) for one in rounds]
     )
     if skipped:
         names = " and ".join(skipped)
-        say(f"skipped, for there was no search provider ([discovery] provider): {names}")
-    parts = [f"{_sites(number)} {name}" for name, number in counts.items()]
+        say(f"skipped {names}: no search provider configured ([discovery] provider)")
+    parts = [f"{counted(number, 'site')} {name}" for name, number in counts.items()]
     say(", ".join(parts) or "no site proposed")
 
 
@@ -111,7 +110,7 @@ def proposals(
     ] = "proposed",
     as_json: Json = False,
 ) -> None:
-    """List the sites that were found, the best first, with their best pages and hubs."""
+    """List proposed sites, best first, with their best pages and hubs."""
     if which not in ("proposed", "accepted", "rejected", "all"):
         raise InputError("--state", which, "must be one of: proposed, accepted, rejected, all")
     with open_store(context) as store:
@@ -131,11 +130,11 @@ def accept(
     everything: All = False,
     as_json: Json = False,
 ) -> None:
-    """Watch sites that were proposed, beginning from the hubs that were found on them."""
+    """Watch proposed sites, starting from the hubs found on them."""
     with open_store(context) as store:
         chosen = _chosen(store, of, sites, everything=everything)
         accept_sites(store, chosen, topic=of, now=now())
-    _say_chosen(chosen, "watched from now on", as_json=as_json)
+    _say_chosen(chosen, "added", as_json=as_json)
 
 
 def reject(
@@ -146,22 +145,18 @@ def reject(
     everything: All = False,
     as_json: Json = False,
 ) -> None:
-    """Turn sites down: they are not proposed again, and pages like theirs rank lower."""
+    """Reject sites: they are not proposed again, and similar pages rank lower."""
     with open_store(context) as store:
         chosen = _chosen(store, of, sites, everything=everything)
         reject_sites(store, chosen, now=now())
-    _say_chosen(chosen, "turned down", as_json=as_json)
+    _say_chosen(chosen, "rejected", as_json=as_json)
 
 
 def _say_chosen(chosen: list[ProposalRow], what: str, *, as_json: bool) -> None:
     if as_json:
         print_json([one.host for one in chosen])
     else:
-        typer.echo(f"{_sites(len(chosen))} {what}")
-
-
-def _sites(number: int) -> str:
-    return f"{number} site{'' if number == 1 else 's'}"
+        typer.echo(f"{counted(len(chosen), 'site')} {what}")
 
 
 def _chosen(
@@ -171,14 +166,14 @@ def _chosen(
     if everything:
         return store.discovery.proposals(topic.id)
     if not sites:
-        raise InputError("site", "", "name the sites, or give --all")
+        raise InputError("site", "", "name sites, or use --all")
     return proposals_named(store, topic.id, sites)
 
 
 def _print_proposals(of: str, rows: list[ProposalRow]) -> None:
     cells = [_proposal_cells(proposal_facts(one)) for one in rows]
     columns = ["site", "state", "score", "why", "best pages", "hubs"]
-    print_table(f"{_sites(len(rows))} for {of}", columns, cells)
+    print_table(f"{counted(len(rows), 'site')} for {of}", columns, cells)
 
 
 def _proposal_cells(one: dict[str, Any]) -> list[object]:

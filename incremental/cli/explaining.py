@@ -28,7 +28,7 @@ def check(
     *,
     as_json: Json = False,
 ) -> None:
-    """Say what Hubwatch makes of a URL, and why it was (not) found. Nothing is fetched."""
+    """Explain how Hubwatch treats a URL and why it was (not) found. Nothing is fetched."""
     settings, folder = settings_of(context)
     models = models_folder(settings, folder)
     with open_store(context) as store:
@@ -60,11 +60,11 @@ def hubs(
     *,
     limit: Annotated[int, typer.Option(min=1)] = 100,
     hours: Annotated[
-        str | None, typer.Option(metavar="URL", help="When new links come up on this one hub.")
+        str | None, typer.Option(metavar="URL", help="Expected new links of this hub by hour.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List hub pages: what each brought, how often it is visited, and why."""
+    """List hubs: new pages, next visit and the reason."""
     settings, _ = settings_of(context)
     if hours is not None:
         _show_hours(context, settings, hours, as_json=as_json)
@@ -75,7 +75,7 @@ def hubs(
         print_json([dated(row) for row in rows])
         return
     if not rows:
-        say("no hubs yet; they are found when the daemon runs: hubwatch run")
+        say("no hubs yet; run the daemon to find them: hubwatch run")
         return
     table = [
         (
@@ -95,7 +95,7 @@ def hubs(
 
 
 def _show_hours(context: typer.Context, settings: Settings, url: str, *, as_json: bool) -> None:
-    """Draw a bar for each hour of the day."""
+    """Draw one bar per hour of the day."""
     with open_store(context) as store:
         answer = hours_of(store, settings, url)
     if as_json:
@@ -108,13 +108,13 @@ def _show_hours(context: typer.Context, settings: Settings, url: str, *, as_json
         for hour, value in enumerate(values)
     ]
     offset = answer["utc_offset"]
-    zone = "UTC" if offset is None else f"UTC{offset:+d}, as the site's rhythm suggests"
+    zone = "UTC" if offset is None else f"UTC{offset:+d}, estimated from the site's activity"
     columns = ("hour", "new links", "")
     print_table(f"{readable(answer['url'])}: expected by hour, {zone}", columns, rows)
 
 
 def status(context: typer.Context, *, as_json: Json = False) -> None:
-    """Say how the watching goes: budget and price, visits of the last day, trouble."""
+    """Show budget and price of each site, visits of the last day, and failures."""
     settings, _ = settings_of(context)
     at = now()
     with open_store(context) as store:
@@ -138,7 +138,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
         print_json({"now": utc(at), "total_requests_per_day": whole, "sites": rows})
         return
     if not rows:
-        say("no site is watched yet; add one: hubwatch add https://example.org/")
+        say("no site yet; add one: hubwatch add https://example.org/")
         return
     table = [
         (
@@ -156,7 +156,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
     for row in rows:
         if row["trouble"] and row["state"] == "active":
             say(
-                f"hubwatch: {row['site']}: the seed could not be read yet: {_trouble(row['trouble'])}"
+                f"hubwatch: {row['site']}: the seed could not be fetched yet: {_trouble(row['trouble'])}"
             )
     columns = ("site", "state", "hubs", "new", "today (UTC)", "in 24 h", "price", "visits in 24 h")
     print_table("Status", columns, table)
@@ -166,8 +166,8 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
 
 
 def _trouble(status: str) -> str:
-    """Return a status of a fetch for people, with the way out where a setting is one."""
+    """Return a fetch status in words, with the setting that helps if there is one."""
     if status == "forbidden_address":
-        way_out = "to allow it, name it in [fetch] allowed_hosts or allowed_networks"
+        way_out = "to allow it, add it to [fetch] allowed_hosts or allowed_networks"
         return f"its address is not public; {way_out}"
     return status.replace("_", " ")

@@ -1,4 +1,4 @@
-"""The versions of the hub classifier: ``models list learn use rollback``."""
+"""Versions of the hub classifier: ``models list learn use rollback``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _root(context: typer.Context) -> Path:
 
 
 def list_versions(context: typer.Context, *, as_json: Json = False) -> None:
-    """List the versions, the oldest first, and which one is used."""
+    """List the versions, oldest first, and the one in use."""
     rows = list_models(_root(context))
     if as_json:
         print_json(rows)
@@ -37,33 +37,33 @@ def list_versions(context: typer.Context, *, as_json: Json = False) -> None:
         )
         for row in rows
     ]
-    columns = ("version", "state", "origin", "F1", "trained on", "labels learned", "labels right")
+    columns = ("version", "state", "origin", "F1", "trained on", "labels learned", "labels correct")
     print_table("Models", columns, table)
 
 
 def _learned(note: dict[str, float] | None) -> str:
-    """Return how many of the learned labels were judged rightly before and after."""
+    """Return the share of the learned labels classified correctly before and after."""
     if not note:
         return "-"
     return f"{note['base_right']:.0%} before, {note['right']:.0%} after"
 
 
 def learn(context: typer.Context, *, as_json: Json = False) -> None:
-    """Learn all labels now: yours, and what the pages' behaviour says. For those who run with cron.
+    """Train on all labels now: yours, and those from page behaviour. For use with cron.
 
-    The new version is used at once unless it is worse than the one it was made from.
+    The new version is used at once unless it is worse than its base.
     """
     with open_store(context) as store:
         learned = learn_now(store, _root(context), now())
     if as_json:
         print_json(None if learned is None else asdict(learned))
     elif learned is None:
-        say("there are no labels that were not learned yet")
+        say("no new labels to learn")
     else:
         say(
-            f"{learned.version} learned {learned.labels} labels: {learned.right:.0%} of them right,"
-            f" {learned.base} had {learned.base_right:.0%};"
-            f" it is {'in use' if learned.active else 'kept aside'}"
+            f"{learned.version} learned {learned.labels} labels: {learned.right:.0%} correct"
+            f" ({learned.base}: {learned.base_right:.0%});"
+            f" {'in use' if learned.active else 'not used'}"
         )
 
 
@@ -73,13 +73,13 @@ def use(
     *,
     as_json: Json = False,
 ) -> None:
-    """Use a version from now on; a running daemon takes it up by itself."""
+    """Switch to a version; a running daemon picks it up."""
     use_model(_root(context), version)
     _report(version, as_json=as_json)
 
 
 def rollback(context: typer.Context, *, as_json: Json = False) -> None:
-    """Return to the version that was used before."""
+    """Roll back to the previous version."""
     _report(ModelRegistry(_root(context)).rollback(), as_json=as_json)
 
 

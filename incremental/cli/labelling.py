@@ -26,15 +26,13 @@ class Kind(StrEnum):
 def label(
     context: typer.Context,
     urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Pages of watched sites.")],
-    kind: Annotated[
-        Kind, typer.Argument(metavar="hub|article", help="A page that leads to others, or not.")
-    ],
+    kind: Annotated[Kind, typer.Argument(metavar="hub|article", help="What the pages are.")],
     *,
     as_json: Json = False,
 ) -> None:
-    """Say what pages are: it acts at once, outranks all else, and teaches the classifier.
+    """Label pages as hubs or articles; a label takes effect at once and trains the classifier.
 
-    A hub is visited from now on and never dropped; an article is no hub any more.
+    A hub is visited from now on and never dropped; an article is never a hub.
     """
     results: list[dict[str, Any]] = []
     with open_store(context) as store:
@@ -51,8 +49,8 @@ def label(
         if "error" in result:
             say(f"hubwatch: {result['error']}")
         elif not as_json:
-            where = ", ".join(result["sites"]) or "no watched site, so it only trains"
-            say(f"{readable(result['url'])} is labelled {result['label']}: {where}")
+            where = ", ".join(result["sites"]) or "no watched site, used for training only"
+            say(f"labelled {readable(result['url'])} as {result['label']}: {where}")
     failed = sum("error" in result for result in results)
     if failed:
         raise typer.Exit(2 if failed == len(results) else 1)
@@ -60,11 +58,11 @@ def label(
 
 def export_file(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="TSV to write; it is replaced.")],
+    file: Annotated[Path, typer.Argument(help="TSV file to write; overwritten.")],
     *,
     as_json: Json = False,
 ) -> None:
-    """Write all labels to a file, one a page: yours before behaviour's before imported ones."""
+    """Write all labels to a file, one per page: yours first, then behaviour, then imported."""
     with open_store(context) as store:
         text, count = export_labels(store)
     draft = file.with_name(f".{file.name}.{os.getpid()}.tmp")
@@ -82,14 +80,14 @@ def export_file(
 
 def import_file(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="TSV with the columns label and url at least.")],
+    file: Annotated[Path, typer.Argument(help="TSV file with columns label and url.")],
     *,
     as_json: Json = False,
 ) -> None:
-    """Read labels from a file, for training: all of them, or none if a line is wrong."""
+    """Import labels from a file, for training; nothing is imported if a line is invalid."""
     with open_store(context) as store:
         count, changed = import_labels(store, file, now=now())
     if as_json:
         print_json({"read": str(file), "labels": count, "changed": changed})
     else:
-        say(f"read {count} labels from {file}, {changed} of them new")
+        say(f"read {count} labels from {file}, {changed} new")

@@ -6,18 +6,27 @@ from typing import Annotated
 
 import typer
 
-from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
+from incremental.cli.common import (
+    Json,
+    counted,
+    now,
+    open_store,
+    print_json,
+    print_table,
+    say,
+    settings_of,
+)
 from incremental.clock import SystemClock
 from incremental.fetch.libraries import LibraryGate
 from incremental.notify.overview import STATES, ChannelStanding, channel_named, send_test, standings
 from incremental.results.schema import utc, when
 from store.outbox import OutboxRow
 
-Name = Annotated[str, typer.Argument(metavar="CHANNEL", help="Its name in the settings.")]
+Name = Annotated[str, typer.Argument(metavar="CHANNEL", help="Name in the settings.")]
 
 
 def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
-    """List the channels: what they tell, when, and what is under way."""
+    """List the channels: what they announce, when, and their counts."""
     settings, _ = settings_of(context)
     with open_store(context) as store:
         found = standings(store, settings.notify)
@@ -30,16 +39,16 @@ def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
         print_json([{**row, **further} for row, further in zip(rows, more, strict=True)])
         return
     if not rows:
-        say("no channel yet; add [[notify]] to the settings (hubwatch init shows how)")
+        say("no channel configured; add [[notify]] to the settings (hubwatch init shows how)")
         return
     columns = ["channel", "about", "when", *STATES, "last sent", "error"]
     pairs = zip(rows, found, strict=True)
     cells = [[*row.values(), when(one.last_sent_at), one.last_error] for row, one in pairs]
-    print_table(f"{len(rows)} channels", columns, cells)
+    print_table(counted(len(rows), "channel"), columns, cells)
 
 
 def try_channel(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
-    """Send a message to one channel now, with its templates, and say what came of it."""
+    """Send a test message to a channel now, and report the result."""
     settings, _ = settings_of(context)
     channel = channel_named(settings.notify, name)
     outcome = send_test(LibraryGate(settings.fetch, SystemClock()), channel, now=now())
@@ -56,10 +65,10 @@ def outbox(
     context: typer.Context,
     name: Name,
     *,
-    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Entries at most.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number.")] = 20,
     as_json: Json = False,
 ) -> None:
-    """Show what was sent over a channel lately, and what waits or failed."""
+    """Show the latest messages of a channel: sent, waiting or failed."""
     settings, _ = settings_of(context)
     channel_named(settings.notify, name)
     with open_store(context) as store:
@@ -89,7 +98,7 @@ def outbox(
 
 
 def retry(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
-    """Try again what was given up after many attempts."""
+    """Retry messages that failed for good."""
     settings, _ = settings_of(context)
     channel_named(settings.notify, name)
     with open_store(context) as store:
@@ -97,7 +106,7 @@ def retry(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     if as_json:
         print_json({"waiting": count})
     else:
-        typer.echo(f"{count} wait again")
+        typer.echo(f"{counted(count, 'message')} queued again")
 
 
 def _title(row: OutboxRow) -> str:

@@ -1,4 +1,4 @@
-"""What is new: ``new``, page by page, and in a line each what lists gained of older pages."""
+"""What is new: ``new``, with one line per backfill event."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 
 from incremental.cli.common import (
     Json,
+    counted,
     now,
     open_store,
     print_csv,
@@ -49,34 +50,34 @@ def new(  # noqa: PLR0913 - each is an option of the command
     until: Annotated[str | None, typer.Option(help="A span or a date.")] = None,
     site: Annotated[list[str], typer.Option(help="Only this site; may be repeated.")] = [],  # noqa: B006 - Typer's way
     topic: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only what is, or may be, on this topic.")
+        str | None, typer.Option(metavar="NAME", help="Only relevant and grey pages of this topic.")
     ] = None,
     min_score: Annotated[
         float | None, typer.Option(min=0, max=1, help="With --topic: at least this score.")
     ] = None,
     irrelevant: Annotated[
-        bool, typer.Option("--irrelevant", help="With --topic: also what it rejected.")
+        bool, typer.Option("--irrelevant", help="With --topic: irrelevant pages as well.")
     ] = False,
     language: Annotated[str | None, typer.Option(help="Only this language, such as zh.")] = None,
-    unread: Annotated[bool, typer.Option("--unread", help="Only what is unread.")] = False,
-    starred: Annotated[bool, typer.Option("--starred", help="Only what is starred.")] = False,
+    unread: Annotated[bool, typer.Option("--unread", help="Only unread pages.")] = False,
+    starred: Annotated[bool, typer.Option("--starred", help="Only starred pages.")] = False,
     backfill: Annotated[
-        bool, typer.Option("--backfill", help="Instead: older pages that lists gained, one by one.")
+        bool, typer.Option("--backfill", help="List older pages added to lists instead.")
     ] = False,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many, the newest.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number, newest first.")] = 100,
     after: Annotated[
-        int | None, typer.Option(help="Only what came after this cursor, oldest first.")
+        int | None, typer.Option(help="Only pages after this cursor, oldest first.")
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.TABLE,
+    form: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TABLE,
     as_json: Json = False,
 ) -> None:
-    """List new pages, the newest first."""
+    """List new pages, newest first."""
     if topic is None and (min_score is not None or irrelevant):
-        raise InputError("--min-score or --irrelevant", "", "needs --topic NAME: a topic judges")
+        raise InputError("--min-score or --irrelevant", "", "needs --topic NAME")
     judged = {"topic": topic, "language": language, "unread": unread, "starred": starred}
     for name, value in judged.items() if backfill else ():
         if value:
-            raise InputError(f"--{name}", "", "does not go with --backfill: nobody judged these")
+            raise InputError(f"--{name}", "", "cannot be combined with --backfill")
     form = Format.JSON if as_json else form
     with open_store(context) as store:
         part = BackfillQuery(
@@ -121,7 +122,7 @@ def _print(
     topic: str | None = None,
     since: str | None = None,
 ) -> None:
-    """Print announced pages, those of events with the events' ids."""
+    """Print announced pages; pages of backfill events carry the event's id."""
     if form is Format.URLS:
         for page in pages:
             print(page.url)  # noqa: T201 - canonical URLs hold no control characters
@@ -135,7 +136,7 @@ def _print(
         columns += ["score", "verdict", "guess"] if topic else []
         print_csv(columns, [[row[column] for column in columns] for row in rows])
     elif not rows and what == "older":
-        say("no list has gained older pages")
+        say("no older pages have been added to lists")
     elif not rows:
         say("nothing new yet" + (f" since {since}" if since else ""))
     else:
@@ -144,22 +145,22 @@ def _print(
         if topic:
             columns.append("score")
             table = [[*cells, _score(row)] for row, cells in zip(rows, table, strict=True)]
-        print_table(f"{len(rows)} {what} pages", columns, table)
+        print_table(counted(len(rows), f"{what} page"), columns, table)
         option = "--backfill --after" if what == "older" else "--after"
-        say(f"what comes after these: {option} {max(page.cursor for page in pages)}")
+        say(f"to continue from here: {option} {max(page.cursor for page in pages)}")
 
 
 def _score(line: dict[str, Any]) -> str:
-    """Return a judgement in one cell: ``0.83``, ``0.47 grey``, ``0.61 guess``."""
+    """Return a score for one cell: ``0.83``, ``0.47 grey``, ``0.61 guess``."""
     note = "guess" if line["guess"] else line["verdict"]
     return f"{line['score']:.2f}" + ("" if note == "relevant" else f" {note}")
 
 
 def _say_events(events: Sequence[BackfillEvent]) -> None:
-    """Say in a line each what lists gained, the newest first."""
+    """Print one line per backfill event, newest first."""
     for event in events[:_SHOWN_EVENTS]:
         title = f": {clean(event.title)}" if event.pages == 1 and event.title else ""
         say(f"{when(event.found_at)} {event.site}: {headline(event)}{title}")
     if len(events) > _SHOWN_EVENTS:
-        say(f"and {len(events) - _SHOWN_EVENTS} times more")
-    say("page by page: hubwatch new --backfill")
+        say(f"and {counted(len(events) - _SHOWN_EVENTS, 'more event')}")
+    say("list the pages: hubwatch new --backfill")

@@ -8,7 +8,16 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from incremental.cli.common import Json, console, now, open_store, print_json, print_table, say
+from incremental.cli.common import (
+    Json,
+    console,
+    counted,
+    now,
+    open_store,
+    print_json,
+    print_table,
+    say,
+)
 from incremental.errors import InputError, NotFoundError
 from incremental.explain.page_versions import compare, previous, text_of, version_at
 from incremental.fetch.decoding import decode_body
@@ -23,7 +32,7 @@ from store import Store
 from store.answers import Version
 
 Address = Annotated[str, typer.Argument(help="A page's URL.")]
-At = Annotated[str | None, typer.Option(help="As it was then: a span ago (3h, 1d) or a date.")]
+At = Annotated[str | None, typer.Option(help="As of a span ago (3h, 1d) or a date.")]
 CONTEXT_LINES = 2
 _SIGNS = {"added": ("", "+ ", "green"), "removed": ("- ", "", "red"), "changed": ("- ", "+ ", "")}
 
@@ -32,10 +41,10 @@ def history(
     context: typer.Context,
     url: Address,
     *,
-    limit: Annotated[int, typer.Option(min=1, max=500, help="Changes at most.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="Maximum changes.")] = 100,
     as_json: Json = False,
 ) -> None:
-    """Say what happened to a page: changes with their cause, versions, where it was seen, visits."""
+    """Show the history of a page: changes and their cause, sightings, visits."""
     with open_store(context) as store:
         page = find_page(store, url)
         changes = store.answers.history(page["id"], limit=limit)
@@ -78,17 +87,17 @@ def diff(  # noqa: PLR0913 - each is an option of the command
     url: Address,
     *,
     at: Annotated[str | None, typer.Option(help="The last change up to this time.")] = None,
-    start: Annotated[str | None, typer.Option("--from", help="Compare how it was then ...")] = None,
-    end: Annotated[str | None, typer.Option("--to", help="... with how it was then.")] = None,
-    noise: Annotated[bool, typer.Option("--noise", help="Show what was ignored as well.")] = False,
+    start: Annotated[str | None, typer.Option("--from", help="Compare from this time.")] = None,
+    end: Annotated[str | None, typer.Option("--to", help="Compare to this time.")] = None,
+    noise: Annotated[bool, typer.Option("--noise", help="Show ignored lines as well.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show what changed in the text of a page, without dates, counters and the like.
+    """Show what changed in the text of a page; dates, counters and other noise are ignored.
 
-    Without options it is the last change. Times are spans ago (3h, 1d) or dates.
+    Default: the last change. Times are spans ago (3h, 1d) or dates.
     """
     if at is not None and (start is not None or end is not None):
-        raise InputError("--at", at, "gives one change; leave out --from and --to")
+        raise InputError("--at", at, "cannot be combined with --from and --to")
     with open_store(context) as store:
         page = find_page(store, url)
         versions = store.answers.versions(page["id"])
@@ -130,7 +139,7 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def _print_diff(found: TextDiff, *, noise: bool) -> None:
-    """Print the rows that changed with a few lines around them."""
+    """Print the changed rows with a few lines of context."""
     out = console()
     wanted = {*_SIGNS, "ignored"} if noise else set(_SIGNS)
     changed = [number for number, row in enumerate(found.rows) if row.kind in wanted]
@@ -145,7 +154,7 @@ def _print_diff(found: TextDiff, *, noise: bool) -> None:
         for line in _drawn(row):
             out.print(line)
     if found.ignored and not noise:
-        say(f"{len(found.ignored)} lines differ in noise alone; --noise shows them")
+        say(f"{counted(len(found.ignored), 'line')} ignored as noise; --noise to show")
 
 
 def _drawn(row: Row) -> Iterable[Text]:
@@ -163,14 +172,14 @@ def _drawn(row: Row) -> Iterable[Text]:
 def _text(pieces: Sequence[Piece], style: str) -> Text:
     line = Text()
     for piece in pieces:
-        # Cleaning folds spaces at the ends, which part words here.
+        # Cleaning strips trailing spaces, which separate words here.
         space = " " if piece.text[-1:].isspace() else ""
         line.append(clean(piece.text) + space, style=style if piece.changed else "")
     return line
 
 
 def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json = False) -> None:
-    """Show what is kept of a page: its facts and its text, as it is or as it was."""
+    """Show the stored facts and text of a page, now or at a given time."""
     with open_store(context) as store:
         row = find_page(store, url)
         detail = store.answers.page(row["id"], most=1)
@@ -190,10 +199,10 @@ def show(context: typer.Context, url: Address, *, at: At = None, as_json: Json =
 
 
 def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any]:
-    """Return the text of a page, and since when it stands; a page that was never read has none.
+    """Return the text of a page and the time of its version; None for a page never read.
 
     Raises:
-        NotFoundError: a time was asked for of which nothing is kept.
+        NotFoundError: nothing is kept for the requested time.
     """
     versions = store.answers.versions(row["id"])
     if not versions and at is None:
@@ -208,7 +217,7 @@ def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any
 
 
 def _hub_text(store: Store, row: dict[str, Any]) -> str | None:
-    """Return the text of a page that was read as a hub."""
+    """Return the text of a hub."""
     hub = store.read.hub(row["id"])
     digest = row["body_md5"] or (hub.body_md5 if hub else None)
     body = store.cache.get(row["url"], digest) if digest else None
@@ -216,7 +225,7 @@ def _hub_text(store: Store, row: dict[str, Any]) -> str | None:
 
 
 def copies(context: typer.Context, url: Address, *, as_json: Json = False) -> None:
-    """List the pages with nearly the text of this one, on all sites: the first seen first."""
+    """List pages with nearly the same text, on all sites, first seen first."""
     with open_store(context) as store:
         page = find_page(store, url)
         found = store.answers.copies(page["id"])
@@ -224,10 +233,11 @@ def copies(context: typer.Context, url: Address, *, as_json: Json = False) -> No
         print_json([dated({name: getattr(row, name) for name in row.__slots__}) for row in found])
         return
     if not found:
-        say("its text was not read yet, or is too short to compare")
+        say("no text yet, or too short to compare")
         return
     rows = [
         (when(row.first_seen_at), when(row.published_at), row.site, f"{row.alike:.0%}", row.url)
         for row in found
     ]
-    print_table(f"{len(found)} pages", ("first seen", "published", "site", "alike", "url"), rows)
+    columns = ("first seen", "published", "site", "similarity", "url")
+    print_table(counted(len(found), "page"), columns, rows)

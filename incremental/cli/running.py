@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from incremental.assembly import make_crawler, make_discoverer, make_fetcher
-from incremental.cli.common import Json, now, print_json, say, settings_file, settings_of
+from incremental.cli.common import Json, counted, now, print_json, say, settings_file, settings_of
 from incremental.cli.serving import web_beside
 from incremental.clock import SystemClock
 from incremental.crawl.crawler import Crawler
@@ -54,15 +54,15 @@ def run(
         list[str] | None, typer.Argument(metavar="[URL]...", help="Sites to add first.")
     ] = None,
     *,
-    once: Annotated[bool, typer.Option(help="Do what is due, then end (for cron).")] = False,
+    once: Annotated[bool, typer.Option(help="Do what is due, then exit (for cron).")] = False,
     explore: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Let topics lead to at most N new sites.")
+        int, typer.Option(min=0, metavar="N", help="Add at most N new sites found by topics.")
     ] = 0,
     as_json: Json = False,
 ) -> None:
-    """Watch: visit hubs when it pays, and say what is new as it is found.
+    """Run the daemon: visit hubs when worthwhile and print new pages as they are found.
 
-    The first Ctrl-C (or TERM) ends it in good order, the second at once.
+    The first Ctrl-C (or TERM) finishes running fetches; the second stops at once.
     """
     settings, folder = settings_of(context)
     logging.basicConfig(
@@ -77,13 +77,13 @@ def run(
         _add_sites(store, settings, urls or [])
         serves = settings.web.enabled and not once
         if not serves and not store.read.sites() and not store.topics.topics():
-            raise InputError("sites", [], "nothing to watch yet; add one: hubwatch add URL")
+            raise InputError("sites", [], "no site yet; add one: hubwatch add URL")
         reporter = Reporter(store, as_json=as_json)
         _watch(store, settings, folder, reporter, once=once, explore=explore, serves=serves)
         reporter.finish(once=once)
 
 
-def _watch(  # noqa: PLR0913 - what was asked for
+def _watch(  # noqa: PLR0913 - options of the command
     store: Store,
     settings: Settings,
     folder: Path,
@@ -93,7 +93,7 @@ def _watch(  # noqa: PLR0913 - what was asked for
     explore: int,
     serves: bool,
 ) -> None:
-    """Run the daemon with the jobs of the settings, and serve the web page beside it."""
+    """Run the daemon with the configured jobs, and the web page beside it."""
     clock = SystemClock()
     models = models_folder(settings, folder)
     fetcher = make_fetcher(settings, clock)
@@ -137,20 +137,19 @@ def _watch(  # noqa: PLR0913 - what was asked for
 def _pushes(
     store: Store, settings: Settings, folder: Path, fetch: Fetch, crawler: Crawler
 ) -> Pushes | None:
-    """Return what asks WebSub hubs to tell of changes; None without an address that they can reach."""
+    """Return the WebSub subscriber; None without a public callback URL."""
     if not settings.websub.callback_url:
         return None
-    from incremental.websub.pushes import Pushes, load_keys  # noqa: PLC0415 - seldom wanted
+    from incremental.websub.pushes import Pushes, load_keys  # noqa: PLC0415 - rarely used
 
     keys = load_keys(folder / settings.store.folder)
     return Pushes(store, settings.websub, keys, fetch=fetch, note=crawler.frontier.note)
 
 
 def _notifier(store: Store, settings: Settings, clock: SystemClock) -> Notifier | None:
-    """Return what tells by message; None without a channel."""
+    """Return the notifier; None without a channel."""
     if not settings.notify:
         return None
-
     for number, channel in enumerate(settings.notify):
         check_service(channel.url, f"notify[{number}].url")
         check_template(f"notify[{number}].title", channel.title)
@@ -165,16 +164,16 @@ def _notifier(store: Store, settings: Settings, clock: SystemClock) -> Notifier 
 
 
 def _saved_query(store: Store, name: str) -> NewQuery | None:
-    """Return what a saved search asks now; None when there is none of that name, or it is damaged."""
+    """Return the query of a saved search; None if it is missing or damaged."""
     row = store.answers.search(name)
     try:
         return None if row is None else from_json(row.query).query(now())
     except InputError:
-        return None  # the channel says so; the visits go on
+        return None  # the channel reports it; crawling goes on
 
 
 def _add_sites(store: Store, settings: Settings, urls: Sequence[str]) -> None:
-    """Watch the sites of the settings, on their terms, and those of *urls*."""
+    """Add the sites of the settings, with their terms, and *urls*."""
     for site in settings.site:
         terms = SeedTerms(
             reach=site.reach,
@@ -197,7 +196,7 @@ def _level(name: str) -> int:
 
 
 class Reporter:
-    """Says what is found while the daemon runs."""
+    """Prints what is found while the daemon runs."""
 
     def __init__(self, store: Store, *, as_json: bool) -> None:
         self._store = store
@@ -208,18 +207,18 @@ class Reporter:
         self._backfills: dict[int, dict[str, Any]] = {}
 
     def begin(self, sites: int, address: str | None) -> None:
-        """Say what a run begins with."""
+        """Say what is watched, and where the web page is."""
         if self._as_json:
             return
         if address is None:
-            say(f"watching {sites} site(s); Ctrl-C ends")
+            say(f"watching {counted(sites, 'site')}; Ctrl-C to stop")
         elif sites:
-            say(f"watching {sites} site(s); the web page is at {address}; Ctrl-C ends")
+            say(f"watching {counted(sites, 'site')}; web page at {address}; Ctrl-C to stop")
         else:
-            say(f"nothing is watched yet; add sites at {address}add; Ctrl-C ends")
+            say(f"no site yet; add sites at {address}add; Ctrl-C to stop")
 
     def announced(self, record: VisitRecord, page_ids: Sequence[int]) -> None:
-        """Print the pages that a visit announced, and hubs read for the first time."""
+        """Print the pages that a visit announced, and hubs visited for the first time."""
         self._visits[record.status] += 1
         for page_id in page_ids:
             page = self._store.read.page(page_id)
@@ -235,10 +234,12 @@ class Reporter:
         first_visit = record.hub_fields.get("baseline_at") == record.at
         if first_visit and not self._as_json and record.links is not None:
             hub = self._store.read.urls([record.page_id])
-            typer.echo(f"hub   {readable(hub[0])}  ({len(record.links)} links known from now on)")
+            typer.echo(
+                f"hub   {readable(hub[0])}  ({len(record.links)} links recorded as baseline)"
+            )
 
     def _gained(self, record: VisitRecord) -> None:
-        """Print in a line each event of older pages that a visit began, or added its page to."""
+        """Print one line per backfill event that the visit started or added to."""
         for event in self._events(record):
             if self._as_json:
                 fields = {"hub": event.hub_url, "folder": event.folder, "pages": event.pages}
@@ -260,22 +261,22 @@ class Reporter:
         return list(events.values())
 
     def finish(self, *, once: bool) -> None:
-        """Sum up; a run in which a visit failed, or a seed was never read, is done only in part."""
+        """Print a summary; exit with 1 after a single run with failed visits or unread seeds."""
         failed = sum(count for status, count in self._visits.items() if status not in HARMLESS)
         for seed in self._unread_seeds():
-            say(f"hubwatch: {readable(seed.url)}: {seed.last_status or 'could not be asked yet'}")
+            say(f"hubwatch: {readable(seed.url)}: {seed.last_status or 'not fetched yet'}")
             failed += 1
         if self._as_json:
             announced = {"new": self._new, "backfills": list(self._backfills.values())}
             print_json({"visits": dict(self._visits), **announced, "failed": failed})
         else:
             counts = ", ".join(f"{status} {count}" for status, count in self._visits.items())
-            say(f"{self._announced} new pages; visits: {counts or 'none'}")
+            say(f"{counted(self._announced, 'new page')}; visits: {counts or 'none'}")
         if once and failed:
             raise typer.Exit(1)
 
     def _unread_seeds(self) -> list[HubRow]:
-        """Return the seeds that were never read, those left alone on purpose apart."""
+        """Return the seeds never read, except of sites that are paused or have no budget."""
         sites = self._store.read.sites()
         watched = {row.id for row in sites if row.state == "active" and row.requests_per_day != 0}
         return [

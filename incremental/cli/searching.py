@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from incremental.cli.common import Json, now, open_store, print_json, print_table, say
+from incremental.cli.common import Json, counted, now, open_store, print_json, print_table, say
 from incremental.errors import InputError, NotFoundError
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
@@ -19,16 +19,17 @@ from store.words import read_query
 
 Urls = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages that were announced.")]
 Words = Annotated[
-    list[str], typer.Argument(metavar="WORDS...", help='All of them; "in a row", -without, begin*.')
+    list[str],
+    typer.Argument(metavar="WORDS...", help='All must match; "phrase", -without, prefix*.'),
 ]
-Limit = Annotated[int, typer.Option(min=1, max=1_000, help="At most so many, the newest.")]
-Cursor = Annotated[int | None, typer.Option(help="Go on behind this cursor.")]
+Limit = Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number, newest first.")]
+Cursor = Annotated[int | None, typer.Option(help="Continue after this cursor.")]
 SiteName = Annotated[str | None, typer.Option(help="Only this site.")]
 TopicName = Annotated[str | None, typer.Option(metavar="NAME", help="Only this topic.")]
 Language = Annotated[str | None, typer.Option(help="Only this language, such as zh.")]
 Since = Annotated[str | None, typer.Option(help="A span (90m, 3h, 1d, 2w) or a date.")]
-Unread = Annotated[bool, typer.Option("--unread", help="Only what is unread.")]
-Starred = Annotated[bool, typer.Option("--starred", help="Only what is starred.")]
+Unread = Annotated[bool, typer.Option("--unread", help="Only unread pages.")]
+Starred = Annotated[bool, typer.Option("--starred", help="Only starred pages.")]
 
 
 def search(  # noqa: PLR0913 - each is an option of the command
@@ -45,7 +46,7 @@ def search(  # noqa: PLR0913 - each is an option of the command
     after: Cursor = None,
     as_json: Json = False,
 ) -> None:
-    """Find announced pages by words of their titles and texts, the newest first."""
+    """Search announced pages by words in title and text, newest first."""
     with open_store(context) as store:
         filters = _filters(
             store,
@@ -69,7 +70,7 @@ def _filters(store: Store, *, site: str | None, topic: str | None, **given: str 
 
 def _answer(store: Store, query: NewQuery, *, as_json: bool) -> None:
     if query.text.strip() and not any(not p.excluded for p in read_query(query.text)):
-        raise InputError("words", query.text, "there is no word in it to look for")
+        raise InputError("words", query.text, "contains no word to search for")
     answer = store.answers.new(query)
     if as_json:
         shown = {
@@ -86,9 +87,9 @@ def _answer(store: Store, query: NewQuery, *, as_json: bool) -> None:
         for row in answer.rows
     ]
     columns = ("found", "site", "title", "url", "text")
-    print_table(f"{len(rows)} pages", columns, rows)
+    print_table(counted(len(rows), "page"), columns, rows)
     if answer.more:
-        say(f"there is more: --after {answer.cursor}")
+        say(f"more: --after {answer.cursor}")
 
 
 def read(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
@@ -102,17 +103,17 @@ def unread(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None
 
 
 def star(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
-    """Put a star on pages."""
+    """Star pages."""
     _mark(context, urls, as_json=as_json, starred=True)
 
 
 def unstar(context: typer.Context, urls: Urls, *, as_json: Json = False) -> None:
-    """Take the star off pages."""
+    """Remove the star from pages."""
     _mark(context, urls, as_json=as_json, starred=False)
 
 
 def _mark(context: typer.Context, urls: list[str], *, as_json: bool, **marks: bool) -> None:
-    """Mark what can be marked; say what cannot, and leave with 1, or with 4 if that is all."""
+    """Mark what can be marked, and report the rest; exit with 1, or 4 if nothing could be marked."""
     results: list[dict[str, Any]] = []
     with open_store(context) as store:
         for url in urls:
@@ -130,14 +131,14 @@ def _mark(context: typer.Context, urls: list[str], *, as_json: bool, **marks: bo
     for problem in failed:
         say(f"hubwatch: {problem}")
     if not as_json and len(failed) < len(results):
-        say(f"marked {len(results) - len(failed)} page(s)")
+        say(f"marked {counted(len(results) - len(failed), 'page')}")
     if failed:
         raise typer.Exit(4 if len(failed) == len(results) else 1)
 
 
 def save(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="What to call it; one of that name is replaced.")],
+    name: Annotated[str, typer.Argument(help="Its name; an existing one is replaced.")],
     words: Annotated[
         list[str] | None, typer.Argument(metavar="[WORDS]...", help="As for search.")
     ] = None,
@@ -150,7 +151,7 @@ def save(  # noqa: PLR0913 - each is an option of the command
     starred: Starred = False,
     as_json: Json = False,
 ) -> None:
-    """Save a search, for the web page, for feeds and messages as well."""
+    """Save a search; the web page, feeds and messages can use it."""
     if not clean(name):
         raise InputError("name", name, "must have a letter or a digit")
     with open_store(context) as store:
@@ -163,7 +164,7 @@ def save(  # noqa: PLR0913 - each is an option of the command
             since=since,
             show="unread" if unread else "starred" if starred else "",
         )
-        filters.query(now())  # so that a wrong time is refused now and not at every use
+        filters.query(now())  # refuse an invalid time now, not at every use
         store.answers.save_search(clean(name), to_json(filters), now=now())
     if as_json:
         print_json({"saved": clean(name)})
@@ -178,7 +179,7 @@ def list_searches(context: typer.Context, *, as_json: Json = False) -> None:
     if as_json:
         print_json([dated({key: getattr(row, key) for key in row.__slots__}) for row in rows])
     elif not rows:
-        say("no search is saved yet: hubwatch searches save NAME WORDS")
+        say("no saved search yet; save one: hubwatch searches save NAME WORDS")
     else:
         print_table("Searches", ("name", "search"), [(row.name, row.query) for row in rows])
 
@@ -191,7 +192,7 @@ def run(
     after: Cursor = None,
     as_json: Json = False,
 ) -> None:
-    """Carry out a saved search."""
+    """Run a saved search."""
     with open_store(context) as store:
         row = store.answers.search(name)
         if row is None:
@@ -206,7 +207,7 @@ def remove(
     *,
     as_json: Json = False,
 ) -> None:
-    """Forget a saved search."""
+    """Delete a saved search."""
     with open_store(context) as store:
         if not store.answers.remove_search(name):
             raise NotFoundError(f"no search is called {name!r}")

@@ -21,10 +21,10 @@ _EXTRA = "the web page needs an extra: pip install 'hubwatch[web]'"
 
 
 def serve(context: typer.Context, *, as_json: Json = False) -> None:
-    """Serve the web page, the API and the feeds without fetching anything; Ctrl-C ends.
+    """Serve the web page, the API and the feeds without fetching anything.
 
-    `hubwatch run` serves them by itself. This is for reading a store while no daemon runs, or from a
-    process of its own beside one whose settings say `enabled = false` under *web*.
+    `hubwatch run` serves them as well. Use this while no daemon runs, or in a separate process beside a
+    daemon with `enabled = false` under [web].
     """
     settings, folder = settings_of(context)
     same_settings(settings, folder, settings_file(context))
@@ -40,7 +40,7 @@ def serve(context: typer.Context, *, as_json: Json = False) -> None:
         if as_json:
             print_json({"url": listener.url})
         else:
-            say(f"the web page is at {listener.url}; nothing is fetched; Ctrl-C ends")
+            say(f"web page at {listener.url}; nothing is fetched; Ctrl-C to stop")
         listener.serve()
 
 
@@ -48,13 +48,12 @@ def serve(context: typer.Context, *, as_json: Json = False) -> None:
 def web_beside(
     store: Store, settings: Settings, folder: Path, clock: Clock, *, receive: Receive | None = None
 ) -> Iterator[str | None]:
-    """Serve the store while the block runs; give the address, or None after saying why there is none.
+    """Serve the store while the block runs; yield the address, or None after printing why not.
 
-    *receive* takes in what WebSub hubs send. A port that is taken, or an extra that is not installed,
-    is no reason not to crawl.
+    *receive* handles WebSub callbacks. A busy port or a missing extra does not stop the crawler.
 
     Raises:
-        SettingsError: others could reach the page, and nothing would be asked of them.
+        SettingsError: the page would be reachable by others without any credential.
     """
     try:
         from incremental.web.context import Web  # noqa: PLC0415 - an extra, and half a second
@@ -68,6 +67,6 @@ def web_beside(
         try:
             address = stack.enter_context(served(web))
         except ListenError as error:
-            say(f"hubwatch: no web page this time: {error}")
+            say(f"hubwatch: running without the web page: {error}")
             address = None
         yield address

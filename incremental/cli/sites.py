@@ -1,4 +1,4 @@
-"""What is watched: ``init add remove pause resume list``."""
+"""Watched sites: ``init add remove pause resume list``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
+from incremental.cli.common import (
+    Json,
+    counted,
+    now,
+    open_store,
+    print_json,
+    print_table,
+    say,
+    settings_of,
+)
 from incremental.errors import InputError
 from incremental.results.lookup import find_sites
 from incremental.results.schema import utc
@@ -33,29 +42,30 @@ def init(
 ) -> None:
     """Write a commented settings file to start from."""
     if path.exists() and not force:
-        raise InputError("file", str(path), "is there already; --force replaces it")
+        raise InputError("file", str(path), "already exists; --force replaces it")
     path.unlink(missing_ok=True)
-    make_file(path)  # passwords will stand in it
+    make_file(path)  # readable by the owner only: it will hold passwords
     path.write_text(settings_template(), encoding="utf-8")
     if as_json:
         print_json({"written": str(path)})
     else:
-        say(f"wrote {path}; please set a contact address in it, then: hubwatch add URL")
+        say(f"wrote {path}; set a contact address in it, then: hubwatch add URL")
 
 
 def add(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
     urls: Annotated[
-        list[str], typer.Argument(metavar="URL...", help="A page of the site, best its home.")
+        list[str],
+        typer.Argument(metavar="URL...", help="A page of the site, ideally its home page."),
     ],
     *,
     reach: Annotated[Reach, typer.Option(help="How far from the seed to go.")] = Reach.HOST,
     include: Annotated[
-        list[str], typer.Option(help="Only URLs like this glob (or re:REGEX).")
+        list[str], typer.Option(help="Only URLs matching this glob (or re:REGEX).")
     ] = [],  # noqa: B006 - Typer's way
-    exclude: Annotated[list[str], typer.Option(help="No URLs like this glob (or re:REGEX).")] = [],  # noqa: B006
+    exclude: Annotated[list[str], typer.Option(help="Skip URLs matching it.")] = [],  # noqa: B006
     requests_per_day: Annotated[
-        float | None, typer.Option(min=0, help="Budget of the site.")
+        float | None, typer.Option(min=0, help="Request budget of the site.")
     ] = None,
     min_interval_minutes: Annotated[float | None, typer.Option(min=0.01)] = None,
     max_interval_hours: Annotated[float | None, typer.Option(min=0.01)] = None,
@@ -85,17 +95,18 @@ def add(  # noqa: PLR0913 - each is an option of the command
     for result in failed:
         say(f"hubwatch: {result['error']}")
     if not as_json and len(failed) < len(results):
-        say(f"watching {len(results) - len(failed)} site(s); {_what_next(settings, folder)}")
+        added = counted(len(results) - len(failed), "site")
+        say(f"watching {added}; {_what_next(settings, folder)}")
     if failed:
         raise typer.Exit(2 if len(failed) == len(results) else 1)
 
 
 def _what_next(settings: Settings, folder: Path) -> str:
-    """Return what a user does after adding sites: nothing, if a daemon is at work."""
-    at_work = crawler_at_work(settings, folder)
-    if at_work is None:
-        return "a running daemon begins within seconds; start one with: hubwatch run"
-    return "the daemon begins within seconds" if at_work else "start the daemon with: hubwatch run"
+    """Return the next step after adding sites: none if a daemon is running."""
+    running = crawler_at_work(settings, folder)
+    if running is None:
+        return "a running daemon starts within seconds; start one with: hubwatch run"
+    return "the daemon starts within seconds" if running else "start the daemon with: hubwatch run"
 
 
 def remove(
@@ -105,13 +116,11 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Stop watching sites and forget all that was found on them."""
+    """Stop watching sites and delete everything found on them."""
     with open_store(context) as store:
         rows = find_sites(store, names)
         listed = ", ".join(row.name for row in rows)
-        if not yes and not typer.confirm(
-            f"Forget {listed} with all that was found there?", err=True
-        ):
+        if not yes and not typer.confirm(f"Delete {listed} and everything found there?", err=True):
             raise typer.Exit(1)
         for row in rows:
             store.write.remove_site(row.id)
@@ -122,12 +131,12 @@ def remove(
 
 
 def pause(context: typer.Context, names: Names, *, as_json: Json = False) -> None:
-    """Leave sites alone until they are resumed."""
+    """Pause sites: nothing is fetched from them until they are resumed."""
     _set_state(context, names, "paused", as_json=as_json)
 
 
 def resume(context: typer.Context, names: Names, *, as_json: Json = False) -> None:
-    """Watch paused sites again."""
+    """Resume paused sites."""
     _set_state(context, names, "active", as_json=as_json)
 
 
@@ -162,7 +171,7 @@ def list_sites(context: typer.Context, *, as_json: Json = False) -> None:
     if as_json:
         print_json(rows)
     elif not rows:
-        say("no site is watched yet; add one: hubwatch add https://example.org/")
+        say("no site yet; add one: hubwatch add https://example.org/")
     else:
         columns = ("id", "name", "seed", "state", "reach", "hubs", "pages", "new_pages")
         table = [

@@ -1,4 +1,4 @@
-"""Who may ask the web page and the API: ``token add list remove``."""
+"""Access tokens: ``token add list remove``."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ def add(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
     *,
-    scope: Annotated[Scope, typer.Option(help="write allows changes as well.")] = Scope.READ,
+    scope: Annotated[Scope, typer.Option(help="read, or write for changes as well.")] = Scope.READ,
     as_json: Json = False,
 ) -> None:
-    """Make a token. It is shown this once; from then on everybody needs one, or the password."""
+    """Create a token, shown only once; from then on all access needs a token or the password."""
     with open_store(context) as store:
         secret = new_token(store, name, scope.value, now=now())
     if as_json:
         print_json({"name": name, "scope": scope.value, "token": secret})
         return
-    say(f"a token to {scope.value}, for {name}; it is shown only now:")
-    print(secret)  # noqa: T201 - this is what was asked for
+    say(f"{scope.value} token for {name}; it is shown only once:")
+    print(secret)  # noqa: T201 - the result
 
 
 def list_tokens(context: typer.Context, *, as_json: Json = False) -> None:
-    """List the tokens; the secrets themselves are not kept."""
+    """List the tokens, without their secrets."""
     with open_store(context) as store:
         rows = store.access.tokens()
     if as_json:
@@ -48,10 +48,10 @@ def list_tokens(context: typer.Context, *, as_json: Json = False) -> None:
         ]
         print_json(facts)
     elif not rows:
-        say("no tokens; make one: hubwatch token add NAME")
+        say("no tokens; create one: hubwatch token add NAME")
     else:
         table = [(row.id, row.name, row.scope, when(row.created_at)) for row in rows]
-        print_table("Tokens", ("id", "name", "scope", "made"), table)
+        print_table("Tokens", ("id", "name", "scope", "created"), table)
 
 
 def remove(
@@ -60,7 +60,7 @@ def remove(
     *,
     as_json: Json = False,
 ) -> None:
-    """Remove tokens, and end the sessions that were begun with them."""
+    """Remove tokens and end the browser sessions started with them."""
     with open_store(context) as store:
         rows = store.access.tokens()
         gone = [row for row in rows if row.name in names or str(row.id) in names]

@@ -1,4 +1,4 @@
-"""What you want: ``topic add list show test pause resume remove``, ``relevant``, ``irrelevant``."""
+"""Topics: ``topic add list show test pause resume remove``, ``relevant``, ``irrelevant``."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from store import Store
 from store.topic_values import TopicRow
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `hubwatch topic list` shows it.")]
-OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="Which topic learns it.")]
-Pages = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages, seen before or not.")]
+OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="The topic to train.")]
+Pages = Annotated[list[str], typer.Argument(metavar="URL...", help="Any pages.")]
 
 
 def add(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Your name for it.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the topic.")],
     *,
     example: Annotated[
-        list[str], typer.Option(metavar="URL", help="A page that is what you want; repeat it.")
+        list[str], typer.Option(metavar="URL", help="An example page; may be repeated.")
     ] = [],  # noqa: B006 - Typer's way
     keyword: Annotated[
         list[str], typer.Option(metavar="WORD", help="A word or phrase; may be repeated.")
@@ -51,9 +51,9 @@ def add(  # noqa: PLR0913 - each is an option of the command
     ] = "fused",
     as_json: Json = False,
 ) -> None:
-    """Begin a topic from example pages, key words or both; again: add to it.
+    """Create a topic from example pages, keywords or both, or add to an existing one.
 
-    Pages that are not in the cache are fetched by the daemon, within seconds when it runs.
+    Pages that are not cached are fetched by the daemon, within seconds if it is running.
     """
     with open_store(context) as store:
         row, trained = begin(
@@ -64,12 +64,12 @@ def add(  # noqa: PLR0913 - each is an option of the command
 
 
 def relevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
-    """Say that pages are what a topic wants: it learns that at once."""
+    """Mark pages as relevant to a topic; it learns at once."""
     _correct(context, urls, of, relevant=True, as_json=as_json)
 
 
 def irrelevant(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
-    """Say that pages are not what a topic wants: it learns that at once."""
+    """Mark pages as irrelevant to a topic; it learns at once."""
     _correct(context, urls, of, relevant=False, as_json=as_json)
 
 
@@ -99,20 +99,20 @@ def _report(store: Store, row: TopicRow, trained: list[GivenExample], *, as_json
         return
     say(f"topic {row.name} is {row.state}" + (f": {row.why}" if row.why else ""))
     for url in facts["waiting"]:
-        say(f"{readable(url)} is fetched by the daemon: hubwatch run")
+        say(f"{readable(url)} will be fetched by the daemon: hubwatch run")
     for warning in facts["warnings"]:
         say(f"warning: {clean(warning)}")
 
 
 def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
-    """List the topics: their state, and how many pages are on them."""
+    """List the topics with their state and page counts."""
     with open_store(context) as store:
         rows = [dated(row) for row in all_topic_facts(store)]
     if as_json:
         print_json(rows)
         return
     if not rows:
-        say("no topic yet; begin one: hubwatch topic add NAME --example URL --keyword WORD")
+        say("no topic yet; create one: hubwatch topic add NAME --example URL --keyword WORD")
         return
     table = [
         (
@@ -128,12 +128,12 @@ def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
         )
         for row in rows
     ]
-    columns = ("topic", "state", "method", "examples", "key words", "corrections")
+    columns = ("topic", "state", "method", "examples", "keywords", "corrections")
     print_table("Topics", (*columns, "relevant", "grey", "note"), table)
 
 
 def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
-    """Show what a topic learns from, its weightiest terms, and what is missing."""
+    """Show a topic's examples, its top terms, and what is missing."""
     settings, _ = settings_of(context)
     with open_store(context) as store:
         model_store = TopicModelStore(store, settings.topics.trees)
@@ -153,19 +153,19 @@ def try_out(
     url: Annotated[str, typer.Argument(metavar="URL", help="Any page.")],
     *,
     of: Annotated[
-        list[str], typer.Option("--topic", metavar="NAME", help="Only this topic; repeat it.")
+        list[str], typer.Option("--topic", metavar="NAME", help="Only this topic; may be repeated.")
     ] = [],  # noqa: B006 - Typer's way
     as_json: Json = False,
 ) -> None:
-    """Say what topics make of a page, which terms spoke, and what it would have needed to pass.
+    """Score a page by topics, with the terms that counted and what it lacked to be relevant.
 
-    A page that is not in the cache is fetched, if its robots.txt allows that; nothing is recorded.
+    A page that is not cached is fetched if its robots.txt allows; nothing is recorded.
     """
     settings, _ = settings_of(context)
     with open_store(context) as store:
         rows = [find_topic(store, name) for name in of] or store.topics.topics()
         if not rows:
-            raise NotFoundError("no topic yet; begin one: hubwatch topic add NAME --keyword WORD")
+            raise NotFoundError("no topic yet; create one: hubwatch topic add NAME --keyword WORD")
         fetcher = make_fetcher(settings, SystemClock())
         read = read_page(store, settings, url, fetcher.fetch, now=now())
         fetcher.close()
@@ -185,12 +185,12 @@ def try_out(
 
 
 def pause(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
-    """Let a topic judge no more pages until it is resumed."""
+    """Pause a topic: it scores no pages until it is resumed."""
     _set_paused(context, name, paused=True, as_json=as_json)
 
 
 def resume(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
-    """Let a paused topic judge pages again."""
+    """Resume a paused topic."""
     _set_paused(context, name, paused=False, as_json=as_json)
 
 
@@ -210,10 +210,10 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Forget a topic with all that it was taught; pages stay."""
+    """Delete a topic with its examples and corrections; pages stay."""
     with open_store(context) as store:
         row = find_topic(store, name)
-        if not yes and not typer.confirm(f"Forget topic {row.name}?", err=True):
+        if not yes and not typer.confirm(f"Delete topic {row.name}?", err=True):
             raise typer.Exit(1)
         store.topics.remove(row.id)
     if as_json:
@@ -223,7 +223,7 @@ def remove(
 
 
 def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return what is known of a topic or a page for a table; what is empty is left out."""
+    """Return table rows for a topic or a page, without empty ones."""
     rows = [
         (name.replace("_", " "), _shown(value))
         for name, value in facts.items()

@@ -1,4 +1,4 @@
-"""In and out: ``import``, ``export``, ``backup`` and ``restore``."""
+"""Import and export: ``import``, ``export``, ``backup`` and ``restore``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from typing import IO, Annotated
 
 import typer
 
-from incremental.cli.common import Json, now, open_store, print_json, progress_bar, say, settings_of
+from incremental.cli.common import (
+    Json,
+    counted,
+    now,
+    open_store,
+    print_json,
+    progress_bar,
+    say,
+    settings_of,
+)
 from incremental.errors import InputError, NotFoundError
 from incremental.readable_urls import readable
 from incremental.results.lookup import find_sites
@@ -40,7 +49,7 @@ def import_list(
     ] = "auto",
     as_json: Json = False,
 ) -> None:
-    """Watch the sites that a list of another program names; feeds become hubs of the site they are of."""
+    """Watch the sites in another program's list; feeds become hubs of their site."""
     try:
         with file.open("rb") as source:
             content = source.read(MAX_FILE_BYTES + 1)
@@ -65,19 +74,19 @@ def import_list(
             if one.result != "refused":
                 typer.echo(f"{one.result:8}{readable(one.url)}{_of_site(one)}")
         typer.echo(
-            f"{found.format}: {added.sites} new sites, {added.feeds} feeds as hubs, "
-            f"{added.known} known already"
+            f"{found.format}: {counted(added.sites, 'new site')}, {counted(added.feeds, 'feed')} as"
+            f" hubs, {added.known} already known"
         )
     if found.problems or added.problems:
         raise typer.Exit(1)
 
 
 def _of_site(entry: AddedEntry) -> str:
-    """Say which site an imported feed is of, as far as it is known before the first visit."""
+    """Return which site an imported feed belongs to, if known before the first visit."""
     if entry.result != "feed":
         return ""
     return (
-        f"  its first entries will name its site ({entry.site})"
+        f"  its first entries will show its site ({entry.site})"
         if entry.seed
         else f"  of {entry.site}"
     )
@@ -97,12 +106,12 @@ def export(  # noqa: PLR0913 - options of a command
     site: Annotated[list[str] | None, typer.Option(help="Only pages of these sites.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Write new pages, or the watched sites, for other programs."""
+    """Export new pages, or the watched sites, for other programs."""
     if form not in _EXPORTS:
         raise InputError("--format", form, f"must be one of: {', '.join(_EXPORTS)}")
     if as_json and out is None:
         raise InputError(
-            "--json", "stdout", "is where the export goes; give it a file: --output FILE"
+            "--json", "stdout", "is taken by the export; write it to a file: --output FILE"
         )
     with open_store(context) as store:
         wanted = store.topics.topic(topic) if topic else None
@@ -134,7 +143,7 @@ def export(  # noqa: PLR0913 - options of a command
 
 
 def _into(path: Path | None, write: Callable[[IO[bytes]], int]) -> int:
-    """Write to a file that is whole or not there, or to stdout."""
+    """Write a complete file or none, or to stdout."""
     if path is None:
         return write(sys.stdout.buffer)
     try:
@@ -153,7 +162,7 @@ def backup(
     pages: Annotated[bool, typer.Option(help="With the page cache.")] = True,
     as_json: Json = False,
 ) -> None:
-    """Write the whole store to one file; a daemon may be at work meanwhile."""
+    """Back up the whole store to one file; a daemon may keep running."""
     home = _embedded(context)
     with progress_bar() as bar:
         task = bar.add_task("files", total=None)
@@ -168,13 +177,13 @@ def restore(
     file: FileIn,
     *,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Replace what is left of a store without asking.")
+        bool, typer.Option("--yes", "-y", help="Replace remains of a store without asking.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Put a backed-up store into the folder of the settings, which must not hold one yet.
+    """Restore a backup into the configured folder, which must not hold a store yet.
 
-    Pages and models that are left there of a store whose database is gone are replaced, if you agree.
+    Pages and models left over from a store without database are replaced if you agree.
     """
     home = _embedded(context)
     try:
@@ -191,19 +200,19 @@ def restore(
 
 
 def _ask(error: StoreRemainsError) -> None:
-    """Let the user agree to what will be replaced.
+    """Ask before replacing anything.
 
     Raises:
-        InputError: there is nobody to ask, or the answer is no.
+        InputError: stdin is no terminal, or the answer is no.
     """
     if not sys.stdin.isatty():
-        raise InputError(str(error), "", "it is replaced only with --yes") from None
+        raise InputError(str(error), "", "use --yes to replace it") from None
     if not typer.confirm(f"{error}. Replace it?", err=True):
-        raise InputError(str(error), "", "it was left as it is") from None
+        raise InputError(str(error), "", "nothing was replaced") from None
 
 
 def _no_crawler(context: typer.Context, home: Path) -> contextlib.AbstractContextManager[None]:
-    """Hold the folder against a crawler, if one was ever at work there."""
+    """Lock the folder against crawlers, if one has ever used it."""
     if (home / CRAWLER_LOCK).exists():
         return only_writer(*settings_of(context))
     return contextlib.nullcontext()
@@ -217,7 +226,7 @@ def _report(report: BackupReport, where: Path, *, as_json: bool) -> None:
 
 
 def _embedded(context: typer.Context) -> Path:
-    """Return the folder of the embedded store; PostgreSQL has tools of its own."""
+    """Return the folder of the embedded store; PostgreSQL has its own tools."""
     settings, folder = settings_of(context)
     if settings.store.database.startswith("postgres"):
         raise InputError("store.database", "postgresql://...", "is backed up with pg_dump")

@@ -1,1 +1,1 @@
-"""Why something is (not) a hub, (not) told, (not) found: from the stored evidence."""
+"""Explanations from stored evidence: why a page is (not) a hub, (not) announced, (not) found."""

@@ -1,4 +1,4 @@
-"""A backfill in words: older pages that a list gained at one visit, and are announced as one."""
+"""A backfill event in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST_CHARS = 120
 
 
 def headline(event: BackfillEvent) -> str:
-    """Return an event in one sentence: ``33 older articles were added under /blog/2007/``."""
+    """Return ``33 older articles were added under /blog/2007/``."""
     folder = one_line(event.folder, _MOST_CHARS)
     if event.pages == 1:
         return f"1 older article was added under {folder}"
@@ -20,17 +20,17 @@ def headline(event: BackfillEvent) -> str:
 
 
 def subject(event: BackfillEvent) -> str:
-    """Return what a list or a message calls an event: a single page by its title."""
+    """Return the title of an event: that of its page if there is only one."""
     return event.title or event.url if event.pages == 1 else headline(event)
 
 
 def address(event: BackfillEvent) -> str:
-    """Return where a reader goes from there: the single page itself, or the list that gained many."""
+    """Return the link of an event: its page if there is only one, else the list."""
     return event.url if event.pages == 1 else event.hub_url or event.url
 
 
 def backfill_of(store: Store, page_id: int) -> dict[str, Any] | None:
-    """Return the event that a page came with, ready for JSON; None = it came with none."""
+    """Return the backfill event of a page for JSON, if any."""
     event = store.backfills.event_of(page_id)
     if event is None:
         return None

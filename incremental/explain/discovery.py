@@ -1,4 +1,4 @@
-"""What a search for further sites came to: its run, its rounds, its proposals, as values for JSON."""
+"""Discovery results for JSON: runs, rounds, proposals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from store.discovery import ProposalRow, RoundRow, RunRow
 
 
 def discovery_facts(store: Store, topic_id: int) -> dict[str, Any]:
-    """Return the last run of a topic (None = there was none), its rounds, and proposals by state."""
+    """Return the last run of a topic (None = no run yet), its rounds, and proposal counts by state."""
     last = store.discovery.last_run(topic_id)
     rounds = store.discovery.rounds(last.id) if last is not None else []
     return {
@@ -21,13 +21,13 @@ def discovery_facts(store: Store, topic_id: int) -> dict[str, Any]:
 
 
 def run_facts(row: RunRow) -> dict[str, Any]:
-    """Return a run; *rounds* and *pages* are the most that it may have."""
+    """Return a run; *rounds* and *pages* are its limits."""
     names = ("id", "status", "why", "rounds", "pages", "started_at", "ended_at")
     return {name: getattr(row, name) for name in names}
 
 
 def round_facts(row: RoundRow) -> dict[str, Any]:
-    """Return a round; a score of None = that operator was never tried before."""
+    """Return a round; score None = operator not tried before."""
     return {
         "number": row.number,
         "operator": row.operator,

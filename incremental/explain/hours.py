@@ -1,4 +1,4 @@
-"""When new links come up on one hub: expected links by hour of the day, in the site's own time."""
+"""Expected new links of a hub by hour of the day, in the site's local time."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _DAY, _WEEK = 24, 168
 
 
 def hours_of(store: Store, settings: Settings, url: str) -> dict[str, Any]:
-    """Return a hub's expected new links by hour of the day, ready for JSON.
+    """Return a hub's expected new links by hour of the day, for JSON.
 
-    ``by_hour`` has 24 values, links in that hour of an average day, in the time of ``utc_offset``: guessed
-    from the site's activity, whole hours; None and UTC without a rhythm.
+    ``by_hour`` has 24 values (links in that hour of an average day) at ``utc_offset``: whole hours,
+    estimated from the site's activity; None (UTC) if it shows no daily pattern.
 
     Raises:
         NotFoundError: no watched site has a hub at *url*.
@@ -46,7 +46,7 @@ def hours_of(store: Store, settings: Settings, url: str) -> dict[str, Any]:
 
 
 def _by_day(week: list[float], ahead: int) -> list[float]:
-    """Fold an hour-of-week list in UTC to the hours of a day that is *ahead* of UTC."""
+    """Fold UTC hours of the week into hours of the day, *ahead* hours of UTC."""
     days = _WEEK // _DAY
     return [
         sum(week[(hour - ahead + day * _DAY) % _WEEK] for day in range(days)) / days

@@ -1,4 +1,4 @@
-"""Why an address is (not) taken for a hub: the classifier's evidence, laid open. Nothing is fetched."""
+"""Why a URL is (not) classified as a hub. Nothing is fetched."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from incremental.training.corrections import pages_at, places
 from incremental.urls import canonical_key
 from store import Store
 
-# Features, and character sequences, that the short form names.
+# Features and character n-grams in the short form.
 SHOWN = 5
 
 
 def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
-    """Return what the active version below *models* says of *url*, feature by feature, ready for JSON.
+    """Return the active version's classification of *url*, feature by feature, for JSON.
 
-    ``probability`` is that of the URL in the context of its watched site, ``site_probability`` that after
-    the verdicts on pages of its form: the one by which the crawler decides. ``cascade`` is what its
-    content adds. A user's label outranks them all.
+    ``probability`` is for the URL in the context of its site; ``site_probability`` also counts the
+    verdicts on URLs of the same form, and is what the crawler decides by. ``cascade`` is the effect of
+    the page's content. A user's label overrides all of them.
     """
     active = ActiveClassifier(models) if models is not None else None
     classifier = active.current() if active is not None else load_default()
     row, address = next(iter(places(store, url)), (None, url))
     page = next(iter(pages_at(store, row, address)), {}) if row is not None else {}
     link = _evidence(store, address, page)
-    # When the context was read bears on nothing here: it is used once.
+    # The context is used once, so its time does not matter.
     context = read_context(store, row.id, 0.0) if row is not None else None
     evidence = context.add_to(link) if context is not None else link
     explained = classifier.explain(evidence)
@@ -71,12 +71,12 @@ def _evidence(store: Store, url: str, page: dict[str, Any]) -> LinkEvidence:
 def _cascade(
     store: Store, classifier: HubClassifier, url: str, page: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the way of the decision when the page itself is read, as at a hub's first visit."""
+    """Return how the decision goes once the page is fetched, as at a hub's first visit."""
     body = cached_body(store, page) if page else None
     link = LinkEvidence(url) if body is None else fetched_evidence(store, page["id"], url, body)
     needed = classifier.explain(link).needs_content
     if body is None or not needed:
-        by = "content, once it is fetched" if needed else "url"
+        by = "content, after the first fetch" if needed else "url"
         return {"needs_content": needed, "decided_by": by, "content": None, "probability": None}
     scored = classifier.score_page(link, decode_body(body, "")[0])
     content = scored.content_probability
@@ -93,12 +93,12 @@ def _rounded(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def in_short(explained: dict[str, Any]) -> dict[str, str]:
-    """Return :func:`explain_hub`'s answer in a few lines for a table, by their names."""
+    """Return the answer of :func:`explain_hub` as a few named lines."""
     features = [f"{c['feature']} {c['log_odds']:+.1f}" for c in explained["contributions"][:SHOWN]]
     weights = {g["text"]: g["weight"] for g in explained["grams"] if g["text"].strip("^$")}
     grams = [f"{text!r} {weight:+.1f}" for text, weight in list(weights.items())[:SHOWN]]
     context = [f"{c['field']} {c['value']:g} ({c['log_odds']:+.1f})" for c in explained["context"]]
-    sizes = {"bytes": explained["page_bytes"], "steps from the seed": explained["crawl_depth"]}
+    sizes = {"bytes": explained["page_bytes"], "links from the seed": explained["crawl_depth"]}
     cascade = explained["cascade"]
     after = "" if cascade["probability"] is None else f" ({cascade['probability']:.2f})"
     lines = {

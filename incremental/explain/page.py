@@ -1,4 +1,4 @@
-"""Why: for any URL, what Hubwatch makes of it, from rules and from what is stored. Nothing is fetched."""
+"""How Hubwatch treats any URL, from its rules and the store. Nothing is fetched."""
 
 from __future__ import annotations
 
@@ -31,10 +31,12 @@ from store.values import ARTICLE, HubRow, SiteRow
 def explain(
     store: Store, settings: Settings, url: str, *, now: float, models: Path | None = None
 ) -> dict[str, Any]:
-    """Return what is known of *url* and how each rule judges it, ready for JSON.
+    """Return what is known of *url* and what each rule says about it, for JSON.
 
-    *models* is the folder of the classifier's versions; None = the shipped one. Raises InputError for what
-    is no web address.
+    *models* is the folder of classifier versions; None = the shipped one.
+
+    Raises:
+        InputError: *url* is not a web address.
     """
     address = normalize(url)
     if address is None:
@@ -104,7 +106,7 @@ def _in_site(
 
 
 def _verdict(answer: dict[str, Any]) -> str:
-    """Sum the rules up in one sentence: the first that kept the page from being announced."""
+    """Return the verdict: the first rule that kept the page from being announced."""
     sites, trapped, robots = answer["sites"], answer["trap"], answer["robots"]
     seen = [_decided(site) for site in sites if site["seen"]]
     if seen:
@@ -114,21 +116,21 @@ def _verdict(answer: dict[str, Any]) -> str:
     if not any(site["in_scope"] for site in sites):
         return "outside the scope of every watched site"
     if trapped:
-        return f"left out: {trapped}"
+        return f"excluded: {trapped}"
     if robots.startswith(("denied", "robots.txt", "not public")):
-        return f"{robots}; it is announced all the same when a hub shows it"
-    return "in scope, but no hub that was read has shown it"
+        return f"{robots}; still announced when a hub links to it"
+    return "in scope, but no hub visited so far links to it"
 
 
 def _decided(site: dict[str, Any]) -> tuple[int, str]:
-    """Return what was decided of a page on one site; of several sites the smallest number speaks."""
+    """Return the decision on a page of one site with its rank; across sites the lowest rank wins."""
     rule, gained = site["decided_by"], site["backfill"]
     if site["announced_at"]:
         return 0, f"announced as new: {in_words(rule)}"
     if is_withheld(rule):
         return 1, in_words(rule)
     if gained:
-        return 2, f"older page that a list gained: {gained['says']}"
+        return 2, f"older page added to a list: {gained['says']}"
     if site["page_state"] == PageState.PENDING:
         return 3, f"waiting for verification: {in_words(rule)}"
     is_hub = site.get("hub") not in (None, HubStatus.DROPPED) and not site.get("article")
@@ -136,7 +138,7 @@ def _decided(site: dict[str, Any]) -> tuple[int, str]:
 
 
 def budget_of(settings: Settings, row: SiteRow, *, now: float) -> dict[str, Any]:
-    """Return a site's budget, what was used of it, and the price it turns into, ready for JSON."""
+    """Return a site's budget, its use, and the resulting price, for JSON."""
     site = watch(row, settings, policy_maker(settings))
     per_day = site.terms.requests_per_day
     budget = advance(site.budget, per_day, now)
@@ -149,7 +151,7 @@ def budget_of(settings: Settings, row: SiteRow, *, now: float) -> dict[str, Any]
 
 
 def _number(value: float, digits: int = 2) -> float | None:
-    """Round a number for JSON, which has no infinity."""
+    """Round for JSON; None for infinity."""
     return round(value, digits) if math.isfinite(value) else None
 
 
@@ -157,18 +159,18 @@ def _reason(hub: HubRow, reason: str) -> str:
     if hub.state == "dropped":
         return f"given up: {hub.last_status}"
     if hub.role == ARTICLE:
-        return "an article, read now and then for links that no list shows"
+        return "article monitored for links that no list shows"
     if hub.visited_at is None and hub.last_status not in (None, FetchStatus.FETCHED):
         return f"not read yet: {hub.last_status}"
     if hub.state == HubStatus.DORMANT:
-        return "rests: other hubs show what it shows"
+        return "covered: other hubs show the same pages"
     return reason
 
 
 def hub_rows(
     store: Store, settings: Settings, rows: Sequence[SiteRow], *, now: float
 ) -> list[dict[str, Any]]:
-    """Return the hubs of *rows* with the numbers behind their next visit, ready for JSON."""
+    """Return the hubs of *rows* with the numbers behind their next visit, for JSON."""
     answer = []
     for row in rows:
         site = watch(row, settings, policy_maker(settings))

@@ -1,4 +1,4 @@
-"""The versions that a page had: their texts from the page cache, and what differs between two."""
+"""Versions of a page: their texts from the page cache, and the difference between two."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ class VersionText:
 
 
 def version_at(versions: list[Version], at: float | None) -> Version:
-    """Return the version that stood at *at* (None = the latest), at the earliest the first.
+    """Return the version valid at *at* (None = latest), or the first if *at* is earlier.
 
     Raises:
         NotFoundError: the page was never read.
     """
     if not versions:
-        raise NotFoundError("the page was never read, so no text of it is kept")
+        raise NotFoundError("the page was never fetched, so there is no text")
     stood = [version for version in versions if at is None or version.at <= at]
     return stood[-1] if stood else versions[0]
 
 
 def text_of(store: Store, page: dict[str, Any], version: Version) -> VersionText:
-    """Return the text of a version, or raise :class:`NotFoundError` when it is no longer kept."""
+    """Return the text of a version; raises :class:`NotFoundError` if it is no longer kept."""
     body = store.cache.get(page["url"], version.body_md5)
     if body is not None:
         html, _ = decode_body(body, "")
         parsed = parse(body, page["url"], text=html)
         return VersionText(version, parsed.title, main_text(html, page["url"]))
-    # The text as it was read last outlives its body.
+    # The latest text is stored, and outlives its cached body.
     stored = store.answers.text(page["id"])
     if stored is None or stored.md5 != version.body_md5:
         raise NotFoundError(
-            "the body of that time is not kept any more (settings: [store] cache_days)"
+            "the body of that time is no longer cached (settings: [store] cache_days)"
         )
     return VersionText(version, stored.title, stored.text)
 
@@ -55,16 +55,16 @@ def text_of(store: Store, page: dict[str, Any], version: Version) -> VersionText
 def compare(
     store: Store, page: dict[str, Any], before: Version, after: Version
 ) -> tuple[VersionText, VersionText, TextDiff]:
-    """Return two versions with their texts, and what differs. Raises as :func:`text_of`."""
+    """Return two versions with their texts, and the difference. Raises like :func:`text_of`."""
     old, new = text_of(store, page, before), text_of(store, page, after)
     return old, new, diff(whole(old.title, old.text), whole(new.title, new.text))
 
 
 def previous(versions: list[Version], version: Version) -> Version:
-    """Return the version before one, or raise :class:`NotFoundError` for the first."""
+    """Return the previous version; raises :class:`NotFoundError` for the first."""
     earlier = [one for one in versions if one.at < version.at]
     if not earlier:
         raise NotFoundError(
-            "there is no earlier version: the page has not changed since it was read first"
+            "there is no earlier version: the page has not changed since it was first fetched"
         )
     return earlier[-1]

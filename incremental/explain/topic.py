@@ -1,4 +1,4 @@
-"""Why a page is (not) on a topic: what is stored of it, and what the model says, term by term."""
+"""Why a page is (not) relevant to a topic: stored verdicts, and the model's scores term by term."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHOWN_TERMS = 20
 
 
 def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
-    """Return what topics made of a page, or guess of it, ready for JSON; the best score first."""
+    """Return the verdicts and guesses of topics on a page, for JSON, best score first."""
     names = {row.id: row.name for row in store.topics.topics()}
     if not names:
         return []
@@ -42,7 +42,7 @@ def stored_verdicts(store: Store, url: str) -> list[dict[str, Any]]:
 
 
 def explain_topic(store: Store, model_store: TopicModelStore, row: TopicRow) -> dict[str, Any]:
-    """Return what a topic learned, from what, and what it still misses, ready for JSON."""
+    """Return what a topic learned and from which examples, for JSON."""
     model = model_store.model(row) if row.version else None
     return {
         **topic_facts(store, row),
@@ -65,7 +65,7 @@ def _example(one: ExampleRow) -> dict[str, Any]:
     if one.status is not None:
         status = one.status.replace("_", " ")
     if one.text is not None and not says_something(one):
-        status += ", holds no text"
+        status += ", no text"
     return {
         "url": one.url,
         "origin": one.origin,
@@ -78,16 +78,16 @@ def _example(one: ExampleRow) -> dict[str, Any]:
 
 
 def explain_page(model_store: TopicModelStore, row: TopicRow, page: PageText) -> dict[str, Any]:
-    """Return what one topic makes of a page, by method, and what it would have needed to pass.
+    """Return a topic's score of a page, by method, and what it lacked to be relevant.
 
-    ``standing`` and ``needed`` are in standard deviations of the pages that are fetched anyway.
+    ``standing`` and ``needed`` are in standard deviations of the background pages.
     """
     facts = {"topic": row.name, "state": row.state}
     model = model_store.model(row) if row.version else None
     if model is None:
         return {**facts, "verdict": None, "why": row.why}
     if is_empty(page):
-        return {**facts, "verdict": None, "why": "the page holds no text"}
+        return {**facts, "verdict": None, "why": "the page has no text"}
     explained = model.explain(page)
     return {
         **facts,

@@ -1,4 +1,4 @@
-"""Messages: what is new, told where people look, once.
+"""Messages about new pages, each page once per channel.
 
 ::
 

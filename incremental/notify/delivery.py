@@ -1,4 +1,4 @@
-"""Handing a message over: Apprise, behind the address guard, and never a secret in what it says.
+"""Sending a message with Apprise, behind the address guard; errors never contain a secret.
 
 Services that were not seen to connect through the guard are refused (:mod:`incremental.notify.services`).
 """
@@ -26,26 +26,25 @@ _MISSING = "sending messages needs the extra: pip install 'hubwatch[notify]'"
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """What came of handing a message over."""
+    """The result of sending a message."""
 
     ok: bool
     error: str = ""
-    """One line for people, without the service's key."""
+    """One line, without the service's key."""
 
 
 def check_service(url: str, field: str) -> None:
-    """Refuse an address that Apprise does not know, or that cannot be guarded.
+    """Raise SettingsError for an address that Apprise does not know or that cannot be guarded.
 
-    Raises:
-        SettingsError: names the field; the address itself is a secret.
+    The error names the field only: the address is a secret.
     """
     _service(url, field)
 
 
 def deliver(gate: LibraryGate, url: str, message: Message, key: str) -> Delivered:
-    """Hand *message* to the service at *url*; *key* is the same when it is repeated.
+    """Send *message* to the service at *url*; a repeated message has the same *key*.
 
-    Web hooks get the key as the header ``Idempotency-Key``. Never raises for what a service does.
+    Webhooks get the key in the header ``Idempotency-Key``. Failures of a service are never raised.
     """
     try:
         service = _service(url, "url")
@@ -61,7 +60,7 @@ def deliver(gate: LibraryGate, url: str, message: Message, key: str) -> Delivere
             taken = service.notify(title=message.title, body=message.body, body_format="text")
     except ForbiddenAddressError:
         return Delivered(
-            ok=False, error="its address is not public; allow it in fetch.allowed_hosts"
+            ok=False, error="its address is not public; add it to [fetch] allowed_hosts"
         )
     except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
         return Delivered(ok=False, error=without_secrets(f"{type(error).__name__}: {error}", url))
@@ -69,9 +68,9 @@ def deliver(gate: LibraryGate, url: str, message: Message, key: str) -> Delivere
         logger.removeHandler(words)
     if watch.refused:
         scheme = url.partition("://")[0]
-        return Delivered(ok=False, error=f"{scheme}:// tried to open a connection of its own")
+        return Delivered(ok=False, error=f"{scheme}:// tried to bypass the address guard")
     return Delivered(
-        bool(taken), "" if taken else without_secrets(words.last or "it was not taken", url)
+        bool(taken), "" if taken else without_secrets(words.last or "the service rejected it", url)
     )
 
 
@@ -80,47 +79,47 @@ def _service(url: str, field: str) -> Any:  # noqa: ANN401 - Apprise has no type
         import apprise  # noqa: PLC0415 - an extra, and heavy
     except ImportError:
         raise SettingsError(field, "...", _MISSING) from None
-    # What it prints on a wrong address quotes it, and so does its transport for each request.
+    # Apprise logs invalid addresses, and urllib3 each request URL; both hold the key.
     logging.getLogger("apprise").propagate = False
     logging.getLogger("urllib3").setLevel(logging.INFO)
     service = apprise.Apprise.instantiate(url)
     if service is None:
-        raise SettingsError(field, "...", "is no address that Apprise understands")
+        raise SettingsError(field, "...", "is not a valid Apprise address")
     if name_of(type(service)) not in GUARDED:
         scheme = url.partition("://")[0]
         way_out = (
-            f"{service.service_name} may open connections of its own; only services over HTTP or mail "
-            "are supported, of which it is known that they keep to the address guard"
+            f"{service.service_name} may bypass the address guard; only services over HTTP or mail that "
+            "are known to respect it are supported"
         )
         raise SettingsError(field, f"{scheme}://...", way_out)
     return service
 
 
 class _Words(logging.Handler):
-    """Keeps the last complaint of the library."""
+    """Keeps the library's last warning."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.last = ""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take one."""
+        """Keep *record*."""
         self.last = record.getMessage()
 
 
 def without_secrets(text: str, url: str) -> str:
-    """Return an error without any part of the address that may be a key."""
+    """Return an error without the parts of the address that may be a key."""
     rest = url.partition("://")[2]
     credentials = rest.rpartition("@")[0]
-    # What is sent as a password is sent in base64 (RFC 7617).
+    # Basic authentication sends credentials in base64 (RFC 7617).
     coded = base64.b64encode(unquote(credentials).encode("utf-8", "replace")).decode()
     parts = {*_BETWEEN_PARTS.split(rest), credentials, coded}
     parts |= {decode(part) for part in parts for decode in (unquote_plus, unquote)}
-    # The longest first: a part of another would leave the rest of that one standing.
+    # Longest first: replacing a substring first would leave the rest of the longer part.
     for part in sorted(parts, key=len)[::-1]:
         if len(part) > 3:  # noqa: PLR2004 - shorter parts are words and ports
             text = text.replace(part, "...")
-    # But one that stands where a password stands is none, however short.
+    # A password is hidden however short it is.
     for part in filter(None, credentials.split(":")):
         text = re.sub(rf"(?<!\w){re.escape(unquote(part))}(?!\w)", "...", text)
     return one_line(text, MAX_ERROR)

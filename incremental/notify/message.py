@@ -1,7 +1,7 @@
-"""What a message says: title and text from a template, in a sandbox.
+"""Title and body of a message, from sandboxed templates.
 
-Texts of sites are hostile: control and direction characters are taken out, lines cut, and a template
-sees plain values only. Messages are plain text; services show them as such.
+Texts from sites are untrusted: control and direction characters are removed, lines cut, and templates
+see plain values only. Messages are plain text.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 MAX_TITLE = 200
 MAX_URL = 2_000
 MAX_BODY = 30_000
-# Pages listed in one message; of more it says how many there are.
+# Pages listed in one message; the rest is counted.
 MAX_PAGES = 100
 MAX_TEMPLATE = 4_000
-# What a template and a channel are tried with.
+# For testing templates and channels.
 SAMPLE = AnnouncedPage(
     *(0, 0, "https://example.org/", "Hubwatch can reach this channel", "", "example.org", 0),
     *(0.0, None, None, None, None, "known"),
@@ -47,13 +47,13 @@ and {{ count - pages|length }} more
 
 
 TemplatePage = dict[str, Any]
-"""A page as a template sees it: see :func:`of_page` and :func:`of_event`."""
+"""A page as templates see it; see :func:`of_page` and :func:`of_event`."""
 
 
 def of_page(page: AnnouncedPage, topic: str = "") -> TemplatePage:
-    """Return an announced page for templates: what its JSON says, and what the channel's topic does.
+    """Return an announced page for templates, with the verdict of the channel's topic.
 
-    *found_at* is ISO 8601, UTC. *older* and *articles* are those of an event of older pages.
+    *found_at* is ISO 8601, UTC. *older* and *articles* are used by backfill events only.
     """
     facts = page_json(page)
     marks: list[dict[str, Any]] = [one for one in facts["topics"] if one["topic"] == topic]
@@ -69,7 +69,7 @@ def of_page(page: AnnouncedPage, topic: str = "") -> TemplatePage:
 
 
 def of_event(event: BackfillEvent, pages: Sequence[AnnouncedPage]) -> TemplatePage:
-    """Return an event of older pages for templates: *url* is the list, *articles* its first pages."""
+    """Return a backfill event for templates: *url* is the list, *articles* its first pages."""
     return {
         "title": subject(event),
         "url": address(event),
@@ -85,17 +85,17 @@ def of_event(event: BackfillEvent, pages: Sequence[AnnouncedPage]) -> TemplatePa
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Plain text, ready to be handed over."""
+    """Plain text, ready to send."""
 
     title: str
     body: str
 
 
 def compose(pages: Sequence[TemplatePage], title: str, body: str) -> Message:
-    """Write the message for *pages* with two templates; empty = the usual ones.
+    """Render the message for *pages*; empty templates = defaults.
 
     Raises:
-        SettingsError: a template is wrong, or does what it may not.
+        SettingsError: a template is invalid, or violates the sandbox.
     """
     shown = [_plain(page) for page in pages[:MAX_PAGES]]
     values = {"pages": shown, "count": len(pages)}
@@ -105,11 +105,7 @@ def compose(pages: Sequence[TemplatePage], title: str, body: str) -> Message:
 
 
 def check_template(field: str, template: str) -> None:
-    """Refuse a template that cannot be used, before anything depends on it.
-
-    Raises:
-        SettingsError: names the field and what is wrong.
-    """
+    """Raise SettingsError for an invalid template."""
     if len(template) > MAX_TEMPLATE:
         raise SettingsError(field, template[:40] + "...", f"at most {MAX_TEMPLATE} characters")
     sample = of_page(SAMPLE) | {"articles": [{"title": SAMPLE.title, "url": SAMPLE.url}]}
@@ -117,7 +113,7 @@ def check_template(field: str, template: str) -> None:
 
 
 def _plain(page: TemplatePage) -> TemplatePage:
-    """Return a page with its texts fit to be shown: one line each, cut."""
+    """Return a page with its texts cleaned: one line each, cut."""
     url = one_line(page["url"], MAX_URL)
     return page | {
         "url": url,
@@ -143,7 +139,7 @@ def _render(field: str, template: str, values: Mapping[str, Any]) -> str:
 
 @cache
 def _environment() -> ImmutableSandboxedEnvironment:
-    """Return where templates run: no attributes that begin with an underscore, no endless ranges."""
+    """Return the sandbox: no attributes that begin with an underscore, no huge ranges."""
     from jinja2 import StrictUndefined  # noqa: PLC0415 - an extra
     from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - likewise
 

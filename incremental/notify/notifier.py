@@ -1,15 +1,15 @@
-"""The step that tells by message: queue what is new, hand over what is due, one message at a time.
+"""The messages job: queue new pages, send what is due, one message at a time per channel.
 
 ::
 
     step(now), for each channel
-      queue    announced pages of its topic and search that were never queued     store.outbox
-      plan     rhythm, quiet hours, cap                                      notify.plan
-      begin    mark the entries with the message's key, then hand it over in a thread of its own
-      settle   mark them as sent, or when to try again
+      queue    announced pages of its topic and search, never queued before   store.outbox
+      plan     rhythm, quiet hours, cap                                       notify.plan
+      begin    mark the entries with the message's key, then send in a thread
+      settle   mark them as sent, or when to retry
 
-Killed at any moment, a message is either not marked (it goes out at the next start), or marked and not
-confirmed (it goes out again under the same key), or confirmed (it never goes out again).
+After a kill a message is unmarked (sent at the next start), marked but unconfirmed (sent again under the
+same key), or confirmed (never sent again).
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ logger = logging.getLogger("hubwatch.notify")
 
 POLL_SECONDS = 30.0
 BUSY_SECONDS = 1.0
-# How long after it was announced a page may still come to a channel: its topic may judge it late.
+# A page may reach a channel this long after its announcement, because its topic may score it late.
 LOOK_BACK_SECONDS = 3 * DAY
-# How long a page that a topic has only guessed at waits for its judgement.
+# A page with only a guessed score waits this long for its verdict.
 JUDGED_WITHIN_SECONDS = 6 * HOUR
 KEEP_SECONDS = 90 * DAY
 MOST = 1_000
@@ -49,11 +49,11 @@ LIKELY = 0.5
 _MOST_IN_A_RUN = 1_000
 
 SavedQuery = Callable[[str], NewQuery | None]
-"""Returns what a saved search asks, None when there is none of that name or nobody can read it."""
+"""Returns the query of a saved search; None if missing or damaged."""
 
 
 def rhythm_of(channel: ChannelSettings) -> Rhythm:
-    """Return when a channel may speak, as its settings say."""
+    """Return the rhythm that a channel's settings describe."""
     return Rhythm(
         every_minutes=channel.every_minutes,
         daily_at=clock(channel.daily_at, "daily_at") if channel.daily_at else None,
@@ -65,7 +65,7 @@ def rhythm_of(channel: ChannelSettings) -> Rhythm:
 
 @dataclass(slots=True)
 class _Underway:
-    """A message that is being handed over."""
+    """A message being sent."""
 
     key: str
     attempts: int
@@ -73,7 +73,7 @@ class _Underway:
 
 
 class Notifier:
-    """Carries the outbox out. One thread calls it, the store's writer."""
+    """Sends what the outbox holds. Called only by the store's writer thread."""
 
     def __init__(
         self,
@@ -103,12 +103,12 @@ class Notifier:
         return min([now + pause, *check_at]) if check_at else math.inf
 
     def listen(self, now: float) -> None:
-        """Let each channel hear of what is told from now on, one that did so before apart."""
+        """Start each new channel at *now*: earlier pages are not sent."""
         for channel in self._channels:
             self._store.outbox.since(channel.name, now=now)
 
     def finish(self, clock: Callable[[], float]) -> None:
-        """Send what may go out now, and wait for it; for a single run."""
+        """Send what is due and wait for it; for a single run."""
         for _ in range(_MOST_IN_A_RUN):
             self.step(clock())
             if not self._underway:
@@ -116,17 +116,14 @@ class Notifier:
             wait([one.future for one in self._underway.values()])
 
     def settle(self, clock: Callable[[], float]) -> None:
-        """Wait for what is being handed over, and note how it ended; begin nothing more.
-
-        Without this the next start would hand it over again.
-        """
+        """Wait for running sends and record their results; otherwise the next start would repeat them."""
         wait([one.future for one in self._underway.values()])
         for channel in self._channels:
             self._settled(channel, clock())
 
     @property
     def idle(self) -> bool:
-        """Whether no message is being handed over."""
+        """Whether no message is being sent."""
         return not self._underway
 
     def _channel(self, channel: ChannelSettings, now: float) -> float:
@@ -146,7 +143,7 @@ class Notifier:
         return max(planned.check_at, now + BUSY_SECONDS)
 
     def _settled(self, channel: ChannelSettings, now: float) -> bool:
-        """Record how the last message of a channel ended; False while it is under way."""
+        """Record the result of a channel's last message; False while it is being sent."""
         underway = self._underway.get(channel.name)
         if underway is None:
             return True
@@ -164,7 +161,7 @@ class Notifier:
         return True
 
     def _queue(self, channel: ChannelSettings, now: float) -> None:
-        """Queue the announced pages that a channel wants and never had."""
+        """Queue the announced pages that a channel wants and never got."""
         since = self._store.outbox.since(channel.name, now=now)
         query = self._query(channel, max(since, now - LOOK_BACK_SECONDS))
         while query is not None:
@@ -176,9 +173,9 @@ class Notifier:
             self._queue_backfills(channel, max(since, now - LOOK_BACK_SECONDS), now)
 
     def _queue_backfills(self, channel: ChannelSettings, since: float, now: float) -> None:
-        """Queue the older pages that lists gained, one entry for each event.
+        """Queue backfill events, one entry each.
 
-        Nobody has judged them, so a channel of a topic or a search does not hear of them.
+        Their pages are not scored, so channels of a topic or a search do not get them.
         """
         query = BackfillQuery(since=since, limit=MOST, order="oldest")
         while events := self._store.backfills.events(query):
@@ -187,7 +184,7 @@ class Notifier:
             query = replace(query, after=events[-1].id)
 
     def _query(self, channel: ChannelSettings, since: float) -> NewQuery | None:
-        """Return what a channel wants to hear of; None, and a word in the log, when that is gone."""
+        """Return a channel's query; None, with a warning, if its topic or search is gone."""
         query: NewQuery | None = NewQuery()
         if channel.search:
             query = self._saved_query(channel.search)
@@ -197,7 +194,7 @@ class Notifier:
             if channel.name not in self._complained:
                 self._complained.add(channel.name)
                 logger.warning(
-                    "channel %s: there is no topic or search %r that can be used",
+                    "channel %s: no usable topic or search %r",
                     channel.name,
                     missing,
                 )
@@ -206,7 +203,7 @@ class Notifier:
         return _narrowed(query, topic.id if topic else None, channel.min_score, since)
 
     def _is_ripe(self, row: AnnouncedPage, channel: ChannelSettings, now: float) -> bool:
-        """Return whether a page may go out: a guess waits for a judgement, and is judged by itself then."""
+        """Whether a page may be sent: one with a guessed score waits for its verdict for a while."""
         mark = next((one for one in row.topics if one.topic == channel.topic), None)
         if mark is None or mark.fetched:
             return True
@@ -229,7 +226,7 @@ class Notifier:
         self._underway[channel.name] = _Underway(key, entries[0].attempts + 1, future)
 
     def _shown(self, entry: OutboxRow, channel: ChannelSettings) -> TemplatePage:
-        """Return what a message says of an entry: of its event, if that is there, else of its page."""
+        """Return an entry for templates: its backfill event if it has one, else its page."""
         if entry.backfill_id is not None:
             event = self._store.backfills.event(entry.backfill_id)
             asked = BackfillQuery(event=entry.backfill_id, limit=MAX_PAGES, order="oldest")

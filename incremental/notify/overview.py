@@ -1,6 +1,6 @@
-"""The channels as every interface shows them: what each tells and when, how it stands, whether it works.
+"""The channels as all interfaces show them.
 
-The address of a channel holds the key of its service, so nothing that leaves this module has it.
+A channel's address contains the key of its service, so nothing returned here includes it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from incremental.settings.channels import ChannelSettings
 from store import Store
 from store.enums import OutboxState
 
-# In which an entry of the outbox may be, in this order.
+# States of an outbox entry, in this order.
 STATES = tuple(OutboxState)
 _trying = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelStanding:
-    """A channel of the settings without its address, and what became of its messages."""
+    """A channel without its address, with the state of its messages."""
 
     name: str
     topic: str
@@ -36,14 +36,14 @@ class ChannelStanding:
     time_zone: str
     max_per_hour: int
     counts: Mapping[str, int]
-    """Pages by state, every one of :data:`STATES`."""
+    """Pages by each of :data:`STATES`."""
     last_sent_at: float | None
     last_error: str
-    """What was said last against a message that was not taken to this day; empty = nothing."""
+    """Last error of a message not sent yet; empty = none."""
 
 
 def standings(store: Store, channels: Sequence[ChannelSettings]) -> list[ChannelStanding]:
-    """Return how the channels stand, in the order of the settings."""
+    """Return the channels in the order of the settings."""
     counts, errors = store.outbox.counts(), store.outbox.last_errors()
     return [
         ChannelStanding(
@@ -65,11 +65,7 @@ def standings(store: Store, channels: Sequence[ChannelSettings]) -> list[Channel
 
 
 def channel_named(channels: Sequence[ChannelSettings], name: str) -> ChannelSettings:
-    """Return the channel of a name.
-
-    Raises:
-        NotFoundError: the settings have none; names those that they have.
-    """
+    """Return a channel by its name, or raise :class:`NotFoundError` with the known names."""
     for one in channels:
         if one.name == name:
             return one
@@ -78,13 +74,12 @@ def channel_named(channels: Sequence[ChannelSettings], name: str) -> ChannelSett
 
 
 def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Delivered:
-    """Send a message to one channel now, with its templates; it stands in no outbox.
+    """Send a test message now, with the channel's templates; it is not in the outbox.
 
-    One at a time in a process: a receiver that hangs, and a button pressed often, hold up one thread
-    and not all.
+    One at a time per process, so that a hanging receiver blocks one thread, not all.
     """
     if not _trying.acquire(blocking=False):
-        return Delivered(ok=False, error="another test is under way")
+        return Delivered(ok=False, error="another test is running")
     try:
         page = of_page(replace(SAMPLE, found_at=now), channel.topic)
         message = compose([page], channel.title, channel.body)

@@ -1,10 +1,10 @@
-"""When which messages go out. Pure: values, and ``now``.
+"""When messages go out. Pure.
 
 ::
 
     entries waiting ── rhythm: at once, every N minutes, daily at ── quiet hours ── cap an hour
                     -> batches: the entries of each message that goes out now
-                    -> when to look again
+                    -> when to check again
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Protocol
 from incremental.times import DAY, HOUR
 from store.enums import OutboxState
 
-# Of one message; with waits that double, some two days.
+# Per message; with doubling waits about two days.
 MAX_ATTEMPTS = 12
 FIRST_RETRY_SECONDS = 60.0
 LONGEST_RETRY_SECONDS = 6 * HOUR
@@ -27,7 +27,7 @@ MINUTE = 60.0
 
 
 class Entry(Protocol):
-    """What the plan reads of an entry of the outbox."""
+    """An outbox entry as the plan reads it."""
 
     @property
     def id(self) -> int: ...  # noqa: D102 - as in store.outbox.OutboxRow
@@ -43,27 +43,27 @@ class Entry(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rhythm:
-    """How often a channel may speak. *zone* None = the machine's."""
+    """When a channel may send. *zone* None = the machine's."""
 
     every_minutes: float = 0.0
-    """Least time between two digests; 0 = each page at once, in a message of its own."""
+    """Minimum time between digests; 0 = one message per page, at once."""
     daily_at: time | None = None
-    """One digest a day at this time; *every_minutes* does not count then."""
+    """One digest a day at this time; *every_minutes* is ignored."""
     quiet: tuple[time, time] | None = None
-    """From, until; may pass midnight."""
+    """From, until; may cross midnight."""
     per_hour: int = 20
-    """Messages; what is over it goes into one message together."""
+    """Messages; the excess is combined into one."""
     zone: tzinfo | None = None
 
     @property
     def digest(self) -> bool:
-        """Whether pages are gathered."""
+        """Whether pages are collected into digests."""
         return self.daily_at is not None or self.every_minutes > 0
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What goes out now, and when to look again."""
+    """What goes out now, and when to check again."""
 
     batches: tuple[tuple[int, ...], ...]
     """Ids of the entries of each message."""
@@ -80,8 +80,8 @@ def plan(
 ) -> Plan:
     """Plan the messages of one channel.
 
-    *entries* in the order in which they were queued; *sent* are the times of the messages of the last
-    hour, oldest first. Those that were cut off while they were sent come first, as they were.
+    *entries* are in queue order; *sent* are the times of the last hour's messages, oldest first. Messages
+    interrupted while being sent come first, unchanged.
     """
     repeated = _cut_off(entries)
     waiting = [one for one in entries if one.state == OutboxState.WAITING]
@@ -98,7 +98,7 @@ def plan(
 
 
 def _cut_off(entries: Sequence[Entry]) -> tuple[tuple[int, ...], ...]:
-    """Return the messages that were handed over, and of which nobody knows whether they arrived."""
+    """Return the messages that were being sent, with unknown result."""
     messages: dict[str, list[int]] = {}
     for one in entries:
         if one.state == OutboxState.SENDING:
@@ -127,9 +127,9 @@ def _opens_at(
 
 
 def next_time(moment: float, at: time, zone: tzinfo | None) -> float:
-    """Return when it is *at* o'clock next, not before *moment*; unix seconds.
+    """Return the next time of day *at*, not before *moment*; unix seconds.
 
-    An hour that a day leaves out (summer time) is taken an hour later.
+    An hour skipped by daylight saving time counts one hour later.
     """
     here = _local(moment, zone)
     wanted = here.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0)
@@ -141,7 +141,7 @@ def next_time(moment: float, at: time, zone: tzinfo | None) -> float:
 
 
 def after_quiet(moment: float, quiet: tuple[time, time] | None, zone: tzinfo | None) -> float:
-    """Return *moment*, or the end of the quiet hours that it lies in."""
+    """Return *moment*, or the end of the quiet hours it falls in."""
     if quiet is None or quiet[0] == quiet[1]:
         return moment
     start, end = quiet
@@ -155,18 +155,18 @@ def _local(moment: float, zone: tzinfo | None) -> datetime:
 
 
 def _in_zone(wall: datetime, zone: tzinfo | None) -> float:
-    """Return the moment of a wall-clock time; the zone's offset may have changed on the way."""
+    """Return the unix time of a wall-clock time, with the zone's offset at that time."""
     return wall.replace(tzinfo=zone).timestamp()
 
 
 def message_key(channel: str, entry_ids: Sequence[int]) -> str:
-    """Return the key of a message: the same for the same entries, whenever it is sent."""
+    """Return the key of a message: the same for the same entries."""
     text = f"{channel}:{','.join(map(str, sorted(entry_ids)))}"
     return hashlib.md5(text.encode()).hexdigest()
 
 
 def retry_at(attempts: int, now: float) -> float | None:
-    """Return when to try again after so many attempts, None = never."""
+    """Return when to retry; None = never."""
     if attempts >= MAX_ATTEMPTS:
         return None
     wait = FIRST_RETRY_SECONDS * 2.0 ** max(attempts - 1, 0)

@@ -1,11 +1,9 @@
-"""The message services that may be used: those that were seen to connect through the address guard.
+"""The allowed message services: those proven to connect through the address guard.
 
-Apprise knows some 180. Most ask over HTTP, by the library that is guarded
-(:mod:`incremental.fetch.libraries`); some open connections of their own (IRC, Nostr, MQTT, XMPP, the
-system's log, the desktop), and those would go round it. Nobody can tell them apart by their code for sure,
-so a service is refused unless it is named here, and it is named here because a test sent a message with
-it and counted its connections (``tests/notify/test_notify_services.py``, Apprise 2.2.0). One that comes
-with a later version of Apprise is refused until it has been tried.
+Most of Apprise's 180 or so use the guarded HTTP library (:mod:`incremental.fetch.libraries`); some open
+their own connections (IRC, Nostr, MQTT, XMPP, syslog, the desktop) and would bypass it. Their code does not
+show this reliably, so a service is refused unless listed here, and listed only after a test sent a message
+with it and counted its connections (``tests/notify/test_notify_services.py``, Apprise 2.2.0).
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from typing import Final
 
 _PLUGINS = "apprise.plugins."
 
-# Names of plug-ins: the last part of their modules' names.
+# Plug-in names: the last part of their module names.
 GUARDED: Final = frozenset(
     """
     africas_talking apprise_api bark betterstack bluesky brevo bulksms bulkvs burstsms
@@ -39,6 +37,6 @@ GUARDED: Final = frozenset(
 
 
 def name_of(plugin: type) -> str:
-    """Return the name of a plug-in of Apprise; empty for one that is not Apprise's own."""
+    """Return the name of an Apprise plug-in; empty for third-party ones."""
     module = plugin.__module__
     return module.removeprefix(_PLUGINS).partition(".")[0] if module.startswith(_PLUGINS) else ""

@@ -1,1 +1,1 @@
-"""What every interface shows alike: how results become JSON, times and lengths of time, finding by name."""
+"""Shared by all interfaces: results as JSON, and lookup by name."""

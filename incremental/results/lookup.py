@@ -1,4 +1,4 @@
-"""Finding what a user names: a site, a page, a topic. What is not there is an error that says so."""
+"""Finding a site, page or topic by name."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _MOST_CHARS = 80
 
 
 def find_sites(store: Store, names: Sequence[str]) -> list[SiteRow]:
-    """Return the sites that *names* mean: names, seed URLs, ids, or hosts of one site; all for none.
+    """Return the sites called *names*: names, seed URLs, ids, or hosts of one site; no names = all.
 
     Raises:
-        NotFoundError: no site is called that.
-        InputError: several sites may be meant.
+        NotFoundError: no such site.
+        InputError: the name is ambiguous.
     """
     rows = store.read.sites()
     return [_find_site(rows, name) for name in names] if names else rows
 
 
 def _find_site(rows: Sequence[SiteRow], name: str) -> SiteRow:
-    """Return the site that a user means: what is exactly so first, then the same page, then the host."""
+    """Return one site: by exact id or name first, then by page, then by host."""
     url = normalize(name if "://" in name else f"https://{name}") or name
     host = host_of(url).removeprefix("www.")
     is_host = "://" not in name and urlsplit(url).path in ("", "/")
@@ -48,39 +48,31 @@ def _find_site(rows: Sequence[SiteRow], name: str) -> SiteRow:
 
 
 def site_numbered(store: Store, site_id: int) -> SiteRow:
-    """Return a site by its id.
-
-    Raises:
-        NotFoundError: there is none of that id.
-    """
+    """Return a site by its id, or raise :class:`NotFoundError`."""
     for row in store.read.sites():
         if row.id == site_id:
             return row
-    raise NotFoundError(f"no site has the number {site_id}")
+    raise NotFoundError(f"no site has the id {site_id}")
 
 
 def find_page(store: Store, url: str) -> dict[str, Any]:
     """Return the page of a URL.
 
     Raises:
-        InputError: it is no URL.
-        NotFoundError: no hub has shown it.
+        InputError: not a web address.
+        NotFoundError: the page was never seen.
     """
     address = normalize(url)
     if address is None:
         raise InputError("url", url[:200], "not a web address")
     found = store.read.find_page(address, canonical_key(address))
     if not found:
-        raise NotFoundError(f"{url[:200]} was never seen; `hubwatch check` says why that may be")
+        raise NotFoundError(f"{url[:200]} was never seen; `hubwatch check` explains why")
     return found[0]
 
 
 def find_topic(store: Store, name: str) -> TopicRow:
-    """Return the topic of a name.
-
-    Raises:
-        NotFoundError: there is none.
-    """
+    """Return a topic by its name, or raise :class:`NotFoundError`."""
     row = store.topics.topic(name.strip())
     if row is None:
         known = ", ".join(one.name for one in store.topics.topics()) or "none yet"
@@ -89,12 +81,8 @@ def find_topic(store: Store, name: str) -> TopicRow:
 
 
 def topic_numbered(store: Store, topic_id: int) -> TopicRow:
-    """Return a topic by its id.
-
-    Raises:
-        NotFoundError: there is none of that id.
-    """
+    """Return a topic by its id, or raise :class:`NotFoundError`."""
     for row in store.topics.topics():
         if row.id == topic_id:
             return row
-    raise NotFoundError(f"no topic has the number {topic_id}")
+    raise NotFoundError(f"no topic has the id {topic_id}")

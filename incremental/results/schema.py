@@ -1,7 +1,7 @@
-"""How results become JSON: one schema for the command line, the API, feeds and messages.
+"""Results as JSON: one schema for the command line, the API, feeds and messages.
 
-Fields keep the names that they have in the store, times become ISO 8601 in UTC, and a page says what it
-is called in *title*, with the text of its link where it was not read.
+Fields keep their names of the store, times are ISO 8601 in UTC, and *title* falls back to the anchor text
+of a page that was not fetched.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from incremental.plain_text import clean
 from store.announced import AnnouncedPage, TopicMark, moment_of
 
 SHOWN_TERMS = 8
-# What the command line calls fields that it shows in a column each.
+# Column names of the command line.
 _SHORT = {
     "found_at": "found",
     "published_at": "published",
@@ -25,19 +25,19 @@ _SHORT = {
 
 
 def utc(at: float | None) -> str | None:
-    """Return a time as JSON gives it: ISO 8601, UTC; None for none."""
+    """Return a time as ISO 8601, UTC."""
     moment = moment_of(at)
     return moment.isoformat() if moment is not None else None
 
 
 def when(at: float | None) -> str:
-    """Return a time in the reader's zone, to the minute; a dash for none."""
+    """Return a time in the local zone, to the minute; a dash for None."""
     moment = moment_of(at) if at is not None and at > 0 else None
     return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment is not None else "-"
 
 
 def dated(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with its times, named ``at`` or ``..._at``, as ISO 8601."""
+    """Return a row with its times (``at`` or ``..._at``) as ISO 8601."""
     return {k: utc(v) if k == "at" or k.endswith("_at") else v for k, v in row.items()}
 
 
@@ -55,7 +55,7 @@ def page_json(page: AnnouncedPage) -> dict[str, Any]:
 
 
 def topic_json(mark: TopicMark) -> dict[str, Any]:
-    """Return what a topic makes of a page for JSON."""
+    """Return a topic's score of a page for JSON."""
     return {
         "topic_id": mark.topic_id,
         "topic": mark.topic,
@@ -67,9 +67,9 @@ def topic_json(mark: TopicMark) -> dict[str, Any]:
 
 
 def page_line(page: AnnouncedPage, topic: str | None = None) -> dict[str, Any]:
-    """Return an announced page as a line of the command line's JSON, flat, judged by one topic if any.
+    """Return an announced page as a flat row of the command line, with the score of *topic* if given.
 
-    *guess* is true when the score comes from the link alone, because the page was not fetched.
+    *guess* = the score is from the link alone; the page was not fetched.
     """
     facts = page_json(page)
     line = {

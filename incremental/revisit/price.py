@@ -142,29 +142,32 @@ class PricePolicy:
         visited_at = min(hub.visited_at, now)
         longest = longest_interval(hub, site, budget, self.terms, now)
         tests: tuple[tuple[Callable[[], bool], str], ...] = (
-            (lambda: math.isinf(due_at), "the budget is zero: this site is left alone"),
-            (lambda: hub.failures > 0, f"failed {hub.failures} times in a row: tried again later"),
-            (lambda: not hub.visits, "never visited: its links must be known before any is new"),
-            (lambda: due_at == hub.wait_until, "the server asked to be left alone until then"),
-            (lambda: due_at > in_window(due_at - 1, self.terms) + 1, "outside the hours you allow"),
-            (lambda: ping_of(hub) <= due_at, "its WebSub hub says that it has changed"),
+            (lambda: math.isinf(due_at), "budget is zero: this site is not fetched"),
+            (lambda: hub.failures > 0, f"failed {hub.failures} times in a row: retrying later"),
+            (
+                lambda: not hub.visits,
+                "not visited yet: the first visit records its links as baseline",
+            ),
+            (lambda: due_at == hub.wait_until, "the server asked us to wait until then"),
+            (lambda: due_at > in_window(due_at - 1, self.terms) + 1, "outside the allowed hours"),
+            (lambda: ping_of(hub) <= due_at, "its WebSub hub announced a change"),
             (
                 lambda: due_at == early_visit_at(hub, site, budget, self.terms),
-                "new: a quick look to learn how often it changes",
+                "new hub: early visit to learn how often it changes",
             ),
             (
                 lambda: due_at == visited_at + self.terms.min_interval_seconds,
-                "as often as the shortest interval allows",
+                "at the shortest allowed interval",
             ),
             (
                 lambda: due_at >= visited_at + longest,
-                "brings little that is new: visited at the longest interval",
+                "few new pages: visited at the longest interval",
             ),
         )
         for holds, sentence in tests:
             if holds():
                 return sentence
-        return "visited when the delay that piles up there is worth a visit"
+        return "next check when expected new pages justify a request"
 
     def _crossing(self, hub: HubState, site: SiteState, budget: BudgetState) -> float:
         """Return when accrued delay reaches the price, or earlier when links begin to scroll off."""

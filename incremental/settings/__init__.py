@@ -1,7 +1,7 @@
 """Settings: ``hubwatch.toml``, overridden by ``HUBWATCH_SECTION_FIELD`` in the environment.
 
-Everything has a default; a wrong name, type or value is refused with the field, the value and the
-way out. Reading settings touches no network and no store.
+Everything has a default; an unknown name or invalid value is refused with the field, the value and how
+to fix it.
 
 ::
 

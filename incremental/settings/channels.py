@@ -1,4 +1,4 @@
-"""``[[notify]]`` in the settings: where messages go, about what, and when. Plain values, checked."""
+"""``[[notify]]`` in the settings: where messages go, about what, and when."""
 
 from __future__ import annotations
 
@@ -17,39 +17,35 @@ _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
 
 
 class ChannelSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One channel. *url* is a secret: it is an address of Apprise with the key of the service in it."""
+    """One channel. *url* is a secret: an Apprise address that contains the service's key."""
 
     name: str
     url: str
-    """``mailto://``, ``slack://``, ``tgram://``, ``json://`` and what else Apprise knows."""
+    """``mailto://``, ``slack://``, ``tgram://``, ``json://`` and others of Apprise."""
     topic: str = ""
-    """Only pages of this topic, relevant or perhaps; empty = all new pages."""
+    """Only relevant and grey pages of this topic; empty = all new pages."""
     min_score: _Share = 0.0
-    """With a topic: only from this score on."""
+    """With *topic*: minimum score."""
     search: str = ""
-    """Only pages that this saved search finds."""
+    """Only pages that match this saved search."""
     every_minutes: _NotNegative = 0.0
-    """0 = each page at once; else digests, not closer together than this."""
+    """0 = each page at once; otherwise the minimum time between digests."""
     daily_at: str = ""
     """``08:00``: one digest a day at this time."""
     quiet_hours: str = ""
-    """``22:00-07:00``: what comes then waits until they are over."""
+    """``22:00-07:00``: messages wait until they are over."""
     time_zone: str = ""
     """Such as ``Asia/Shanghai``; empty = this machine's."""
     max_per_hour: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 20
-    """Messages; what is over it goes into one message together."""
+    """Messages; the excess is combined into one."""
     title: str = ""
-    """Template (Jinja2) of the title; empty = the usual one."""
+    """Template (Jinja2) of the title; empty = default."""
     body: str = ""
     """Template of the text."""
 
 
 def check_channel(channel: ChannelSettings, where: str) -> None:
-    """Check what only shows when a channel is used.
-
-    Raises:
-        SettingsError: names the field, its value and the way out.
-    """
+    """Raise SettingsError for values that would fail only when the channel is used."""
     if not channel.name.strip():
         raise SettingsError(f"{where}.name", channel.name, "give the channel a name")
     if "://" not in channel.url:
@@ -66,7 +62,7 @@ def clock(text: str, field: str) -> time:
     """Read ``8:30``.
 
     Raises:
-        SettingsError: it is no time of day.
+        SettingsError: not a time of day.
     """
     found = _CLOCK.fullmatch(text.strip())
     if found is None:
@@ -78,7 +74,7 @@ def quiet_hours(text: str, field: str) -> tuple[time, time] | None:
     """Read ``22:00-07:00``; None for none.
 
     Raises:
-        SettingsError: it is not two times of day.
+        SettingsError: not two times of day.
     """
     if not text.strip():
         return None
@@ -92,7 +88,7 @@ def zone(name: str, field: str) -> tzinfo | None:
     """Return a time zone by its IANA name; None = the machine's.
 
     Raises:
-        SettingsError: there is none of that name.
+        SettingsError: unknown name.
     """
     if not name:
         return None

@@ -1,4 +1,4 @@
-"""What types cannot say of settings: what only shows when they are used."""
+"""Checks of settings that types cannot express."""
 
 from __future__ import annotations
 
@@ -14,18 +14,14 @@ _SPAN = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*-\s*(\d{1,2})(?::(\d{2}))?")
 
 
 def check_callback(url: str) -> None:
-    """Refuse a callback address that hubs could not call.
-
-    Raises:
-        SettingsError: names the field, its value and the way out.
-    """
+    """Raise SettingsError for a callback address that hubs could not call."""
     if url and (normalize(url) is None or "?" in url or "#" in url):
         way_out = "give a public address without a query, like https://watch.example.org/websub"
         raise SettingsError("websub.callback_url", url, way_out)
 
 
 def check_site(site: SiteSettings, defaults: RevisitSettings, where: str) -> None:
-    """Check what only shows when a site's settings are used."""
+    """Raise SettingsError for values that would fail only when the site is used."""
     if normalize(site.url) is None:
         raise SettingsError(f"{where}.url", site.url, "give a URL like https://example.org/news/")
     try:
@@ -43,7 +39,7 @@ def windows(hours: Sequence[str], field: str = "revisit.hours") -> tuple[tuple[f
     """Return spans like ``22:00-06:30`` as hours of the day, (start, end).
 
     Raises:
-        SettingsError: one is no span, or an empty one.
+        SettingsError: not a span, or an empty one.
     """
     found = []
     for text in hours:
@@ -62,14 +58,10 @@ def windows(hours: Sequence[str], field: str = "revisit.hours") -> tuple[tuple[f
 def check_interval(
     where: str, given: SiteSettings | RevisitSettings, defaults: RevisitSettings
 ) -> None:
-    """Refuse hours that are none, and a shortest interval above the longest.
-
-    Raises:
-        SettingsError: names the field, its value and the way out.
-    """
+    """Raise SettingsError for invalid hours, or a minimum interval above the maximum."""
     windows(given.hours or (), f"{where}.hours")
     shortest = given.min_interval_minutes or defaults.min_interval_minutes
     longest = given.max_interval_hours or defaults.max_interval_hours
     if shortest > longest * 60:
-        way_out = f"must not be above max_interval_hours, which is {longest}"
+        way_out = f"must not exceed max_interval_hours, which is {longest}"
         raise SettingsError(f"{where}.min_interval_minutes", shortest, way_out)

@@ -1,4 +1,4 @@
-"""``[discovery]`` in the settings: which search provider, and how far a run may go. Plain values."""
+"""``[discovery]`` in the settings: the search provider, and the limits of a run."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
 
 
 class DiscoverySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How further sites are looked for."""
+    """How further sites are found."""
 
     provider: str = ""
-    """searxng, brave, own (what was read already); empty = none: then links alone are followed."""
+    """searxng, brave, own (pages already read); empty = none: only links are followed."""
     url: str = ""
     """Address of the SearXNG instance."""
     related_query: str = ""
-    """A question with ``{url}`` for pages like one, if the instance knows such an operator."""
+    """Query with ``{url}`` for similar pages, if the instance supports such an operator."""
     linkers_query: str = ""
-    """A question with ``{url}`` for pages that link to one."""
+    """Query with ``{url}`` for pages that link to it."""
     queries_per_day: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 200
-    """Questions to the provider, of all topics."""
+    """For all topics together."""
     query_interval_seconds: _NotNegative = 2.0
     max_pages_per_site: _Count = 20
-    """Read in one run; a site that is on topic shows that within a few."""
+    """Per run; a few pages show whether a site is relevant."""
     ranking: str = "combined_f"
     """combined_f (paper 001, formula 8), or fusion (ours)."""
     alpha: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.2
-    """Of combined_f: the weight of PageRank."""
+    """Weight of PageRank in combined_f."""
     reward: str = "pages"
-    """What pays an operator: new pages, or new sites."""
+    """What rewards an operator: new pages, or new sites."""
     pages_per_night: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
-    """Of each topic, read by the daemon in a nightly round; 0 = none."""
+    """Per topic, read by the daemon each night; 0 = none."""
 
 
 def check_discovery(settings: DiscoverySettings) -> None:
-    """Check what types cannot say, or raise :class:`SettingsError`."""
+    """Raise SettingsError for values that types cannot exclude."""
     for name, value, allowed in (
         ("provider", settings.provider, PROVIDERS),
         ("ranking", settings.ranking, RANKINGS),
@@ -63,4 +63,4 @@ def check_discovery(settings: DiscoverySettings) -> None:
         ("linkers_query", settings.linkers_query),
     ):
         if form and "{url}" not in form:
-            raise SettingsError(f"discovery.{name}", form, "must hold {url}")
+            raise SettingsError(f"discovery.{name}", form, "must contain {url}")

@@ -1,4 +1,4 @@
-"""Reading ``hubwatch.toml`` and the environment: every mistake is said with its name and the way out."""
+"""Reading ``hubwatch.toml`` and the environment."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _SECRET = re.compile(
 def load_settings(
     path: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> tuple[Settings, Path]:
-    """Read settings; return them with the folder that relative paths are relative to.
+    """Return the settings and the folder that their relative paths start from.
 
-    *path* None = ``hubwatch.toml`` in the working folder if it is there, else the defaults.
+    *path* None = ``hubwatch.toml`` in the working folder if present, else the defaults.
 
     Raises:
-        SettingsError: a file that is missing or no TOML, an unknown name, a wrong value.
+        SettingsError: the file is missing or not TOML, a name is unknown, a value invalid.
     """
     environment = os.environ if environment is None else environment
     chosen = path or Path(environment.get(ENVIRONMENT_PREFIX + "CONFIG", FILE_NAME))
@@ -63,13 +63,13 @@ def load_settings(
 
 
 def settings_path(path: Path | None, environment: Mapping[str, str] | None = None) -> Path:
-    """Return where the settings are looked for; see :func:`load_settings`."""
+    """Return the path of the settings file; see :func:`load_settings`."""
     environment = os.environ if environment is None else environment
     return path or Path(environment.get(ENVIRONMENT_PREFIX + "CONFIG", FILE_NAME))
 
 
 def build_settings(tree: Mapping[str, Any]) -> Settings:
-    """Check a tree of plain values against the settings' types.
+    """Convert plain values to settings.
 
     Raises:
         SettingsError: names the field, its value and what is allowed.
@@ -92,7 +92,9 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
     for number, channel in enumerate(settings.notify):
         check_channel(channel, f"notify[{number}]")
         if any(channel.name == other.name for other in settings.notify[:number]):
-            raise SettingsError(f"notify[{number}].name", channel.name, "another channel has it")
+            raise SettingsError(
+                f"notify[{number}].name", channel.name, "is used by another channel"
+            )
     if "revisit" in tree:
         check_interval("revisit", settings.revisit, settings.revisit)
     if settings.websub.callback_url:
@@ -101,7 +103,7 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
 
 
 def _refuse_unknown(tree: Mapping[str, Any]) -> None:
-    """Refuse what is no setting; msgspec would pass it over in dataclasses, or show a whole section."""
+    """Refuse unknown names; msgspec ignores them in dataclasses, and its error may quote a whole section."""
     sections = {section.name: section.type for section in msgspec.structs.fields(Settings)}
     _refuse_names(tree, list(sections), "")
     for section, kind in sections.items():
@@ -119,7 +121,7 @@ def _refuse_unknown(tree: Mapping[str, Any]) -> None:
 def _refuse_names(given: object, names: list[str], where: str) -> None:
     for name in given if isinstance(given, Mapping) else ():
         if name not in names:
-            way_out = f"there is no such setting; there are: {', '.join(names)}"
+            way_out = f"unknown setting; known: {', '.join(names)}"
             raise SettingsError(f"{where}{name}", "...", way_out)
 
 
@@ -138,7 +140,7 @@ _ENUMS: dict[str, type[StrEnum]] = {
 
 
 def _with_section(field: str) -> str:
-    """Return the full name of a field of a section that checks itself."""
+    """Return the full name of a field whose section checks itself."""
     for section in msgspec.structs.fields(Settings):
         if section.name not in LISTS and field in _field_names(section.type):
             return f"{section.name}.{field}"
@@ -146,7 +148,7 @@ def _with_section(field: str) -> str:
 
 
 def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> None:
-    """Put ``HUBWATCH_FETCH_CONTACT`` and the like into *tree*; lists are separated by commas."""
+    """Put variables like ``HUBWATCH_FETCH_CONTACT`` into *tree*; lists are comma-separated."""
     defaults = Settings()
     meant = {ENVIRONMENT_PREFIX + "CONFIG"}
     for section in msgspec.structs.fields(Settings):
@@ -162,7 +164,7 @@ def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> None:
                 tree[section.name][name] = text.replace(",", " ").split() if several else text
     for key in sorted(environment):
         if key.startswith(ENVIRONMENT_PREFIX) and key not in meant:
-            way_out = "there is no such setting; names are HUBWATCH_SECTION_FIELD"
+            way_out = "unknown setting; names are HUBWATCH_SECTION_FIELD"
             raise SettingsError(key, "...", way_out)
 
 
@@ -171,7 +173,7 @@ def _field_names(kind: Any) -> list[str]:  # noqa: ANN401 - a Struct or a datacl
 
 
 def _value_at(tree: Any, field: str) -> object:  # noqa: ANN401 - whatever the TOML held
-    """Return what stands at ``section.name`` or ``site[0].url``, for the message; no secret."""
+    """Return the value at ``section.name`` or ``site[0].url`` for an error; never a secret."""
     if _SECRET.search(field):
         return "..."
     whole = "." not in field
@@ -181,7 +183,7 @@ def _value_at(tree: Any, field: str) -> object:  # noqa: ANN401 - whatever the T
             value = value.get(part, value)
         elif isinstance(value, list | tuple) and part.isdigit():
             value = value[int(part)]
-    # In the place of a whole section stands what was meant for one of its fields: perhaps a secret.
+    # A value in place of a whole section was meant for one of its fields, perhaps a secret.
     if isinstance(value, Mapping) or (whole and not isinstance(value, int | float)):
         return "..."
     return value

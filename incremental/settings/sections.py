@@ -1,4 +1,4 @@
-"""What can be set, section by section, with the defaults. Plain values."""
+"""All settings with their defaults."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from incremental.scope import Reach
 from incremental.settings.channels import ChannelSettings
 from incremental.settings.discovery import DiscoverySettings
 
-# Bounded, because infinity is a float as well, and no plan can be made with it.
+# Bounded, because infinity is a valid float but no usable setting.
 _Positive = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
 _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -22,7 +22,7 @@ _Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where things are kept, and for how long."""
+    """Where data is stored, and for how long."""
 
     folder: str = "hubwatch-data"
     """Folder of the embedded database and the page cache, relative to the settings file."""
@@ -35,7 +35,7 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PolicyName(StrEnum):
-    """Revisit policies that can be chosen."""
+    """Revisit policies."""
 
     PRICE = "price"
     FIXED = "fixed"
@@ -46,29 +46,29 @@ class RevisitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     policy: PolicyName = PolicyName.PRICE
     requests_per_day: _NotNegative = 48
-    """Of each site, of every kind: robots.txt, hubs, verification fetches of new pages."""
+    """Per site, all kinds of requests: robots.txt, hubs, verification fetches."""
     min_interval_minutes: _Positive = 15
     max_interval_hours: _Positive = 24
     hours: tuple[str, ...] = ()
-    """Hours of the day (UTC) in which sites may be asked, like ``22:00-06:30``; none = always."""
+    """Hours (UTC) in which sites may be fetched, like ``22:00-06:30``; empty = always."""
     total_requests_per_day: _NotNegative = 0
-    """Of all sites together; 0 = as many as the sites' budgets add up to."""
+    """All sites together; 0 = the sum of the sites' budgets."""
     floor_share: _Share = FLOOR_SHARE
-    """Part of the whole that is dealt out evenly over the sites; the rest goes where it pays most."""
+    """Part of the total that is shared evenly among sites; the rest goes where it is worth most."""
 
 
 class HubSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What becomes a hub."""
 
     threshold: _Share = 0.5
-    """Probability from which a link is taken for a hub."""
+    """Minimum probability of a hub."""
     max_per_site: _Count = 200
     max_per_template: _Count = 60
-    """Hubs whose URLs have one form: a guard against calendars and tag clouds without end."""
+    """Hubs whose URLs have the same form: a guard against endless calendars and tag clouds."""
     max_next_pages: _Count = 5
-    """Pages followed back when everything on a hub was new."""
+    """Later pages of a list to follow when everything on it was new."""
     retrain_labels: Annotated[int, msgspec.Meta(ge=0)] = 50
-    """New labels, of users and of pages' behaviour, after which the classifier learns; 0 = never."""
+    """New labels, from users and page behaviour, that trigger training; 0 = never."""
 
 
 class NewsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -76,23 +76,23 @@ class NewsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     backdated_days: _Positive = 30
     """A page dated more than this before the site was added, or before the latest article of its list,
-    is old: part of a backfill when a list gained it, else no news."""
+    is old: part of a backfill if it was added to a list, otherwise not announced."""
     max_per_day: _Count = 2_000
-    """New pages of one site in a day; beyond it something makes addresses, and they are not announced."""
+    """New pages per site and day; more is a burst of generated addresses, and is not announced."""
     verify_share: _Share = VERIFICATION_SHARE
-    """Share of the site's requests for looking at new pages themselves (title, date, text)."""
+    """Share of the site's requests for verifying new pages (title, date, text)."""
 
 
 class RefreshSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Refreshing pages that were announced, for what changed on them since."""
+    """Refreshing announced pages to find changes."""
 
     share: _Share = REFRESH_SHARE
-    """Share of the site's requests for it, behind all that is new; 0 = never look again."""
+    """Share of the site's requests, after everything new; 0 = never refresh."""
     first_days: _Positive = 1
-    """How long after it was announced, or has changed, a page is refreshed. Later refreshes are further
-    apart: each waits half as long as the page has stayed the same."""
+    """Time from the announcement or a change to the next refresh. Each later refresh waits half as long
+    as the page has stayed the same."""
     max_days: _Positive = 90
-    """A page that stayed the same for so long is not refreshed."""
+    """A page unchanged for this long is no longer refreshed."""
 
 
 class DaemonSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -108,31 +108,31 @@ class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     enabled: bool = True
     """Whether ``hubwatch run`` serves them."""
     host: str = "127.0.0.1"
-    """The address to listen on. One that others can reach needs a password or a token."""
+    """Listen address; one that others can reach needs a password or a token."""
     port: Annotated[int, msgspec.Meta(ge=0, le=65_535)] = 8787
-    """0 = any that is free."""
+    """0 = any free port."""
     password: str = ""
-    """What a browser must give; empty = none, which is for this machine alone."""
+    """Password for browsers; empty = none, for this machine only."""
     allowed_hosts: tuple[str, ...] = ()
-    """Names under which browsers know this server, besides *host* and the names of loopback."""
+    """Further host names of this server, besides *host* and the names of loopback."""
     trusted_proxies: tuple[str, ...] = ()
-    """Addresses of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are believed."""
+    """Addresses of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted."""
     language: str = ""
-    """``en`` or ``zh``; empty = as each browser asks."""
+    """``en`` or ``zh``; empty = the browser's preference."""
 
 
 class WebSubSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Being told by feeds' hubs at once, where they offer it (WebSub)."""
+    """Push notifications from feeds' WebSub hubs."""
 
     callback_url: str = ""
-    """Public address of ``/websub`` on our web server, as hubs on the internet reach it, like
-    ``https://watch.example.org/websub``; empty = no hub is asked."""
+    """Public address of ``/websub`` on our web server, like ``https://watch.example.org/websub``;
+    empty = no subscriptions."""
     lease_days: Annotated[float, msgspec.Meta(ge=1, le=60)] = 10
-    """How long a subscription is asked for; it is renewed a day before it ends."""
+    """Requested length of a subscription; it is renewed a day before it ends."""
 
 
 class LinkOrderName(StrEnum):
-    """In which order links to unknown pages are followed for a topic."""
+    """The order in which links to unknown pages are followed for a topic."""
 
     LEARNED = "learned"
     SEMANTIC = "semantic"
@@ -141,20 +141,20 @@ class LinkOrderName(StrEnum):
 
 
 class TopicSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How topics are judged, and how far they may lead."""
+    """How topics score pages, and how far they explore."""
 
     trees: tuple[str, ...] = ()
     """Semantic trees, for the methods ``semantic`` and ``fused``: files or folders (WordNet, Cilin, SKOS,
     a table), relative to the settings file, or ``wn:LEXICON`` of the package wn. None is shipped."""
     link_order: LinkOrderName = LinkOrderName.LEARNED
-    """Which links come first: by what came of such links here, by likeness (paper 002), by naive Bayes on
-    their context (paper 004), or by the rank of their targets."""
+    """Which links come first: by results of similar links here, by similarity (paper 002), by naive Bayes
+    on their context (paper 004), or by the PageRank of their targets."""
     explore_requests_per_day: _NotNegative = 100
-    """Requests for pages out of every watched site, when ``hubwatch run --explore`` follows links."""
+    """Requests outside the watched sites with ``hubwatch run --explore``."""
 
 
 class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one site needs beyond the defaults. *url* is its seed."""
+    """Settings of one site that differ from the defaults. *url* is its seed."""
 
     url: str
     reach: Reach = Reach.HOST
@@ -172,7 +172,7 @@ class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     proxy: str | None = None
 
     def access(self) -> SiteAccess:
-        """Return what the egress shows to this site's origin."""
+        """Return the credentials and headers sent to this site's origin."""
         return SiteAccess(
             cookies=self.cookies,
             headers=self.headers,
@@ -183,7 +183,7 @@ class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All of it."""
+    """All settings."""
 
     fetch: FetchSettings = FetchSettings()
     politeness: PolitenessSettings = PolitenessSettings()
@@ -201,7 +201,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     notify: tuple[ChannelSettings, ...] = ()
 
 
-# Sections that are written as a list of tables, with what each entry must have.
+# Sections written as arrays of tables, with the required keys of an entry.
 LISTS: dict[str, tuple[type, dict[str, str]]] = {
     "site": (SiteSettings, {"url": "the seed of the site"}),
     "notify": (

@@ -1,4 +1,4 @@
-"""The commented settings file that ``hubwatch init`` writes."""
+"""The settings file that ``hubwatch init`` writes."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import msgspec
 from incremental.settings import Settings
 
 _COMMENTS = {
-    "fetch": "What a fetch may cost, and who we say we are.",
-    "politeness": "How patient we are with each host; seconds.",
-    "store": "Where things are kept: a folder, or a postgresql:// URL for the database.",
+    "fetch": "Limits of a fetch, and how Hubwatch identifies itself.",
+    "politeness": "Delays and retries per host, in seconds.",
+    "store": "Where data is stored: a folder, or a postgresql:// URL for the database.",
     "revisit": "How often hubs are visited. The budget counts every request to a site.",
     "hubs": "What becomes a hub.",
     "news": "What is announced as new.",
-    "refresh": "Refreshing pages that were announced, for what changed on them since.",
+    "refresh": "Refreshing announced pages to find changes.",
     "daemon": "How the daemon works.",
-    "websub": "Being told by feeds' hubs at once; needs an address that the internet reaches.",
-    "discovery": "How further sites of a topic are looked for (hubwatch discover).",
-    "topics": "How topics are judged, and how far they may lead.",
-    "web": "The web page, the API and the feeds. Others reach them only with a password or a token.",
+    "websub": "Push notifications from feeds' WebSub hubs; needs a public address.",
+    "discovery": "How further sites for a topic are found (hubwatch discover).",
+    "topics": "How topics score pages, and how far they explore.",
+    "web": "The web page, the API and the feeds. Remote access needs a password or a token.",
 }
 _SITE = """\
-# What one site needs beyond the defaults. Secrets are shown to this site's origin only.
+# Settings of one site that differ from the defaults. Secrets are sent to its origin only.
 # [[site]]
 # url = "https://example.org/"
 # requests_per_day = 100
@@ -35,7 +35,7 @@ _SITE = """\
 """
 _NOTIFY = """\
 
-# Where new pages are told by message. The address is one of Apprise, with the key of your service.
+# A message channel for new pages. The url is an Apprise address with the key of your service.
 # [[notify]]
 # name = "mail"
 # url = "mailto://user:password@example.org?to=you@example.org"
@@ -44,12 +44,12 @@ _NOTIFY = """\
 # quiet_hours = "22:00-07:00"
 # time_zone = "Asia/Shanghai"
 """
-_CONTACT = "# Please set it: a URL or an e-mail address where a site's owner reaches you."
+_CONTACT = "# Please set it: a URL or an e-mail address where site owners can reach you."
 
 
 def settings_template() -> str:
-    """Return TOML with every setting at its default, commented out, grouped and explained."""
-    lines = ["# Settings of Hubwatch. What is commented out stands at its default.", ""]
+    """Return TOML with every setting commented out at its default."""
+    lines = ["# Hubwatch settings. Commented-out values are the defaults.", ""]
     defaults = msgspec.to_builtins(Settings())
     for section, note in _COMMENTS.items():
         lines += [f"[{section}]", f"# {note}"]
@@ -67,5 +67,5 @@ def _toml(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, list | tuple | set | frozenset):
         return f"[{', '.join(_toml(one) for one in value)}]"
-    # What JSON escapes in a string, TOML escapes alike.
+    # TOML basic strings share JSON's escapes.
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)

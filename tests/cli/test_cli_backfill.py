@@ -66,7 +66,7 @@ def test_times_and_sites_narrow_them(hubwatch: Run, gained: list[str]) -> None:
     assert hubwatch("new", "--backfill", "--until", "47h", "--json").json == []
     assert hubwatch("new", "--backfill", "--site", "nowhere.example").code == 4
     nothing = hubwatch("new", "--backfill", "--since", "1m")
-    assert "no list has gained older pages" in nothing.err
+    assert "no older pages have been added to lists" in nothing.err
 
 
 @pytest.mark.parametrize("option", [("--unread",), ("--starred",), ("--language", "en")])

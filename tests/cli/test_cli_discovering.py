@@ -50,12 +50,12 @@ def test_the_last_search_is_shown_round_by_round(searched: Run) -> None:
 def test_operators_that_search_are_reported_as_skipped_without_a_provider(searched: Run) -> None:
     assert searched("discover", "status", *OF, "--json").json["skipped"] == ["keyword", "related"]
     answer = searched("discover", "status", *OF).err
-    assert "no search provider ([discovery] provider): keyword and related" in answer
+    assert "skipped keyword and related: no search provider configured" in answer
 
 
 def test_one_site_is_no_sites(searched: Run) -> None:
     assert "2 sites proposed" in searched("discover", "status", *OF).err
-    assert "1 site watched" in searched("discover", "accept", "b.example", *OF).out
+    assert "1 site added" in searched("discover", "accept", "b.example", *OF).out
     answer = searched("discover", "status", *OF).err
     assert "1 site proposed" in answer
     assert "1 site accepted" in answer

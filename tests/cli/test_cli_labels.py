@@ -36,9 +36,7 @@ def test_a_label_acts_at_once(watched: Run) -> None:
     assert [row["sites"] for row in done.json] == [["news.example"]] * 2
     roles = {hub["url"]: hub["role"] for hub in watched("hubs", "--json").json}
     assert roles == {HOME: "seed", HOME + "list.html": "user", HOME + "other.html": "user"}
-    assert (
-        "is labelled article: news.example" in watched("label", HOME + "list.html", "article").err
-    )
+    assert "as article: news.example" in watched("label", HOME + "list.html", "article").err
     assert HOME + "list.html" not in [hub["url"] for hub in watched("hubs", "--json").json]
 
 
@@ -235,4 +233,4 @@ def test_check_lets_content_decide_when_it_is_at_hand(hubwatch: Run, found: list
         for url in (found[0], HOME + "old-0.html")
     )
     assert (read["decided_by"], read["probability"] < 0.5) == ("content", True)
-    assert (unread["decided_by"], unread["probability"]) == ("content, once it is fetched", None)
+    assert (unread["decided_by"], unread["probability"]) == ("content, after the first fetch", None)

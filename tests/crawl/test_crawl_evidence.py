@@ -118,7 +118,7 @@ def test_an_explanation_tells_size_and_depth(tmp_path: Path) -> None:
     assert announced["page_bytes"] > 1_000
     assert (
         in_short(announced)["size and depth"]
-        == f"{announced['page_bytes']} bytes, 2 steps from the seed"
+        == f"{announced['page_bytes']} bytes, 2 links from the seed"
     )
 
 

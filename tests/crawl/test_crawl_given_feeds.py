@@ -129,7 +129,7 @@ def test_a_link_that_a_counting_service_redirects_names_the_article(tmp_path: Pa
         assert (canonical_key(news.url), news.title) == (canonical_key(new), "It is new")
         assert news.hub_url == burner
         said = explain(crawl.store, SPARING, counted("new"), now=crawl.clock.now())
-        assert said["verdict"] == "redirects to another address, under which the page is known"
+        assert said["verdict"] == "redirects to another address, which is recorded instead"
         # Once more on the site's own list it is the same page.
         crawl.web.pages[HOME] = page("/2024/06/new.html", "/a.html", "/b.html")
         assert len(announced(crawl.run(2 * DAY))) == 1

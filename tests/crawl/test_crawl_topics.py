@@ -226,8 +226,8 @@ def test_two_topics_judge_alongside(tmp_path: Path) -> None:
     [
         (Reply(code=404), "gone"),
         (Reply(code=503), "server error"),
-        (page(title="", text=""), "holds no text"),
-        (Reply(b"\x00\x01\x02" * 99, headers={"Content-Type": "image/png"}), "holds no text"),
+        (page(title="", text=""), "no text"),
+        (Reply(b"\x00\x01\x02" * 99, headers={"Content-Type": "image/png"}), "no text"),
     ],
 )
 def test_an_example_that_fails_leaves_the_topic_waiting_and_is_named(

@@ -32,7 +32,7 @@ def test_old_names_count_and_say_the_new_ones(
     assert (settings.news.max_per_day, settings.revisit.total_requests_per_day) == (7, 1000)
     assert path.read_text() == OLD
     for new in ("[refresh]", "verify_share", "total_requests_per_day"):
-        assert sum(f"is called {new} now" in line for line in caplog.messages) == 1
+        assert sum(f"is now {new}" in line for line in caplog.messages) == 1
 
 
 def test_old_variables_count_and_say_the_new_ones(

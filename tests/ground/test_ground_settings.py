@@ -26,8 +26,8 @@ def site(**fields: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("tree", "field", "value", "way_out"),
     [
-        ({"fetchh": {}}, "fetchh", "...", "there are: fetch, politeness, store"),
-        ({"fetch": {"contatc": 1}}, "fetch.contatc", "...", "there are: user_agent, contact"),
+        ({"fetchh": {}}, "fetchh", "...", "known: fetch, politeness, store"),
+        ({"fetch": {"contatc": 1}}, "fetch.contatc", "...", "known: user_agent, contact"),
         ({"hubs": {"treshold": 1}}, "hubs.treshold", "...", "threshold"),
         ({"fetch": 5}, "fetch", 5, "Expected `object`"),
         ({"site": 5}, "site", 5, "Expected `array`"),
@@ -45,7 +45,7 @@ def site(**fields: Any) -> dict[str, Any]:
             {"revisit": {"min_interval_minutes": 99, "max_interval_hours": 1}},
             "revisit.min_interval_minutes",
             99,
-            "must not be above max_interval_hours",
+            "must not exceed max_interval_hours",
         ),
         (
             {"topics": {"link_order": "best"}},
@@ -54,11 +54,11 @@ def site(**fields: Any) -> dict[str, Any]:
             "allowed are: learned, semantic, bayes, pagerank",
         ),
         ({"site": [{}]}, "site[0].url", None, "is missing"),
-        (site(nonsense=1), "site[0].nonsense", "...", "there are: url, reach"),
+        (site(nonsense=1), "site[0].nonsense", "...", "known: url, reach"),
         (site(url="news"), "site[0].url", "news", "like https://example.org/news/"),
         (site(reach="planet"), "site[0].reach", "planet", "host, domain, prefix, anywhere"),
         (site(include=["re:("]), "site[0] pattern", "re:(", "not a regular expression"),
-        (site(min_interval_minutes=1_500), "site[0].min_interval_minutes", 1_500, "above"),
+        (site(min_interval_minutes=1_500), "site[0].min_interval_minutes", 1_500, "exceed"),
         (site(proxy="socks5://p:1"), "site[0].proxy", "...", "must look like http://host:port"),
         (site(headers={"Host": "x"}), "site[0].headers", "Host", "not a header that can be set"),
     ],
@@ -214,5 +214,5 @@ def test_a_channel_that_cannot_speak_is_refused(fields: dict[str, Any], named: s
 
 def test_two_channels_of_one_name_are_refused() -> None:
     channel = {"name": "mail", "url": "json://x"}
-    with pytest.raises(SettingsError, match="another channel has it"):
+    with pytest.raises(SettingsError, match="is used by another channel"):
         build_settings({"notify": [channel, channel]})

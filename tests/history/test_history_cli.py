@@ -48,7 +48,7 @@ def test_a_change_is_announced_and_shown(hubwatch: Run, past: float) -> None:
     assert "- The council meets on Monday and" in shown.out
     assert "+ The council meets on Friday and" in shown.out
     assert "views" not in shown.out
-    assert "1 lines differ in noise alone" in shown.err
+    assert "1 line ignored as noise" in shown.err
     assert "[counter] 99 views" in hubwatch("diff", PAGE, "--noise").out
     found = hubwatch("diff", PAGE, "--json").json
     assert (found["changed"], found["summary"]) == (True, "+1 \u22121 words")

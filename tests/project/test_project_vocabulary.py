@@ -32,8 +32,8 @@ def texts() -> dict[str, str]:
             if isinstance(node, ast.Constant) and isinstance(node.value, str)
         )
         found[name] = "\n".join(one.replace("\n", " ") for one in strings)
-    # It names what papers say.
-    del found["glossary.md"]
+    # One names what papers say, the other what was renamed.
+    del found["glossary.md"], found["CHANGELOG.md"]
     return found
 
 

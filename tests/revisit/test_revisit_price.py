@@ -120,7 +120,7 @@ def test_what_the_server_asks_for_is_granted() -> None:
     )
     why = PricePolicy(FREE).why(hub, site, CHEAP, NOW + HOUR)
     assert why.due_at == NOW + 6 * HOUR
-    assert "asked to be left alone" in why.reason
+    assert "asked us to wait" in why.reason
 
 
 def test_shortest_and_longest_intervals_hold() -> None:
@@ -158,7 +158,7 @@ def test_a_new_hub_gets_early_visits_that_the_site_can_afford() -> None:
     costly = BudgetState(floor_minutes=1e6)
     assert policy.due_at(hub, few, costly, NOW) == NOW + 30 * MINUTE
     assert policy.due_at(hub, many, costly, NOW) == pytest.approx(NOW + 25 * HOUR)
-    assert "quick look" in policy.why(hub, few, costly, NOW).reason
+    assert "early visit" in policy.why(hub, few, costly, NOW).reason
 
 
 def test_a_list_is_visited_before_its_links_scroll_away() -> None:

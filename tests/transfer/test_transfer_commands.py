@@ -13,7 +13,7 @@ def test_a_list_is_imported_and_what_is_odd_is_said(hubwatch: Run, tmp_path: Pat
     (tmp_path / "mine.txt").write_text("https://a.example/\nnonsense here\n")
     result = hubwatch("import", "mine.txt")
     assert result.code == 1
-    assert "1 new sites" in result.out
+    assert "1 new site," in result.out
     assert "line 2" in result.err
     assert [row["seed"] for row in hubwatch("list", "--json").json] == ["https://a.example/"]
 
@@ -28,7 +28,7 @@ def test_an_import_says_of_each_line_what_it_became(hubwatch: Run, tmp_path: Pat
     result = hubwatch("import", "mine.opml")
     assert result.code == 1
     assert "feed    https://feeds.test/a  of a.example" in result.out
-    assert "feed    https://feeds.test/b  its first entries will name its site" in result.out
+    assert "feed    https://feeds.test/b  its first entries will show its site" in result.out
     assert "http://10.0.0.5/" in result.err
     again = hubwatch("import", "mine.opml", "--json").json["entries"]
     assert [(one["result"], one["site"]) for one in again] == [

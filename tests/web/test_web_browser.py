@@ -168,7 +168,7 @@ def test_the_language_is_switched_and_stays(shown: Page) -> None:
 def test_relevance_is_trained_with_one_click(shown: Page) -> None:
     shown.get_by_role("link", name="Topics").click()
     shown.get_by_label("Name").fill("Bridges")
-    shown.get_by_label("Key words").fill("bridge")
+    shown.get_by_label("Keywords").fill("bridge")
     shown.get_by_role("button", name="Add topic").click()
     shown.get_by_role("link", name="New", exact=True).click()
     item = shown.locator(".item", has_text="The bridge")
@@ -185,7 +185,7 @@ def test_a_channel_is_tried_without_leaving_the_page(served: Served, tab: Tab) -
     with serving(served.with_settings(port=0).web) as url:
         tab.page.goto(url + "messages")
         tab.page.get_by_role("button", name="Send a test").click()
-        expect(tab.page.get_by_text("The test was not taken:")).to_contain_text("not public")
+        expect(tab.page.get_by_text("The test failed:")).to_contain_text("not public")
         assert tab.page.url == url + "messages"
 
 

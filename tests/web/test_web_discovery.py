@@ -50,7 +50,7 @@ def listed(served: Served, state: str = "proposed") -> list[str]:
 def test_before_the_first_search_the_page_says_how_to_begin(served: Served) -> None:
     served.store.topics.add("it's", ["bridge"], "fused", now=served.clock.now())
     html = served.client().get("/topics/1/discovery").text
-    assert "Nothing was looked for yet" in html
+    assert "No search yet" in html
     assert "hubwatch discover run --topic &#39;it&#39;&#34;&#39;&#34;&#39;s&#39;" in html
     assert "<svg" not in re.sub(r"<nav.*?</nav>", "", html, flags=re.DOTALL)
 
@@ -60,7 +60,7 @@ def test_the_page_shows_proposals_and_the_last_search(searched: Served) -> None:
     for said in (*SITES, "https://spans.example/best", "spans.example/list", "all rounds done"):
         assert said in html, said
     assert re.search(r'<meter min="0" max="1" value="0.75">', html)
-    assert re.search(r'<svg[^>]*aria-label="What each round was worth"', html)
+    assert re.search(r'<svg[^>]*aria-label="Reward per round"', html)
     assert html.index("spans.example") < html.index("sport.example")
 
 

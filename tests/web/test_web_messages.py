@@ -126,7 +126,7 @@ def test_a_test_reaches_no_address_that_is_not_public(served: Served, hook: WebH
 def test_tests_are_sent_one_at_a_time(announced_by_hook: Served, hook: WebHook) -> None:
     with overview._trying:
         answer = announced_by_hook.client().post("/api/v1/messages/hook/test").json()
-    assert answer == {"sent": False, "error": "another test is under way"}
+    assert answer == {"sent": False, "error": "another test is running"}
     assert hook.messages == []
 
 

@@ -108,7 +108,7 @@ def test_a_sentence_that_is_translated_is_one_that_some_room_says() -> None:
 
 def test_a_sentence_is_said_in_chinese_with_what_it_names() -> None:
     words = Words(read_catalogue(), "zh")
-    assert words.sentence("failed 3 times in a row: tried again later") == "连续失败 3 次：稍后重试"
+    assert words.sentence("failed 3 times in a row: retrying later") == "连续失败 3 次：稍后重试"
     assert words.sentence("something else") == "something else"
 
 

@@ -54,7 +54,7 @@ class Topic(ResponseSchema):
 
 
 class NewTopic(RequestSchema):
-    """A topic, from example pages, key words, or both."""
+    """A topic, from example pages, keywords, or both."""
 
     name: Name
     examples: _Urls = Field(default_factory=list)
@@ -121,7 +121,7 @@ def _topic(row: TopicRow, counts: dict[int, dict[str, int]]) -> Topic:
 
 @router.post("/topics")
 def add_topic(request: Request, body: NewTopic) -> Topic:
-    """Begin a topic, or give the one of that name more examples or other key words."""
+    """Begin a topic, or give the one of that name more examples or other keywords."""
     web = web_of(request)
     with web.store() as store:
         row, _ = begin(

@@ -71,7 +71,7 @@ def add_topic(
     keywords: Annotated[str, Form(max_length=1_000)] = "",
     urls: _Urls = "",
 ) -> Response:
-    """Begin a topic from examples, key words, or both."""
+    """Begin a topic from examples, keywords, or both."""
     web = web_of(request)
     words = [word.strip() for word in keywords.replace("，", ",").split(",") if word.strip()]
     try:
