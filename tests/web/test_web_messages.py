@@ -94,7 +94,7 @@ def test_a_test_that_fails_says_why_without_the_secret(served: Served) -> None:
         html = post(served.client(), "/messages/test", channel="hook").text
         announced = served.client().post("/api/v1/messages/hook/test").json()
     assert len(hook.messages) == 2
-    assert "The test was not taken:" in html
+    assert "The test failed:" in html
     assert announced["sent"] is False
     assert announced["error"]
     assert "hook-secret" not in html + announced["error"]
