@@ -108,7 +108,7 @@ FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 def examples() -> list[tuple[str, str]]:
     """Return the Python code of the documents, and of the docstring of the door."""
-    files = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    files = sorted([*ROOT.glob("README*.md"), *(ROOT / "docs").rglob("*.md")])
     found = [
         (file.name, code)
         for file in files

@@ -272,7 +272,7 @@ def test_topics_are_begun_and_trained_from_the_list(served: Served, announced: I
 def test_a_label_from_the_page_of_a_page_makes_it_a_hub(served: Served) -> None:
     client = served.client()
     post(client, "/labels", url=HOME + "tags/", label="hub", back="/models")
-    assert "1 of yours" in client.get("/models").text
+    assert "1 by you" in client.get("/models").text
 
 
 def test_who_only_reads_is_shown_no_button_that_changes(served: Served) -> None:
@@ -294,5 +294,5 @@ def test_a_seed_that_is_not_public_is_trouble_and_no_waiting(empty: Served) -> N
     found = client.get(f"/sites/{site}/found").text
     assert "address not public" in found
     assert "Waiting" not in found
-    assert "could not be read yet" in client.get("/sites").text
+    assert "could not be fetched yet" in client.get("/sites").text
     assert client.get("/api/v1/status").json()["sites"][0]["trouble"] == "forbidden_address"
