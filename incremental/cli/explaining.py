@@ -45,11 +45,15 @@ def check(
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+    """Return a value of an explanation for people: nothing is left out as JSON would name it."""
     if isinstance(value, list):
         return "\n".join(_shown(one) for one in value) or "-"
     if isinstance(value, dict):
-        return "; ".join(f"{key.replace('_', ' ')}: {one}" for key, one in value.items())
-    return "-" if value is None else str(value)
+        facts = {key.replace("_", " "): _shown(one) for key, one in value.items()}
+        return "; ".join(f"{key}: {one}" for key, one in facts.items() if one != "-")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "-" if value in (None, "") else str(value)
 
 
 def hubs(

@@ -126,7 +126,7 @@ def _decided(site: dict[str, Any]) -> tuple[int, str]:
     """Return the decision on a page of one site with its rank; across sites the lowest rank wins."""
     rule, gained = site["decided_by"], site["backfill"]
     if site["announced_at"]:
-        return 0, f"announced as new: {in_words(rule)}"
+        return 0, f"announced as new: {in_words(rule)}" if rule else "announced as new"
     if is_withheld(rule):
         return 1, in_words(rule)
     if gained:

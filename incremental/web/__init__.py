@@ -15,5 +15,5 @@ One request::
 - :mod:`views` and :mod:`templates` make pages, :mod:`api` JSON, :mod:`feeds` feeds; what came from
   sites is text everywhere.
 
-A interface: only the command line imports it. Nothing here opens a connection to anywhere.
+An interface: only the command line imports it. Nothing here opens a connection to anywhere.
 """
