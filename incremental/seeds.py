@@ -13,7 +13,7 @@ from incremental.scope import Reach, Scope
 from incremental.urls import canonical_key, host_of, normalize
 from store import Store
 from store.enums import HubKind, HubRole
-from store.record import to_json
+from store.texts import to_json
 from store.values import NewHub, SeenLink
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ again, and nothing is announced twice.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Unpack
@@ -500,8 +499,3 @@ def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> d
         "link_context": link.link_context,
         "rule": link.rule,
     }
-
-
-def to_json(value: object) -> str:
-    """Serialize a JSON column."""
-    return storable(json.dumps(value, ensure_ascii=False, separators=(",", ":")), None)

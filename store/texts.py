@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,3 +35,8 @@ def columns(
         name: storable(value, bounds.get(name)) if isinstance(value, str) else value
         for name, value in fields.items()
     }
+
+
+def to_json(value: object) -> str:
+    """Serialize a JSON column."""
+    return storable(json.dumps(value, ensure_ascii=False, separators=(",", ":")), None)

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from incremental.decide.decision import Decision
-from incremental.decide.hub_view import HubView, Since
-from incremental.decide.hub_visit import HubFacts, decide_hub
+from incremental.decide.hub_facts import HubFacts, HubView, Since
+from incremental.decide.hub_visit import decide_hub
 from incremental.decide.hubs import HubCounts, HubLimits
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import Link, Page, PageKind

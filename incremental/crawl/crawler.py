@@ -40,7 +40,7 @@ from incremental.urls import canonical_key, normalize
 from incremental.visit import Outcome, Purpose
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus, PageState
-from store.record import to_json
+from store.texts import to_json
 from store.updates import SiteUpdate
 from store.values import HostRow, NewHub, SeenLink, VisitPlan, VisitRecord
 

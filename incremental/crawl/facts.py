@@ -19,8 +19,8 @@ from incremental.decide.feed_home import (
     leading_hosts,
     learn_site,
 )
-from incremental.decide.hub_view import HubView, Since
-from incremental.decide.hub_visit import SURE_SCORE, HubFacts, RedirectTarget, why_not_a_hub
+from incremental.decide.hub_facts import HubFacts, HubView, RedirectTarget, Since
+from incremental.decide.hub_visit import SURE_SCORE, why_not_a_hub
 from incremental.decide.hubs import HubCounts, HubLimits, HubScorer, score_targets
 from incremental.decide.links import (
     is_later_page,

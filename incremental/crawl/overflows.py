@@ -27,7 +27,7 @@ from incremental.urls import canonical_key, normalize
 from incremental.visit import VisitTask, hub_task, verification_task
 from store import Store
 from store.enums import HubClass, HubKind, HubRole, HubStatus, SiteEventKind
-from store.record import to_json
+from store.texts import to_json
 from store.updates import HubUpdate
 from store.values import HubRow, NewHub, SeenLink, VisitRecord
 

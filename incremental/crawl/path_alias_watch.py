@@ -25,7 +25,7 @@ from incremental.urls import canonical_key
 from incremental.visit import Outcome
 from store import Store
 from store.enums import HubKind, HubRole
-from store.record import to_json
+from store.texts import to_json
 from store.values import HubRow, NewHub, SeenLink, VisitRecord
 
 logger = logging.getLogger("hubwatch.path aliases")

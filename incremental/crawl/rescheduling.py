@@ -18,7 +18,7 @@ from incremental.times import NEVER
 from incremental.visit import Outcome
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus
-from store.record import to_json
+from store.texts import to_json
 from store.updates import HubUpdate
 from store.values import ARTICLE, HubRow
 

@@ -24,7 +24,7 @@ from classifier.topic.values import Relevance, Verdict
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topic_fetches import TopicFetches
 from incremental.decide.decision import Decision
-from incremental.decide.hub_view import HubView
+from incremental.decide.hub_facts import HubView
 from incremental.decide.topics import (
     EXAMPLE,
     Guesses,
@@ -46,7 +46,7 @@ from incremental.urls import canonical_key, host_of, registered_domain
 from incremental.visit import Outcome, Purpose
 from store import Store
 from store.enums import HubKind
-from store.record import to_json
+from store.texts import to_json
 from store.topic_values import ExampleFields, ExampleRow, ExternalCandidateRow, KeptPage, TopicRow
 from store.values import NewExternalCandidate, SeenLink, TopicOpinion, TopicScore
 

@@ -24,7 +24,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from incremental.decide.hub_view import HubView, Since
+from incremental.decide.hub_facts import HubView, Since
 from incremental.decide.links import is_later_page
 from incremental.decide.migration import MIN_HEADLINE_CHARS
 from incremental.decide.rules import Rule, Standing

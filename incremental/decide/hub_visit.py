@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from incremental.decide.decision import Decision, base_record, wait_seconds
 from incremental.decide.editions import is_edition_front
-from incremental.decide.feed_home import LearnedSite, is_given_feed
-from incremental.decide.hub_view import HubView
+from incremental.decide.feed_home import is_given_feed
+from incremental.decide.hub_facts import HubFacts, HubView
 from incremental.decide.links import links_digest
 from incremental.decide.news import LinkDecisions, PageNews, decide_links, page_news
 from incremental.decide.overflow import all_new, overflowed
@@ -31,11 +31,9 @@ from incremental.decide.sections import Section
 from incremental.decide.topics import Guesses
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import HAS_PAGE, HOPELESS, FetchStatus
-from incremental.history.plan import RefreshTerms
 from incremental.history.reading import read_text
 from incremental.parse import Page, PageKind
 from incremental.revisit.state import Visit
-from incremental.scope import Scope
 from incremental.times import DAY, HOUR, NEVER
 from incremental.urls import canonical_key, normalize
 from incremental.visit import Outcome
@@ -48,7 +46,6 @@ from store.values import (
     PageChange,
     SeenLink,
     SiteChange,
-    VerificationRow,
     VerifyAgain,
     VisitRecord,
 )
@@ -67,50 +64,6 @@ _HUB_KINDS = {
     PageKind.SITEMAP: HubKind.SITEMAP,
     PageKind.SITEMAP_INDEX: HubKind.SITEMAP,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class RedirectTarget:
-    """Where a redirect out of the site leads."""
-
-    url: str
-    inside: bool
-    rules: str
-    """JSON of the site's scope with its home moved there."""
-
-
-@dataclass(frozen=True, slots=True)
-class HubFacts:
-    """What was known before the visit."""
-
-    now: float
-    hub: HubRow
-    """Of the kind that the body turned out to be."""
-    scope: Scope
-    """The site's, already moved if this is a given feed read for the first time."""
-    page: VerificationRow | None = None
-    """The page itself; given when it may be news: at the first reading, and for an edition's front."""
-    awaits_event: bool = False
-    """It is an old page that a list gained, and no event has announced it yet."""
-    probability: float | None = None
-    """That a page which only its URL made a hub is one, by its content; None = not asked."""
-    threshold: float = 0.5
-    feed: LearnedSite | None = None
-    redirect: RedirectTarget | None = None
-    found: Sequence[SeenLink] = ()
-    """The links of the page, canonical and in scope."""
-    view: HubView | None = None
-    """What bears on the links; None = they are unchanged, or irrelevant."""
-    section: Section | None = None
-    """What appeared with the page, if it is an article that is news."""
-    room: int = 1_000_000
-    """How many more hubs the site may have."""
-    probes: Sequence[SeenLink] | None = None
-    """The usual places of feeds and sitemaps, when these are due."""
-    later_pages: int = 0
-    """How many later pages of this list were read because everything on them was new."""
-    terms: RefreshTerms | None = None
-    """When announced pages are refreshed; None = never."""
 
 
 def decide_hub(outcome: Outcome, facts: HubFacts) -> Decision:  # noqa: PLR0911 - a table of cases
@@ -221,8 +174,7 @@ def _never_there(
     if status is FetchStatus.GONE or row is None:
         return Decision(record, visit, facts.hub, gone=True)
     news = _perhaps_hub(facts, Rule.UNREADABLE)
-    page = _news_fields(PageUpdate(), news)
-    return Decision(_with_news(record, facts, news, page), visit, facts.hub, gone=True)
+    return Decision(_with_news(record, facts, news, PageUpdate()), visit, facts.hub, gone=True)
 
 
 def _failure(outcome: Outcome, facts: HubFacts) -> Visit:
@@ -307,18 +259,14 @@ def _perhaps_hub(facts: HubFacts, rule: Rule) -> PageNews:
     return page_news(row, rule, title, awaits_event=facts.awaits_event, perhaps_list=True)
 
 
-def _news_fields(fields: PageUpdate, news: PageNews) -> PageUpdate:
-    if news.rule is None:
-        return fields
-    kept = PageUpdate(state=PageState.KNOWN) if news.rule.keeps_back else PageUpdate()
-    return {**fields, **kept, "rule": news.rule}
-
-
 def _with_news(
     record: VisitRecord, facts: HubFacts, news: PageNews, fields: PageUpdate
 ) -> VisitRecord:
     """Return *record* with the decision on the visited page itself."""
     row = facts.page
+    if news.rule is not None:
+        kept = PageUpdate(state=PageState.KNOWN) if news.rule.keeps_back else PageUpdate()
+        fields = {**fields, **kept, "rule": news.rule}
     return replace(
         record,
         page_fields=fields,
@@ -341,6 +289,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
     doubtful = unsure or is_edition_front(hub.canonical_key)
     news = _perhaps_hub(facts, Rule.PERHAPS_A_HUB) if doubtful else PageNews()
     guesses = view.guesses or Guesses()
+    here = {known.id for known in view.known.values()}
     fresh = [one for one in links.seen if one.announce or one.canonical_key in links.verified]
     record = replace(
         base_record(outcome, now),
@@ -357,7 +306,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
         topic_scores=guesses.of_waiting(links.seen),
         verify_again=_come_up(view),
     )
-    fields = _news_fields(_page_fields(page, hub), news) | _new_address(outcome, hub)
+    fields = _page_fields(page, hub) | _new_address(outcome, hub)
     visit = Visit(
         at=now,
         shown=len(links.seen),
@@ -369,7 +318,8 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
         wait_seconds=wait_seconds(outcome),
         published=_published(view, links),
         shared=_shared(view, links),
-        vanished=_vanished(view, page),
+        # Came and went between two visits; of a truncated page nothing is known.
+        vanished=0 if page.truncated else len(view.young - here),
         relevant=guesses.expected_among(fresh) if view.guesses is not None else None,
     )
     return Decision(
@@ -396,12 +346,6 @@ def _come_up(view: HubView) -> tuple[VerifyAgain, ...]:
             or (known.state == PageState.GONE and is_withheld(known.rule))
         )
     )
-
-
-def _vanished(view: HubView, page: Page) -> int:
-    """Count links that came and went between two visits; unknown for a truncated page."""
-    here = {known.id for known in view.known.values()}
-    return 0 if page.truncated else len(view.young - here)
 
 
 def _site_change(

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 from incremental.decide.arrivals import gained_behind, gained_old, is_old_hub
 from incremental.decide.furniture import furniture, may_be_furniture
-from incremental.decide.hub_view import HubView, Since
+from incremental.decide.hub_facts import HubView, Since
 from incremental.decide.hubs import choose_hubs
 from incremental.decide.links import is_later_page
 from incremental.decide.migration import Migration, migration

@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 from math import inf
 
-from incremental.decide.hub_view import HubView
+from incremental.decide.hub_facts import HubView
 from incremental.decide.rules import Rule, Standing
 from store.enums import HubKind, HubRole
 from store.values import HubRow, SeenLink

@@ -12,7 +12,7 @@ from incremental.urls import canonical_key
 from store import Store
 from store.discovery import ProposalRow
 from store.enums import HubKind, HubRole, ProposalState
-from store.record import to_json
+from store.texts import to_json
 from store.values import NewHub, SeenLink
 
 _NAMED_AT_MOST = 20

@@ -27,7 +27,7 @@ from stories import (
 
 from incremental.decide.decision import Decision
 from incremental.decide.furniture import is_soft_404
-from incremental.decide.hub_view import Since
+from incremental.decide.hub_facts import Since
 from incremental.decide.news import link_rule
 from incremental.decide.rules import Standing
 from incremental.decide.url_dates import date_in_url

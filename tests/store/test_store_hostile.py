@@ -9,8 +9,7 @@ from stories import HOME, START, announced_pages, new_hub, news_site, seen, visi
 
 from store import Store
 from store.enums import ChangeKind, SiteEventKind
-from store.record import to_json
-from store.texts import MAX_TEXT, columns, storable
+from store.texts import MAX_TEXT, columns, storable, to_json
 from store.values import HostRow, PageChange, SiteChange, VisitPlan
 
 HOSTILE = {

@@ -1,15 +1,19 @@
-"""The facts that bear on the links of a hub: plain values."""
+"""What was known before the visit of a hub that bears on the decision: plain values."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from incremental.decide.feed_home import LearnedSite
 from incremental.decide.hubs import HubCounts, HubLimits
 from incremental.decide.links import top_folder
+from incremental.decide.sections import Section
 from incremental.decide.topics import Guesses
+from incremental.history.plan import RefreshTerms
+from incremental.scope import Scope
 from incremental.times import DAY
-from store.values import HubRow, KnownPage, SeenLink, Sight
+from store.values import HubRow, KnownPage, SeenLink, Sight, VerificationRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +80,47 @@ class HubView:
     def came_up(self, target: SeenLink) -> bool:
         """Whether a link belongs to a new section, whose pages are all news."""
         return self.new_hub or top_folder(target.canonical_key) in self.new_folders
+
+
+@dataclass(frozen=True, slots=True)
+class RedirectTarget:
+    """Where a redirect out of the site leads."""
+
+    url: str
+    inside: bool
+    rules: str
+    """JSON of the site's scope with its home moved there."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubFacts:
+    """What was known before the visit."""
+
+    now: float
+    hub: HubRow
+    """Of the kind that the body turned out to be."""
+    scope: Scope
+    """The site's, already moved if this is a given feed read for the first time."""
+    page: VerificationRow | None = None
+    """The page itself; given when it may be news: at the first reading, and for an edition's front."""
+    awaits_event: bool = False
+    """It is an old page that a list gained, and no event has announced it yet."""
+    probability: float | None = None
+    """That a page which only its URL made a hub is one, by its content; None = not asked."""
+    threshold: float = 0.5
+    feed: LearnedSite | None = None
+    redirect: RedirectTarget | None = None
+    found: Sequence[SeenLink] = ()
+    """The links of the page, canonical and in scope."""
+    view: HubView | None = None
+    """What bears on the links; None = they are unchanged, or irrelevant."""
+    section: Section | None = None
+    """What appeared with the page, if it is an article that is news."""
+    room: int = 1_000_000
+    """How many more hubs the site may have."""
+    probes: Sequence[SeenLink] | None = None
+    """The usual places of feeds and sitemaps, when these are due."""
+    later_pages: int = 0
+    """How many later pages of this list were read because everything on them was new."""
+    terms: RefreshTerms | None = None
+    """When announced pages are refreshed; None = never."""
