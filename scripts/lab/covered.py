@@ -7,6 +7,7 @@ keeps the tests named there, in that order.
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
@@ -70,7 +71,9 @@ class Coverage:
         key = id(code)
         if key not in self._known:
             wanted = self._wanted.get(code.co_filename, set())
-            inside = wanted & {line for _, _, line in code.co_lines() if line is not None}
+            # Modules and bodies of classes run at import, in whichever test comes first.
+            rows = code.co_lines() if code.co_flags & inspect.CO_OPTIMIZED else ()
+            inside = wanted & {line for _, _, line in rows if line is not None}
             self._known[key] = (code, inside)
         missing = self._missing.get(key)
         if missing is None:

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Change the code that decides in small ways, one at a time, and see whether a test notices.
 
-    scripts/lab/mutate.py --places 60 --seed 1
-    scripts/lab/mutate.py --rooms revisit,urls --json
+    scripts/lab/mutate.py --places 60 --seed 1 --json
+    scripts/lab/mutate.py --rooms revisit,urls
     scripts/lab/mutate.py --list
 
 A sample, spread evenly over the rooms: comparisons, conditions, constants, operators, returned values,
-only where a test of the room runs the line. All happens in a copy of the checkout; each change is shown
+only where a test of the room runs the line. All happens in copies of the checkout; each change is shown
 to the tests that run its line, the quickest first, until one fails. What survives is a missing test
-or a change that makes no difference. The sample is the same for the same seed and code.
+or a change that makes no difference. The sample is the same for the same seed and code, but for tests
+at the edge of the time they get.
 
 Of the known tools, mutmut changes no constants of modules and draws no samples, and Cosmic Ray changes
 the files of the checkout itself.
@@ -21,17 +22,23 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
 from lab.covered import PLAN
@@ -40,31 +47,42 @@ from lab.mutations import Mutation, mutations
 ROOT = Path(__file__).resolve().parents[2]
 # So many times the places are drawn, because no test may run a line.
 MARGIN = 4
-# So much time of tests, as they take unchanged, one change is shown to.
-BASE_SECONDS = 60.0
-LIMIT_SECONDS = 180.0
+# So much time of tests, as they take unchanged and traced, one change is shown to.
+BASE_SECONDS = 30.0
+# A changed loop may never end; a loaded machine is slow. What takes longer than this counts as noticed.
+LIMIT_SECONDS, LIMIT_FACTOR = 60.0, 6.0
 # What pytest is to choose: PostgreSQL runs the same stories again, benchmarks take a minute each.
 QUICK = "not postgres and not benchmark"
+_FAILED, _INTERRUPTED = 1, 2
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Modules that decide, and the tests that should notice."""
+    """Modules that decide, and the folders of tests that should notice, none of them slow."""
 
     modules: tuple[str, ...]
     tests: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A change, and the tests that run its lines with their seconds, the quickest first."""
+
+    change: Mutation
+    tests: dict[str, float]
+
+
 ROOMS = {
-    "judge": Room(("incremental/decide/*.py", "incremental/decide/*.py"), ("judge", "crawl")),
+    "decide": Room(("incremental/decide/*.py",), ("decide", "crawl")),
     "crawl": Room(("incremental/crawl/*.py",), ("crawl",)),
-    "revisit": Room(("incremental/revisit/*.py", "incremental/schedule/*.py"), ("revisit",)),
-    "record": Room(("store/record*.py", "store/backfills.py"), ("store", "crawl")),
+    "revisit": Room(("incremental/revisit/*.py",), ("revisit",)),
+    "record": Room(("store/record.py", "store/backfills.py"), ("store", "crawl")),
     "parse": Room(("incremental/parse/*.py",), ("parse",)),
     "scope": Room(("incremental/scope.py",), ("ground",)),
     "urls": Room(("incremental/urls.py",), ("ground",)),
     "history": Room(("incremental/history/*.py",), ("history",)),
     "notify": Room(("incremental/notify/plan.py", "incremental/notify/message.py"), ("notify",)),
+    "training": Room(("incremental/training/*.py",), ("labels",)),
     "hub": Room(("classifier/hub/*.py",), ("classifier",)),
     "topic": Room(("classifier/topic/*.py",), ("topic",)),
 }
@@ -76,47 +94,39 @@ def main() -> int:
     parser.add_argument("--places", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rooms", default=",".join(ROOMS), help="names, with commas between")
+    parser.add_argument("--jobs", type=int, default=2, help="runs of tests at the same time")
     parser.add_argument("--list", action="store_true", help="print the sample and end")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if unknown := set(options.rooms.split(",")) - set(ROOMS):
         parser.error(f"no such room: {', '.join(sorted(unknown))}; there are {', '.join(ROOMS)}")
+    console = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
     with tempfile.TemporaryDirectory(prefix="hubwatch-mutate-") as folder:
-        copy = Copy(Path(folder) / "tree")
-        sample = _sample(copy, options.rooms.split(","), options.places, options.seed)
+        copies = Copies(Path(folder), options.jobs, console)
+        sample = _sample(copies, options.rooms.split(","), options.places, options.seed)
         if options.list:
-            for one, tests in sample:
-                print(f"{one.file}:{one.line}: {one.change} ({len(tests)} tests)")
+            for place in sample:
+                print(f"{_said(place.change)} ({len(place.tests)} tests)")
             return 0
-        survivors = []
-        console = Console(stderr=True)
-        for one, tests in track(sample, console=console):
-            if not copy.notices(one, tests):
-                survivors.append(one)
-                console.print(f"survived: {one.file}:{one.line}: {one.change}", markup=False)
-    _report(len(sample), survivors, as_json=options.json)
+        outcomes = copies.outcomes(sample)
+    _report(sample, outcomes, as_json=options.json)
     return 0
 
 
-def _sample(
-    copy: Copy, rooms: list[str], places: int, seed: int
-) -> list[tuple[Mutation, list[str]]]:
+def _sample(copies: Copies, rooms: list[str], places: int, seed: int) -> list[Place]:
     """Return changes with the tests that run their lines, evenly from the rooms."""
     dice = random.Random(seed)
     quota = -(-places // len(rooms))
     drawn = {room: _drawn(dice, ROOMS[room], quota * MARGIN) for room in rooms}
-    tests = sorted({folder for room in rooms for folder in ROOMS[room].tests})
-    seen = copy.coverage([one for found in drawn.values() for one in found], tests)
-    found: list[tuple[Mutation, list[str]]] = []
+    folders = sorted({folder for room in rooms for folder in ROOMS[room].tests})
+    seen = copies.coverage([one for found in drawn.values() for one in found], folders)
+    found: list[Place] = []
     for room, candidates in drawn.items():
         inside = {n: t for n, t in seen.items() if n.split("/")[1] in ROOMS[room].tests}
-        noticing = ((one, _tests_of(one, inside)) for one in candidates)
-        found += [pair for pair in noticing if pair[1]][:quota]
-    return (
-        found[:places]
-        if len(found) <= places
-        else sorted(dice.sample(found, places), key=lambda pair: (pair[0].file, pair[0].line))
-    )
+        noticing = (Place(one, _tests_of(one, inside)) for one in candidates)
+        found += [place for place in noticing if place.tests][:quota]
+    chosen = found if len(found) <= places else dice.sample(found, places)
+    return sorted(chosen, key=lambda place: (place.change.file, place.change.line))
 
 
 def _drawn(dice: random.Random, room: Room, number: int) -> list[Mutation]:
@@ -130,21 +140,71 @@ def _drawn(dice: random.Random, room: Room, number: int) -> list[Mutation]:
     return dice.sample(found, min(number, len(found)))
 
 
-def _tests_of(one: Mutation, seen: dict[str, Any]) -> list[str]:
+def _tests_of(one: Mutation, seen: dict[str, Any]) -> dict[str, float]:
     """Return the tests that run a line of the change, the quickest first, within the time."""
     running = [
         (test["seconds"], name)
         for name, test in seen.items()
         if set(test["lines"].get(one.file, ())) & set(one.lines)
     ]
-    found: list[str] = []
-    total = 0.0
+    found: dict[str, float] = {}
     for seconds, name in sorted(running):
-        total += seconds
-        if found and total > BASE_SECONDS:
+        if found and sum(found.values()) + seconds > BASE_SECONDS:
             break
-        found.append(name)
+        found[name] = seconds
     return found
+
+
+class Copies:
+    """As many copies of the checkout as tests may run at a time."""
+
+    def __init__(self, folder: Path, number: int, console: Console) -> None:
+        self._free: SimpleQueue[Copy] = SimpleQueue()
+        self._console, self._began = console, time.monotonic()
+        for place in range(number):
+            self._free.put(Copy(folder / str(place) / "tree"))
+        self._pool = ThreadPoolExecutor(number)
+
+    def coverage(self, candidates: list[Mutation], folders: list[str]) -> dict[str, Any]:
+        """Return by test its seconds, and which lines around the candidates it ran."""
+        trace: dict[str, set[int]] = {}
+        for one in candidates:
+            trace.setdefault(one.file, set()).update(one.lines)
+
+        def cover(folder: str) -> dict[str, Any]:
+            with self._one() as copy:
+                return copy.coverage({file: sorted(rows) for file, rows in trace.items()}, folder)
+
+        found: dict[str, Any] = {}
+        waiting = {self._pool.submit(cover, folder): folder for folder in folders}
+        for done in as_completed(waiting):
+            self._say(f"tests/{waiting[done]}: {len(done.result())} tests traced")
+            found |= done.result()
+        return found
+
+    def outcomes(self, sample: list[Place]) -> list[str]:
+        """Return what became of each change: killed, timeout or survived."""
+
+        def outcome(place: Place) -> str:
+            with self._one() as copy:
+                return copy.outcome(place)
+
+        waiting = {self._pool.submit(outcome, place): place for place in sample}
+        for number, done in enumerate(as_completed(waiting), 1):
+            change = _said(waiting[done].change)
+            self._say(f"{number}/{len(sample)} {done.result()}: {change}")
+        return [done.result() for done in waiting]
+
+    def _say(self, text: str) -> None:
+        self._console.print(f"{time.monotonic() - self._began:5.0f} s  {text}")
+
+    @contextmanager
+    def _one(self) -> Iterator[Copy]:
+        copy = self._free.get()
+        try:
+            yield copy
+        finally:
+            self._free.put(copy)
 
 
 class Copy:
@@ -156,65 +216,85 @@ class Copy:
         self._folder = folder
         self._plan = folder.parent / "plan.json"
         paths = os.pathsep.join([str(folder), str(folder / "scripts")])
-        self._environment = {**os.environ, "PYTHONPATH": paths, PLAN: str(self._plan)}
+        # CI: property tests draw the same examples each time.
+        self._environment = {**os.environ, "PYTHONPATH": paths, PLAN: str(self._plan), "CI": "1"}
 
-    def coverage(self, candidates: list[Mutation], tests: list[str]) -> dict[str, Any]:
-        """Return by test its seconds, and which lines around the candidates it ran."""
-        wanted: dict[str, set[int]] = {}
-        for one in candidates:
-            wanted.setdefault(one.file, set()).update(one.lines)
-        trace = {file: sorted(lines) for file, lines in wanted.items()}
+    def coverage(self, trace: dict[str, list[int]], folder: str) -> dict[str, Any]:
+        """Return by test of a folder its seconds, and which of some lines it ran."""
         out = self._folder.parent / "seen.json"
         self._plan.write_text(json.dumps({"trace": trace, "out": str(out)}), encoding="utf-8")
-        self._pytest([f"tests/{folder}" for folder in tests])
+        self._pytest([f"tests/{folder}"])
         found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
         return found
 
-    def notices(self, one: Mutation, tests: list[str]) -> bool:
-        """Make a change, run the tests until one fails, take it back; return whether one failed."""
-        path = self._folder / one.file
+    def outcome(self, place: Place) -> str:
+        """Make a change, run the tests until one fails, take it back; return what happened."""
+        path = self._folder / place.change.file
         before = path.read_text(encoding="utf-8")
-        self._plan.write_text(json.dumps({"only": tests}), encoding="utf-8")
+        self._plan.write_text(json.dumps({"only": list(place.tests)}), encoding="utf-8")
         # Compiled code is recognised by second and size, which a change may both keep.
         for compiled in path.parent.glob(f"__pycache__/{path.stem}.*"):
             compiled.unlink()
-        path.write_text(one.source, encoding="utf-8")
+        path.write_text(place.change.source, encoding="utf-8")
+        limit = LIMIT_SECONDS + LIMIT_FACTOR * sum(place.tests.values())
         try:
-            return self._pytest(sorted({name.split("::")[0] for name in tests}), "-x") != 0
+            code = self._pytest(sorted({n.split("::")[0] for n in place.tests}), "-x", limit=limit)
         except subprocess.TimeoutExpired:
-            return True
+            return "timeout"
         finally:
             path.write_text(before, encoding="utf-8")
+        if code not in (0, _FAILED, _INTERRUPTED):
+            raise RuntimeError(f"pytest ended with {code} for {_said(place.change)}")
+        return "killed" if code else "survived"
 
-    def _pytest(self, files: list[str], *more: str) -> int:
+    def _pytest(self, files: list[str], *more: str, limit: float | None = None) -> int:
         words = ["-q", "-n", "0", "-p", "lab.covered", "-p", "no:cacheprovider", *more]
         command = [sys.executable, "-m", "pytest", *words, "-k", QUICK, *files]
-        changing = bool(more)
-        done = subprocess.run(  # noqa: S603 - our own tests
+        writing = {} if limit is None else {"PYTHONDONTWRITEBYTECODE": "1"}
+        with subprocess.Popen(  # noqa: S603 - our own tests
             command,
             cwd=self._folder,
-            env=self._environment | ({"PYTHONDONTWRITEBYTECODE": "1"} if changing else {}),
+            env=self._environment | writing,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            check=False,
-            timeout=LIMIT_SECONDS if changing else None,
-        )
-        return done.returncode
+            start_new_session=True,
+        ) as running:
+            try:
+                return running.wait(limit)
+            except BaseException:
+                # With whatever servers the tests have started.
+                os.killpg(running.pid, signal.SIGKILL)
+                raise
 
 
-def _report(places: int, survivors: list[Mutation], *, as_json: bool) -> None:
-    killed = places - len(survivors)
-    share = round(killed / places, 4) if places else 0.0
+def _said(one: Mutation) -> str:
+    return f"{one.file}:{one.line}: {one.change}"
+
+
+def _report(sample: list[Place], outcomes: list[str], *, as_json: bool) -> None:
+    counts = Counter(outcomes)
+    survivors = [p for p, came in zip(sample, outcomes, strict=True) if came == "survived"]
+    killed = len(sample) - len(survivors)
     table = Table(
-        "place", "change that no test noticed", title=f"{killed} of {places} were noticed"
+        "change that no test noticed", "tests", title=f"{killed} of {len(sample)} noticed"
     )
-    for one in survivors:
-        table.add_row(f"{one.file}:{one.line}", one.change)
-    Console().print(table)
+    for place in survivors:
+        table.add_row(_said(place.change), str(len(place.tests)))
+    Console(stderr=as_json).print(table)
     if as_json:
-        rows = [{"file": one.file, "line": one.line, "mutation": one.change} for one in survivors]
-        counts = {"places": places, "killed": killed, "survived": len(survivors)}
-        print(json.dumps({**counts, "share": share, "survivors": rows}, ensure_ascii=False))
+        rows = [
+            {"file": p.change.file, "line": p.change.line, "mutation": p.change.change}
+            for p in survivors
+        ]
+        report = {
+            "places": len(sample),
+            "killed": killed,
+            "timeouts": counts["timeout"],
+            "survived": len(survivors),
+            "share": round(killed / len(sample), 4) if sample else 0.0,
+            "survivors": rows,
+        }
+        print(json.dumps(report, ensure_ascii=False))
 
 
 if __name__ == "__main__":
