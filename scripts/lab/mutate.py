@@ -47,10 +47,10 @@ from lab.mutations import Mutation, mutations
 ROOT = Path(__file__).resolve().parents[2]
 # So many times the places are drawn, because no test may run a line.
 MARGIN = 4
-# So much time of tests, as they take unchanged and traced, one change is shown to.
-BASE_SECONDS = 30.0
-# A changed loop may never end; a loaded machine is slow. What takes longer than this counts as noticed.
-LIMIT_SECONDS, LIMIT_FACTOR = 60.0, 6.0
+# So much processor time of tests, as they take unchanged and traced, one change is shown to.
+BASE_SECONDS = 20.0
+# A changed loop may never end: what takes more processor time than this counts as noticed.
+LIMIT_SECONDS, LIMIT_FACTOR = 20, 4
 # What pytest is to choose: PostgreSQL runs the same stories again, benchmarks take a minute each.
 QUICK = "not postgres and not benchmark"
 _FAILED, _INTERRUPTED = 1, 2
@@ -58,33 +58,54 @@ _FAILED, _INTERRUPTED = 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Modules that decide, and the folders of tests that should notice, none of them slow."""
+    """Modules that decide, and the tests that should notice: folders and files, none of them slow."""
 
     modules: tuple[str, ...]
     tests: tuple[str, ...]
 
+    def has(self, test: str) -> bool:
+        """Return whether a test, by its name in pytest, is one of them."""
+        return test.removeprefix("tests/").startswith(self.tests)
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A change, and the tests that run its lines with their seconds, the quickest first."""
+    """A change, and the tests that run its lines with their processor time, the quickest first."""
 
     change: Mutation
     tests: dict[str, float]
 
 
+def _files(folder: str, names: str) -> tuple[str, ...]:
+    prefix = {"classifier": "hub"}.get(folder, folder)
+    return tuple(f"{folder}/test_{prefix}_{name}.py" for name in names.split())
+
+
+# None that starts daemons, plays recorded sites, trains on thousands of labels, or draws long texts.
+CRAWL = _files(
+    "crawl",
+    "articles backfill evidence explore given_feeds host_gate news_edges politeness rescheduling stories"
+    " topic_fetches urgent",
+)
+STORE = _files("store", "answers backfills methods path_aliases queries user_hubs visits")
+PARSE = _files(
+    "parse",
+    "bad_input dates feeds head html_context html_links main_text paging references sitemaps sniff",
+)
+HUB = _files("classifier", "classifier content evidence labels model tables updating")
 ROOMS = {
-    "decide": Room(("incremental/decide/*.py",), ("decide", "crawl")),
-    "crawl": Room(("incremental/crawl/*.py",), ("crawl",)),
-    "revisit": Room(("incremental/revisit/*.py",), ("revisit",)),
-    "record": Room(("store/record.py", "store/backfills.py"), ("store", "crawl")),
-    "parse": Room(("incremental/parse/*.py",), ("parse",)),
-    "scope": Room(("incremental/scope.py",), ("ground",)),
-    "urls": Room(("incremental/urls.py",), ("ground",)),
-    "history": Room(("incremental/history/*.py",), ("history",)),
-    "notify": Room(("incremental/notify/plan.py", "incremental/notify/message.py"), ("notify",)),
-    "training": Room(("incremental/training/*.py",), ("labels",)),
-    "hub": Room(("classifier/hub/*.py",), ("classifier",)),
-    "topic": Room(("classifier/topic/*.py",), ("topic",)),
+    "decide": Room(("incremental/decide/*.py",), ("decide/", *CRAWL)),
+    "crawl": Room(("incremental/crawl/*.py",), CRAWL),
+    "revisit": Room(("incremental/revisit/*.py",), ("revisit/",)),
+    "record": Room(("store/record.py", "store/backfills.py"), (*STORE, *CRAWL)),
+    "parse": Room(("incremental/parse/*.py",), PARSE),
+    "scope": Room(("incremental/scope.py",), ("ground/",)),
+    "urls": Room(("incremental/urls.py",), ("ground/",)),
+    "history": Room(("incremental/history/*.py",), ("history/",)),
+    "notify": Room(("incremental/notify/plan.py", "incremental/notify/message.py"), ("notify/",)),
+    "training": Room(("incremental/training/*.py",), ("labels/",)),
+    "hub": Room(("classifier/hub/*.py",), HUB),
+    "topic": Room(("classifier/topic/*.py",), ("topic/",)),
 }
 
 
@@ -107,8 +128,10 @@ def main() -> int:
         if options.list:
             for place in sample:
                 print(f"{_said(place.change)} ({len(place.tests)} tests)")
+            copies.close()
             return 0
         outcomes = copies.outcomes(sample)
+        copies.close()
     _report(sample, outcomes, as_json=options.json)
     return 0
 
@@ -122,7 +145,7 @@ def _sample(copies: Copies, rooms: list[str], places: int, seed: int) -> list[Pl
     seen = copies.coverage([one for found in drawn.values() for one in found], folders)
     found: list[Place] = []
     for room, candidates in drawn.items():
-        inside = {n: t for n, t in seen.items() if n.split("/")[1] in ROOMS[room].tests}
+        inside = {n: t for n, t in seen.items() if ROOMS[room].has(n)}
         noticing = (Place(one, _tests_of(one, inside)) for one in candidates)
         found += [place for place in noticing if place.tests][:quota]
     chosen = found if len(found) <= places else dice.sample(found, places)
@@ -178,7 +201,8 @@ class Copies:
         found: dict[str, Any] = {}
         waiting = {self._pool.submit(cover, folder): folder for folder in folders}
         for done in as_completed(waiting):
-            self._say(f"tests/{waiting[done]}: {len(done.result())} tests traced")
+            seconds = sum(test["seconds"] for test in done.result().values())
+            self._say(f"tests/{waiting[done]}: {len(done.result())} tests traced, {seconds:.0f} s")
             found |= done.result()
         return found
 
@@ -194,6 +218,11 @@ class Copies:
             change = _said(waiting[done].change)
             self._say(f"{number}/{len(sample)} {done.result()}: {change}")
         return [done.result() for done in waiting]
+
+    def close(self) -> None:
+        """End what runs the tests."""
+        while not self._free.empty():
+            self._free.get().close()
 
     def _say(self, text: str) -> None:
         self._console.print(f"{time.monotonic() - self._began:5.0f} s  {text}")
@@ -216,55 +245,71 @@ class Copy:
         self._folder = folder
         self._plan = folder.parent / "plan.json"
         paths = os.pathsep.join([str(folder), str(folder / "scripts")])
-        # CI: property tests draw the same examples each time.
-        self._environment = {**os.environ, "PYTHONPATH": paths, PLAN: str(self._plan), "CI": "1"}
+        self._tests = subprocess.Popen(
+            [sys.executable, "-m", "lab.preloaded"],
+            cwd=folder,
+            # CI: property tests draw the same examples each time.
+            env={**os.environ, "PYTHONPATH": paths, PLAN: str(self._plan), "CI": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def close(self) -> None:
+        """End the process that runs the tests."""
+        self._tests.communicate()
 
     def coverage(self, trace: dict[str, list[int]], folder: str) -> dict[str, Any]:
         """Return by test of a folder its seconds, and which of some lines it ran."""
         out = self._folder.parent / "seen.json"
         self._plan.write_text(json.dumps({"trace": trace, "out": str(out)}), encoding="utf-8")
-        self._pytest([f"tests/{folder}"])
+        if (code := self._pytest([f"tests/{folder}"])) not in (0, _FAILED):
+            raise RuntimeError(f"pytest ended with {code} for tests/{folder}")
         found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+        out.unlink()
         return found
 
     def outcome(self, place: Place) -> str:
         """Make a change, run the tests until one fails, take it back; return what happened."""
         path = self._folder / place.change.file
         before = path.read_text(encoding="utf-8")
-        self._plan.write_text(json.dumps({"only": list(place.tests)}), encoding="utf-8")
-        # Compiled code is recognised by second and size, which a change may both keep.
-        for compiled in path.parent.glob(f"__pycache__/{path.stem}.*"):
-            compiled.unlink()
-        path.write_text(place.change.source, encoding="utf-8")
-        limit = LIMIT_SECONDS + LIMIT_FACTOR * sum(place.tests.values())
-        try:
-            code = self._pytest(sorted({n.split("::")[0] for n in place.tests}), "-x", limit=limit)
-        except subprocess.TimeoutExpired:
+        limit = LIMIT_SECONDS + LIMIT_FACTOR * round(sum(place.tests.values()))
+        plan = {"only": list(place.tests), "limit": limit}
+        self._plan.write_text(json.dumps(plan), encoding="utf-8")
+        self._change(path, place.change.source)
+        code = self._pytest(["-x", *sorted({name.split("::")[0] for name in place.tests})])
+        self._change(path, before)
+        if code in (-signal.SIGXCPU, -signal.SIGALRM):
             return "timeout"
-        finally:
-            path.write_text(before, encoding="utf-8")
         if code not in (0, _FAILED, _INTERRUPTED):
             raise RuntimeError(f"pytest ended with {code} for {_said(place.change)}")
         return "killed" if code else "survived"
 
-    def _pytest(self, files: list[str], *more: str, limit: float | None = None) -> int:
-        words = ["-q", "-n", "0", "-p", "lab.covered", "-p", "no:cacheprovider", *more]
-        command = [sys.executable, "-m", "pytest", *words, "-k", QUICK, *files]
-        writing = {} if limit is None else {"PYTHONDONTWRITEBYTECODE": "1"}
-        with subprocess.Popen(  # noqa: S603 - our own tests
-            command,
-            cwd=self._folder,
-            env=self._environment | writing,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        ) as running:
-            try:
-                return running.wait(limit)
-            except BaseException:
-                # With whatever servers the tests have started.
-                os.killpg(running.pid, signal.SIGKILL)
-                raise
+    def _change(self, path: Path, source: str) -> None:
+        path.write_text(source, encoding="utf-8")
+        # Compiled code is recognised by second and size, which a change may both keep.
+        for compiled in path.parent.glob(f"__pycache__/{path.stem}.*"):
+            compiled.unlink()
+
+    def _pytest(self, words: list[str]) -> int:
+        arguments = [
+            "-q",
+            "-n",
+            "0",
+            "-p",
+            "lab.covered",
+            "-p",
+            "no:cacheprovider",
+            "-k",
+            QUICK,
+            *words,
+        ]
+        assert self._tests.stdin is not None
+        assert self._tests.stdout is not None
+        self._tests.stdin.write(json.dumps(arguments) + "\n")
+        self._tests.stdin.flush()
+        return int(self._tests.stdout.readline())
 
 
 def _said(one: Mutation) -> str:
