@@ -32,6 +32,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -53,6 +54,8 @@ BASE_SECONDS = 20.0
 LIMIT_SECONDS, LIMIT_FACTOR = 20, 4
 # What pytest is to choose: PostgreSQL runs the same stories again, benchmarks take a minute each.
 QUICK = "not postgres and not benchmark"
+# Traced by one run of tests: a run takes a while to begin.
+FILES_AT_ONCE = 6
 _FAILED, _INTERRUPTED = 1, 2
 
 
@@ -141,8 +144,8 @@ def _sample(copies: Copies, rooms: list[str], places: int, seed: int) -> list[Pl
     dice = random.Random(seed)
     quota = -(-places // len(rooms))
     drawn = {room: _drawn(dice, ROOMS[room], quota * MARGIN) for room in rooms}
-    folders = sorted({folder for room in rooms for folder in ROOMS[room].tests})
-    seen = copies.coverage([one for found in drawn.values() for one in found], folders)
+    tests = sorted({one for room in rooms for one in ROOMS[room].tests})
+    seen = copies.coverage([one for found in drawn.values() for one in found], tests)
     found: list[Place] = []
     for room, candidates in drawn.items():
         inside = {n: t for n, t in seen.items() if ROOMS[room].has(n)}
@@ -188,22 +191,26 @@ class Copies:
             self._free.put(Copy(folder / str(place) / "tree"))
         self._pool = ThreadPoolExecutor(number)
 
-    def coverage(self, candidates: list[Mutation], folders: list[str]) -> dict[str, Any]:
+    def coverage(self, candidates: list[Mutation], tests: list[str]) -> dict[str, Any]:
         """Return by test its seconds, and which lines around the candidates it ran."""
         trace: dict[str, set[int]] = {}
         for one in candidates:
             trace.setdefault(one.file, set()).update(one.lines)
 
-        def cover(folder: str) -> dict[str, Any]:
+        def cover(tests: list[str]) -> dict[str, Any]:
             with self._one() as copy:
-                return copy.coverage({file: sorted(rows) for file, rows in trace.items()}, folder)
+                return copy.coverage({file: sorted(rows) for file, rows in trace.items()}, tests)
 
+        runs = [
+            files[first : first + FILES_AT_ONCE]
+            for _, group in groupby(tests, key=lambda one: one.split("/")[0])
+            for files in [list(group)]
+            for first in range(0, len(files), FILES_AT_ONCE)
+        ]
         found: dict[str, Any] = {}
-        waiting = {self._pool.submit(cover, folder): folder for folder in folders}
-        for done in as_completed(waiting):
-            seconds = sum(test["seconds"] for test in done.result().values())
-            self._say(f"tests/{waiting[done]}: {len(done.result())} tests traced, {seconds:.0f} s")
+        for done in as_completed([self._pool.submit(cover, run) for run in runs]):
             found |= done.result()
+            self._say(f"{len(found)} tests traced")
         return found
 
     def outcomes(self, sample: list[Place]) -> list[str]:
@@ -260,12 +267,12 @@ class Copy:
         """End the process that runs the tests."""
         self._tests.communicate()
 
-    def coverage(self, trace: dict[str, list[int]], folder: str) -> dict[str, Any]:
-        """Return by test of a folder its seconds, and which of some lines it ran."""
+    def coverage(self, trace: dict[str, list[int]], tests: list[str]) -> dict[str, Any]:
+        """Return by test its seconds, and which of some lines it ran."""
         out = self._folder.parent / "seen.json"
         self._plan.write_text(json.dumps({"trace": trace, "out": str(out)}), encoding="utf-8")
-        if (code := self._pytest([f"tests/{folder}"])) not in (0, _FAILED):
-            raise RuntimeError(f"pytest ended with {code} for tests/{folder}")
+        if (code := self._pytest([f"tests/{one}" for one in tests])) not in (0, _FAILED):
+            raise RuntimeError(f"pytest ended with {code} for {', '.join(tests)}")
         found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
         out.unlink()
         return found

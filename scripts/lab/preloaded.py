@@ -16,7 +16,8 @@ import signal
 import sys
 
 # The plug-in comes first: it cannot be loaded by pytest after libraries that hook into imports.
-LIBRARIES = """anyio.pytest_plugin apscheduler.schedulers.background bs4 certifi datasketch fastapi.testclient feedparser
+LIBRARIES = """anyio.pytest_plugin apscheduler.schedulers.background bs4 certifi datasketch fastapi.testclient
+feedparser
 htmldate hypothesis idna jieba jinja2 libsvm.svmutil lxml.html lxml_html_clean msgspec numpy opencc peewee
 playhouse.migrate prometheus_client protego publicsuffixlist pygal pytest re2 requests rich.console
 rich.progress scipy.sparse sklearn.ensemble sklearn.feature_extraction.text sklearn.linear_model
