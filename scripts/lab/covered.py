@@ -33,9 +33,12 @@ class Coverage:
     def __init__(self, root: Path, lines: dict[str, list[int]], out: Path) -> None:
         self._root, self._out = root, out
         self._wanted = {str(root / file): set(numbers) for file, numbers in lines.items()}
-        self._known: dict[int, tuple[CodeType, set[int]]] = {}
         self._missing: dict[int, set[int]] = {}
         self._calls: Counter[int] = Counter()
+        self._others: set[int] = set()
+        self._idle: set[int] = set()
+        self._codes: list[CodeType] = []
+        """Kept, so that no other gets the identity of one."""
         self._lines: dict[str, set[int]] = defaultdict(set)
         self._tests: dict[str, dict[str, Any]] = {}
         self._failed: set[str] = set()
@@ -45,6 +48,7 @@ class Coverage:
         """Trace one test, with its fixtures."""
         for table in (self._lines, self._missing, self._calls):
             table.clear()
+        self._idle = set(self._others)
         began = _seconds()
         threading.settrace(self._call)
         sys.settrace(self._call)
@@ -69,18 +73,15 @@ class Coverage:
 
     def _call(self, frame: FrameType, _event: str, _argument: object) -> Any:  # noqa: ANN401 - as sys.settrace has it
         code = frame.f_code
-        key = id(code)
-        if key not in self._known:
-            wanted = self._wanted.get(code.co_filename, set())
-            # Modules and bodies of classes run at import, in whichever test comes first.
-            rows = code.co_lines() if code.co_flags & inspect.CO_OPTIMIZED else ()
-            inside = wanted & {line for _, _, line in rows if line is not None}
-            self._known[key] = (code, inside)
+        key = id(code)  # code itself takes long to hash
+        if key in self._idle:  # by far the most calls end here
+            return None
         missing = self._missing.get(key)
         if missing is None:
-            missing = self._missing[key] = set(self._known[key][1])
+            missing = self._missing[key] = self._inside(code)
         self._calls[key] += 1
         if not missing or self._calls[key] > MANY_CALLS:
+            self._idle.add(key)
             return None
         seen = self._lines[str(Path(code.co_filename).relative_to(self._root))]
 
@@ -91,6 +92,17 @@ class Coverage:
             return line if missing else None
 
         return line(frame, "", None)
+
+    def _inside(self, code: CodeType) -> set[int]:
+        """Return the lines of a function that are asked for."""
+        wanted = self._wanted.get(code.co_filename, set())
+        # Modules and bodies of classes run at import, in whichever test comes first.
+        rows = code.co_lines() if wanted and code.co_flags & inspect.CO_OPTIMIZED else ()
+        inside = wanted & {line for _, _, line in rows if line is not None}
+        self._codes.append(code)
+        if not inside:
+            self._others.add(id(code))
+        return inside
 
 
 class Only:
