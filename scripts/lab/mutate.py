@@ -2,6 +2,7 @@
 """Change the code that decides in small ways, one at a time, and see whether a test notices.
 
     scripts/lab/mutate.py --places 60 --seed 1 --json
+    scripts/lab/mutate.py --seed 2 --coverage /tmp/seen.json
     scripts/lab/mutate.py --rooms revisit,urls
     scripts/lab/mutate.py --list
 
@@ -9,7 +10,8 @@ A sample, spread evenly over the rooms: comparisons, conditions, constants, oper
 only where a test of the room runs the line. All happens in copies of the checkout; each change is shown
 to the tests that run its line, the quickest first, until one fails. What survives is a missing test
 or a change that makes no difference. The sample is the same for the same seed and code, but for tests
-at the edge of the time they get.
+at the edge of the time they get. Which tests run which lines takes about half of the time; --coverage
+keeps it in a file for other seeds, as long as the modules stay as they are; tests of later are not in it.
 
 Of the known tools, mutmut changes no constants of modules and draws no samples, and Cosmic Ray changes
 the files of the checkout itself.
@@ -18,6 +20,7 @@ the files of the checkout itself.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -32,7 +35,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -46,8 +49,6 @@ from lab.covered import PLAN
 from lab.mutations import Mutation, mutations
 
 ROOT = Path(__file__).resolve().parents[2]
-# So many times the places are drawn, because no test may run a line.
-MARGIN = 4
 # So much processor time of tests, as they take unchanged and traced, one change is shown to.
 BASE_SECONDS = 20.0
 # A changed loop may never end: what takes more processor time than this counts as noticed.
@@ -119,6 +120,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rooms", default=",".join(ROOMS), help="names, with commas between")
     parser.add_argument("--jobs", type=int, default=2, help="runs of tests at the same time")
+    parser.add_argument(
+        "--coverage", type=Path, help="a file that keeps which tests run which lines"
+    )
     parser.add_argument("--list", action="store_true", help="print the sample and end")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -127,7 +131,8 @@ def main() -> int:
     console = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
     with tempfile.TemporaryDirectory(prefix="hubwatch-mutate-") as folder:
         copies = Copies(Path(folder), options.jobs, console)
-        sample = _sample(copies, options.rooms.split(","), options.places, options.seed)
+        seen = _coverage(copies, options.rooms.split(","), options.coverage)
+        sample = _sample(seen, options.rooms.split(","), options.places, options.seed)
         if options.list:
             for place in sample:
                 print(f"{_said(place.change)} ({len(place.tests)} tests)")
@@ -139,31 +144,45 @@ def main() -> int:
     return 0
 
 
-def _sample(copies: Copies, rooms: list[str], places: int, seed: int) -> list[Place]:
+def _coverage(copies: Copies, rooms: list[str], keep: Path | None) -> dict[str, Any]:
+    """Return by test its seconds and the lines that it runs, of those that may be changed."""
+    changes = [one for room in rooms for one in _changes(ROOMS[room])]
+    tests = sorted({one for room in rooms for one in ROOMS[room].tests})
+    text = json.dumps([[one.file, one.line, one.change] for one in changes])
+    of = [hashlib.sha256(text.encode()).hexdigest(), *tests]
+    if keep is not None and keep.exists():
+        kept = json.loads(keep.read_text(encoding="utf-8"))
+        if kept["of"] == of:
+            return dict(kept["seen"])
+    seen = copies.coverage(changes, tests)
+    if keep is not None:
+        keep.write_text(json.dumps({"of": of, "seen": seen}), encoding="utf-8")
+    return seen
+
+
+def _sample(seen: dict[str, Any], rooms: list[str], places: int, seed: int) -> list[Place]:
     """Return changes with the tests that run their lines, evenly from the rooms."""
     dice = random.Random(seed)
     quota = -(-places // len(rooms))
-    drawn = {room: _drawn(dice, ROOMS[room], quota * MARGIN) for room in rooms}
-    tests = sorted({one for room in rooms for one in ROOMS[room].tests})
-    seen = copies.coverage([one for found in drawn.values() for one in found], tests)
     found: list[Place] = []
-    for room, candidates in drawn.items():
+    for room in rooms:
+        candidates = _changes(ROOMS[room])
+        dice.shuffle(candidates)
         inside = {n: t for n, t in seen.items() if ROOMS[room].has(n)}
         noticing = (Place(one, _tests_of(one, inside)) for one in candidates)
-        found += [place for place in noticing if place.tests][:quota]
+        found += islice((place for place in noticing if place.tests), quota)
     chosen = found if len(found) <= places else dice.sample(found, places)
     return sorted(chosen, key=lambda place: (place.change.file, place.change.line))
 
 
-def _drawn(dice: random.Random, room: Room, number: int) -> list[Mutation]:
-    """Return changes of a room in random order: a place at most once."""
+def _changes(room: Room) -> list[Mutation]:
+    """Return every change of a room."""
     files = sorted(path for pattern in room.modules for path in ROOT.glob(pattern))
-    found = [
+    return [
         one
         for path in files
         for one in mutations(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))
     ]
-    return dice.sample(found, min(number, len(found)))
 
 
 def _tests_of(one: Mutation, seen: dict[str, Any]) -> dict[str, float]:
@@ -191,10 +210,10 @@ class Copies:
             self._free.put(Copy(folder / str(place) / "tree"))
         self._pool = ThreadPoolExecutor(number)
 
-    def coverage(self, candidates: list[Mutation], tests: list[str]) -> dict[str, Any]:
-        """Return by test its seconds, and which lines around the candidates it ran."""
+    def coverage(self, changes: list[Mutation], tests: list[str]) -> dict[str, Any]:
+        """Return by test its seconds, and which lines of the changes it ran."""
         trace: dict[str, set[int]] = {}
-        for one in candidates:
+        for one in changes:
             trace.setdefault(one.file, set()).update(one.lines)
 
         def cover(tests: list[str]) -> dict[str, Any]:
