@@ -152,7 +152,7 @@ def _coverage(copies: Copies, rooms: list[str], keep: Path | None) -> dict[str, 
     of = [hashlib.sha256(text.encode()).hexdigest(), *tests]
     if keep is not None and keep.exists():
         kept = json.loads(keep.read_text(encoding="utf-8"))
-        if kept["of"] == of:
+        if kept.get("of") == of:
             return dict(kept["seen"])
     seen = copies.coverage(changes, tests)
     if keep is not None:
