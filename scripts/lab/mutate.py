@@ -85,18 +85,22 @@ def _files(folder: str, names: str) -> tuple[str, ...]:
     return tuple(f"{folder}/test_{prefix}_{name}.py" for name in names.split())
 
 
-# None that starts daemons, plays recorded sites, trains on thousands of labels, or draws long texts.
+# None that starts daemons, plays recorded sites, simulates months, trains models or draws long texts.
 CRAWL = _files(
     "crawl",
-    "articles backfill evidence explore given_feeds host_gate news_edges politeness rescheduling stories"
-    " topic_fetches urgent",
+    "articles given_feeds host_gate news_edges rescheduling stories urgent",
 )
-STORE = _files("store", "answers backfills methods path_aliases queries user_hubs visits")
+STORE = _files("store", "backfills path_aliases user_hubs visits")
 PARSE = _files(
     "parse",
     "bad_input dates feeds head html_context html_links main_text paging references sitemaps sniff",
 )
-HUB = _files("classifier", "classifier content evidence labels model tables updating")
+HUB = _files("classifier", "classifier content evidence labels model tables")
+TOPIC = _files(
+    "topic",
+    "adaptive background bayes combined frontier link_orders links model neighbours opinion page_ranking"
+    " pagerank rankers text trees vectors",
+)
 ROOMS = {
     "decide": Room(("incremental/decide/*.py",), ("decide/", *CRAWL)),
     "crawl": Room(("incremental/crawl/*.py",), CRAWL),
@@ -107,9 +111,8 @@ ROOMS = {
     "urls": Room(("incremental/urls.py",), ("ground/",)),
     "history": Room(("incremental/history/*.py",), ("history/",)),
     "notify": Room(("incremental/notify/plan.py", "incremental/notify/message.py"), ("notify/",)),
-    "training": Room(("incremental/training/*.py",), ("labels/",)),
     "hub": Room(("classifier/hub/*.py",), HUB),
-    "topic": Room(("classifier/topic/*.py",), ("topic/",)),
+    "topic": Room(("classifier/topic/*.py",), TOPIC),
 }
 
 
