@@ -12,6 +12,7 @@ import inspect
 import json
 import os
 import resource
+import signal
 import sys
 import threading
 from collections import Counter, defaultdict
@@ -25,6 +26,8 @@ import pytest
 PLAN = "HUBWATCH_MUTATION_PLAN"
 # A line that so many calls in one test did not reach is taken as not reached by it.
 MANY_CALLS = 200
+# So much processor time a test may take, traced; those that simulate months are left out.
+SLOW_SECONDS = 3.0
 
 
 class Coverage:
@@ -50,11 +53,14 @@ class Coverage:
             table.clear()
         self._idle = set(self._others)
         began = _seconds()
+        signal.signal(signal.SIGPROF, _too_slow)
+        signal.setitimer(signal.ITIMER_PROF, SLOW_SECONDS)
         threading.settrace(self._call)
         sys.settrace(self._call)
         try:
             return (yield)
         finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
             sys.settrace(None)
             threading.settrace(None)
             seconds = _seconds() - began
@@ -62,7 +68,7 @@ class Coverage:
             self._tests[item.nodeid] = {"seconds": round(seconds, 3), "lines": lines}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Forget a test that fails as things are: it would notice every change."""
+        """Forget a test that fails as things are, or was too slow: it would notice every change."""
         if report.failed:
             self._failed.add(report.nodeid)
 
@@ -115,6 +121,10 @@ class Only:
         """Drop the others."""
         items[:] = [item for item in items if item.nodeid in self._place]
         items.sort(key=lambda item: self._place[item.nodeid])
+
+
+def _too_slow(_signal: int, _frame: FrameType | None) -> None:
+    pytest.fail("too slow to be shown changes")
 
 
 def _seconds() -> float:

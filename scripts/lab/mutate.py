@@ -2,7 +2,6 @@
 """Change the code that decides in small ways, one at a time, and see whether a test notices.
 
     scripts/lab/mutate.py --places 60 --seed 1 --json
-    scripts/lab/mutate.py --seed 2 --coverage /tmp/seen.json
     scripts/lab/mutate.py --rooms revisit,urls
     scripts/lab/mutate.py --list
 
@@ -10,8 +9,7 @@ A sample, spread evenly over the rooms: comparisons, conditions, constants, oper
 only where a test of the room runs the line. All happens in copies of the checkout; each change is shown
 to the tests that run its line, the quickest first, until one fails. What survives is a missing test
 or a change that makes no difference. The sample is the same for the same seed and code, but for tests
-at the edge of the time they get. Which tests run which lines takes about half of the time; --coverage
-keeps it in a file for other seeds, as long as the modules stay as they are; tests of later are not in it.
+at the edge of the time they get.
 
 Of the known tools, mutmut changes no constants of modules and draws no samples, and Cosmic Ray changes
 the files of the checkout itself.
@@ -20,7 +18,6 @@ the files of the checkout itself.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import random
@@ -35,7 +32,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -55,21 +52,15 @@ BASE_SECONDS = 20.0
 LIMIT_SECONDS, LIMIT_FACTOR = 20, 4
 # What pytest is to choose: PostgreSQL runs the same stories again, benchmarks take a minute each.
 QUICK = "not postgres and not benchmark"
-# Traced by one run of tests: a run takes a while to begin.
-FILES_AT_ONCE = 6
 _FAILED, _INTERRUPTED = 1, 2
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Modules that decide, and the tests that should notice: folders and files, none of them slow."""
+    """Modules that decide, and the quick tests that should notice, below tests/; both as patterns."""
 
     modules: tuple[str, ...]
     tests: tuple[str, ...]
-
-    def has(self, test: str) -> bool:
-        """Return whether a test, by its name in pytest, is one of them."""
-        return test.removeprefix("tests/").startswith(self.tests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,39 +71,34 @@ class Place:
     tests: dict[str, float]
 
 
-def _files(folder: str, names: str) -> tuple[str, ...]:
-    prefix = {"classifier": "hub"}.get(folder, folder)
-    return tuple(f"{folder}/test_{prefix}_{name}.py" for name in names.split())
-
-
-# None that starts daemons, plays recorded sites, simulates months, trains models or draws long texts.
-CRAWL = _files(
-    "crawl",
-    "articles given_feeds host_gate news_edges rescheduling stories urgent",
-)
-STORE = _files("store", "backfills path_aliases user_hubs visits")
-PARSE = _files(
-    "parse",
-    "bad_input dates feeds head html_context html_links main_text paging references sitemaps sniff",
-)
-HUB = _files("classifier", "classifier content evidence labels model tables")
-TOPIC = _files(
-    "topic",
-    "adaptive background bayes combined frontier link_orders links model neighbours opinion page_ranking"
-    " pagerank rankers text trees vectors",
-)
+# Rooms with quick tests come first.
 ROOMS = {
-    "decide": Room(("incremental/decide/*.py",), ("decide/", *CRAWL)),
-    "crawl": Room(("incremental/crawl/*.py",), CRAWL),
-    "revisit": Room(("incremental/revisit/*.py",), ("revisit/",)),
-    "record": Room(("store/record.py", "store/backfills.py"), (*STORE, *CRAWL)),
-    "parse": Room(("incremental/parse/*.py",), PARSE),
-    "scope": Room(("incremental/scope.py",), ("ground/",)),
-    "urls": Room(("incremental/urls.py",), ("ground/",)),
-    "history": Room(("incremental/history/*.py",), ("history/",)),
-    "notify": Room(("incremental/notify/plan.py", "incremental/notify/message.py"), ("notify/",)),
-    "hub": Room(("classifier/hub/*.py",), HUB),
-    "topic": Room(("classifier/topic/*.py",), TOPIC),
+    "urls": Room(("incremental/urls.py",), ("ground/test_ground_url*.py",)),
+    "scope": Room(("incremental/scope.py",), ("ground/test_ground_scope.py",)),
+    "decide": Room(
+        ("incremental/decide/*.py",),
+        ("decide/*.py", "crawl/test_crawl_news_edges.py", "crawl/test_crawl_stories.py"),
+    ),
+    "history": Room(("incremental/history/*.py",), ("history/test_history_[fnrt]*.py",)),
+    "notify": Room(
+        ("incremental/notify/plan.py", "incremental/notify/message.py"),
+        ("notify/test_notify_plan.py", "notify/test_notify_backfill.py"),
+    ),
+    "parse": Room(
+        ("incremental/parse/*.py",),
+        (
+            "parse/test_parse_[dfhms]*.py",
+            "parse/test_parse_paging.py",
+        ),
+    ),
+    "revisit": Room(("incremental/revisit/*.py",), ("revisit/*.py",)),
+    "hub": Room(("classifier/hub/*.py",), ("classifier/test_hub_[celmt]*.py",)),
+    "topic": Room(("classifier/topic/*.py",), ("topic/test_topic_[bclmnoprtv]*.py",)),
+    "record": Room(
+        ("store/record.py", "store/backfills.py"),
+        ("store/test_store_[bpuv]*.py", "crawl/test_crawl_stories.py"),
+    ),
+    "crawl": Room(("incremental/crawl/*.py",), ("crawl/test_crawl_[eghnsu]*.py",)),
 }
 
 
@@ -123,59 +109,38 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rooms", default=",".join(ROOMS), help="names, with commas between")
     parser.add_argument("--jobs", type=int, default=2, help="runs of tests at the same time")
-    parser.add_argument(
-        "--coverage", type=Path, help="a file that keeps which tests run which lines"
-    )
     parser.add_argument("--list", action="store_true", help="print the sample and end")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if unknown := set(options.rooms.split(",")) - set(ROOMS):
         parser.error(f"no such room: {', '.join(sorted(unknown))}; there are {', '.join(ROOMS)}")
     console = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
+    rooms = options.rooms.split(",")
+    dice = random.Random(options.seed)
+    outcomes: list[tuple[Place, str]] = []
     with tempfile.TemporaryDirectory(prefix="hubwatch-mutate-") as folder:
         copies = Copies(Path(folder), options.jobs, console)
-        seen = _coverage(copies, options.rooms.split(","), options.coverage)
-        sample = _sample(seen, options.rooms.split(","), options.places, options.seed)
-        if options.list:
-            for place in sample:
-                print(f"{_said(place.change)} ({len(place.tests)} tests)")
-            copies.close()
-            return 0
-        outcomes = copies.outcomes(sample)
+        for number, name in enumerate(rooms):
+            quota = options.places // len(rooms) + (number < options.places % len(rooms))
+            sample = _sample(copies, ROOMS[name], quota, dice)
+            if options.list:
+                for place in sample:
+                    print(f"{_said(place.change)} ({len(place.tests)} tests)")
+            else:
+                outcomes += copies.outcomes(sample)
         copies.close()
-    _report(sample, outcomes, as_json=options.json)
+    if not options.list:
+        _report(outcomes, as_json=options.json)
     return 0
 
 
-def _coverage(copies: Copies, rooms: list[str], keep: Path | None) -> dict[str, Any]:
-    """Return by test its seconds and the lines that it runs, of those that may be changed."""
-    changes = [one for room in rooms for one in _changes(ROOMS[room])]
-    tests = sorted({one for room in rooms for one in ROOMS[room].tests})
-    text = json.dumps([[one.file, one.line, one.change] for one in changes])
-    of = [hashlib.sha256(text.encode()).hexdigest(), *tests]
-    if keep is not None and keep.exists():
-        kept = json.loads(keep.read_text(encoding="utf-8"))
-        if kept.get("of") == of:
-            return dict(kept["seen"])
-    seen = copies.coverage(changes, tests)
-    if keep is not None:
-        keep.write_text(json.dumps({"of": of, "seen": seen}), encoding="utf-8")
-    return seen
-
-
-def _sample(seen: dict[str, Any], rooms: list[str], places: int, seed: int) -> list[Place]:
-    """Return changes with the tests that run their lines, evenly from the rooms."""
-    dice = random.Random(seed)
-    quota = -(-places // len(rooms))
-    found: list[Place] = []
-    for room in rooms:
-        candidates = _changes(ROOMS[room])
-        dice.shuffle(candidates)
-        inside = {n: t for n, t in seen.items() if ROOMS[room].has(n)}
-        noticing = (Place(one, _tests_of(one, inside)) for one in candidates)
-        found += islice((place for place in noticing if place.tests), quota)
-    chosen = found if len(found) <= places else dice.sample(found, places)
-    return sorted(chosen, key=lambda place: (place.change.file, place.change.line))
+def _sample(copies: Copies, room: Room, quota: int, dice: random.Random) -> list[Place]:
+    """Return changes of a room with the tests that run their lines."""
+    changes = _changes(room)
+    dice.shuffle(changes)
+    seen = copies.coverage(changes, room)
+    noticing = (Place(one, _tests_of(one, seen)) for one in changes)
+    return list(islice((place for place in noticing if place.tests), quota))
 
 
 def _changes(room: Room) -> list[Mutation]:
@@ -208,13 +173,14 @@ class Copies:
 
     def __init__(self, folder: Path, number: int, console: Console) -> None:
         self._free: SimpleQueue[Copy] = SimpleQueue()
+        self._number = number
         self._console, self._began = console, time.monotonic()
         for place in range(number):
             self._free.put(Copy(folder / str(place) / "tree"))
         self._pool = ThreadPoolExecutor(number)
 
-    def coverage(self, changes: list[Mutation], tests: list[str]) -> dict[str, Any]:
-        """Return by test its seconds, and which lines of the changes it ran."""
+    def coverage(self, changes: list[Mutation], room: Room) -> dict[str, Any]:
+        """Return by test of a room its seconds, and which lines of the changes it ran."""
         trace: dict[str, set[int]] = {}
         for one in changes:
             trace.setdefault(one.file, set()).update(one.lines)
@@ -223,19 +189,19 @@ class Copies:
             with self._one() as copy:
                 return copy.coverage({file: sorted(rows) for file, rows in trace.items()}, tests)
 
-        runs = [
-            files[first : first + FILES_AT_ONCE]
-            for _, group in groupby(tests, key=lambda one: one.split("/")[0])
-            for files in [list(group)]
-            for first in range(0, len(files), FILES_AT_ONCE)
-        ]
+        files = sorted(
+            str(path.relative_to(ROOT))
+            for pattern in room.tests
+            for path in ROOT.glob(f"tests/{pattern}")
+        )
+        runs = [files[first :: self._number] for first in range(self._number)]
         found: dict[str, Any] = {}
-        for done in as_completed([self._pool.submit(cover, run) for run in runs]):
+        for done in as_completed([self._pool.submit(cover, run) for run in runs if run]):
             found |= done.result()
-            self._say(f"{len(found)} tests traced")
+        self._say(f"{len(found)} tests traced")
         return found
 
-    def outcomes(self, sample: list[Place]) -> list[str]:
+    def outcomes(self, sample: list[Place]) -> list[tuple[Place, str]]:
         """Return what became of each change: killed, timeout or survived."""
 
         def outcome(place: Place) -> str:
@@ -246,7 +212,7 @@ class Copies:
         for number, done in enumerate(as_completed(waiting), 1):
             change = _said(waiting[done].change)
             self._say(f"{number}/{len(sample)} {done.result()}: {change}")
-        return [done.result() for done in waiting]
+        return [(place, done.result()) for done, place in waiting.items()]
 
     def close(self) -> None:
         """End what runs the tests."""
@@ -293,7 +259,7 @@ class Copy:
         """Return by test its seconds, and which of some lines it ran."""
         out = self._folder.parent / "seen.json"
         self._plan.write_text(json.dumps({"trace": trace, "out": str(out)}), encoding="utf-8")
-        if (code := self._pytest([f"tests/{one}" for one in tests])) not in (0, _FAILED):
+        if (code := self._pytest(tests)) not in (0, _FAILED):
             raise RuntimeError(f"pytest ended with {code} for {', '.join(tests)}")
         found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
         out.unlink()
@@ -345,13 +311,13 @@ def _said(one: Mutation) -> str:
     return f"{one.file}:{one.line}: {one.change}"
 
 
-def _report(sample: list[Place], outcomes: list[str], *, as_json: bool) -> None:
-    counts = Counter(outcomes)
-    survivors = [p for p, came in zip(sample, outcomes, strict=True) if came == "survived"]
-    killed = len(sample) - len(survivors)
+def _report(outcomes: list[tuple[Place, str]], *, as_json: bool) -> None:
+    counts = Counter(came for _, came in outcomes)
+    places, survived = len(outcomes), counts["survived"]
     table = Table(
-        "change that no test noticed", "tests", title=f"{killed} of {len(sample)} noticed"
+        "change that no test noticed", "tests", title=f"{places - survived} of {places} noticed"
     )
+    survivors = [place for place, came in outcomes if came == "survived"]
     for place in survivors:
         table.add_row(_said(place.change), str(len(place.tests)))
     Console(stderr=as_json).print(table)
@@ -361,11 +327,11 @@ def _report(sample: list[Place], outcomes: list[str], *, as_json: bool) -> None:
             for p in survivors
         ]
         report = {
-            "places": len(sample),
-            "killed": killed,
+            "places": places,
+            "killed": places - survived,
             "timeouts": counts["timeout"],
-            "survived": len(survivors),
-            "share": round(killed / len(sample), 4) if sample else 0.0,
+            "survived": survived,
+            "share": round(1 - survived / places, 4) if places else 0.0,
             "survivors": rows,
         }
         print(json.dumps(report, ensure_ascii=False))
