@@ -119,7 +119,7 @@ def main() -> int:
     dice = random.Random(options.seed)
     outcomes: list[tuple[Place, str]] = []
     with tempfile.TemporaryDirectory(prefix="hubwatch-mutate-") as folder:
-        copies = Copies(Path(folder), options.jobs, console)
+        copies = Copies(Path(folder), options.jobs, [ROOMS[name] for name in rooms], console)
         for number, name in enumerate(rooms):
             quota = options.places // len(rooms) + (number < options.places % len(rooms))
             sample = _sample(copies, ROOMS[name], quota, dice)
@@ -138,7 +138,7 @@ def _sample(copies: Copies, room: Room, quota: int, dice: random.Random) -> list
     """Return changes of a room with the tests that run their lines."""
     changes = _changes(room)
     dice.shuffle(changes)
-    seen = copies.coverage(changes, room)
+    seen = copies.coverage(room)
     noticing = (Place(one, _tests_of(one, seen)) for one in changes)
     return list(islice((place for place in noticing if place.tests), quota))
 
@@ -171,35 +171,40 @@ def _tests_of(one: Mutation, seen: dict[str, Any]) -> dict[str, float]:
 class Copies:
     """As many copies of the checkout as tests may run at a time."""
 
-    def __init__(self, folder: Path, number: int, console: Console) -> None:
+    def __init__(self, folder: Path, number: int, rooms: list[Room], console: Console) -> None:
         self._free: SimpleQueue[Copy] = SimpleQueue()
         self._number = number
+        lines: dict[str, set[int]] = {}
+        for change in (one for room in rooms for one in _changes(room)):
+            lines.setdefault(change.file, set()).update(change.lines)
+        self._trace = {file: sorted(numbers) for file, numbers in lines.items()}
+        self._seen: dict[str, dict[str, Any]] = {}
+        """By file of tests and by test; rooms share some."""
         self._console, self._began = console, time.monotonic()
         for place in range(number):
             self._free.put(Copy(folder / str(place) / "tree"))
         self._pool = ThreadPoolExecutor(number)
 
-    def coverage(self, changes: list[Mutation], room: Room) -> dict[str, Any]:
-        """Return by test of a room its seconds, and which lines of the changes it ran."""
-        trace: dict[str, set[int]] = {}
-        for one in changes:
-            trace.setdefault(one.file, set()).update(one.lines)
-
-        def cover(tests: list[str]) -> dict[str, Any]:
-            with self._one() as copy:
-                return copy.coverage({file: sorted(rows) for file, rows in trace.items()}, tests)
-
+    def coverage(self, room: Room) -> dict[str, Any]:
+        """Return by test of a room its seconds, and which lines it ran."""
         files = sorted(
             str(path.relative_to(ROOT))
             for pattern in room.tests
             for path in ROOT.glob(f"tests/{pattern}")
         )
-        runs = [files[first :: self._number] for first in range(self._number)]
-        found: dict[str, Any] = {}
-        for done in as_completed([self._pool.submit(cover, run) for run in runs if run]):
-            found |= done.result()
+        new = [file for file in files if file not in self._seen]
+        self._seen |= {file: {} for file in new}
+        runs = [new[first :: self._number] for first in range(self._number)]
+        for done in as_completed([self._pool.submit(self._cover, run) for run in runs if run]):
+            for name, test in done.result().items():
+                self._seen[name.split("::")[0]][name] = test
+        found = {name: test for file in files for name, test in self._seen[file].items()}
         self._say(f"{len(found)} tests traced")
         return found
+
+    def _cover(self, tests: list[str]) -> dict[str, Any]:
+        with self._one() as copy:
+            return copy.coverage(self._trace, tests)
 
     def outcomes(self, sample: list[Place]) -> list[tuple[Place, str]]:
         """Return what became of each change: killed, timeout or survived."""
