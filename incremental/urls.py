@@ -176,7 +176,7 @@ def canonical_key(url: str) -> str:
     """
     parts = urlsplit(url)
     path = _PATH_SESSION.sub("", parts.path)
-    path = _DEFAULT_FILES.sub("/", path).rstrip("/")
+    path = _DEFAULT_FILES.sub("/", path.rstrip("/")).rstrip("/")
     query = "&".join(sorted(_content_parameters(parts.query)))
     return f"//{parts.netloc}{path or '/'}{'?' + query if query else ''}"
 

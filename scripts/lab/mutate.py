@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Change the code that decides in small ways, one at a time, and see whether a test notices.
 
-    scripts/lab/mutate.py --places 60 --seed 1
-    scripts/lab/mutate.py --rooms revisit,urls --json
+    scripts/lab/mutate.py --places 60 --seed 1 --json
+    scripts/lab/mutate.py --rooms revisit,urls
     scripts/lab/mutate.py --list
 
 A sample, spread evenly over the rooms: comparisons, conditions, constants, operators, returned values,
-only where a test of the room runs the line. All happens in a copy of the checkout; each change is shown
+only where a test of the room runs the line. All happens in copies of the checkout; each change is shown
 to the tests that run its line, the quickest first, until one fails. What survives is a missing test
-or a change that makes no difference. The sample is the same for the same seed and code.
+or a change that makes no difference. The sample is the same for the same seed and code, but for tests
+at the edge of the time they get.
 
 Of the known tools, mutmut changes no constants of modules and draws no samples, and Cosmic Ray changes
 the files of the checkout itself.
@@ -21,52 +22,83 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
 from lab.covered import PLAN
 from lab.mutations import Mutation, mutations
 
 ROOT = Path(__file__).resolve().parents[2]
-# So many times the places are drawn, because no test may run a line.
-MARGIN = 4
-# So much time of tests, as they take unchanged, one change is shown to.
-BASE_SECONDS = 60.0
-LIMIT_SECONDS = 180.0
+# So much processor time of tests, as they take unchanged and traced, one change is shown to.
+BASE_SECONDS = 20.0
+# A changed loop may never end: what takes more processor time than this counts as noticed.
+LIMIT_SECONDS, LIMIT_FACTOR = 20, 4
 # What pytest is to choose: PostgreSQL runs the same stories again, benchmarks take a minute each.
 QUICK = "not postgres and not benchmark"
+_FAILED, _INTERRUPTED = 1, 2
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Modules that decide, and the tests that should notice."""
+    """Modules that decide, and the quick tests that should notice, below tests/; both as patterns."""
 
     modules: tuple[str, ...]
     tests: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A change, and the tests that run its lines with their processor time, the quickest first."""
+
+    change: Mutation
+    tests: dict[str, float]
+
+
+# Rooms with quick tests come first.
 ROOMS = {
-    "judge": Room(("incremental/decide/*.py", "incremental/decide/*.py"), ("judge", "crawl")),
-    "crawl": Room(("incremental/crawl/*.py",), ("crawl",)),
-    "revisit": Room(("incremental/revisit/*.py", "incremental/schedule/*.py"), ("revisit",)),
-    "record": Room(("store/record*.py", "store/backfills.py"), ("store", "crawl")),
-    "parse": Room(("incremental/parse/*.py",), ("parse",)),
-    "scope": Room(("incremental/scope.py",), ("ground",)),
-    "urls": Room(("incremental/urls.py",), ("ground",)),
-    "history": Room(("incremental/history/*.py",), ("history",)),
-    "notify": Room(("incremental/notify/plan.py", "incremental/notify/message.py"), ("notify",)),
-    "hub": Room(("classifier/hub/*.py",), ("classifier",)),
-    "topic": Room(("classifier/topic/*.py",), ("topic",)),
+    "urls": Room(("incremental/urls.py",), ("ground/test_ground_url*.py",)),
+    "scope": Room(("incremental/scope.py",), ("ground/test_ground_scope.py",)),
+    "decide": Room(
+        ("incremental/decide/*.py",),
+        ("decide/*.py", "crawl/test_crawl_news_edges.py"),
+    ),
+    "history": Room(("incremental/history/*.py",), ("history/test_history_[fnrt]*.py",)),
+    "notify": Room(
+        ("incremental/notify/plan.py", "incremental/notify/message.py"),
+        ("notify/test_notify_plan.py", "notify/test_notify_backfill.py"),
+    ),
+    "parse": Room(
+        ("incremental/parse/*.py",),
+        (
+            "parse/test_parse_[dfhms]*.py",
+            "parse/test_parse_paging.py",
+        ),
+    ),
+    "revisit": Room(("incremental/revisit/*.py",), ("revisit/*.py",)),
+    "hub": Room(("classifier/hub/*.py",), ("classifier/test_hub_[celmt]*.py",)),
+    "topic": Room(("classifier/topic/*.py",), ("topic/test_topic_[bclmnoprtv]*.py",)),
+    "record": Room(
+        ("store/record.py", "store/backfills.py"),
+        ("store/test_store_[bpuv]*.py", "crawl/test_crawl_stories.py"),
+    ),
+    "crawl": Room(("incremental/crawl/*.py",), ("crawl/test_crawl_[eghnsu]*.py",)),
 }
 
 
@@ -76,75 +108,132 @@ def main() -> int:
     parser.add_argument("--places", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rooms", default=",".join(ROOMS), help="names, with commas between")
+    parser.add_argument("--jobs", type=int, default=2, help="runs of tests at the same time")
     parser.add_argument("--list", action="store_true", help="print the sample and end")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if unknown := set(options.rooms.split(",")) - set(ROOMS):
         parser.error(f"no such room: {', '.join(sorted(unknown))}; there are {', '.join(ROOMS)}")
+    console = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
+    rooms = options.rooms.split(",")
+    dice = random.Random(options.seed)
+    outcomes: list[tuple[Place, str]] = []
     with tempfile.TemporaryDirectory(prefix="hubwatch-mutate-") as folder:
-        copy = Copy(Path(folder) / "tree")
-        sample = _sample(copy, options.rooms.split(","), options.places, options.seed)
-        if options.list:
-            for one, tests in sample:
-                print(f"{one.file}:{one.line}: {one.change} ({len(tests)} tests)")
-            return 0
-        survivors = []
-        console = Console(stderr=True)
-        for one, tests in track(sample, console=console):
-            if not copy.notices(one, tests):
-                survivors.append(one)
-                console.print(f"survived: {one.file}:{one.line}: {one.change}", markup=False)
-    _report(len(sample), survivors, as_json=options.json)
+        copies = Copies(Path(folder), options.jobs, [ROOMS[name] for name in rooms], console)
+        for number, name in enumerate(rooms):
+            quota = options.places // len(rooms) + (number < options.places % len(rooms))
+            sample = _sample(copies, ROOMS[name], quota, dice)
+            if options.list:
+                for place in sample:
+                    print(f"{_said(place.change)} ({len(place.tests)} tests)")
+            else:
+                outcomes += copies.outcomes(sample)
+        copies.close()
+    if not options.list:
+        _report(outcomes, as_json=options.json)
     return 0
 
 
-def _sample(
-    copy: Copy, rooms: list[str], places: int, seed: int
-) -> list[tuple[Mutation, list[str]]]:
-    """Return changes with the tests that run their lines, evenly from the rooms."""
-    dice = random.Random(seed)
-    quota = -(-places // len(rooms))
-    drawn = {room: _drawn(dice, ROOMS[room], quota * MARGIN) for room in rooms}
-    tests = sorted({folder for room in rooms for folder in ROOMS[room].tests})
-    seen = copy.coverage([one for found in drawn.values() for one in found], tests)
-    found: list[tuple[Mutation, list[str]]] = []
-    for room, candidates in drawn.items():
-        inside = {n: t for n, t in seen.items() if n.split("/")[1] in ROOMS[room].tests}
-        noticing = ((one, _tests_of(one, inside)) for one in candidates)
-        found += [pair for pair in noticing if pair[1]][:quota]
-    return (
-        found[:places]
-        if len(found) <= places
-        else sorted(dice.sample(found, places), key=lambda pair: (pair[0].file, pair[0].line))
-    )
+def _sample(copies: Copies, room: Room, quota: int, dice: random.Random) -> list[Place]:
+    """Return changes of a room with the tests that run their lines."""
+    changes = _changes(room)
+    dice.shuffle(changes)
+    seen = copies.coverage(room)
+    noticing = (Place(one, _tests_of(one, seen)) for one in changes)
+    return list(islice((place for place in noticing if place.tests), quota))
 
 
-def _drawn(dice: random.Random, room: Room, number: int) -> list[Mutation]:
-    """Return changes of a room in random order: a place at most once."""
+def _changes(room: Room) -> list[Mutation]:
+    """Return every change of a room."""
     files = sorted(path for pattern in room.modules for path in ROOT.glob(pattern))
-    found = [
+    return [
         one
         for path in files
         for one in mutations(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))
     ]
-    return dice.sample(found, min(number, len(found)))
 
 
-def _tests_of(one: Mutation, seen: dict[str, Any]) -> list[str]:
+def _tests_of(one: Mutation, seen: dict[str, Any]) -> dict[str, float]:
     """Return the tests that run a line of the change, the quickest first, within the time."""
     running = [
         (test["seconds"], name)
         for name, test in seen.items()
         if set(test["lines"].get(one.file, ())) & set(one.lines)
     ]
-    found: list[str] = []
-    total = 0.0
+    found: dict[str, float] = {}
     for seconds, name in sorted(running):
-        total += seconds
-        if found and total > BASE_SECONDS:
+        if found and sum(found.values()) + seconds > BASE_SECONDS:
             break
-        found.append(name)
+        found[name] = seconds
     return found
+
+
+class Copies:
+    """As many copies of the checkout as tests may run at a time."""
+
+    def __init__(self, folder: Path, number: int, rooms: list[Room], console: Console) -> None:
+        self._free: SimpleQueue[Copy] = SimpleQueue()
+        self._number = number
+        lines: dict[str, set[int]] = {}
+        for change in (one for room in rooms for one in _changes(room)):
+            lines.setdefault(change.file, set()).update(change.lines)
+        self._trace = {file: sorted(numbers) for file, numbers in lines.items()}
+        self._seen: dict[str, dict[str, Any]] = {}
+        """By file of tests and by test; rooms share some."""
+        self._console, self._began = console, time.monotonic()
+        for place in range(number):
+            self._free.put(Copy(folder / str(place) / "tree"))
+        self._pool = ThreadPoolExecutor(number)
+
+    def coverage(self, room: Room) -> dict[str, Any]:
+        """Return by test of a room its seconds, and which lines it ran."""
+        files = sorted(
+            str(path.relative_to(ROOT))
+            for pattern in room.tests
+            for path in ROOT.glob(f"tests/{pattern}")
+        )
+        new = [file for file in files if file not in self._seen]
+        self._seen |= {file: {} for file in new}
+        runs = [new[first :: self._number] for first in range(self._number)]
+        for done in as_completed([self._pool.submit(self._cover, run) for run in runs if run]):
+            for name, test in done.result().items():
+                self._seen[name.split("::")[0]][name] = test
+        found = {name: test for file in files for name, test in self._seen[file].items()}
+        self._say(f"{len(found)} tests traced")
+        return found
+
+    def _cover(self, tests: list[str]) -> dict[str, Any]:
+        with self._one() as copy:
+            return copy.coverage(self._trace, tests)
+
+    def outcomes(self, sample: list[Place]) -> list[tuple[Place, str]]:
+        """Return what became of each change: killed, timeout or survived."""
+
+        def outcome(place: Place) -> str:
+            with self._one() as copy:
+                return copy.outcome(place)
+
+        waiting = {self._pool.submit(outcome, place): place for place in sample}
+        for number, done in enumerate(as_completed(waiting), 1):
+            change = _said(waiting[done].change)
+            self._say(f"{number}/{len(sample)} {done.result()}: {change}")
+        return [(place, done.result()) for done, place in waiting.items()]
+
+    def close(self) -> None:
+        """End what runs the tests."""
+        while not self._free.empty():
+            self._free.get().close()
+
+    def _say(self, text: str) -> None:
+        self._console.print(f"{time.monotonic() - self._began:5.0f} s  {text}")
+
+    @contextmanager
+    def _one(self) -> Iterator[Copy]:
+        copy = self._free.get()
+        try:
+            yield copy
+        finally:
+            self._free.put(copy)
 
 
 class Copy:
@@ -156,65 +245,101 @@ class Copy:
         self._folder = folder
         self._plan = folder.parent / "plan.json"
         paths = os.pathsep.join([str(folder), str(folder / "scripts")])
-        self._environment = {**os.environ, "PYTHONPATH": paths, PLAN: str(self._plan)}
+        self._tests = subprocess.Popen(
+            [sys.executable, "-m", "lab.preloaded"],
+            cwd=folder,
+            # CI: property tests draw the same examples each time.
+            env={**os.environ, "PYTHONPATH": paths, PLAN: str(self._plan), "CI": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
 
-    def coverage(self, candidates: list[Mutation], tests: list[str]) -> dict[str, Any]:
-        """Return by test its seconds, and which lines around the candidates it ran."""
-        wanted: dict[str, set[int]] = {}
-        for one in candidates:
-            wanted.setdefault(one.file, set()).update(one.lines)
-        trace = {file: sorted(lines) for file, lines in wanted.items()}
+    def close(self) -> None:
+        """End the process that runs the tests."""
+        self._tests.communicate()
+
+    def coverage(self, trace: dict[str, list[int]], tests: list[str]) -> dict[str, Any]:
+        """Return by test its seconds, and which of some lines it ran."""
         out = self._folder.parent / "seen.json"
         self._plan.write_text(json.dumps({"trace": trace, "out": str(out)}), encoding="utf-8")
-        self._pytest([f"tests/{folder}" for folder in tests])
+        if (code := self._pytest(tests)) not in (0, _FAILED):
+            raise RuntimeError(f"pytest ended with {code} for {', '.join(tests)}")
         found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
+        out.unlink()
         return found
 
-    def notices(self, one: Mutation, tests: list[str]) -> bool:
-        """Make a change, run the tests until one fails, take it back; return whether one failed."""
-        path = self._folder / one.file
+    def outcome(self, place: Place) -> str:
+        """Make a change, run the tests until one fails, take it back; return what happened."""
+        path = self._folder / place.change.file
         before = path.read_text(encoding="utf-8")
-        self._plan.write_text(json.dumps({"only": tests}), encoding="utf-8")
+        limit = LIMIT_SECONDS + LIMIT_FACTOR * round(sum(place.tests.values()))
+        plan = {"only": list(place.tests), "limit": limit}
+        self._plan.write_text(json.dumps(plan), encoding="utf-8")
+        self._change(path, place.change.source)
+        code = self._pytest(["-x", *sorted({name.split("::")[0] for name in place.tests})])
+        self._change(path, before)
+        if code in (-signal.SIGXCPU, -signal.SIGALRM):
+            return "timeout"
+        if code not in (0, _FAILED, _INTERRUPTED):
+            raise RuntimeError(f"pytest ended with {code} for {_said(place.change)}")
+        return "killed" if code else "survived"
+
+    def _change(self, path: Path, source: str) -> None:
+        path.write_text(source, encoding="utf-8")
         # Compiled code is recognised by second and size, which a change may both keep.
         for compiled in path.parent.glob(f"__pycache__/{path.stem}.*"):
             compiled.unlink()
-        path.write_text(one.source, encoding="utf-8")
-        try:
-            return self._pytest(sorted({name.split("::")[0] for name in tests}), "-x") != 0
-        except subprocess.TimeoutExpired:
-            return True
-        finally:
-            path.write_text(before, encoding="utf-8")
 
-    def _pytest(self, files: list[str], *more: str) -> int:
-        words = ["-q", "-n", "0", "-p", "lab.covered", "-p", "no:cacheprovider", *more]
-        command = [sys.executable, "-m", "pytest", *words, "-k", QUICK, *files]
-        changing = bool(more)
-        done = subprocess.run(  # noqa: S603 - our own tests
-            command,
-            cwd=self._folder,
-            env=self._environment | ({"PYTHONDONTWRITEBYTECODE": "1"} if changing else {}),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            check=False,
-            timeout=LIMIT_SECONDS if changing else None,
-        )
-        return done.returncode
+    def _pytest(self, words: list[str]) -> int:
+        arguments = [
+            "-q",
+            "-n",
+            "0",
+            "-p",
+            "lab.covered",
+            "-p",
+            "no:cacheprovider",
+            "-k",
+            QUICK,
+            *words,
+        ]
+        assert self._tests.stdin is not None
+        assert self._tests.stdout is not None
+        self._tests.stdin.write(json.dumps(arguments) + "\n")
+        self._tests.stdin.flush()
+        return int(self._tests.stdout.readline())
 
 
-def _report(places: int, survivors: list[Mutation], *, as_json: bool) -> None:
-    killed = places - len(survivors)
-    share = round(killed / places, 4) if places else 0.0
+def _said(one: Mutation) -> str:
+    return f"{one.file}:{one.line}: {one.change}"
+
+
+def _report(outcomes: list[tuple[Place, str]], *, as_json: bool) -> None:
+    counts = Counter(came for _, came in outcomes)
+    places, survived = len(outcomes), counts["survived"]
     table = Table(
-        "place", "change that no test noticed", title=f"{killed} of {places} were noticed"
+        "change that no test noticed", "tests", title=f"{places - survived} of {places} noticed"
     )
-    for one in survivors:
-        table.add_row(f"{one.file}:{one.line}", one.change)
-    Console().print(table)
+    survivors = [place for place, came in outcomes if came == "survived"]
+    for place in survivors:
+        table.add_row(_said(place.change), str(len(place.tests)))
+    Console(stderr=as_json).print(table)
     if as_json:
-        rows = [{"file": one.file, "line": one.line, "mutation": one.change} for one in survivors]
-        counts = {"places": places, "killed": killed, "survived": len(survivors)}
-        print(json.dumps({**counts, "share": share, "survivors": rows}, ensure_ascii=False))
+        rows = [
+            {"file": p.change.file, "line": p.change.line, "mutation": p.change.change}
+            for p in survivors
+        ]
+        report = {
+            "places": places,
+            "killed": places - survived,
+            "timeouts": counts["timeout"],
+            "survived": survived,
+            "share": round(1 - survived / places, 4) if places else 0.0,
+            "survivors": rows,
+        }
+        print(json.dumps(report, ensure_ascii=False))
 
 
 if __name__ == "__main__":

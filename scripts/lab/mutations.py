@@ -28,7 +28,7 @@ _CALCULATED: dict[type[ast.operator], type[ast.operator]] = {
 }
 _NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
 _SKIPPED_FIELDS = {"annotation", "returns", "decorator_list", "type_params"}
-# Messages, types and slots decide nothing; in format strings Python 3.11 gives no places.
+# Messages, log lines, types and slots decide nothing; in format strings Python 3.11 gives no places.
 _SKIPPED = (ast.Assert, ast.Raise, ast.JoinedStr)
 _SHOWN = 60
 
@@ -87,7 +87,7 @@ def _assigned(node: ast.stmt) -> list[str]:
 
 
 def _walk(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
-    if isinstance(node, _SKIPPED) or _for_types(node):
+    if isinstance(node, _SKIPPED) or _for_types(node) or _logs(node):
         return
     if isinstance(node, ast.expr | ast.stmt):
         yield node
@@ -100,6 +100,13 @@ def _walk(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
 
 def _for_types(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+def _logs(node: ast.AST) -> bool:
+    match node:
+        case ast.Expr(ast.Call(func=ast.Attribute(value=ast.Name(id="logger")))):
+            return True
+    return False
 
 
 def _changed(node: ast.AST) -> Iterator[ast.AST]:

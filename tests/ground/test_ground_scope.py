@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incremental.errors import InputError
-from incremental.scope import MAX_DEPTH, Reach, Scope, compile_pattern, page_number, template, trap
+from incremental.scope import (
+    MAX_DEPTH,
+    MAX_QUERY_PARAMETERS,
+    Reach,
+    Scope,
+    compile_pattern,
+    page_number,
+    template,
+    trap,
+)
 from incremental.urls import normalize
 
 SEED = "https://www.example.org/news/"
@@ -188,6 +197,35 @@ def test_pages_that_only_look_like_traps(url: str) -> None:
     ],
 )
 def test_the_form_of_a_url(url: str, form: str) -> None:
+    assert template(url) == form
+
+
+def test_the_last_page_before_each_limit_is_still_a_page() -> None:
+    """Sixteen folders and twelve parameters are taken; one more is a trap."""
+    folders = "https://a.org/" + "/".join(f"d{n}" for n in range(MAX_DEPTH))
+    parameters = "https://a.org/x?" + "&".join(f"p{n}=1" for n in range(MAX_QUERY_PARAMETERS))
+    assert trap(folders) is None
+    assert "deep" in (trap(folders + "/x") or "")
+    assert trap(parameters) is None
+    assert trap(parameters + "&q=1") == "too many parameters"
+
+
+@pytest.mark.parametrize(
+    ("url", "form"),
+    [
+        ("https://a.org/news.shtml", "a.org/*.shtml"),
+        ("https://a.org/news.shtmls", "a.org/*"),
+        ("https://a.org/one-two-three/x", "a.org/one-two-three/*"),
+        ("https://a.org/one-two-three-four/x", "a.org/*/*"),
+        (f"https://a.org/{'n' * 24}/x", f"a.org/{'n' * 24}/*"),
+        (f"https://a.org/{'n' * 25}/x", "a.org/*/*"),
+        (f"https://a.org/{'a' * 11}/x", f"a.org/{'a' * 11}/*"),
+        (f"https://a.org/{'a' * 12}/x", "a.org/#/*"),
+        ("https://a.org", "a.org/"),
+    ],
+)
+def test_folders_keep_their_name_while_they_are_short(url: str, form: str) -> None:
+    """A slug has more than two dashes or 24 letters, an extension five letters at most."""
     assert template(url) == form
 
 

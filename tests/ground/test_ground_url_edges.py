@@ -31,3 +31,11 @@ def test_the_id_of_a_session_has_twelve_characters_or_more(
 def test_an_address_that_ends_in_dots_names_a_folder(path: str, shortest: str) -> None:
     """RFC 3986, section 5.2.4: with the slash at its end, on which relative links depend."""
     assert normalize("https://a.org" + path) == "https://a.org" + shortest
+
+
+def test_two_thousand_characters_are_the_longest_address() -> None:
+    """As written and as fetched: an escape makes three characters of one."""
+    longest = "https://a.org/" + "x" * 1_986
+    assert normalize(longest) == longest
+    assert normalize(longest + "x") is None
+    assert normalize(longest[:-3] + " x") is None

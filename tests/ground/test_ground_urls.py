@@ -176,6 +176,7 @@ def test_a_reference_is_resolved_on_its_page(reference: str, url: str | None) ->
 SAME = [
     ("https://a.org/news/", "http://a.org/news"),
     ("https://a.org/?b=2&a=1", "https://a.org/index.php?a=1&b=2"),
+    ("https://a.org/news/INDEX.HTM/", "https://a.org/news"),
     ("https://a.org/x?a=1&amp;b=2", "https://a.org/x?b=2&a=1"),
     ("https://a.org/x;jsessionid=0A1B", "https://a.org/x"),
     ("https://a.org/(S(abcdefghij12345))/x", "https://a.org/x"),

@@ -43,6 +43,13 @@ def test_a_text_with_little_in_it_is_nobodys_copy(text: str) -> None:
     assert fingerprint(text) == (None, ())
 
 
+def test_forty_runs_of_four_words_are_enough_for_a_signature() -> None:
+    """43 different words make them."""
+    words = [f"word{n}" for n in range(43)]
+    assert fingerprint(" ".join(words))[0] is not None
+    assert fingerprint(" ".join(words[1:])) == (None, ())
+
+
 def test_signatures_are_what_they_were_when_they_were_stored() -> None:
     """Signatures of all versions are compared: a library that makes others must not pass unseen."""
     signature, bands = fingerprint(REPORT)

@@ -93,6 +93,14 @@ def test_furniture_stands_at_the_ends_of_a_text() -> None:
     assert lines[FURNITURE_LINES].key == "Advertisement"
 
 
+def test_the_ends_of_a_text_are_four_hundred_lines_each() -> None:
+    before, after = ["prose"] * 400, ["prose"] * 400
+    lines = lines_of(
+        "\n".join([*before[1:], "Tweet", "Advertisement", "Share on Facebook", *after[1:]])
+    )
+    assert [line.key for line in lines[399:402]] == ["", "Advertisement", ""]
+
+
 def test_a_text_of_very_many_lines_is_bounded() -> None:
     lines = lines_of("a line\n" * 50_000)
     assert len(lines) == MAX_LINES

@@ -16,6 +16,7 @@ LIMIT: Final = 3
 def decide(age: Literal[1], *, strict: bool = True) -> bool:
     """Docstring with 1 < 2."""
     if age < LIMIT and not strict:
+        logger.info("%d of 3", age + 1)
         raise ValueError(f"{age + 1} < 3")
     return "ä" in (str(age), age + 1)
 '''
@@ -49,17 +50,17 @@ def test_small_changes_of_an_expression(code: str, change: str) -> None:
 
 
 def test_a_module_is_changed_where_it_decides() -> None:
-    """Types, imports for them, messages and docstrings decide nothing."""
+    """Types, imports for them, messages, log lines and docstrings decide nothing."""
     assert {(one.line, one.change) for one in mutations("a.py", MODULE)} == {
         (7, "3 → 4"),
         (9, "True → False"),
         (11, "age < LIMIT and (not strict) → age < LIMIT or not strict"),
         (11, "age < LIMIT → age <= LIMIT"),
         (11, "not strict → strict"),
-        (13, "return 'ä' in (str(age), age + 1) → return None"),
-        (13, "'ä' in (str(age), age + 1) → 'ä' not in (str(age), age + 1)"),
-        (13, "age + 1 → age - 1"),
-        (13, "1 → 2"),
+        (14, "return 'ä' in (str(age), age + 1) → return None"),
+        (14, "'ä' in (str(age), age + 1) → 'ä' not in (str(age), age + 1)"),
+        (14, "age + 1 → age - 1"),
+        (14, "1 → 2"),
     }
 
 

@@ -246,6 +246,18 @@ def test_the_fixed_policy_shares_the_budget_over_the_hubs() -> None:
     assert policy.retire(states[0], site).weight_total == pytest.approx(19)
 
 
+def test_the_fixed_policy_halves_the_share_of_what_showed_nothing_for_more_than_six_visits() -> (
+    None
+):
+    policy, site = FixedPolicy(Terms(requests_per_day=48)), SiteState()
+    hub, shares = HubState(key="1", kind="page"), []
+    for day in range(8):
+        visit = Visit(at=NOW + day * DAY, baseline=not day)
+        hub, site = policy.observe(hub, site, visit)
+        shares.append(site.weight_total)
+    assert shares == [1.0] * 6 + [0.5] * 2
+
+
 def _day_by_day(hubs: int, per_day: float, days: int) -> list[int]:
     """Run the policy as the crawler does, on hubs of different rates with a night; return visits a day.
 
