@@ -105,6 +105,7 @@ COMMANDS: dict[str, Any] = {
         "retry": "messages:retry",
     },
     "run": "running:run",
+    "doctor": "doctor:doctor",
     "serve": "serving:serve",
     "token": {
         HELP: "Tokens for programs and feed readers that ask the web page or the API.",
