@@ -34,14 +34,23 @@ logger = logging.getLogger("hubwatch.storage")
 
 def open_configured_store(settings: Settings, folder: Path) -> Store:
     """Open the configured store; relative paths are relative to *folder*."""
+    where = store_address(settings, folder)
+    quota = int(settings.store.cache_quota_mb * MEGABYTE)
+    cache = folder / settings.store.folder / "pages"
+    return open_store(where, cache_folder=cache, cache_quota_bytes=quota)
+
+
+def store_address(settings: Settings, folder: Path) -> str:
+    """Return the ``postgresql://`` URL or the path of the database that the settings name.
+
+    Raises:
+        SettingsError: it is the address of something else.
+    """
     database = settings.store.database
     if "://" in database and not database.startswith(("postgresql://", "postgres://")):
         way_out = "must be empty (SQLite) or begin with postgresql://"
         raise SettingsError("store.database", database.split("://")[0] + "://...", way_out)
-    home = folder / settings.store.folder
-    where = settings.store.database or str(home / DATABASE)
-    quota = int(settings.store.cache_quota_mb * MEGABYTE)
-    return open_store(where, cache_folder=home / "pages", cache_quota_bytes=quota)
+    return database or str(folder / settings.store.folder / DATABASE)
 
 
 @contextlib.contextmanager

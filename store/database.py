@@ -50,8 +50,7 @@ def open_database(where: str) -> Database:
         StoreDamagedError: damaged, or not a Hubwatch database; left untouched.
         StoreTooNewError: a later version of Hubwatch migrated it.
     """
-    is_server = where.startswith(("postgresql://", "postgres://"))
-    database = _postgres(where) if is_server else _sqlite(Path(where))
+    database = postgres(where) if is_server(where) else _sqlite(Path(where))
     try:
         with storage_errors(where):
             _migrate(database, where)
@@ -64,7 +63,7 @@ def open_database(where: str) -> Database:
 def _sqlite(path: Path) -> Database:
     with storage_errors(str(path)):
         try:
-            ours = path.exists() and _check_sqlite(path)
+            ours = path.exists() and check_sqlite(path)
             if not ours:
                 make_folder(path.parent)
                 if not path.exists() and was_cut_off(path.parent):
@@ -80,7 +79,7 @@ def _sqlite(path: Path) -> Database:
     return database
 
 
-def _check_sqlite(path: Path) -> bool:
+def check_sqlite(path: Path) -> bool:
     """Refuse a foreign or damaged file; return whether it is a Hubwatch database (False = empty).
 
     Read-only if possible: a connection of ours switches the journal mode, which writes to the file.
@@ -122,7 +121,17 @@ def read_address(path: Path) -> str:
     return f"file:{quote(str(path.resolve()))}?mode={mode}"
 
 
-def _postgres(url: str) -> Database:
+def is_server(where: str) -> bool:
+    """Return whether *where* is the address of a PostgreSQL database, and no path."""
+    return where.startswith(("postgresql://", "postgres://"))
+
+
+def postgres(url: str) -> Database:
+    """Return the PostgreSQL database at *url*, not yet connected.
+
+    Raises:
+        StoreError: the driver is not installed, or *url* is no address.
+    """
     try:
         import psycopg  # noqa: F401, PLC0415 - an extra, loaded only by those who use it
     except ImportError as error:

@@ -105,6 +105,7 @@ COMMANDS: dict[str, Any] = {
         "retry": "messages:retry",
     },
     "run": "running:run",
+    "doctor": "doctor:doctor",
     "serve": "serving:serve",
     "token": {
         HELP: "Access tokens for the web page, the API and feed readers.",
@@ -219,5 +220,8 @@ def main() -> None:
 
 
 def _leave(error: Exception, code: int) -> None:
-    print(f"hubwatch: {error}", file=sys.stderr)  # noqa: T201 - a command line prints
+    # Only who fails needs it.
+    from incremental.cli.logs import say_error  # noqa: PLC0415
+
+    say_error(f"hubwatch: {error}")
     sys.exit(code)

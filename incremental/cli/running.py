@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ import typer
 
 from incremental.assembly import make_crawler, make_discoverer, make_fetcher
 from incremental.cli.common import Json, counted, now, print_json, say, settings_file, settings_of
+from incremental.cli.logs import begin_log, say, tell
 from incremental.cli.serving import web_beside
 from incremental.clock import SystemClock
 from incremental.crawl.crawler import Crawler
@@ -65,10 +65,7 @@ def run(
     The first Ctrl-C (or TERM) finishes running fetches; the second stops at once.
     """
     settings, folder = settings_of(context)
-    logging.basicConfig(
-        level=_level(settings.daemon.log_level),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    begin_log(settings)
     with contextlib.ExitStack() as stack:
         stack.enter_context(only_writer(settings, folder))
         same_settings(settings, folder, settings_file(context))
@@ -188,13 +185,6 @@ def _add_sites(store: Store, settings: Settings, urls: Sequence[str]) -> None:
         add_seed(store, url, now=now(), fetch=settings.fetch)
 
 
-def _level(name: str) -> int:
-    level = logging.getLevelNamesMapping().get(name.upper())
-    if level is None:
-        raise InputError("daemon.log_level", name, "must be one of debug, info, warning, error")
-    return max(level, logging.WARNING) if name == "info" else level
-
-
 class Reporter:
     """Prints what is found while the daemon runs."""
 
@@ -229,14 +219,12 @@ class Reporter:
             if self._as_json:
                 self._new.append({"url": page.url, "title": title})
             else:
-                typer.echo(f"new   {readable(page.url)}  {title}")
+                tell(f"new   {readable(page.url)}  {title}")
         self._gained(record)
         first_visit = record.hub_fields.get("baseline_at") == record.at
         if first_visit and not self._as_json and record.links is not None:
             hub = self._store.read.urls([record.page_id])
-            typer.echo(
-                f"hub   {readable(hub[0])}  ({len(record.links)} links recorded as baseline)"
-            )
+            tell(f"hub   {readable(hub[0])}  ({len(record.links)} links recorded as baseline)")
 
     def _gained(self, record: VisitRecord) -> None:
         """Print one line per backfill event that the visit started or added to."""
@@ -246,7 +234,7 @@ class Reporter:
                 self._backfills[event.id] = fields
             else:
                 title = f": {clean(event.title)}" if event.pages == 1 else ""
-                typer.echo(f"older {clean(event.site)}: {headline(event)}{title}")
+                tell(f"older {clean(event.site)}: {headline(event)}{title}")
 
     def _events(self, record: VisitRecord) -> list[BackfillEvent]:
         backfills = self._store.backfills

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import typer
 
-from incremental.cli.common import Json, print_json, say, settings_file, settings_of
+from incremental.cli.common import Json, print_json, settings_file, settings_of
+from incremental.cli.logs import begin_log, say
 from incremental.clock import Clock, SystemClock
 from incremental.errors import SettingsError
 from incremental.settings import Settings
@@ -27,6 +28,7 @@ def serve(context: typer.Context, *, as_json: Json = False) -> None:
     daemon with `enabled = false` under [web].
     """
     settings, folder = settings_of(context)
+    begin_log(settings)
     same_settings(settings, folder, settings_file(context))
     keep_private(settings, folder, settings_file(context))
     try:

@@ -18,7 +18,7 @@ from incremental.settings.channels import check_channel
 from incremental.settings.checks import check_callback, check_interval, check_site
 from incremental.settings.discovery import check_discovery
 from incremental.settings.renamed import with_new_names, with_new_variables
-from incremental.settings.sections import LISTS, LinkOrderName, PolicyName, Settings
+from incremental.settings.sections import LISTS, LinkOrderName, LogFormat, PolicyName, Settings
 
 ENVIRONMENT_PREFIX = "HUBWATCH_"
 FILE_NAME = "hubwatch.toml"
@@ -136,6 +136,7 @@ _ENUMS: dict[str, type[StrEnum]] = {
     "policy": PolicyName,
     "reach": Reach,
     "link_order": LinkOrderName,
+    "log_format": LogFormat,
 }
 
 

@@ -95,11 +95,20 @@ class RefreshSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A page unchanged for this long is no longer refreshed."""
 
 
+class LogFormat(StrEnum):
+    """Forms of the daemon's log."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 class DaemonSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the daemon works."""
 
     workers: Annotated[int, msgspec.Meta(ge=1, le=256)] = 8
     log_level: str = "info"
+    log_format: LogFormat = LogFormat.TEXT
+    """``json`` = one object a line, for programs that gather logs."""
 
 
 class WebSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

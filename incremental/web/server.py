@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import uvicorn
 
 from incremental.errors import SettingsError
+from incremental.settings import Settings
 from incremental.web.app import make_app
 from incremental.web.connections import CONNECTIONS, HEADER_BYTES, protocol_for
 from incremental.web.context import Web
@@ -98,10 +99,14 @@ def refuse_unguarded(web: Web) -> None:
     Raises:
         SettingsError: says what to set.
     """
-    settings = web.settings.web
     with web.store() as store:
-        guarded = bool(settings.password) or store.access.has_tokens()
-    if guarded:
+        check_guarded(web.settings, has_tokens=store.access.has_tokens())
+
+
+def check_guarded(given: Settings, *, has_tokens: bool) -> None:
+    """Refuse settings by which others reach what nothing guards; see :func:`refuse_unguarded`."""
+    settings = given.web
+    if settings.password or has_tokens:
         return
     way_out = (
         "others could reach it; set a password in [web] or HUBWATCH_WEB_PASSWORD, or make a "
@@ -112,7 +117,7 @@ def refuse_unguarded(web: Web) -> None:
     reached_by = {
         "web.allowed_hosts": names_for_others(settings.allowed_hosts),
         "web.trusted_proxies": settings.trusted_proxies,
-        "websub.callback_url": list(filter(None, [web.settings.websub.callback_url])),
+        "websub.callback_url": list(filter(None, [given.websub.callback_url])),
     }
     for field, names in reached_by.items():
         if names:

@@ -42,7 +42,7 @@ def test_a_label_acts_at_once(watched: Run) -> None:
 
 def test_a_label_outside_every_site_only_trains(watched: Run) -> None:
     done = watched("label", "https://elsewhere.example/x", "hub")
-    assert (done.code, "only trains" in done.err) == (0, True)
+    assert (done.code, "used for training only" in done.err) == (0, True)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_damaged_version_is_shown_and_refused(hubwatch: Run, tmp_path: Path) -
 def test_labels_are_learned_on_request(watched: Run, tmp_path: Path) -> None:
     small = train_small_model()
     ModelRegistry(tmp_path / "hubwatch-data" / "models").add(small)
-    assert "no labels" in watched("models", "learn").err
+    assert "no new labels" in watched("models", "learn").err
     urls = [f"https://odd{n}.example/digest/2024/05/1{n}/digest-{n}.html" for n in range(9)]
     watched("label", *urls, "hub")
     learned = watched("models", "learn", "--json").json

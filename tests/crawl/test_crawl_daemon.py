@@ -137,7 +137,7 @@ def test_the_first_signal_ends_it_when_the_visit_under_way_is_recorded(
     assert site.asked.wait(60)
     process.send_signal(signal.SIGTERM)
     assert process.stderr is not None
-    assert any("ending" in line for line in process.stderr)
+    assert any("finishing" in line for line in process.stderr)
     site.release.set()
     out, _ = process.communicate()
     assert process.returncode == 0
@@ -154,7 +154,7 @@ def test_the_second_signal_ends_it_at_once_and_loses_nothing(
     assert site.asked.wait(60)
     process.send_signal(signal.SIGTERM)
     assert process.stderr is not None
-    assert any("ending" in line for line in process.stderr)
+    assert any("finishing" in line for line in process.stderr)
     process.send_signal(signal.SIGINT)
     assert process.wait() == ENDED_BY_SECOND_SIGNAL
     site.release.set()

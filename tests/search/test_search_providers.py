@@ -80,7 +80,7 @@ def test_what_is_no_address_and_doubles_are_left_out() -> None:
 def test_what_is_not_the_interface_is_not_understood(body: bytes) -> None:
     answer = SearxngProvider(Web(body).fetch, "https://search.example").search("x", 5)
     assert answer.status is SearchStatus.NOT_UNDERSTOOD
-    assert "interface" in answer.detail
+    assert "API" in answer.detail
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_the_history_of_the_site_and_of_the_page_name_it(served: Served) -> None
     client = served.client()
     assert "30 older under /blog/2007/03/" in client.get("/sites/1").text
     page = served.store.backfills.pages(BackfillQuery(event=number, limit=1))[0]
-    assert "an older page that a list gained" in client.get(f"/pages/{page.page_id}").text
+    assert "older page added to a list" in client.get(f"/pages/{page.page_id}").text
     announced = client.get("/check", params={"url": page.url}).text
     assert "30 older articles were added under /blog/2007/03/" in announced
 

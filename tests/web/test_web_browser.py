@@ -105,7 +105,7 @@ def test_from_nothing_to_the_first_new_page_without_reloading(daemon: str, tab: 
     ) as site:
         page.goto(daemon)
         page.get_by_role("main").get_by_role("link", name="Add sites").click()
-        page.get_by_label("Addresses, one a line").fill(site.url)
+        page.get_by_label("Addresses, one per line").fill(site.url)
         page.get_by_role("button", name="Watch").click()
         expect(page.get_by_text("4 links")).to_be_visible(timeout=PATIENCE_MS)
         page.get_by_role("link", name="New", exact=True).click()
@@ -150,7 +150,7 @@ def test_the_keyboard_is_enough(shown: Page) -> None:
 
 def test_a_changed_page_is_compared(shown: Page) -> None:
     item = shown.locator(".item", has_text="The bridge")
-    item.get_by_role("link", name="Everything about this page").click()
+    item.get_by_role("link", name="Page details").click()
     shown.get_by_role("link", name="Show what changed").click()
     expect(shown.locator(".diff ins").first).to_contain_text("again")
     expect(shown.locator(".diff del").first).to_contain_text("closed")

@@ -64,7 +64,7 @@ def test_the_page_shows_how_each_channel_stands(announced_by_hook: Served) -> No
         assert said in html, said
     assert "it answered &lt;b&gt;500&lt;/b&gt;" in html
     assert "new &lt;i&gt;" in html
-    assert "there is no such topic" in html
+    assert "no such topic" in html
 
 
 def test_no_answer_has_the_address_of_a_channel(announced_by_hook: Served) -> None:

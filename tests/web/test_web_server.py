@@ -96,7 +96,8 @@ def test_the_daemon_serves_what_it_finds_and_takes_up_what_is_added(tmp_path: Pa
         assert process.stdout is not None
         assert process.stderr is not None
         try:
-            url = next(line for line in process.stderr if "add sites at" in line).split()[-3]
+            said = next(line for line in process.stderr if "add sites at" in line)
+            url = said.partition("add sites at ")[2].partition(";")[0] + ";"
             order = json.dumps({"urls": [site.url]}).encode()
             request = urllib.request.Request(
                 url.removesuffix("add;") + "api/v1/sites",
@@ -127,4 +128,4 @@ def test_the_daemon_goes_on_without_its_page_when_the_port_is_taken(
         finally:
             process.terminate()
             err = process.communicate()[1]
-    assert "no web page this time" in err
+    assert "running without the web page" in err

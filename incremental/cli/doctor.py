@@ -1,0 +1,204 @@
+"""Is all well with this installation: ``doctor``."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from incremental.assembly import make_fetcher
+from incremental.cli.common import Json, console, now, print_json, settings_file, settings_of
+from incremental.cli.logs import level_of
+from incremental.clock import SystemClock
+from incremental.doctor import (
+    Finding,
+    Verdict,
+    ask,
+    clock_findings,
+    files_findings,
+    free_space,
+    installed_version,
+    libraries,
+    network_finding,
+    ok,
+    problem,
+    read_tree,
+    requirements,
+    seed_to_ask,
+    space_finding,
+    sqlite_findings,
+    store_findings,
+    store_problem,
+    versions_findings,
+    warning,
+)
+from incremental.errors import SettingsError
+from incremental.fetch.status import Response
+from incremental.plain_text import clean
+from incremental.settings import Settings
+from incremental.storage import MEGABYTE, same_settings, store_address
+from store.errors import StoreError
+from store.inspection import Inspection, inspected
+
+_COLOURS = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.PROBLEM: "red"}
+
+
+def doctor(
+    context: typer.Context,
+    *,
+    offline: Annotated[bool, typer.Option("--offline", help="Ask no site.")] = False,
+    store: Annotated[
+        bool, typer.Option("--store", help="Read the whole store, and check that it is sound.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Check settings, files, space, clock, network, store and versions; change nothing.
+
+    Exits with 1 when something has to be mended.
+    """
+    try:
+        settings, folder = settings_of(context)
+    except SettingsError as error:
+        findings = [_wrong(error), *_versions(Settings())]
+    else:
+        file = settings_file(context)
+        findings = list(_findings(settings, folder, file, offline=offline, check=store))
+    if as_json:
+        print_json(_report(findings))
+    else:
+        for one in findings:
+            _print(one)
+    if any(one.verdict is Verdict.PROBLEM for one in findings):
+        raise typer.Exit(1)
+
+
+def _findings(
+    settings: Settings, folder: Path, file: Path | None, *, offline: bool, check: bool
+) -> Iterator[Finding]:
+    """Make every check, in the order in which they are best mended."""
+    home = folder / settings.store.folder
+    yield from _settings_findings(settings, folder, file)
+    yield from files_findings(home, file)
+    used = read_tree(home).size_bytes if home.is_dir() else 0
+    growth = max(settings.store.cache_quota_mb * MEGABYTE - used, 0)
+    yield space_finding(*free_space(home), growth)
+    latest, answer = None, None
+    seeds, owed = [site.url for site in settings.site], dict[str, float]()
+    with contextlib.ExitStack() as stack:
+        try:
+            found = stack.enter_context(inspected(store_address(settings, folder)))
+            state = store_findings(found, home, check=check)
+            yield from state
+            if found is not None and all(one.verdict is Verdict.OK for one in state):
+                yield from _guard_findings(settings, found)
+                latest, owed = found.latest(), found.owed()
+                seeds = [*found.seeds(), *seeds]
+        except (StoreError, SettingsError) as error:
+            yield store_problem(error)
+    if not offline:
+        answer = _answer(settings, seeds, owed)
+        if answer is not None:
+            yield network_finding(answer)
+        else:
+            says = "every host is owed a pause" if seeds else "no site is watched yet"
+            yield ok("network", f"not asked: {says}")
+    yield from clock_findings(now(), latest, answer)
+    yield from _versions(settings)
+
+
+def _settings_findings(settings: Settings, folder: Path, file: Path | None) -> Iterator[Finding]:
+    """Check what only shows when the settings are used."""
+    wrong: list[Finding] = []
+    with _collected(wrong):
+        level_of(settings)
+    with _collected(wrong):
+        if file is None:
+            same_settings(settings, folder, file)
+    for number, channel in enumerate(settings.notify):
+        with _collected(wrong):
+            # The library of messages loads for a second; many have no channel.
+            from incremental.notify.delivery import check_service  # noqa: PLC0415
+            from incremental.notify.message import check_template  # noqa: PLC0415
+
+            check_service(channel.url, f"notify[{number}].url")
+            check_template(f"notify[{number}].title", channel.title)
+            check_template(f"notify[{number}].body", channel.body)
+    yield from wrong
+    if not settings.fetch.contact:
+        says = "site owners cannot reach you"
+        yield warning("settings", says, "set [fetch] contact to a URL or an e-mail address")
+    if not wrong:
+        yield ok("settings", str(file) if file is not None else "the defaults; there is no file")
+
+
+def _guard_findings(settings: Settings, store: Inspection) -> Iterator[Finding]:
+    """Check that nobody reaches an unguarded web page."""
+    if not settings.web.enabled or importlib.util.find_spec("uvicorn") is None:
+        return
+    from incremental.web.server import check_guarded  # noqa: PLC0415 - an extra, and half a second
+
+    wrong: list[Finding] = []
+    with _collected(wrong):
+        check_guarded(settings, has_tokens=store.has_tokens())
+    yield from wrong
+
+
+@contextlib.contextmanager
+def _collected(findings: list[Finding]) -> Iterator[None]:
+    try:
+        yield
+    except SettingsError as error:
+        findings.append(_wrong(error))
+
+
+def _wrong(error: SettingsError) -> Finding:
+    return problem("settings", f"{error.field} = {error.value!r}", error.way_out)
+
+
+def _answer(settings: Settings, seeds: list[str], owed: dict[str, float]) -> Response | None:
+    seed = seed_to_ask(seeds, owed, now())
+    if seed is None:
+        return None
+    with closing(make_fetcher(settings, SystemClock())) as fetcher:
+        return ask(fetcher.fetch, seed)
+
+
+def _versions(settings: Settings) -> Iterator[Finding]:
+    """Say what is at work; what the settings use has to be there."""
+    used = {
+        "web": settings.web.enabled,
+        "notify": bool(settings.notify),
+        "postgres": bool(settings.store.database),
+    }
+    extras = [name for name, wanted in used.items() if wanted]
+    yield from versions_findings(requirements(), installed_version, extras)
+    yield from sqlite_findings()
+
+
+def _report(findings: list[Finding]) -> dict[str, object]:
+    there, _ = libraries(requirements(), installed_version)
+    checks = [
+        {
+            "check": one.check,
+            "verdict": one.verdict.value,
+            "says": one.says,
+            "way_out": one.way_out or None,
+        }
+        for one in findings
+    ]
+    healthy = all(one.verdict is not Verdict.PROBLEM for one in findings)
+    return {"healthy": healthy, "checks": checks, "libraries": there}
+
+
+def _print(finding: Finding) -> None:
+    line = Text(f"{finding.verdict.value:<8} ", _COLOURS[finding.verdict])
+    line.append(f"{finding.check:<10} {clean(finding.says)}", "default")
+    console().print(line, soft_wrap=True)
+    if finding.way_out:
+        console().print(Text(f"{'':<20}{clean(finding.way_out)}"), soft_wrap=True)

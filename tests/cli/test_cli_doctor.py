@@ -1,0 +1,488 @@
+"""``hubwatch doctor`` finds what is wrong, says the way out, and changes nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_runner import Result, Run
+from local_site import LocalSite
+from postgres_server import PostgresServer
+
+import store.database
+from incremental.clock import SystemClock
+from incremental.doctor import (
+    EARLIEST,
+    Verdict,
+    clock_findings,
+    full_text_findings,
+    network_finding,
+    space_finding,
+    versions_findings,
+)
+from incremental.fetch.status import FetchStatus, Response
+from store.inspection import knows_full_text, migrations
+
+ROOT = Path(__file__).parents[2]
+CONFIG = '[fetch]\ncontact = "me@example.org"\n[web]\nenabled = false\n'
+LOCAL = CONFIG.replace("[web]", 'allowed_networks = ["127.0.0.0/8"]\n[web]')
+SITE = "https://news.example/"
+MB = 1_000_000
+NOW = EARLIEST + 1e7
+
+
+@pytest.fixture
+def home(hubwatch: Run, tmp_path: Path) -> Path:
+    """The folder of a store with one site, and settings that nothing is wrong with."""
+    configure(tmp_path, CONFIG)
+    hubwatch("add", SITE)
+    return tmp_path / "hubwatch-data"
+
+
+@pytest.fixture
+def site(hubwatch: Run, tmp_path: Path) -> Iterator[LocalSite]:
+    """A site on loopback that is watched and allowed."""
+    configure(tmp_path, LOCAL)
+    with LocalSite({"/": ""}) as local:
+        hubwatch("add", local.url)
+        yield local
+
+
+def configure(folder: Path, toml: str) -> None:
+    (folder / "hubwatch.toml").write_text(toml)
+    (folder / "hubwatch.toml").chmod(0o600)
+
+
+def change(home: Path, *statements: str) -> None:
+    """Change the database behind the back of Hubwatch."""
+    with closing(sqlite3.connect(home / "hubwatch.sqlite", isolation_level=None)) as database:
+        for statement in statements:
+            database.execute(statement)
+
+
+def verdicts(done: Result) -> dict[str, str]:
+    """Return the worst verdict of each check."""
+    worst: dict[str, str] = {}
+    order = [one.value for one in Verdict]
+    for one in done.json["checks"]:
+        so_far = worst.get(one["check"], "ok")
+        worst[one["check"]] = max(so_far, one["verdict"], key=order.index)
+    return worst
+
+
+def only(done: Result, verdict: str) -> dict[str, Any]:
+    """Return the one finding of this verdict."""
+    (found,) = [one for one in done.json["checks"] if one["verdict"] == verdict]
+    return dict(found)
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Return what lies in a folder; SQLite's index of its log is rebuilt by whoever reads."""
+    return {
+        str(path): (path.stat().st_mode, path.read_bytes() if path.is_file() else b"")
+        for path in sorted(folder.rglob("*"))
+        if not path.name.endswith(("-shm", "-wal"))
+    }
+
+
+def test_a_sound_installation_is_found_sound_and_left_as_it_is(
+    hubwatch: Run, home: Path, tmp_path: Path
+) -> None:
+    before = snapshot(tmp_path)
+    done = hubwatch("doctor", "--offline", "--store", "--json")
+    assert (done.code, done.json["healthy"]) == (0, True)
+    assert set(verdicts(done).values()) == {"ok"}, done.out
+    assert "peewee" in done.json["libraries"]
+    assert "pytest" not in done.json["libraries"]
+    assert snapshot(tmp_path) == before
+    assert home.is_dir()
+
+
+def test_people_read_a_line_for_each_check_and_what_to_do(hubwatch: Run, home: Path) -> None:
+    home.chmod(0o755)
+    (home / "hubwatch.sqlite").chmod(0o644)
+    done = hubwatch("doctor", "--offline")
+    assert done.code == 0
+    assert "ok       settings   hubwatch.toml\n" in done.out
+    assert "warning  files " in done.out
+    assert f"chmod -R go= {home / 'hubwatch.sqlite'}" in done.out
+
+
+def test_where_nothing_is_nothing_is_made(hubwatch: Run, tmp_path: Path) -> None:
+    done = hubwatch("doctor", "--offline", "--json")
+    assert (done.code, list(tmp_path.iterdir())) == (0, [])
+    assert "contact" in only(done, "warning")["way_out"]
+
+
+# --- settings ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("toml", "says"),
+    [
+        ("[revisit]\nrequests_per_day = -1", "revisit.requests_per_day = -1"),
+        ("this is no toml", "hubwatch.toml"),
+        ("[daemon]\nlog_level = 'loud'", "daemon.log_level = 'loud'"),
+        ("[[notify]]\nname = 'x'\nurl = 'nosuch://example.org'", "notify[0].url"),
+        ("[web]\nhost = '0.0.0.0'", "web.host = '0.0.0.0'"),
+    ],
+)
+def test_a_setting_that_would_fail_later_is_a_problem_now(
+    hubwatch: Run, home: Path, toml: str, says: str
+) -> None:
+    configure(home.parent, toml + "\n")
+    done = hubwatch("doctor", "--offline", "--json")
+    found = only(done, "problem")
+    assert (done.code, found["check"]) == (1, "settings")
+    assert says in found["says"]
+    assert found["way_out"]
+
+
+def test_a_web_page_for_others_that_asks_for_a_token_is_no_problem(
+    hubwatch: Run, home: Path
+) -> None:
+    configure(home.parent, CONFIG.replace("enabled = false", "host = '0.0.0.0'"))
+    assert hubwatch("doctor", "--offline").code == 1
+    hubwatch("token", "add", "reader")
+    assert hubwatch("doctor", "--offline").code == 0
+
+
+def test_settings_that_were_there_before_are_missed(hubwatch: Run, home: Path) -> None:
+    (home / "settings.name").write_text("/srv/hubwatch.toml\n")
+    (home.parent / "hubwatch.toml").unlink()
+    found = only(hubwatch("doctor", "--offline", "--json"), "problem")
+    assert (found["check"], "/srv/hubwatch.toml" in found["says"]) == ("settings", True)
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+def without_privileges(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the doctor as somebody whom modes of files bind, as they do not bind root."""
+    before: list[str] = []
+    if os.geteuid() == 0:
+        if shutil.which("setpriv") is None:
+            pytest.skip("root cannot give up its privileges without setpriv (util-linux)")
+        before = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+    code = "from incremental.cli import main; main()"
+    command = [*before, sys.executable, "-c", code, "doctor", "--offline"]
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("name", ["hubwatch.sqlite", "pages/ab", "."])
+def test_what_cannot_be_written_is_named(home: Path, name: str) -> None:
+    path = home / name
+    if not path.exists():
+        path.mkdir(parents=True)
+    path.chmod(0o400 if path.is_file() else 0o500)
+    done = without_privileges(home.parent)
+    path.chmod(0o700)
+    assert done.returncode == 1, done.stderr
+    (line,) = [one for one in done.stdout.splitlines() if one.startswith("problem  files")]
+    assert line.endswith(f"cannot read and write {path}")
+
+
+def test_a_folder_that_cannot_be_made_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0o500)
+    configure(tmp_path, CONFIG + "[store]\nfolder = 'closed/data'\n")
+    done = without_privileges(tmp_path)
+    assert (done.returncode, "cannot be made" in done.stdout) == (1, True), done.stderr
+
+
+def test_a_file_in_place_of_the_folder(hubwatch: Run, tmp_path: Path) -> None:
+    configure(tmp_path, CONFIG)
+    (tmp_path / "hubwatch-data").write_text("")
+    done = hubwatch("doctor", "--offline", "--json")
+    assert (done.code, verdicts(done)["files"]) == (1, "problem")
+
+
+def test_settings_that_others_can_read(hubwatch: Run, home: Path) -> None:
+    (home.parent / "hubwatch.toml").chmod(0o644)
+    found = only(hubwatch("doctor", "--offline", "--json"), "warning")
+    assert (found["check"], found["way_out"]) == ("files", "chmod 600 hubwatch.toml")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_of_another_user(hubwatch: Run, home: Path) -> None:
+    """As after a command that was run as root once."""
+    os.chown(home / "hubwatch.sqlite", 65_534, 65_534)
+    found = only(hubwatch("doctor", "--offline", "--json"), "warning")
+    assert (found["check"], "another user" in found["says"]) == ("files", True)
+
+
+def test_files_beside_the_store_are_not_its_affair(hubwatch: Run, tmp_path: Path) -> None:
+    """A store in the folder of the settings shares it with whatever lies there."""
+    configure(tmp_path, CONFIG + "[store]\nfolder = '.'\n")
+    hubwatch("add", SITE)
+    (tmp_path / "notes.txt").write_text("mine")
+    tmp_path.chmod(0o755)
+    assert verdicts(hubwatch("doctor", "--offline", "--json"))["files"] == "ok"
+
+
+# --- space ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("free_mb", "free_files", "growth_mb", "verdict"),
+    [
+        (5_000, 100_000, 2_000, "ok"),
+        (5_000, None, 2_000, "ok"),
+        (1_500, 100_000, 2_000, "warning"),
+        (999, 100_000, 0, "warning"),
+        (99, 100_000, 0, "problem"),
+        (5_000, 999, 0, "problem"),
+    ],
+)
+def test_what_is_free_is_compared_with_what_will_be_written(
+    free_mb: int, free_files: int | None, growth_mb: int, verdict: str
+) -> None:
+    found = space_finding(free_mb * MB, free_files, growth_mb * MB)
+    assert (found.verdict, bool(found.way_out)) == (verdict, verdict != "ok")
+
+
+def test_a_cache_that_may_outgrow_the_disk(hubwatch: Run, home: Path) -> None:
+    configure(home.parent, CONFIG + "[store]\ncache_quota_mb = 1e9\n")
+    found = only(hubwatch("doctor", "--offline", "--json"), "warning")
+    assert (found["check"], "cache_quota_mb" in found["way_out"]) == ("space", True)
+
+
+# --- clock ------------------------------------------------------------------------------------
+
+
+def test_a_clock_behind_the_store_is_a_problem(hubwatch: Run, home: Path) -> None:
+    change(home, "UPDATE site SET added_at = added_at + 10800")
+    done = hubwatch("doctor", "--offline", "--json")
+    found = only(done, "problem")
+    assert (done.code, found["check"], "3.0 hours" in found["says"]) == (1, "clock", True)
+
+
+def test_a_clock_that_was_never_set() -> None:
+    (found,) = clock_findings(0.0, None, None)
+    assert (found.verdict, "1970-01-01" in found.says) == (Verdict.PROBLEM, True)
+
+
+def served(at: str, **headers: str) -> Response:
+    return Response(SITE, FetchStatus.FETCHED, headers={"date": at, **headers})
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        (served("Sun, 26 Apr 2026 17:46:40 GMT"), "ok"),
+        (served("Sun, 26 Apr 2026 19:46:40 GMT"), "warning"),
+        (served("Sun, 26 Apr 2026 15:46:40 GMT"), "warning"),
+        (served("Sun, 26 Apr 2026 15:46:40 GMT", age="7200"), "ok"),
+        (served("yesterday"), "ok"),
+        (served("Sun, 26 Apr 2026 15:46:40 GMT", age="old"), "ok"),
+        (Response(SITE, FetchStatus.TIMED_OUT), "ok"),
+    ],
+)
+def test_a_site_says_what_time_it_is(answer: Response, verdict: str) -> None:
+    (found,) = clock_findings(NOW, NOW - 60, answer)
+    assert found.verdict == verdict
+
+
+# --- network ----------------------------------------------------------------------------------
+
+
+def test_one_site_is_asked_for_its_robots_txt_and_for_nothing_else(
+    hubwatch: Run, site: LocalSite
+) -> None:
+    done = hubwatch("doctor", "--json")
+    assert (done.code, verdicts(done)["network"]) == (0, "ok")
+    assert site.paths == ["/robots.txt"]
+
+
+def test_offline_nobody_is_asked(hubwatch: Run, site: LocalSite) -> None:
+    done = hubwatch("doctor", "--offline", "--json")
+    assert (done.code, site.paths) == (0, [])
+    assert "network" not in verdicts(done)
+
+
+def test_a_host_that_is_owed_a_pause_is_not_asked(
+    hubwatch: Run, site: LocalSite, tmp_path: Path
+) -> None:
+    later = SystemClock().now() + 3_600
+    change(
+        tmp_path / "hubwatch-data",
+        "INSERT INTO host (name, next_allowed_at, failures, robots) "
+        f"VALUES ('127.0.0.1', {later}, 1, '{{}}')",
+    )
+    done = hubwatch("doctor", "--json")
+    assert (done.code, site.paths, verdicts(done)["network"]) == (0, [], "ok")
+
+
+def test_the_guard_stands_before_the_doctor_as_well(
+    hubwatch: Run, site: LocalSite, tmp_path: Path
+) -> None:
+    configure(tmp_path, CONFIG)
+    done = hubwatch("doctor", "--json")
+    found = only(done, "problem")
+    assert (done.code, found["check"], site.paths) == (1, "network", [])
+    assert "allowed_networks" in found["way_out"]
+
+
+def test_no_answer_is_a_problem(hubwatch: Run, tmp_path: Path) -> None:
+    configure(tmp_path, LOCAL)
+    with LocalSite({}) as closed:
+        hubwatch("add", closed.url)
+    done = hubwatch("doctor", "--json")
+    assert (done.code, only(done, "problem")["check"]) == (1, "network")
+
+
+def test_a_site_in_trouble_is_not_a_network_in_trouble() -> None:
+    found = network_finding(Response(SITE, FetchStatus.SERVER_ERROR, http_code=503))
+    assert (found.verdict, "503" in found.says) == (Verdict.WARNING, True)
+
+
+# --- store ------------------------------------------------------------------------------------
+
+
+def test_a_damaged_store_is_a_problem_and_left_as_it_is(hubwatch: Run, home: Path) -> None:
+    path = home / "hubwatch.sqlite"
+    whole = path.read_bytes()
+    path.write_bytes(damaged := whole[:4096] + b"\xff" * (len(whole) - 4096))
+    done = hubwatch("doctor", "--offline", "--json")
+    found = only(done, "problem")
+    assert (done.code, found["check"], "backup" in found["way_out"]) == (1, "store", True)
+    assert path.read_bytes() == damaged
+
+
+INDEX = "type = 'index' AND sql LIKE '%\"added_at\"%'"
+
+
+def test_an_index_that_lies_is_found_when_the_whole_store_is_read(
+    hubwatch: Run, home: Path
+) -> None:
+    """The quick check at each start does not compare indexes with their tables."""
+    change(
+        home,
+        'CREATE INDEX extra ON site ("added_at")',
+        "PRAGMA writable_schema = 1",
+        "UPDATE sqlite_master SET sql = replace(sql, 'added_at', 'requests_per_day') "
+        f"WHERE {INDEX}",
+    )
+    assert hubwatch("doctor", "--offline").code == 0
+    done = hubwatch("doctor", "--offline", "--store", "--json")
+    found = only(done, "problem")
+    assert (done.code, "extra" in found["says"]) == (1, True)
+
+
+def test_a_row_that_names_another_that_is_gone(hubwatch: Run, home: Path) -> None:
+    change(home, "PRAGMA foreign_keys = 0", "DELETE FROM site")
+    assert hubwatch("doctor", "--offline").code == 0
+    found = only(hubwatch("doctor", "--offline", "--store", "--json"), "problem")
+    assert (found["check"], "page" in found["says"]) == ("store", True)
+
+
+def test_migrations_that_are_to_come_are_named_and_not_applied(hubwatch: Run, home: Path) -> None:
+    last = migrations()[-1]
+    change(home, f"DELETE FROM schema_migration WHERE name = '{last}'")
+    for _ in range(2):
+        done = hubwatch("doctor", "--offline", "--json")
+        assert (done.code, last in only(done, "warning")["says"]) == (0, True)
+
+
+def test_a_store_of_a_later_version(hubwatch: Run, home: Path) -> None:
+    change(
+        home, f"UPDATE schema_migration SET name = '9999_later' WHERE name = '{migrations()[0]}'"
+    )
+    done = hubwatch("doctor", "--offline", "--json")
+    assert (done.code, "9999_later" in only(done, "problem")["says"]) == (1, True)
+
+
+def test_a_database_of_another_program(hubwatch: Run, tmp_path: Path) -> None:
+    configure(tmp_path, CONFIG)
+    (tmp_path / "hubwatch-data").mkdir(mode=0o700)
+    change(tmp_path / "hubwatch-data", "CREATE TABLE mine (x)")
+    done = hubwatch("doctor", "--offline", "--json")
+    assert (done.code, "another program" in only(done, "problem")["says"]) == (1, True)
+
+
+def test_pages_without_their_database(hubwatch: Run, home: Path) -> None:
+    (home / "pages").mkdir(exist_ok=True)
+    (home / "hubwatch.sqlite").unlink()
+    done = hubwatch("doctor", "--offline", "--json")
+    assert (done.code, "no database" in only(done, "problem")["says"]) == (1, True)
+    assert not (home / "hubwatch.sqlite").exists()
+
+
+def test_a_store_that_another_process_holds(
+    hubwatch: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store.database, "BUSY_TIMEOUT_SECONDS", 0.1)
+    change(home, "PRAGMA journal_mode = delete")
+    with closing(sqlite3.connect(home / "hubwatch.sqlite", isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        done = hubwatch("doctor", "--offline", "--json")
+    found = only(done, "problem")
+    assert (done.code, "process" in found["way_out"]) == (1, True)
+
+
+def test_a_store_on_postgresql_is_read_and_not_changed(
+    hubwatch: Run, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    configure(tmp_path, CONFIG + f'[store]\ndatabase = "{postgres.empty_database()}"\n')
+    done = hubwatch("doctor", "--offline", "--json")
+    assert (done.code, "none yet" in done.out) == (0, True)
+    hubwatch("add", SITE)
+    done = hubwatch("doctor", "--offline", "--store", "--json")
+    assert (done.code, set(verdicts(done).values())) == (0, {"ok"}), done.out
+    assert "tables can be read" in done.out
+
+
+def test_a_server_that_does_not_answer_is_named_without_its_password(
+    hubwatch: Run, tmp_path: Path
+) -> None:
+    configure(tmp_path, CONFIG + '[store]\ndatabase = "postgresql://me:SECRET@127.0.0.1:1/x"\n')
+    done = hubwatch("doctor", "--offline", "--json")
+    assert (done.code, only(done, "problem")["check"]) == (1, "store")
+    assert "SECRET" not in done.out
+
+
+# --- versions ---------------------------------------------------------------------------------
+
+REQUIRED = ["peewee>=4.0", 'fastapi>=0.115; extra == "web"', "apprise>=1.9; extra == 'notify'"]
+
+
+@pytest.mark.parametrize(
+    ("installed", "extras", "missing"),
+    [
+        (["hubwatch", "peewee", "fastapi"], ["web"], []),
+        (["hubwatch", "peewee"], [], []),
+        (["hubwatch", "peewee"], ["web"], ["pip install 'hubwatch[web]'"]),
+        (["hubwatch", "fastapi"], ["web"], ["pip install 'hubwatch'"]),
+    ],
+)
+def test_a_library_that_the_settings_need_is_missed(
+    installed: list[str], extras: list[str], missing: list[str]
+) -> None:
+    there = dict.fromkeys(installed, "1.0")
+    found = versions_findings(REQUIRED, there.get, extras)
+    assert [one.way_out for one in found if one.verdict is Verdict.PROBLEM] == missing
+
+
+def test_a_mere_source_tree_is_said() -> None:
+    found = versions_findings([], lambda _: None, [])
+    assert [one.verdict for one in found] == [Verdict.OK, Verdict.WARNING]
+
+
+def test_an_sqlite_without_full_text_is_a_problem() -> None:
+    assert knows_full_text()
+    assert full_text_findings(known=True) == []
+    assert [one.verdict for one in full_text_findings(known=False)] == [Verdict.PROBLEM]
