@@ -166,9 +166,12 @@ class Recorder(Repository):
         }
         fields = {name: was.select(value).where(both) for name, value in folded.items()}
         Page.update(fields).where(Page.id == new).execute(self._db)
+        rule = was.select(was.rule).where(was.id == old)
+        undecided = (Page.id == new) & Page.rule.is_null()
+        Page.update(rule=rule).where(undecided).execute(self._db)
         circle = (Page.id == new) & (Page.moved_to == old)
         Page.update(state=PageState.KNOWN, moved_to=None).where(circle).execute(self._db)
-        moved = Page.update(state=PageState.MOVED, moved_to=new, verify_due_at=None)
+        moved = Page.update(state=PageState.MOVED, moved_to=new, verify_due_at=None, rule="alias")
         moved.where(Page.id == old).execute(self._db)
         if not Hub.select(Hub.page).where(Hub.page == new).exists(self._db):
             Hub.update(page=new).where(Hub.page == old).execute(self._db)
@@ -233,6 +236,8 @@ class Recorder(Repository):
         # It was waiting for a visit as a hub that now never comes, so it is verified at once.
         waiting = Page.id.in_(pages) & (Page.state == PageState.PENDING)
         Page.update(verify_due_at=now).where(waiting).execute(self._db)
+        was_hub = Page.id.in_(pages) & (Page.rule == "hub")
+        Page.update(rule="not_a_hub").where(was_hub).execute(self._db)
         adopt_waiting(self._db, site_id, link.canonical_key, now)
 
     def forget_labels(self, canonical_keys: Iterable[str], origin: LabelOrigin) -> None:
@@ -304,7 +309,9 @@ class Recorder(Repository):
 
     def _verify_again(self, record: VisitRecord) -> None:
         for one in record.verify_again:
-            fields = {"verify_due_at": record.at} | ({"state": one.state} if one.state else {})
+            fields: dict[str, object] = {"verify_due_at": record.at}
+            fields |= {"state": one.state} if one.state else {}
+            fields |= {"rule": one.rule} if one.rule else {}
             page = Page.update(fields).where(Page.id == one.page_id)
             page = page.where(Page.announced_at.is_null()) if one.state else page
             page.execute(self._db)
@@ -404,10 +411,14 @@ class Recorder(Repository):
         """Record new addresses of pages; what was announced stays announced, under the new address."""
         was = Page.alias()
         for old, new in moves:
-            announced = was.select(was.announced_at).where(was.id == old)
+            kept = {
+                name: was.select(getattr(was, name)).where(was.id == old)
+                for name in ("announced_at", "rule")
+            }
             fresh = (Page.id == new) & Page.announced_at.is_null()
-            Page.update(announced_at=announced).where(fresh).execute(self._db)
-            moved = Page.update(state=PageState.MOVED, moved_to=new).where(Page.id == old)
+            Page.update(kept).where(fresh).execute(self._db)
+            moved = Page.update(state=PageState.MOVED, moved_to=new, rule="led_on")
+            moved = moved.where(Page.id == old)
             moved.execute(self._db)
             added = (Change.page == old) & (Change.kind == ChangeKind.ADDED)
             Change.update(page=new).where(added).execute(self._db)
@@ -497,5 +508,6 @@ def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> d
         "verify_due_at": link.verify_due_at,
         "verify_score": link.verify_score,
         "link_context": link.link_context,
-        "rule": link.rule,
+        # What is known as a hub before it is read (a seed, a probe, a feed that a page names).
+        "rule": link.rule or ("hub" if link.hub is not None else None),
     }

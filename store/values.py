@@ -254,6 +254,8 @@ class VerifyAgain:
     page_id: int
     state: PageState | None = None
     """New state unless announced; None = unchanged."""
+    rule: str | None = None
+    """The rule that decided so; None = unchanged."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,9 +15,6 @@ from incremental.results.lookup import find_sites
 from incremental.results.schema import dated, utc, when
 from incremental.settings import Settings
 from incremental.storage import models_folder
-
-if TYPE_CHECKING:
-    from incremental.settings import Settings
 
 _BAR_WIDTH = 48
 
@@ -37,9 +34,9 @@ def check(
     if as_json:
         print_json(answer)
         return
-    announced = in_short(answer.pop("classifier"))
+    classified = in_short(answer.pop("classifier"))
     rows = [
-        (key.replace("_", " "), _shown(value)) for key, value in {**answer, **announced}.items()
+        (key.replace("_", " "), _shown(value)) for key, value in {**answer, **classified}.items()
     ]
     print_table("", ("", ""), rows)
 

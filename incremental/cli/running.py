@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from incremental.assembly import make_crawler, make_discoverer, make_fetcher
-from incremental.cli.common import Json, counted, now, print_json, say, settings_file, settings_of
+from incremental.cli.common import Json, counted, now, print_json, settings_file, settings_of
 from incremental.cli.logs import begin_log, say, tell
 from incremental.cli.serving import web_beside
 from incremental.clock import SystemClock

@@ -69,7 +69,7 @@ OVERLOOKED_SECONDS = DAY
 
 
 class FactReader:
-    """Reads what bears on a visit. Writes nothing, decides nothing."""
+    """Reads what bears on a visit, and writes nothing. Pure rules of ``decide`` say what to ask for."""
 
     def __init__(
         self, store: Store, settings: Settings, scorer: HubScorer, topics: TopicWatch

@@ -172,7 +172,9 @@ def _never_there(
     fields |= {"state": HubStatus.DROPPED, "due_at": NEVER}
     record = replace(record, hub_fields=fields)
     if status is FetchStatus.GONE or row is None:
-        return Decision(record, visit, facts.hub, gone=True)
+        missing = row is not None and row.announced_at is None
+        page = PageUpdate(rule=Rule.NOT_THERE) if missing else PageUpdate()
+        return Decision(replace(record, page_fields=page), visit, facts.hub, gone=True)
     news = _perhaps_hub(facts, Rule.UNREADABLE)
     return Decision(_with_news(record, facts, news, PageUpdate()), visit, facts.hub, gone=True)
 
@@ -201,11 +203,12 @@ def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
     back = _is_back(hub)
     if back:
         fields["state"] = HubStatus.ACTIVE
-    page_fields = _page_fields(page, hub) if page is not None and read else PageUpdate()
+    page_fields = _page_fields(page, facts) if page is not None and read else PageUpdate()
     record = replace(
         base_record(outcome, now),
         hub_fields=fields,
         page_fields={**page_fields, "state": PageState.KNOWN} if back else page_fields,
+        site_fields=_site_fields(facts, migrated=False),
         page_change=PageChange(ChangeKind.BACK) if back else None,
         more_pages=_named(_neighbours(page, facts), facts) if page is not None and read else (),
     )
@@ -231,7 +234,7 @@ def _article(outcome: Outcome, facts: HubFacts, page: Page) -> Decision:
     """
     now, digest = facts.now, outcome.body_md5
     news = page_news(facts.page, Rule.NOT_A_HUB, page.title, awaits_event=facts.awaits_event)
-    fields = _page_fields(page, facts.hub) | PageUpdate(
+    fields = _page_fields(page, facts) | PageUpdate(
         body_md5=digest, verified_at=now, rule=news.rule or Rule.NOT_A_HUB
     )
     section = facts.section if facts.section is not None and news.announce else Section()
@@ -306,7 +309,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
         topic_scores=guesses.of_waiting(links.seen),
         verify_again=_come_up(view),
     )
-    fields = _page_fields(page, hub) | _new_address(outcome, hub)
+    fields = _page_fields(page, facts) | _new_address(outcome, hub)
     visit = Visit(
         at=now,
         shown=len(links.seen),
@@ -404,9 +407,12 @@ def _validators(outcome: Outcome) -> HubUpdate:
     return fields
 
 
-def _page_fields(page: Page, hub: HubRow) -> PageUpdate:
+def _page_fields(page: Page, facts: HubFacts) -> PageUpdate:
     fields = PageUpdate(title=page.title, state=PageState.KNOWN)
-    if hub.baseline_at is None:
+    hub, row = facts.hub, facts.page
+    # What was announced or withheld before, or is a monitored article, keeps the rule that said so.
+    undecided = row is None or (row.announced_at is None and row.rule in (None, Rule.HUB))
+    if hub.baseline_at is None and hub.role != HubRole.ARTICLE and undecided:
         fields["rule"] = Rule.HUB
     if page.language:
         fields["language"] = page.language

@@ -313,7 +313,8 @@ def page_news(
     if row is None or not (waits or awaits_event):
         return PageNews()
     if perhaps_list and _LIST_WORDS.search(row.url):
-        return PageNews()
+        # One that cannot be read stays what its address says; one that was read is monitored as a hub.
+        return PageNews(Rule.LIST_PAGE if rule is Rule.UNREADABLE else None)
     kept = furniture(row.url, title)
     if kept is not None:
         return PageNews(kept)

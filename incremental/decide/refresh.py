@@ -65,7 +65,9 @@ def decide_refresh(outcome: Outcome, facts: RefreshFacts) -> Decision:
         more_pages=(*record.more_pages, *(_gained(facts) if stays else ())),
     )
     # A change is explained by both bodies; one that differs only in noise is not kept.
-    return Decision(record, keep_body=record.text is not None, judge_topics=True)
+    return Decision(
+        record, keep_body=record.text is not None, judge_topics=stays and not facts.gone
+    )
 
 
 def why_gone(outcome: Outcome) -> str:

@@ -76,14 +76,13 @@ def folder_of_page(own: str) -> str:
     return own.rsplit("/", 1)[0] + "/"
 
 
-def folders_of(own: str, found: Sequence[SeenLink]) -> set[str]:
-    """Return the folders for which it matters whether they came up."""
-    folders = {top_folder(t.canonical_key) for t in editions(own, found)}
-    if top_folder(own):
-        folders.add(folder_of_page(own))
+def folders_of(own: str, found: Sequence[SeenLink]) -> list[str]:
+    """Return the folders for which it matters whether they came up, the page's own ones first."""
+    folders = [folder_of_page(own)] if top_folder(own) else []
     if language_of(own):
-        folders.add(top_folder(own))
-    return folders - {""}
+        folders.append(top_folder(own))
+    folders += [top_folder(t.canonical_key) for t in editions(own, found)]
+    return [folder for folder in dict.fromkeys(folders) if folder]
 
 
 def originals(

@@ -136,7 +136,9 @@ def _led_on(base: VisitRecord, row: VerificationRow, to: Onward) -> VisitRecord:
         },
         page_change=PageChange(ChangeKind.MOVED, to.url),
         moved_to=link,
-        verify_again=(VerifyAgain(to.known.id, PageState.PENDING),) if again and to.known else (),
+        verify_again=(VerifyAgain(to.known.id, PageState.PENDING, Rule.SHOWN_LATER),)
+        if again and to.known
+        else (),
     )
 
 
@@ -168,7 +170,10 @@ def _missing(outcome: Outcome) -> tuple[Rule, str] | None:
 def _not_there(
     base: VisitRecord, row: VerificationRow, rule: Rule, detail: str, *, waited: bool
 ) -> VisitRecord:
-    fields = PageUpdate(verify_due_at=None, verified_at=base.at, rule=rule)
+    fields = PageUpdate(verify_due_at=None, verified_at=base.at)
+    # That an announced page went away later is a change; why it was announced stays.
+    if row.announced_at is None:
+        fields["rule"] = rule
     again_at = _again_at(row, base.at) if waited else None
     if again_at is not None:
         fields |= {"verify_due_at": again_at, "rule": Rule.NOT_THERE_YET}
@@ -206,7 +211,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
     if same is not None:
         announce = news.announce and same.known.announced_at is None
         fields |= {"state": PageState.MOVED, "moved_to": same.known.id}
-        if same.known.announced_at is not None:
+        if same.known.announced_at is not None and row.announced_at is None:
             fields["rule"] = Rule.SAME_PAGE
         record = replace(
             base,

@@ -153,7 +153,7 @@ class PageDetail:
     first_seen_at: float
     verified_at: float | None
     rule: str | None
-    """The rule that keeps it from being announced."""
+    """The rule that decided last whether it is announced, as ``decide.rules.Rule`` names it."""
     body_md5: str | None
     is_hub: bool
     moved_to: str | None

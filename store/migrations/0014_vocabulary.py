@@ -43,6 +43,14 @@ KEYS = (
     (("hub", "page_id", "revisit"), "hints_kept", "hints_confirmed"),
     (("topic", "id", "links"), "lessons", "training_examples"),
 )
+STATES = (
+    ("known", "baseline"),
+    ("backdated", "backdated"),
+    ("backfill", "backfill"),
+    ("migrated", "migrated"),
+    ("moved", "led_on"),
+    ("alias", "alias"),
+)
 _BATCH = 500
 
 
@@ -56,6 +64,7 @@ def up(migrator, db):
         _rename_value(db, table, column, old, new)
     for place, old, new in KEYS:
         _rename_key(db, place, old, new)
+    _fill_rules(db)
 
 
 def down(migrator, db):
@@ -70,6 +79,14 @@ def down(migrator, db):
         db.execute_sql(f"ALTER TABLE {new} RENAME TO {old}")
     for table, old, new in COLUMNS:
         db.execute_sql(f"ALTER TABLE {table} RENAME COLUMN {new} TO {old}")
+
+
+def _fill_rules(db):
+    """Say of pages that were decided before rules were kept what their state says of them."""
+    page = Table("page", ("rule", "state", "announced_at")).bind(db)
+    silent = page.rule.is_null() & page.announced_at.is_null()
+    for state, rule in STATES:
+        page.update(rule=rule).where(silent & (page.state == state)).execute()
 
 
 def _mark(db):

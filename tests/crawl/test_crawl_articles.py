@@ -25,10 +25,10 @@ from store.values import LabelEntry
 
 HOME = "https://news.example/"
 MENU = ("/guide.html", "/faq.html")
-EXTERNAL_CANDIDATE = "Long enough to be read as an article of its own. " * 30
+LEAD_TEXT = "Long enough to be read as an article of its own. " * 30
 
 
-def article(*links: str, text: str = EXTERNAL_CANDIDATE) -> str:
+def article(*links: str, text: str = LEAD_TEXT) -> str:
     return page(*MENU, *links, title="Guide", text=text)
 
 
@@ -80,7 +80,7 @@ def test_an_announced_article_that_is_refreshed_tells_of_the_links_it_gained(
                 (0, article()),
                 (
                     START + 2.5 * DAY,
-                    article("/news/part-two.html", text=EXTERNAL_CANDIDATE + "Continued. " * 9),
+                    article("/news/part-two.html", text=LEAD_TEXT + "Continued. " * 9),
                 ),
             ],
         }
@@ -118,7 +118,7 @@ def test_a_page_that_looks_like_a_list_and_is_not_there_yet_is_looked_for_again(
             "": [(0, page(*MENU)), (START + DAY, page(*MENU, "/material/"))],
             "material/": [
                 (0, Reply(code=404)),
-                (there, page(title="Material", text=EXTERNAL_CANDIDATE)),
+                (there, page(title="Material", text=LEAD_TEXT)),
             ],
         }
     )
@@ -171,7 +171,7 @@ def test_what_was_withheld_stays_so_when_another_list_shows_it(tmp_path: Path) -
                 (0, page(*MENU, *old)),
                 (START + 1.01 * DAY, page(*MENU, "/thanks.html", *old)),
             ],
-            "donate/": page(title="Donate", text=EXTERNAL_CANDIDATE),
+            "donate/": page(title="Donate", text=LEAD_TEXT),
         }
     )
     with watch(tmp_path, pages) as crawl:
@@ -193,7 +193,7 @@ def test_error_pages_and_pages_of_thanks_are_withheld_with_their_rule(tmp_path: 
                 (0, page(*MENU)),
                 (START + DAY, page(*MENU, "/404.html", "/thanks.html", "/report.html")),
             ],
-            "404.html": page(title="Page not found", text=EXTERNAL_CANDIDATE),
+            "404.html": page(title="Page not found", text=LEAD_TEXT),
         }
     )
     with watch(tmp_path, pages) as crawl:

@@ -118,7 +118,7 @@ def test_from_nothing_to_the_first_new_page_without_reloading(daemon: str, tab: 
         expect(page.get_by_text("Nothing new yet")).to_be_hidden()
 
         item.get_by_role("button", name="Star").click()
-        expect(item.get_by_role("button", name="Remove the star")).to_be_visible()
+        expect(item.get_by_role("button", name="Remove star")).to_be_visible()
         feed = feedparser.parse(page.request.get(f"{daemon}feeds/new.atom").body())
         assert [entry.link for entry in feed.entries] == [site.url + STORY]
 
