@@ -103,7 +103,7 @@ class Guard:
         if not self._is_our_name(request.headers.get("host", "")):
             return _plain(HTTPStatus.BAD_REQUEST, "this server is not known by that name")
         if "\0" in request.url.path or "%00" in request.url.query:
-            return _plain(HTTPStatus.BAD_REQUEST, "NUL is in no address")
+            return _plain(HTTPStatus.BAD_REQUEST, "the URL contains a NUL")
         request.state.caller = caller = self._caller(request)
         if caller is None and not is_public(request.url.path):
             return _ask_for_credentials(request)
@@ -152,7 +152,7 @@ def _refused_change(request: Request, caller: Caller | None, body: bytes) -> Res
         return None
     public = is_public(request.url.path)
     if caller is not None and not public and not caller.may(WRITE):
-        return _plain(HTTPStatus.FORBIDDEN, "this needs a token of the scope write")
+        return _plain(HTTPStatus.FORBIDDEN, "this needs a token with scope write")
     if (caller is None or caller.ambient) and not _is_from_us(request, body):
         return _plain(HTTPStatus.FORBIDDEN, "this did not come from a page of this server")
     return None

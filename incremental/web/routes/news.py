@@ -206,7 +206,7 @@ def remove_search(request: Request, name: str) -> Response:
     """Delete a saved search."""
     with web_of(request).store() as store:
         if not store.answers.remove_search(name):
-            raise NotFoundError(f"no search is called {name[:80]!r}")
+            raise NotFoundError(f"no search has the name {name[:80]!r}")
     return see("/feeds")
 
 
@@ -215,5 +215,5 @@ def search_filters(request: Request, name: str) -> Filters:
     with web_of(request).store() as store:
         row = store.answers.search(name)
     if row is None:
-        raise NotFoundError(f"no search is called {name[:80]!r}")
+        raise NotFoundError(f"no search has the name {name[:80]!r}")
     return from_json(row.query)
