@@ -3,17 +3,17 @@
 One request::
 
     browser ── guard ──────────────────── route ────────── store
-               known Host? small body?    one function,    a connection of the
-               who asks? may they?        one thread       thread's own, short
-               from our own page?                          transactions
+               Host, body size,           one function,    own connection,
+               credentials, scope,        one thread       short transactions
+               same origin
 
-- :mod:`guard` stands before every route, those that are not there included: who may not read is
-  told nothing. What is public is listed in it by name.
-- :mod:`access` knows passwords, tokens and sessions; :mod:`throttle` slows down who guesses.
-- Routes read and write the store as the command line does while a daemon runs: through the same
-  functions, on a connection of their own. The daemon notices within seconds.
-- :mod:`views` and :mod:`templates` make pages, :mod:`api` JSON, :mod:`feeds` feeds; what came from
-  sites is text everywhere.
+- :mod:`guard` runs before every route, unknown paths included, so an unauthorized client learns
+  nothing. It lists the public paths.
+- :mod:`access` checks passwords, tokens and sessions; :mod:`throttle` slows down guessing.
+- Routes use the store like the command line: the same functions, on their own connection. A running
+  daemon notices changes within seconds.
+- :mod:`views` and :mod:`templates` make pages, :mod:`api` JSON, :mod:`feeds` feeds. Content from sites
+  is always escaped as text.
 
-An interface: only the command line imports it. Nothing here opens a connection to anywhere.
+Only the command line imports this package.
 """

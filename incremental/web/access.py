@@ -1,17 +1,16 @@
-"""Who asks, and what they may do.
+"""Authentication: passwords, tokens, sessions, and what each may do.
 
 ::
 
     Authorization: Bearer TOKEN          programs
     Authorization: Basic ANY:SECRET      feed readers; the secret is a token or the password
-    ?token=TOKEN                         feeds alone, for readers that can do no better
-    cookie                               browsers that have logged in with the password or a token
-    nothing                              only while neither a password nor a token is set, which
-                                         the server refuses on any address but loopback
+    ?token=TOKEN                         feeds only, for readers that send no headers
+    cookie                               browsers logged in with the password or a token
+    nothing                              while neither password nor token is set; loopback only
 
-Tokens hold 256 random bits, so their SHA-256 is kept and guessing is hopeless; the password is
-compared in constant time, and guesses of it alone are slowed down. A session ends with the token that began
-it, and with any change of the password.
+Tokens hold 256 random bits, so an unsalted SHA-256 is stored and guesses are not throttled. The password
+is compared in constant time, and guesses are throttled. Sessions end with the token that started them
+and with any password change.
 """
 
 from __future__ import annotations
@@ -30,23 +29,23 @@ from store.enums import TokenKind, TokenScope
 READ, WRITE = TokenScope.READ, TokenScope.WRITE
 SESSION_SECONDS = 30 * 86_400.0
 SESSION_COOKIE = "hubwatch_session"
-# Lets scanners of leaked secrets tell what a token opens.
+# Lets secret scanners recognise a leaked token.
 _PREFIX = "hubwatch_"
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who was recognised."""
+    """An authenticated caller."""
 
     scope: TokenScope
-    """read or write; write holds read."""
+    """read or write; write includes read."""
     by: str
     """open, token, basic, password or session."""
     token_id: int | None = None
 
     @property
     def ambient(self) -> bool:
-        """Whether a browser sends what proves it unasked, so that other sites could use it."""
+        """Whether browsers send the credential by themselves, which allows CSRF."""
         return self.by != "token"
 
     def may(self, scope: str) -> bool:
@@ -56,28 +55,28 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Presented:
-    """The credentials of one request, as they came."""
+    """The credentials of one request, unchecked."""
 
     authorization: str = ""
     session: str = ""
     query_token: str = ""
-    """Empty on all paths but those of feeds."""
+    """Feeds only; empty elsewhere."""
     client: str = ""
 
 
 class Gate:
-    """Knows the password and the throttle; tokens and sessions are in the store."""
+    """Checks credentials: the password is held here, tokens and sessions are in the store."""
 
     def __init__(self, password: str, throttle: Throttle) -> None:
         self._password = password
         self._throttle = throttle
 
     def is_open(self, store: Store) -> bool:
-        """Return whether no credential is set at all."""
+        """Return whether neither a password nor a token is set."""
         return not self._password and not store.access.has_tokens()
 
     def identify(self, store: Store, given: Presented, *, now: float) -> Caller | None:
-        """Return who asks, or None. What was presented and is wrong counts as nothing."""
+        """Return the caller, or None; wrong credentials count as none."""
         kind, _, value = given.authorization.partition(" ")
         if kind.lower() == "bearer":
             return self._token(store, value.strip(), now)
@@ -114,7 +113,7 @@ class Gate:
             store.access.remove(row.id)
 
     def wait_seconds(self, client: str, now: float) -> float:
-        """Return how long *client* has to wait before it may try the password."""
+        """Return the seconds until *client* may try the password again."""
         return self._throttle.wait_seconds(client, now)
 
     def _token(self, store: Store, secret: str, now: float) -> Caller | None:
@@ -131,13 +130,13 @@ class Gate:
         except (binascii.Error, UnicodeDecodeError):
             return None
         caller = self._by_secret(store, text.partition(":")[2], client, now)
-        # A browser that was given them once sends them along with what other sites ask it for.
+        # Browsers resend Basic credentials with cross-site requests.
         return caller and replace(caller, by="basic")
 
     def _by_secret(self, store: Store, secret: str, client: str, now: float) -> Caller | None:
-        """Return whom a token or the password means; for the password no answer while *client* has to wait.
+        """Check *secret* as a token, then as the password unless *client* is throttled.
 
-        Wrong guesses of strangers keep nobody with a token out.
+        Tokens come first, so strangers' wrong guesses lock no token holder out.
         """
         caller = self._token(store, secret, now)
         if caller is not None or not self._password:
@@ -151,30 +150,27 @@ class Gate:
         return Caller(WRITE, "password")
 
     def _session_digest(self, secret: str) -> str:
-        # With the password in it, all sessions end when the password changes.
+        # Includes the password, so changing it ends all sessions.
         return digest_of(f"{secret}\0{self._password}")
 
 
 def new_token(store: Store, name: str, scope: str, *, now: float) -> str:
-    """Make a token and return it; it is not kept and cannot be shown again."""
+    """Create a token and return it; only its digest is stored."""
     token = _PREFIX + secrets.token_urlsafe(32)
     store.access.add(name, TokenKind.TOKEN, TokenScope(scope), digest_of(token), now=now)
     return token
 
 
 def digest_of(secret: str) -> str:
-    """Return what is kept of a secret: its SHA-256, hexadecimal."""
+    """Return the SHA-256 of a secret in hexadecimal."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def same_secret(given: str, right: str) -> bool:
-    """Compare in a time that depends on neither."""
+    """Compare in constant time."""
     return hmac.compare_digest(digest_of(given), digest_of(right))
 
 
 def form_token(cookie: str) -> str:
-    """Return what forms of a browser with this cookie carry, to prove that they are from our pages.
-
-    Derived from it and not the same, so that a page that leaks does not hand out the cookie.
-    """
+    """Return the CSRF token for a browser's cookie; a digest, so a leaked page does not leak the cookie."""
     return digest_of(f"form\0{cookie}")

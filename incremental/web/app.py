@@ -1,4 +1,4 @@
-"""The application: every route in its room, the guard before them, errors as answers."""
+"""The application: routes, the guard before them, error responses."""
 
 from __future__ import annotations
 
@@ -31,20 +31,17 @@ _STATIC_SECONDS = 86_400
 
 
 class _Static(StaticFiles):
-    """Files of our own, which browsers may keep for a day: their address changes with the version."""
+    """Static files, cached for a day; their URLs change with the version."""
 
     def file_response(self, *args: object, **more: object) -> Response:
-        """Return a file with how long it may be kept."""
+        """Return a file with Cache-Control."""
         response = super().file_response(*args, **more)  # type: ignore[arg-type]  # as it came
         response.headers["Cache-Control"] = f"public, max-age={_STATIC_SECONDS}"
         return response
 
 
 def make_app(web: Web, *, warm: bool = False) -> ASGIApp:
-    """Return the whole application with its guard.
-
-    FastAPI builds its routes when the first request comes; with *warm* that is done now.
-    """
+    """Return the application behind its guard; *warm* builds the routes before the first request."""
     gate = Gate(web.settings.web.password, Throttle())
     app = make_routes(web, gate)
     if warm:
@@ -53,8 +50,8 @@ def make_app(web: Web, *, warm: bool = False) -> ASGIApp:
 
 
 def make_routes(web: Web, gate: Gate) -> FastAPI:
-    """Return the routes alone; :func:`make_app` puts the guard before them."""
-    # A copy with a state of its own: the routes are the same for every store, and take a while to build.
+    """Return the routes without the guard."""
+    # A copy with its own state: the routes are the same for every store and slow to build.
     app = copy(_routes())
     app.state = State()
     app.state.web = web
@@ -65,12 +62,12 @@ def make_routes(web: Web, gate: Gate) -> FastAPI:
 
 @cache
 def _routes() -> FastAPI:
-    """Return what all applications of a process share; it is never asked itself."""
+    """Build the routes once per process; never served itself."""
     app = FastAPI(
         title="Hubwatch",
         version="1",
-        summary="New pages of watched sites, and everything that is known of them.",
-        # The usual pages of documentation load scripts from elsewhere.
+        summary="New pages of watched sites, with their sites, hubs and topics.",
+        # The stock documentation pages load scripts from a CDN.
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
@@ -87,7 +84,7 @@ def _routes() -> FastAPI:
 
 
 def _healthz(request: Request) -> Response:
-    """Say that the server answers and the store can be read; nothing more, because anybody may ask."""
+    """Check that the store can be read; says nothing more, because it is public."""
     web: Web = request.app.state.web
     with web.store() as store:
         store.read.generation()
@@ -117,7 +114,7 @@ def _http_error(request: Request, error: Exception) -> Response:
 
 def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    # Without what was sent: it may be long, and it is known to who sent it.
+    # Do not echo the input: it may be long, and the client knows it.
     faults = [
         {"loc": list(fault["loc"]), "msg": str(fault["msg"]), "type": str(fault["type"])}
         for fault in error.errors()

@@ -1,4 +1,4 @@
-"""What a change of a page changed, for those who look: from the bodies in the cache."""
+"""Text diffs of a page, from the bodies in the cache."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from incremental.history.textdiff import Piece, Row
 from store import Store
 from store.answers import Version
 
-# Lines that stayed as they were, shown on either side of a change.
+# Unchanged lines shown on either side of a change.
 _CONTEXT = 2
 _MOST_IGNORED = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two versions of a page's text, compared."""
+    """A diff of two versions of a page's text."""
 
     before_at: float
     after_at: float
     summary: str
     pieces: tuple[tuple[str, str], ...]
-    """(same, added or removed; text), in the order of reading."""
+    """(same, added or removed; text), in reading order."""
     ignored: tuple[tuple[str, str], ...]
-    """(text, why it counts for nothing)."""
+    """(text, why it was ignored)."""
 
 
 def difference(store: Store, page_id: int, url: str, before: Version, after: Version) -> Difference:
     """Compare two versions of a page.
 
     Raises:
-        NotFoundError: a body is not kept any more.
+        NotFoundError: a body is no longer in the cache.
     """
     _, _, found = compare(store, {"id": page_id, "url": url}, before, after)
     ignored = tuple((_plain(row.after or row.before), row.reason) for row in found.ignored)
@@ -66,7 +66,7 @@ def _plain(pieces: Sequence[Piece]) -> str:
 
 
 def _pieces(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    """Yield what is drawn: changes, with a little of what stands around them."""
+    """Yield the changes with a little context."""
     changes = [n for n, row in enumerate(rows) if row.kind in ("added", "removed", "changed")]
     near = {n + off for n in changes for off in range(-_CONTEXT, _CONTEXT + 1)}
     skipping = False
@@ -85,7 +85,7 @@ def _pieces(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
 
 
 def _sides(row: Row) -> Iterator[tuple[str, str]]:
-    """Yield a changed line once: what stayed, what went, what came."""
+    """Yield a changed line as one sequence of same, removed and added pieces."""
     old, new = list(row.before), list(row.after)
     while old or new:
         if old and old[0].changed:
@@ -96,7 +96,7 @@ def _sides(row: Row) -> Iterator[tuple[str, str]]:
             yield "same", old.pop(0).text
             new.pop(0)
         else:
-            # Noise within the line differs: it is announced as it is now.
+            # Only noise differs: show the new text.
             if old:
                 old.pop(0)
             if new:

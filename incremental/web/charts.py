@@ -1,8 +1,7 @@
-"""Charts: SVG drawn on the server, coloured by the page's own style sheet.
+"""Charts: SVG drawn by pygal on the server, coloured by ``app.css``.
 
-pygal draws; what it would bring along (scripts, style rules, links) is taken out, because the pages
-allow no inline style or script and ask nobody else for anything. Its class names stay, and
-``app.css`` gives them the colours of the theme, light or dark.
+pygal's scripts, styles and links are removed, because the pages' Content-Security-Policy allows no
+inline script or style; its class names stay for the style sheet.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from markupsafe import Markup
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _WIDE, _NARROW = (720, 260), (440, 230)
-"""Of a chart over the whole page, or half of it: text is to be of one size in both."""
+"""Full and half page width, with the same text size."""
 _SHAPE = {
     "margin": 8,
     "show_dots": False,
@@ -45,9 +44,9 @@ def bars(  # noqa: PLR0913 - what a chart has
     span: tuple[float, float] | None = None,
     wide: bool = True,
 ) -> Markup:
-    """Draw columns, one for each label; every so many labels are written.
+    """Draw a column per label, stacked or side by side.
 
-    Series are stacked or stand side by side; *span* fixes what the vertical axis shows.
+    Every *every*-th label is written; *span* fixes the range of the vertical axis.
     """
     kind = _library().StackedBar if stacked else _library().Bar
     width, height = _WIDE if wide else _NARROW
@@ -57,10 +56,7 @@ def bars(  # noqa: PLR0913 - what a chart has
 
 @cache
 def _library() -> Any:  # noqa: ANN401 - pygal has no types
-    """Load pygal, without the import hook that it leaves behind for plug-ins of its own.
-
-    The hook is of a form that Python gave up: each later import would warn.
-    """
+    """Load pygal and remove its import hook, whose obsolete form makes every later import warn."""
     import pygal  # noqa: PLC0415 - only pages with charts load it
 
     hooks = [hook for hook in sys.meta_path if type(hook).__module__ == "pygal"]
@@ -82,12 +78,12 @@ def _drawn(chart: Any, title: str, series: Series) -> Markup:  # noqa: ANN401 - 
     root.set("aria-label", title)
     root.set("focusable", "false")
     drawn = etree.tostring(root, encoding="unicode")
-    # Everything in it was written by lxml, which has escaped what came from the store.
+    # lxml wrote it all and escaped the values from the store.
     return Markup(drawn) + _legend(list(series))  # noqa: S704
 
 
 def _legend(names: Sequence[str]) -> Markup:
-    """Say which colour is which series; one alone is named by the title."""
+    """Return the legend; none for one series, which the title names."""
     if len(names) < 2:  # noqa: PLR2004 - see above
         return Markup()
     item = Markup('<li><span class="swatch color-{}"></span>{}</li>')
@@ -97,7 +93,7 @@ def _legend(names: Sequence[str]) -> Markup:
 
 
 def _strip(root: Any) -> None:  # noqa: ANN401 - lxml has no types
-    """Take out what the pages do not allow: scripts, style rules, handlers, links."""
+    """Remove scripts, styles, event handlers and links."""
     for name in ("script", "style", "a", "title"):
         for element in list(root.iter(_SVG + name)):
             element.getparent().remove(element)
@@ -112,7 +108,7 @@ def _strip(root: Any) -> None:  # noqa: ANN401 - lxml has no types
 
 
 def _name(element: Any) -> None:  # noqa: ANN401 - lxml has no types
-    """Let a mark say what it stands for when it is pointed at, in place of pygal's script."""
+    """Add a tooltip with a mark's value, in place of pygal's script."""
     values = {d.get("class"): d.text or "" for d in element.findall(_SVG + "desc")}
     for child in element.findall(_SVG + "desc"):
         element.remove(child)

@@ -1,4 +1,4 @@
-"""Answers that are not sent again while they are as the asker knows them (RFC 9110, section 13)."""
+"""Conditional GET with ETags (RFC 9110, section 13)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _KEPT = ("etag", "cache-control", "vary", "last-modified", "link")
 
 
 class ConditionalRoute(APIRoute):
-    """A route whose answers to GET carry an ETag of their content, and which says 304 to who has it."""
+    """A route that adds an ETag to GET responses and answers 304 when it matches."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Wrap the handler of the route."""
+        """Wrap the route's handler."""
         handler = super().get_route_handler()
 
         async def conditional(request: Request) -> Response:
@@ -31,10 +31,10 @@ class ConditionalRoute(APIRoute):
 
 
 def unless_known(request: Request, response: Response) -> Response:
-    """Return *response* with its ETag, or 304 if the asker has it already."""
+    """Return *response* with its ETag, or a 304 if the client has it."""
     tag = f'"{hashlib.blake2b(bytes(response.body), digest_size=16).hexdigest()}"'
     response.headers["ETag"] = tag
-    # Kept by who asked, and asked for again each time: an answer may be for one caller alone.
+    # Private, because responses may depend on the caller.
     response.headers["Cache-Control"] = "private, no-cache"
     known = request.headers.get("if-none-match", "")
     if tag not in [one.strip().removeprefix("W/") for one in known.split(",")] and known != "*":

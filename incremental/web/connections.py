@@ -1,15 +1,14 @@
-"""How long a connection may be of no use: what stands between uvicorn and clients that never finish.
+"""Connection deadlines for uvicorn, against slow-loris clients.
 
-uvicorn closes connections that are idle *after* a request, and waits for ever for the end of a first
-one's header, or of a drip of them. Some hundred such connections fill its limit, and the server is gone
-for everybody (slow loris). Here a connection without a request in progress has a deadline that no byte
-puts off, and when there are too many, the one that waits longest makes room::
+uvicorn times out idle connections only *after* a request; it waits forever for the first complete
+header, so a few hundred slow clients can block the server. Here a connection without a request in
+progress has a fixed deadline, and when there are too many, the longest waiting one is closed::
 
-    made ──> waiting ──(header complete)──> in progress ──(answered)──> waiting ...
-               │ deadline, or no room            │ takes nothing for too long
-               └──────────── aborted <───────────┘
+    opened ──> waiting ──(header complete)──> in progress ──(answered)──> waiting ...
+                 │ deadline, or no room            │ client stops reading
+                 └──────────── aborted <───────────┘
 
-Source: uvicorn's ``H11Protocol``, whose states these are; RFC 9112, section 9.5.
+Source: the states of uvicorn's ``H11Protocol``; RFC 9112, section 9.5.
 """
 
 from __future__ import annotations
@@ -20,40 +19,40 @@ from typing import Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-# At the same time, of all clients; more requests than that in progress are answered 503.
+# Of all clients together; beyond it requests get a 503.
 CONNECTIONS: Final = 200
-# Of one address, unless it is a proxy of the settings. Browsers open six.
+# Per address, trusted proxies excepted. Browsers open six.
 CONNECTIONS_OF_ONE: Final = 50
-# From the beginning, or from the last answer, until the header of a request is there as a whole.
+# From connecting, or from the last response, to a complete request header.
 WAITING_SECONDS: Final = 20.0
-# How long a client may leave the buffers of its answer full.
+# How long the send buffer may stay full.
 STALLED_SECONDS: Final = 60.0
-# Of a request: line and header together.
+# Request line and headers together.
 HEADER_BYTES: Final = 16_384
 
 
 class PatientProtocol(H11Protocol):
-    """One connection of uvicorn's, with an end to the patience."""
+    """One uvicorn connection with deadlines."""
 
     proxies: Container[str] = ()
-    """Addresses that speak for many; set on the class that :func:`protocol_for` returns."""
+    """Trusted proxies, without a limit per address; set by :func:`protocol_for`."""
     is_aborted = False
     _deadline: asyncio.TimerHandle | None = None
     _stalled: asyncio.TimerHandle | None = None
 
     @property
     def is_waiting(self) -> bool:
-        """Whether no request is in progress: the connection is of no use to anybody just now."""
+        """Whether no request is in progress."""
         return self.cycle is None or self.cycle.response_complete or self.transport.is_closing()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn does
-        """Begin to wait; make room first."""
+        """Start the deadline and make room."""
         super().connection_made(transport)
         self._watch()
         self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End all timers."""
+        """Cancel the timers."""
         _cancel(self._deadline)
         self._deadline = None
         _cancel(self._stalled)
@@ -61,7 +60,7 @@ class PatientProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take in bytes; only a whole header ends the waiting."""
+        """Receive bytes; only a complete header stops the deadline."""
         super().data_received(data)
         self._watch()
 
@@ -71,13 +70,13 @@ class PatientProtocol(H11Protocol):
         self._watch()
 
     def pause_writing(self) -> None:
-        """Note that the client does not take what it asked for."""
+        """Start the stall timer: the client has stopped reading."""
         super().pause_writing()
         if self._stalled is None:
             self._stalled = self.loop.call_later(STALLED_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Note that it has taken most of it."""
+        """Stop the stall timer: the send buffer has drained."""
         _cancel(self._stalled)
         self._stalled = None
         super().resume_writing()
@@ -90,7 +89,7 @@ class PatientProtocol(H11Protocol):
             self._deadline = self.loop.call_later(WAITING_SECONDS, self.transport.abort)
 
     def _make_room(self) -> None:
-        """Abort what waits longest, of this client or of all, until there is room for one more."""
+        """Abort the longest waiting connections, of this client and then of all, down to the limits."""
         everybody = [one for one in self.connections if isinstance(one, PatientProtocol)]
         address = self.client[0] if self.client else ""
         if address not in self.proxies:
@@ -106,19 +105,19 @@ class PatientProtocol(H11Protocol):
             one.abort()
 
     def abort(self) -> None:
-        """Give the connection up; uvicorn no longer counts it."""
+        """Abort the connection and take it out of uvicorn's count."""
         self.is_aborted = True
         self.connections.discard(self)
         self.transport.abort()
 
     @property
     def waits_until(self) -> float:
-        """When the waiting ends, in the loop's time: the earliest waits longest."""
+        """The deadline, in the loop's time."""
         return self._deadline.when() if self._deadline is not None else 0.0
 
 
 def protocol_for(proxies: Iterable[str]) -> type[PatientProtocol]:
-    """Return the protocol for a server behind *proxies*, whose connections are of many clients."""
+    """Return the protocol class for a server behind *proxies*."""
     return type("Protocol", (PatientProtocol,), {"proxies": frozenset(proxies)})
 
 

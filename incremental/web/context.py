@@ -1,4 +1,4 @@
-"""What every route needs: settings, the time, the store on a connection of its own thread."""
+"""Shared by all routes: settings, time, and the store on a connection per thread."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from store import Store
 
 @dataclass(frozen=True)
 class Web:
-    """One served store."""
+    """A served store with its settings."""
 
     settings: Settings
     folder: Path
-    """The folder that relative paths of the settings are relative to."""
+    """Base of relative paths in the settings."""
     clock: Clock
     shared: Store
-    """Opened once; use :meth:`store`, which gives each thread a connection of its own."""
+    """Opened once; use :meth:`store`, which has a connection per thread."""
     crawling: bool = True
-    """Whether a daemon runs in this process; otherwise the pages say that nothing is fetched."""
+    """Whether a daemon runs in this process; if not, the pages say that nothing is fetched."""
     receive: Callable[[CallbackRequest, float], CallbackAnswer] | None = None
-    """Takes in what WebSub hubs send; None = no hub is asked to."""
+    """Handles WebSub callbacks; None = no subscriptions."""
     catalogue: Catalogue = field(default_factory=read_catalogue)
 
     @contextlib.contextmanager
     def store(self) -> Iterator[Store]:
-        """Give the store to the calling thread for the length of a request."""
+        """Lend the store to the calling thread for one request."""
         with self.shared.in_this_thread() as store:
             yield store
 
@@ -48,7 +48,7 @@ class Web:
 
     @property
     def models(self) -> Path:
-        """The folder with the versions of the hub classifier."""
+        """The folder of hub classifier versions."""
         return models_folder(self.settings, self.folder)
 
     def now(self) -> float:
@@ -57,6 +57,6 @@ class Web:
 
 
 def web_of(request: Request) -> Web:
-    """Return what the application of this request serves."""
+    """Return the :class:`Web` of a request."""
     web: Web = request.app.state.web
     return web

@@ -1,4 +1,4 @@
-"""What pages and API tell alike, put together from the store. Reading only."""
+"""Facts that the pages and the API share. Read-only."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ DAY = 86_400.0
 _NONE = {"pages": 0, "hubs": 0, "new_pages": 0}
 _HOURS_OF_WEEK = 168
 _HOURS_OF_DAY = 24
-# Links that were to be expected since the last one: with a Poisson process, once in 3,000 such waits.
+# Expected links during a silence: a Poisson process has such a gap once in 3,000 (e^-8).
 _SILENT_LINKS = 8.0
 _LEAST_VISITS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How a site fares: the tone it is shown in, and why."""
+    """The health of a site."""
 
     tone: str
     """good, warn, bad, or idle."""
@@ -35,11 +35,11 @@ class Health:
     """One of the catalogue's ``sites.why_...``."""
     said: Mapping[str, object] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
-    """Budget, price, next visit and last new page, for the page of the site."""
+    """Budget, price, next visit and last new page."""
 
 
 def site_facts(row: SiteRow, totals: dict[int, dict[str, int]]) -> dict[str, Any]:
-    """Return a site with its terms and totals."""
+    """Return a site's terms and totals."""
     scope = json.loads(row.scope)
     shortest, longest = row.min_interval_seconds, row.max_interval_seconds
     return {
@@ -59,7 +59,7 @@ def site_facts(row: SiteRow, totals: dict[int, dict[str, int]]) -> dict[str, Any
 
 
 def status_facts(web: Web, store: Store) -> dict[str, Any]:
-    """Return how the watching goes: the whole, and each site."""
+    """Return the state of the daemon and of each site."""
     now = web.now()
     totals, counts = store.read.site_totals(), store.read.visit_counts(now - DAY)
     due, events = store.monitor.next_due(), store.monitor.events()
@@ -91,7 +91,7 @@ def status_facts(web: Web, store: Store) -> dict[str, Any]:
 def site_health(
     web: Web, store: Store, rows: Sequence[SiteRow], counts: Mapping[int, Mapping[str, int]]
 ) -> dict[int, Health]:
-    """Return how each of *rows* fares; *counts* are the visits of the last day by site and status."""
+    """Return the health of each site; *counts* are the visits of the last day by site and status."""
     now = web.now()
     last_announced, due = store.monitor.last_announced(), store.monitor.next_due()
     unread = store.monitor.unread_seeds()
@@ -135,9 +135,9 @@ def _health(
 
 
 def hour_rates(web: Web, row: SiteRow) -> list[float] | None:
-    """Return the new links a day that are expected in each hour of the day, in the server's zone.
+    """Return the expected new links per day for each hour of the day, in the server's time zone.
 
-    None = nothing is known of the site's hours yet.
+    None = the site's daily pattern is not known yet.
     """
     state = SiteState.from_json(json.loads(row.revisit))
     if not state.shape or not state.rate_total:

@@ -1,7 +1,6 @@
-"""Feeds of what was found: Atom (RFC 4287), JSON Feed 1.1, and a list of all feeds as OPML 2.0. Pure.
+"""Write Atom (RFC 4287), JSON Feed 1.1 and OPML 2.0. Pure.
 
-An entry's id is made from the page's address alone, so that it is the same in every feed, after a
-restart, and after the page was found again.
+An entry's id depends on the page's URL only, so it is the same in every feed and after a restart.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _TITLE, _SUMMARY = 500, 1_000
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A new page as a feed tells it. Times are unix seconds, UTC."""
+    """A feed entry. Times are unix seconds, UTC."""
 
     id: str
     url: str
@@ -38,21 +37,21 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """A feed with its addresses."""
+    """A feed and its URLs."""
 
     id: str
     title: str
     home: str
-    """The page that shows the same."""
+    """The web page with the same content."""
     address: str
-    """Where the feed itself is."""
+    """The URL of the feed itself."""
     entries: Sequence[Entry] = ()
     updated_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """One feed of a list of feeds."""
+    """One feed in an OPML list."""
 
     title: str
     feed: str
@@ -60,7 +59,7 @@ class Outline:
 
 
 def atom(feed: Feed) -> bytes:
-    """Return *feed* as Atom, UTF-8."""
+    """Write *feed* as Atom, UTF-8."""
     root = etree.Element(f"{{{_ATOM}}}feed", nsmap=_SPACES)
     _add(root, "title", feed.title)
     _add(root, "id", feed.id)
@@ -89,7 +88,7 @@ def _add_entry(root: Any, entry: Entry) -> None:  # noqa: ANN401 - lxml has no t
 
 
 def json_feed(feed: Feed) -> bytes:
-    """Return *feed* as JSON Feed 1.1, UTF-8."""
+    """Write *feed* as JSON Feed 1.1, UTF-8."""
     items = []
     for entry in feed.entries:
         item: dict[str, Any] = {
@@ -117,7 +116,7 @@ def json_feed(feed: Feed) -> bytes:
 
 
 def opml(title: str, outlines: Sequence[Outline], *, at: float) -> bytes:
-    """Return a list of feeds as OPML 2.0."""
+    """Write a list of feeds as OPML 2.0."""
     root = etree.Element("opml", version="2.0")
     head = _add(root, "head")
     _add(head, "title", title)
@@ -143,7 +142,7 @@ def _xml(root: Any) -> bytes:  # noqa: ANN401 - lxml has no types
 
 
 def _title(entry: Entry) -> str:
-    """Return the title; the address where nothing of it can be shown."""
+    """Return the title, or the URL if the title is empty."""
     return _line(entry.title, _TITLE) or _plain(entry.url)
 
 
@@ -152,7 +151,7 @@ def _line(text: str, most: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return text without what XML 1.0 cannot say (control characters, half surrogate pairs, U+FFFE)."""
+    """Drop characters that XML 1.0 does not allow (control characters, lone surrogates, U+FFFE)."""
     kept = (
         c
         for c in text
@@ -166,5 +165,5 @@ def _iso(at: float) -> str:
 
 
 def _date(at: float) -> datetime:
-    # A site may claim any date: what lies outside what feeds can say is announced as the nearest they can.
+    # Sites claim any date: clamp to what a feed can express.
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=min(max(at, 0.0), 2.5e11))

@@ -1,12 +1,12 @@
-"""What stands before every route: it asks whom a request is for, how big it is, who asks, and if they may.
+"""Checks before every route: host, body size, authentication, authorization, cross-site requests.
 
 ::
 
     Host known? ── body small? ── who asks? ── may they? ── from our own page? ── route
        400           413            401 / log in   403            403
 
-The rules are about paths and methods, not about routes, so a route cannot forget them: what is not
-named in :data:`PUBLIC` needs ``read``, and anything but GET and HEAD needs ``write``.
+Rules match paths and methods, so no route can forget them: a path outside :data:`PUBLIC` needs
+``read``, any method but GET and HEAD needs ``write``.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from incremental.web.access import (
 )
 from incremental.web.context import Web
 
-# Paths that anybody may use.
+# No credentials needed.
 PUBLIC = ("/healthz", "/login")
-# Where WebSub hubs call: each address holds a secret, and what is posted is signed.
+# WebSub callbacks need no login: each URL holds a secret, and the body is signed.
 HUBS = "/websub/"
 PUBLIC_FOLDERS = ("/static/", HUBS)
-# Where a program asks: it is announced 401, and not shown a form.
+# For programs: they get a 401 instead of the login form.
 MACHINES = ("/api/", "/feeds/", "/metrics")
 FORM_COOKIE = "hubwatch_form"
 MOST_BODY_BYTES = 2_000_000
@@ -57,7 +57,7 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    # Not no-referrer: with it browsers call the origin of our own forms null.
+    # Not no-referrer: browsers would send "Origin: null" with our own forms.
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -65,11 +65,11 @@ _HEADERS = {
 
 
 class RequestTooLargeError(LimitError):
-    """A body is longer than allowed."""
+    """The body exceeds :data:`MOST_BODY_BYTES`."""
 
 
 class Guard:
-    """An ASGI application that lets through to *app* what may pass."""
+    """ASGI middleware that passes allowed requests on to *app*."""
 
     def __init__(self, app: ASGIApp, web: Web, gate: Gate) -> None:
         self._app = app
@@ -79,7 +79,7 @@ class Guard:
         self._proxies = frozenset(web.settings.web.trusted_proxies)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or have it answered."""
+        """Refuse the request or pass it on."""
         if scope["type"] != "http":
             return
         self._believe_proxy(scope)
@@ -99,11 +99,11 @@ class Guard:
         await (refusal or self._app)(scope, _replay(body, receive), sender)
 
     def _refusal(self, request: Request, body: bytes) -> Response | None:
-        """Return the answer to a request that may not pass; note who asks in its state otherwise."""
+        """Return the refusal, or None after storing the caller in the request's state."""
         if not self._is_our_name(request.headers.get("host", "")):
             return _plain(HTTPStatus.BAD_REQUEST, "this server is not known by that name")
         if "\0" in request.url.path or "%00" in request.url.query:
-            return _plain(HTTPStatus.BAD_REQUEST, "NUL is in no address")
+            return _plain(HTTPStatus.BAD_REQUEST, "the URL contains a NUL")
         request.state.caller = caller = self._caller(request)
         if caller is None and not is_public(request.url.path):
             return _ask_for_credentials(request)
@@ -120,26 +120,25 @@ class Guard:
         with self._web.store() as store:
             caller = self._gate.identify(store, given, now=self._web.now())
         if caller is not None and given.query_token and caller.may(WRITE) and caller.by == "token":
-            # Addresses end up in logs and bookmarks: one that is written down reads at most.
+            # URLs end up in logs and bookmarks, so a token in one is read-only.
             return Caller(READ, "token", caller.token_id)
         return caller
 
     def _is_our_name(self, host: str) -> bool:
-        """Return whether a Host header may mean us.
+        """Return whether a Host header is ours: a configured name, or any IP address.
 
-        A site that rebinds its name to our address is refused, because its name is none of ours. An
-        address is no name that could be rebound.
+        Stops DNS rebinding, which needs a name; an address cannot be rebound.
         """
         name = _host_of(host)
         return name is not None and (name in self._hosts or _is_address(name))
 
     def _believe_proxy(self, scope: Scope) -> None:
-        """Take client and scheme from a trusted proxy's headers; from nobody else's."""
+        """Take client and scheme from the headers of a trusted proxy only."""
         client = scope.get("client")
         if client is None or client[0] not in self._proxies:
             return
         headers = Headers(scope=scope)
-        # The last entry is what the proxy itself saw; those before it are hearsay.
+        # Only the last entry is the proxy's own; the client can forge those before it.
         forwarded = headers.get("x-forwarded-for", "").split(",")[-1].strip()
         if _is_address(forwarded):
             scope["client"] = (forwarded, 0)
@@ -148,24 +147,24 @@ class Guard:
 
 
 def _refused_change(request: Request, caller: Caller | None, body: bytes) -> Response | None:
-    """Return the answer to a change that is not allowed, or does not come from us."""
+    """Return the refusal of an unauthorized or cross-site change, else None."""
     if request.url.path.startswith(HUBS):
         return None
     public = is_public(request.url.path)
     if caller is not None and not public and not caller.may(WRITE):
-        return _plain(HTTPStatus.FORBIDDEN, "this needs a token of the scope write")
+        return _plain(HTTPStatus.FORBIDDEN, "this needs a token with scope write")
     if (caller is None or caller.ambient) and not _is_from_us(request, body):
         return _plain(HTTPStatus.FORBIDDEN, "this did not come from a page of this server")
     return None
 
 
 def is_public(path: str) -> bool:
-    """Return whether anybody may use *path*."""
+    """Return whether *path* needs no credentials."""
     return path in PUBLIC or (path.startswith(PUBLIC_FOLDERS) and ".." not in path)
 
 
 def client_of(request: Request) -> str:
-    """Return the address that a request came from."""
+    """Return the client's IP address, empty if unknown."""
     return request.client.host if request.client else ""
 
 
@@ -175,7 +174,7 @@ def cookies_of(headers: Headers) -> dict[str, str]:
 
 
 def form_cookie(request: Request) -> str:
-    """Return the cookie to which a browser's forms are bound: its session, else one for forms."""
+    """Return the cookie that form tokens derive from: the session, else the form cookie."""
     cookies = cookies_of(request.headers)
     return cookies.get(SESSION_COOKIE) or cookies.get(FORM_COOKIE, "")
 
@@ -186,9 +185,9 @@ def _own_names(web: Web) -> Iterable[str]:
 
 
 def _host_of(header: str) -> str | None:
-    """Return the name in a Host header in lower case; None for what is none (RFC 9110, section 7.2).
+    """Return the lower-case name in a Host header, None if malformed (RFC 9110, section 7.2).
 
-    Strict: what a lenient reader passes over, ``localhost:evil.example``, is a name for another one.
+    Strict, because lenient parsers disagree about values like ``localhost:evil.example``.
     """
     found = _HOST.fullmatch(header)
     if found is None:
@@ -200,7 +199,7 @@ def _host_of(header: str) -> str | None:
 
 
 def _bare(host: str) -> str:
-    """Return a name of the settings without port and brackets, in lower case."""
+    """Return a configured host name in lower case, without port and brackets."""
     name = host.strip().lower().rstrip(".")
     if name.startswith("["):
         return name[1:].partition("]")[0]
@@ -216,10 +215,10 @@ def _is_address(name: str) -> bool:
 
 
 def _is_from_us(request: Request, body: bytes) -> bool:
-    """Return whether a change comes from one of our pages, or from a program and not from a browser.
+    """Return whether a change comes from one of our pages or from a program (CSRF check).
 
-    A browser names the origin of each change. Forms must carry the token of the page besides; JSON
-    cannot be sent by another site without asking first, which is never granted.
+    Browsers send the origin with each change. Forms must also carry the page's token; cross-site JSON
+    would need a CORS preflight, which is never granted.
     """
     headers = request.headers
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
@@ -236,7 +235,7 @@ def _is_from_us(request: Request, body: bytes) -> bool:
 
 
 def _is_simple(kind: str) -> bool:
-    """Return whether any site's form may send this type."""
+    """Return whether a cross-site form can send this type without a preflight."""
     return kind in ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
 
 
@@ -267,7 +266,7 @@ def _plain(status: HTTPStatus, text: str) -> Response:
 
 
 async def _read_body(scope: Scope, receive: Receive) -> bytes:
-    """Read a body whole, so that none is longer than it may be, whatever its header says."""
+    """Read the whole body and enforce the limit even if Content-Length lies."""
     if scope["method"] in _SAFE:
         return b""
     stated = Headers(scope=scope).get("content-length", "0")
@@ -284,7 +283,7 @@ async def _read_body(scope: Scope, receive: Receive) -> bytes:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Return a receiver that gives the body that was read already."""
+    """Return a receiver that yields the body already read."""
     pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:
@@ -294,7 +293,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 
 
 def _with_headers(send: Send) -> Send:
-    """Return a sender that adds the headers of :data:`_HEADERS` where a route has set none."""
+    """Return a sender that adds :data:`_HEADERS` unless the route set them."""
 
     async def sender(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -308,5 +307,5 @@ def _with_headers(send: Send) -> Send:
 
 
 def names_for_others(settings_hosts: Sequence[str]) -> list[str]:
-    """Return the configured names that are not loopback's: others come in by them."""
+    """Return the configured names by which other machines can reach us."""
     return [name for name in settings_hosts if _bare(name) not in _LOOPBACK]

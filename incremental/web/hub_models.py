@@ -1,7 +1,4 @@
-"""The versions of the hub classifier as the pages show them: loaded once, and again when they change.
-
-To load one takes a fifth of a second, which a page or a scrape every few seconds must not cost.
-"""
+"""The hub classifier's versions, cached until they change: loading one takes 0.2 s, too much per request."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ _Stamp = tuple[tuple[str, int], ...]
 
 
 class HubModels:
-    """The folder of versions, for many threads. Raises ModelError when not even the shipped one loads."""
+    """The folder of versions; thread-safe. Raises ModelError if not even the shipped version loads."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -27,12 +24,12 @@ class HubModels:
         self._rows: list[dict[str, Any]] = []
 
     def current(self) -> HubClassifier:
-        """Return the version that is in use."""
+        """Return the active version."""
         with self._lock:
             return self._active.current()
 
     def versions(self) -> list[dict[str, Any]]:
-        """Return every version, the oldest first; see :func:`.list_models`."""
+        """Return every version, oldest first; see :func:`.list_models`."""
         with self._lock:
             seen = self._stamp()
             if seen != self._seen:
@@ -44,5 +41,5 @@ class HubModels:
             entries = sorted(self._root.iterdir())
             return tuple((entry.name, entry.stat().st_mtime_ns) for entry in entries)
         except OSError:
-            # No folder yet, or a version is being put into place.
+            # No folder yet, or a version is being installed.
             return ()

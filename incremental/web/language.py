@@ -1,4 +1,4 @@
-"""The words of the pages, in every language: one catalogue, chosen by cookie, setting or browser."""
+"""Translations: one catalogue; the language comes from cookie, setting or browser."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CATALOGUE = Path(__file__).with_name("catalogue.toml")
 _MOST_RANGES = 20
 
 Catalogue = Mapping[str, Mapping[str, str]]
-"""Text by key and language; ``KEY.one`` is what is said of a single thing."""
+"""Text by key and language; ``KEY_one`` is the singular."""
 
 
 def read_catalogue(path: Path = _CATALOGUE) -> Catalogue:
@@ -27,14 +27,14 @@ def read_catalogue(path: Path = _CATALOGUE) -> Catalogue:
 
 
 class Words:
-    """Says things in one language: ``words("new.title")``, ``words("sites.count", n=3)``."""
+    """Texts of one language: ``words("new.title")``, ``words("sites.count", n=3)``."""
 
     def __init__(self, catalogue: Catalogue, language: str) -> None:
         self._catalogue = catalogue
         self.language = language
 
     def __call__(self, key: str, **values: object) -> str:
-        """Return the text of *key* with *values* put in; ``n=1`` takes the form for one, if any.
+        """Return the text of *key* with *values* filled in; ``n=1`` uses the singular, if any.
 
         Raises:
             KeyError: the catalogue has no such key.
@@ -45,7 +45,7 @@ class Words:
         return text.format_map(values) if values else text
 
     def sentence(self, text: str) -> str:
-        """Return a sentence of another room in this language, known by its English form; else as it is."""
+        """Translate an English sentence of another room; unknown ones stay as they are."""
         if self.language == "en":
             return text
         for key, texts in self._catalogue.items():
@@ -60,9 +60,9 @@ class Words:
         return text
 
     def maybe(self, section: str, name: str) -> str:
-        """Return the text of ``section.name``, or *name* itself where the catalogue has none.
+        """Return the text of ``section.name``, or *name* if the catalogue has none.
 
-        For values that other rooms may add to: statuses, states, kinds.
+        For values that other rooms may extend: statuses, states, kinds.
         """
         texts = self._catalogue.get(f"{section}.{name}")
         return texts[self.language] if texts else name.replace("_", " ")
@@ -70,7 +70,7 @@ class Words:
 
 @cache
 def _form(template: str) -> re.Pattern[str]:
-    """Return what matches the sentences that a template makes."""
+    """Return a pattern that matches the sentences of a template."""
     parts = [
         re.escape(text) + (f"(?P<{name}>.+?)" if name else "")
         for text, name, _, _ in Formatter().parse(template)
@@ -79,7 +79,7 @@ def _form(template: str) -> re.Pattern[str]:
 
 
 def choose(cookie: str, setting: str, accepted: str) -> str:
-    """Return the language of a request: that of the cookie, the setting, the browser, or English."""
+    """Return the language of the cookie, the setting or the browser, else English."""
     for name in (cookie, setting, *_by_preference(accepted)):
         if name in LANGUAGES:
             return name
@@ -87,7 +87,7 @@ def choose(cookie: str, setting: str, accepted: str) -> str:
 
 
 def _by_preference(accepted: str) -> list[str]:
-    """Return the languages of an Accept-Language header, the most wanted first (RFC 9110, 12.5.4)."""
+    """Return the languages of an Accept-Language header, most preferred first (RFC 9110, 12.5.4)."""
     ranges = []
     for number, part in enumerate(accepted.split(",")[:_MOST_RANGES]):
         tag, _, parameter = part.partition(";")

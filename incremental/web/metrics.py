@@ -1,7 +1,7 @@
-"""``/metrics``: what Prometheus scrapes.
+"""``/metrics`` for Prometheus.
 
-Counters begin at zero when the server starts, as Prometheus expects, and follow on from where the
-last scrape stood; gauges are read from the store at each scrape.
+Counters start at zero with the server and add what is new since the last scrape; gauges are read from
+the store at each scrape.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DELAY_BUCKETS = (
     *(_HOUR * n for n in (1, 2, 4, 8, 16)),
     *(_DAY * n for n in (1, 2, 7)),
 )
-# Sites with series of their own: beyond it a scrape would cost more than it tells.
+# Sites with their own series: bounds the cost of a scrape.
 _MOST_SITES = 2_000
 
 
@@ -57,7 +57,7 @@ class MetricsPage:
             self._visit, self._change = store.monitor.cursors()
 
     def render(self) -> bytes:
-        """Return the page, in the text format of Prometheus."""
+        """Return the metrics in the Prometheus text format."""
         with self._lock:
             with self._web.store() as store:
                 self._count(store)
@@ -76,7 +76,7 @@ class MetricsPage:
 
 
 class _Gauges(Collector):
-    """What is true at the moment of a scrape."""
+    """Gauges, read at each scrape."""
 
     def __init__(self, web: Web) -> None:
         self._web = web
@@ -93,7 +93,7 @@ class _Gauges(Collector):
         models = GaugeMetricFamily(
             "hubwatch_model", "A model in use: always 1.", labels=["model", "version"]
         )
-        # A damaged model is announced on the page of models; the other figures are wanted all the more.
+        # A damaged model shows on the models page; the other metrics must still work.
         with contextlib.suppress(HubClassifierError):
             models.add_metric(["hub", self._web.hub_models.current().version], 1)
         for topic in store.topics.topics():
@@ -102,7 +102,7 @@ class _Gauges(Collector):
         yield models
 
     def describe(self) -> list[Metric]:
-        """Return nothing: to ask for it would read the store before there is a scrape."""
+        """Return nothing, so that registering does not read the store."""
         return []
 
     def _sites(self, store: Store, now: float) -> Iterator[Metric]:

@@ -1,4 +1,4 @@
-"""What the reading list shows: filters as they stand in addresses and saved searches, and its rows."""
+"""Rows, events and feedback buttons of the reading list."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_EVENTS = 200
 
 @dataclass(frozen=True)
 class Feedback:
-    """Which topic a click on "relevant" teaches, and what was said of the pages of a list before."""
+    """The topics that a click on "relevant" can train, and earlier answers for the pages of a list."""
 
     topics: Mapping[int, str]
     """Names by id."""
@@ -27,7 +27,7 @@ class Feedback:
     said: Mapping[tuple[int, str], str]
 
     def topic_of(self, row: AnnouncedPage) -> int | None:
-        """Return the topic that a row's buttons teach: the chosen, the best fitting, or the only one."""
+        """Return the topic that a row's buttons train: the chosen, best scoring, or only one."""
         if self.chosen in self.topics:
             return self.chosen
         if row.topics:
@@ -35,13 +35,13 @@ class Feedback:
         return next(iter(self.topics)) if len(self.topics) == 1 else None
 
     def said_of(self, row: AnnouncedPage) -> str:
-        """Return relevant, irrelevant or nothing."""
+        """Return relevant, irrelevant or an empty string."""
         topic = self.topic_of(row)
         return "" if topic is None else self.said.get((topic, canonical_key(row.url)), "")
 
 
 def feedback(store: Store, rows: Iterable[AnnouncedPage], chosen: int | None) -> Feedback:
-    """Look up what the rows of a list need for their buttons."""
+    """Look up topics and earlier answers for a list's buttons."""
     topics = {topic.id: topic.name for topic in store.topics.topics()}
     if not topics:
         return Feedback({}, None, {})
@@ -49,7 +49,7 @@ def feedback(store: Store, rows: Iterable[AnnouncedPage], chosen: int | None) ->
 
 
 def terms_of(mark: TopicMark) -> str:
-    """Return the terms that made a topic's score, the weightiest first."""
+    """Return the terms behind a topic's score, strongest first."""
     try:
         terms = msgspec.json.decode(mark.terms, type=list[tuple[str, float]])
     except (msgspec.ValidationError, msgspec.DecodeError):
@@ -60,22 +60,22 @@ def terms_of(mark: TopicMark) -> str:
 def following(
     cursor: int, rows: Sequence[AnnouncedPage], events: Sequence[BackfillEvent] = ()
 ) -> int:
-    """Return the cursor behind which is what these rows and events do not show yet."""
+    """Return the cursor after these rows and events."""
     return max([cursor, *(row.cursor for row in rows), *(event.id for event in events)])
 
 
 @dataclass(frozen=True)
 class Between:
-    """The part of the list that is shown: above one cursor and below another, None = to its end."""
+    """A part of the list: above one cursor and below another, None = no bound."""
 
     above: int | None = None
     below: int | None = None
 
 
 def gained(store: Store, filters: Filters, part: Between, now: float) -> list[BackfillEvent]:
-    """Return what lists gained of older pages, in the same part of the list as the rows shown.
+    """Return the backfills in a part of the list.
 
-    Events are of a site and a time; whatever else narrows the list asks what nobody has judged.
+    Events have only a site and a time, so any other filter excludes them.
     """
     if filters.q or filters.topic or filters.verdict or filters.language:
         return []
@@ -97,7 +97,7 @@ def gained(store: Store, filters: Filters, part: Between, now: float) -> list[Ba
 def merged(
     rows: Sequence[AnnouncedPage], events: Sequence[BackfillEvent]
 ) -> list[AnnouncedPage | BackfillEvent]:
-    """Return rows and events as one list, the newest first."""
+    """Merge rows and events, newest first."""
     return sorted([*rows, *events], key=_cursor, reverse=True)
 
 

@@ -1,7 +1,4 @@
-"""Listening: a server in a thread beside the daemon, or alone.
-
-The one module of the web room that knows sockets, and it only listens.
-"""
+"""The HTTP server: in a thread beside the daemon, or alone. The one web module with sockets."""
 
 from __future__ import annotations
 
@@ -24,11 +21,11 @@ _IDLE_SECONDS = 10
 
 
 class ListenError(SettingsError):
-    """The address cannot be listened on: taken, not this machine's, or not allowed."""
+    """The address cannot be bound: in use, not local, or not allowed."""
 
 
 class Listener:
-    """A bound address with the application behind it, not yet answering.
+    """A bound socket with the application, not yet serving.
 
     Raises:
         SettingsError: others could reach the address, and neither a password nor a token is set.
@@ -48,7 +45,7 @@ class Listener:
             log_level="warning",
             log_config=None,
             server_header=False,
-            # Who may say who asks is decided in the guard.
+            # The guard decides which proxies to trust.
             proxy_headers=False,
             limit_concurrency=CONNECTIONS,
             h11_max_incomplete_event_size=HEADER_BYTES,
@@ -59,26 +56,26 @@ class Listener:
 
     @property
     def url(self) -> str:
-        """The address of the web page; with port 0 in the settings, the one that was free."""
+        """The URL of the web page, with the actual port if the settings say 0."""
         host, port = self._socket.getsockname()[:2]
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - shown, not bound
         return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
     def serve(self) -> None:
-        """Answer until :meth:`stop`, or in the main thread until INT or TERM."""
+        """Serve until :meth:`stop`; in the main thread also until SIGINT or SIGTERM."""
         try:
             self._server.run(sockets=[self._socket])
         finally:
             self._socket.close()
 
     def stop(self) -> None:
-        """Ask the server to end; from any thread."""
+        """Ask the server to stop; thread-safe."""
         self._server.should_exit = True
 
 
 @contextlib.contextmanager
 def served(web: Web) -> Iterator[str]:
-    """Serve in a thread of its own while the block runs; give the address.
+    """Serve in a thread while the block runs; yields the URL.
 
     Raises:
         SettingsError: see :class:`Listener`.
@@ -94,11 +91,7 @@ def served(web: Web) -> Iterator[str]:
 
 
 def refuse_unguarded(web: Web) -> None:
-    """Refuse to be reached by others while nothing is asked of them.
-
-    Raises:
-        SettingsError: says what to set.
-    """
+    """Raise SettingsError if others could reach a server without password or token."""
     with web.store() as store:
         check_guarded(web.settings, has_tokens=store.access.has_tokens())
 

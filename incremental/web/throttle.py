@@ -1,9 +1,9 @@
-"""Slowing down who guesses passwords: each wrong guess makes the next wait longer.
+"""Throttle password guesses: each wrong guess makes the next wait longer.
 
-Kept in memory and bounded: a burst of addresses pushes out the oldest entries, but the guesses of all
-addresses together are counted as well, so that it does not help to have many. Whoever has given the
-password before, from the same address, waits for nobody else's guesses: otherwise strangers could lock
-the owner out. Tokens and sessions are not throttled at all: nobody guesses 256 bits.
+Kept in memory and bounded: many addresses push out the oldest entries, but a counter of all addresses
+together makes that no advantage. A client that has logged in with the password before is exempt from
+that counter, so strangers cannot lock the owner out. Tokens and sessions are not throttled: 256 bits
+cannot be guessed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 FREE_GUESSES = 5
 LONGEST_WAIT_SECONDS = 900.0
 FORGET_SECONDS = 3_600.0
-# The entry of all clients together; it has twenty times the free guesses of one.
+# All clients together; with twenty times the free guesses of one.
 EVERYBODY = "*"
 _MOST_CLIENTS = 2_000
 _SUBSCRIBER_BITS = 64
@@ -29,7 +29,7 @@ class _Record:
 
 
 class Throttle:
-    """Wrong guesses by client address. Times are seconds of any clock that does not go back."""
+    """Wrong guesses by client address. Times are seconds of a monotonic clock."""
 
     def __init__(self) -> None:
         self._records: OrderedDict[str, _Record] = OrderedDict()
@@ -37,7 +37,7 @@ class Throttle:
         self._lock = threading.Lock()
 
     def wait_seconds(self, client: str, now: float) -> float:
-        """Return how long *client* has to wait before it may guess; 0 = not at all."""
+        """Return the seconds until *client* may guess again."""
         with self._lock:
             client = network_of(client)
             one = self._wait(client, FREE_GUESSES, now)
@@ -46,7 +46,7 @@ class Throttle:
             return max(one, self._wait(EVERYBODY, FREE_GUESSES * 20, now))
 
     def failed(self, client: str, now: float) -> None:
-        """Note a wrong guess."""
+        """Count a wrong guess."""
         with self._lock:
             for name in (network_of(client), EVERYBODY):
                 record = self._records.setdefault(name, _Record())
@@ -58,7 +58,7 @@ class Throttle:
                 self._records.popitem(last=False)
 
     def succeeded(self, client: str) -> None:
-        """Forget the wrong guesses of *client*, which knows the password."""
+        """Reset *client*, which gave the right password."""
         with self._lock:
             client = network_of(client)
             self._records.pop(client, None)
@@ -71,13 +71,13 @@ class Throttle:
         record = self._records.get(name)
         if record is None or record.failures < free or now - record.last_at > FORGET_SECONDS:
             return 0.0
-        # The exponent is bounded, because a float is.
+        # Bound the exponent: 2.0 ** n overflows.
         wait = min(2.0 ** min(record.failures - free, 20), LONGEST_WAIT_SECONDS)
         return max(record.last_at + wait - now, 0.0)
 
 
 def network_of(client: str) -> str:
-    """Return what counts as one client: an IPv4 address, or the /64 that one IPv6 subscriber has whole."""
+    """Return one client's key: the IPv4 address, or the /64 that one IPv6 subscriber controls."""
     try:
         address = ipaddress.IPv6Address(client)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Pages from templates: escaped always, in the language of the browser, bound to its cookie."""
+"""Render templates: always escaped, in the browser's language, with its CSRF token."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _MOST_SHOWN = 300
 
 @dataclass(frozen=True)
 class View:
-    """What templates use besides the values of the page."""
+    """Language and time for templates."""
 
     words: Words
     now: float
 
     def ago(self, at: float | None) -> str:
-        """Return how long ago *at* was, or how far off it is."""
+        """Return the time since *at*, or until it."""
         if at is None:
             return "–"
         seconds = self.now - at
@@ -46,11 +46,11 @@ class View:
         return self.words(key, span=self.span(abs(seconds)))
 
     def due(self, at: float | None) -> str:
-        """Return when something planned comes: what has passed is due now."""
+        """Return the time until *at*; now if it has passed."""
         return self.ago(at) if at is None or at > self.now else self.words("time.now")
 
     def span(self, seconds: float) -> str:
-        """Return a length of time in its largest unit."""
+        """Return a duration in its largest unit."""
         for unit, size in _UNITS:
             if seconds >= size:
                 return self.words(f"time.{unit}", count=int(seconds / size))
@@ -58,32 +58,32 @@ class View:
 
 
 def text(value: object, most: int = _MOST_SHOWN) -> str:
-    """Return text from a stranger as one line, without control and direction characters, cut."""
+    """Return untrusted text as one line, cut, without control and bidi characters."""
     return one_line(str(value or "")[: most * 8], most)
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Return a number for people; a dash for none."""
+    """Format a number; a dash for None."""
     if value is None:
         return "–"
-    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.{digits}g}"  # noqa: PLR2004 - whole numbers say enough from there on
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.{digits}g}"  # noqa: PLR2004 - no decimals from 100 on
 
 
 def address(url: object) -> str:
-    """Return *url* if a browser may follow it, else nothing."""
+    """Return *url* if it is http(s), else an empty string."""
     parts = str(url or "")
     return parts if urlsplit(parts).scheme in ("http", "https") else ""
 
 
 def query(path: str, **values: object) -> str:
-    """Return *path* with those of *values* that say something as its query."""
+    """Return *path* with the non-empty *values* as its query."""
     said = {key: value for key, value in values.items() if value not in (None, "", False)}
     return f"{path}?{urlencode(said, doseq=True)}" if said else path
 
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    """Return the templates, with escaping on whatever a file is called."""
+    """Return the template environment; it escapes every file type."""
     made = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -106,7 +106,7 @@ def environment() -> Environment:
 
 
 def _version() -> str:
-    """Return what changes when a static file does."""
+    """Return a digest of the static files."""
     digest = hashlib.blake2b(digest_size=6)
     for path in sorted(_STATIC.iterdir()):
         digest.update(path.read_bytes())
@@ -114,7 +114,7 @@ def _version() -> str:
 
 
 def words_of(request: Request) -> Words:
-    """Return the words in the language of a request."""
+    """Return the texts in the request's language."""
     web = web_of(request)
     cookie = cookies_of(request.headers).get(LANGUAGE_COOKIE, "")
     accepted = request.headers.get("accept-language", "")
@@ -128,7 +128,7 @@ def page(
     *,
     status: HTTPStatus = HTTPStatus.OK,
 ) -> Response:
-    """Render *template*, whole pages and parts of them alike."""
+    """Render *template*, a page or a part of one."""
     web, words = web_of(request), words_of(request)
     cookie = form_cookie(request)
     fresh = "" if cookie else secrets.token_urlsafe(24)
@@ -153,13 +153,13 @@ def page(
 
 
 def _way_back(request: Request) -> str:
-    """Return where forms lead back to: here, unless here is only a part of a page or takes forms alone."""
+    """Return the path that forms go back to: this one if it is a whole page, else the first page."""
     whole = request.method in {"GET", "HEAD"} and "hx-request" not in request.headers
     return request.url.path if whole else "/"
 
 
 def may_write(request: Request) -> bool:
-    """Return whether who asks may change things."""
+    """Return whether the caller may write."""
     caller = getattr(request.state, "caller", None)
     return caller is not None and caller.may("write")
 
@@ -173,7 +173,7 @@ def set_cookie(  # noqa: PLR0913 - the parts of a cookie
     seconds: float | None = None,
     same_site: str = "lax",
 ) -> None:
-    """Set a cookie that scripts cannot read, for encrypted connections alone where there is one."""
+    """Set an HttpOnly cookie; Secure if the request came by https."""
     response.set_cookie(
         name,
         value,
@@ -185,6 +185,6 @@ def set_cookie(  # noqa: PLR0913 - the parts of a cookie
 
 
 def error_page(request: Request, status: HTTPStatus, detail: str) -> Response:
-    """Say what went wrong: as a page, or as one line where a part of a page was asked for."""
+    """Return an error as a page, or as one line for an htmx request."""
     template = "_error.html" if "hx-request" in request.headers else "error.html"
     return page(request, template, {"code": int(status), "detail": detail}, status=status)

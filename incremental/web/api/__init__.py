@@ -1,4 +1,4 @@
-"""The HTTP API, version 1: what the command line does, for programs. OpenAPI: ``/api/v1/openapi.json``."""
+"""HTTP API, version 1: the command line for programs. OpenAPI: ``/api/v1/openapi.json``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backfills: older pages that lists gained, an event for each visit, and their pages."""
+"""Backfills: events and their pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from store.backfills import BackfillQuery
 router = APIRouter(
     prefix="/api/v1/backfills", tags=["pages"], route_class=ConditionalRoute, responses=REFUSED
 )
-_After = Annotated[int | None, Query(ge=0, le=2**62, description="Go on behind this cursor.")]
+_After = Annotated[int | None, Query(ge=0, le=2**62, description="Continue after this cursor.")]
 
 
 @router.get("", response_model=BACKFILLS)
@@ -27,10 +27,10 @@ def list_backfills(
     request: Request,
     after: _After = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
-    site: Annotated[RowId | None, Query(description="Id of a site.")] = None,
-    since: Annotated[str, Query(max_length=40, description="A span (`3h`) or a date.")] = "",
+    site: Annotated[RowId | None, Query(description="Site id.")] = None,
+    since: Annotated[str, Query(max_length=40, description="Age (`3h`) or date.")] = "",
 ) -> dict[str, Any]:
-    """List what lists gained of older pages: the newest first, oldest first with `after`."""
+    """List backfills, newest first; oldest first with `after`."""
     web = web_of(request)
     asked = Filters(site=site, since=since).query(web.now())
     query = BackfillQuery(
@@ -49,11 +49,11 @@ def list_backfills(
 @router.get("/{event_id}/pages", response_model=BACKFILL_PAGES)
 def list_pages(
     request: Request,
-    event_id: Annotated[RowId, InPath(description="As the list shows it.")],
+    event_id: Annotated[RowId, InPath(description="Id from the list.")],
     after: _After = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> dict[str, Any]:
-    """List the pages of an event, in the order of the list that gained them."""
+    """List the pages of a backfill, in the order of its list."""
     query = BackfillQuery(event=event_id, after=after, limit=limit, order="oldest")
     with web_of(request).store() as store:
         event_numbered(store, event_id)

@@ -1,7 +1,6 @@
-"""Further sites of a topic: what is proposed, what is said of it, how the last search went.
+"""Discovery: proposals, decisions on them, and the last run.
 
-A search is begun on the command line, or by the daemon at night: it takes minutes, and an answer
-over HTTP should not.
+Runs take minutes, so they start on the command line or at night in the daemon, not over HTTP.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _Host = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 
 
 class ProposedPage(ResponseSchema):
-    """A page of a proposed site, and what the ranking makes of it."""
+    """A page of a proposed site and its ranking score."""
 
     url: str
     title: str
@@ -36,14 +35,14 @@ class ProposedPage(ResponseSchema):
 
 
 class ProposedHub(ResponseSchema):
-    """A page of a proposed site that seems to lead to others."""
+    """A likely hub of a proposed site."""
 
     url: str
     probability: float
 
 
 class Proposal(ResponseSchema):
-    """A site that seems worth watching, and what was said of it."""
+    """A proposed site and the user's decision."""
 
     site: str
     state: str
@@ -56,41 +55,41 @@ class Proposal(ResponseSchema):
 
 
 class Choice(RequestSchema):
-    """Sites, as the proposals name them."""
+    """Sites, named as in the proposals."""
 
     sites: Annotated[list[_Host], Field(min_length=1, max_length=_MOST_SITES)]
 
 
 class Decided(ResponseSchema):
-    """Sites of which something was said."""
+    """Sites that were accepted or rejected."""
 
     sites: list[str]
     site_ids: list[int] = Field(default_factory=list)
-    """Of accepted ones, in the same order: their numbers as watched sites."""
+    """Site ids of accepted sites, in the same order."""
 
 
 class Run(ResponseSchema):
-    """A search for further sites."""
+    """A discovery run."""
 
     id: int
     status: str
-    """running (or cut off, and to be taken up again), done, stopped."""
+    """running (or interrupted, to be resumed), done, stopped."""
     why: str
     rounds: int
-    """As many as it may have."""
+    """Limit."""
     pages: int
-    """As many as it may read."""
+    """Limit of pages read."""
     started_at: Moment
     ended_at: Moment
 
 
 class Round(ResponseSchema):
-    """One choice among the ways of finding pages, and what came of it."""
+    """One round: the chosen operator and its result."""
 
     number: int
     operator: str
     scores: dict[str, float | None]
-    """Of each way of finding when it was chosen; null = not tried before."""
+    """Operators' scores at the choice; null = not tried before."""
     asked: int
     read: int
     new_sites: int
@@ -100,18 +99,18 @@ class Round(ResponseSchema):
 
 
 class Discovery(ResponseSchema):
-    """How the last search went."""
+    """The last run."""
 
     run: Run | None
-    """null = nothing was looked for yet."""
+    """null = no run yet."""
     proposals: dict[str, int]
-    """Numbers of sites by what was said of them."""
+    """Number of sites by state."""
     rounds: list[Round]
 
 
 @router.get("/topics/{topic_id}/discovery")
 def get_discovery(request: Request, topic_id: TopicId) -> Discovery:
-    """Return the last search for further sites of a topic, round by round."""
+    """Return a topic's last discovery run, round by round."""
     with web_of(request).store() as store:
         return Discovery.model_validate(discovery_facts(store, topic_numbered(store, topic_id).id))
 
@@ -121,9 +120,9 @@ def list_proposals(
     request: Request,
     topic_id: TopicId,
     state: _State = "proposed",
-    limit: Annotated[int, Query(ge=1, le=5_000, description="At most so many.")] = 200,
+    limit: Annotated[int, Query(ge=1, le=5_000, description="Maximum number.")] = 200,
 ) -> list[Proposal]:
-    """List sites that were proposed, the best first, with their best pages and hubs."""
+    """List proposed sites, best first, with their best pages and hubs."""
     with web_of(request).store() as store:
         wanted = None if state == "all" else state
         rows = store.discovery.proposals(topic_numbered(store, topic_id).id, wanted)[:limit]
@@ -132,10 +131,7 @@ def list_proposals(
 
 @router.post("/topics/{topic_id}/proposals/accept")
 def accept(request: Request, topic_id: TopicId, body: Choice) -> Decided:
-    """Watch proposed sites, beginning from the hubs that were found there.
-
-    If one of them was never proposed, none is watched.
-    """
+    """Watch proposed sites, starting from the hubs found there; all of them, or none if one is unknown."""
     web = web_of(request)
     with web.store() as store:
         topic = topic_numbered(store, topic_id)
@@ -146,7 +142,7 @@ def accept(request: Request, topic_id: TopicId, body: Choice) -> Decided:
 
 @router.post("/topics/{topic_id}/proposals/reject")
 def reject(request: Request, topic_id: TopicId, body: Choice) -> Decided:
-    """Turn sites down: they are not proposed again, and pages like theirs rank lower."""
+    """Reject sites: they are not proposed again, and similar pages rank lower."""
     web = web_of(request)
     with web.store() as store:
         chosen = proposals_named(store, topic_numbered(store, topic_id).id, body.sites)

@@ -1,4 +1,4 @@
-"""Hubs, labels, and why an address is what it is."""
+"""Hubs, labels, and explanations of URLs."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from store.values import LabelEntry
 
 router = APIRouter(prefix="/api/v1", tags=["hubs"], route_class=ConditionalRoute, responses=REFUSED)
 _LABELS: Any = list[shape_of(LabelEntry, leave=["canonical_key", "anchor"])]  # type: ignore[misc]  # made of fields
-_LIMIT = Query(ge=1, le=5_000, description="At most so many.")
+_LIMIT = Query(ge=1, le=5_000, description="Maximum number.")
 
 
 @router.get("/hubs")
 def list_hubs(
     request: Request,
-    site: Annotated[RowId | None, Query(description="Only of this site.")] = None,
+    site: Annotated[RowId | None, Query(description="Only this site.")] = None,
     limit: Annotated[int, _LIMIT] = 200,
 ) -> list[Hub]:
-    """List hub pages, the most productive first: what each brought, and when and why it is visited next."""
+    """List hubs, most productive first: their yield, and when and why each is visited next."""
     web = web_of(request)
     with web.store() as store:
         rows = [site_numbered(store, site)] if site is not None else store.read.sites()
@@ -57,7 +57,7 @@ def list_labels(
     origin: LabelOrigin | None = None,
     limit: Annotated[int, _LIMIT] = 1_000,
 ) -> list[LabelEntry]:
-    """List what was said of pages, the latest first."""
+    """List labels, latest first."""
     with web_of(request).store() as store:
         rows = store.read.labels(origin)
     return rows[::-1][:limit]
@@ -65,7 +65,7 @@ def list_labels(
 
 @router.post("/labels")
 def label_pages(request: Request, body: NewLabels) -> list[LabelResult]:
-    """Say what pages are: it acts at once, outranks all else, and teaches the classifier."""
+    """Label pages: applies at once, overrides everything else, and trains the classifier."""
     web = web_of(request)
     results = []
     with web.store() as store:
@@ -81,7 +81,7 @@ def label_pages(request: Request, body: NewLabels) -> list[LabelResult]:
 
 @router.get("/labels/export", response_class=PlainTextResponse)
 def export_all_labels(request: Request) -> PlainTextResponse:
-    """Return all labels as tab-separated text, one a page: yours before behaviour's before imported ones."""
+    """Return one label per page as tab-separated text; user labels win over behaviour, then imports."""
     with web_of(request).store() as store:
         text, _ = export_labels(store)
     return PlainTextResponse(text)
@@ -89,7 +89,7 @@ def export_all_labels(request: Request) -> PlainTextResponse:
 
 @router.post("/labels/import")
 def import_label_file(request: Request, body: LabelFile) -> ImportedLabels:
-    """Take in labels of another machine, for training: all of them, or none if a line is wrong."""
+    """Import training labels from another machine: all of them, or none if a line is invalid."""
     web = web_of(request)
     with web.store() as store, tempfile.TemporaryDirectory(prefix="hubwatch-") as folder:
         path = Path(folder) / "labels.tsv"
@@ -97,16 +97,16 @@ def import_label_file(request: Request, body: LabelFile) -> ImportedLabels:
         try:
             count, changed = import_labels(store, path, now=web.now())
         except LabelFileError as error:
-            # Without the file's name: it is nothing to who sent the text.
+            # The temporary file's name means nothing to the caller.
             raise InputError("labels", f"line {error.line}", error.problem) from None
     return ImportedLabels(labels=count, changed=changed)
 
 
 @router.get("/check")
 def check(
-    request: Request, url: Annotated[WebAddress, Query(description="Any address.")]
+    request: Request, url: Annotated[WebAddress, Query(description="Any URL.")]
 ) -> Explanation:
-    """Say what is made of an address, and why it was (not) found. Nothing is fetched."""
+    """Explain how a URL is classified and why it was (not) found. Fetches nothing."""
     web = web_of(request)
     with web.store() as store:
         answer = explain(store, web.settings, url, now=web.now(), models=web.models)

@@ -1,4 +1,4 @@
-"""Messages: the channels of the settings, whether they work, and what became of what was to be announced."""
+"""Messages: channels, their state and their outboxes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ router = APIRouter(
     prefix="/api/v1", tags=["messages"], route_class=ConditionalRoute, responses=REFUSED
 )
 _Name = Annotated[
-    str, InPath(min_length=1, max_length=200, description="As the settings call the channel.")
+    str, InPath(min_length=1, max_length=200, description="Channel name from the settings.")
 ]
 
 
@@ -27,22 +27,22 @@ _ENTRIES: Any = list[shape_of(OutboxRow, leave=["message", "anchor", "site_id", 
 
 
 class Tried(ResponseSchema):
-    """What came of a test."""
+    """The result of a test."""
 
     sent: bool
     error: str
-    """One line, without the service's key."""
+    """One line, with the service's key removed."""
 
 
 class Retried(ResponseSchema):
-    """Messages that wait again."""
+    """The number of messages that wait again."""
 
     waiting: int
 
 
 @router.get("/messages", response_model=_CHANNELS)
 def list_channels(request: Request) -> list[ChannelStanding]:
-    """List the channels of the settings: how many pages in which state, what was sent when."""
+    """List the channels: pages by state, and when they were last sent."""
     web = web_of(request)
     with web.store() as store:
         return standings(store, web.settings.notify)
@@ -52,9 +52,9 @@ def list_channels(request: Request) -> list[ChannelStanding]:
 def list_outbox(
     request: Request,
     channel: _Name,
-    limit: Annotated[int, Query(ge=1, le=1_000, description="At most so many.")] = 20,
+    limit: Annotated[int, Query(ge=1, le=1_000, description="Maximum number.")] = 20,
 ) -> list[OutboxRow]:
-    """List what was sent over a channel, waits or failed, the latest first."""
+    """List the sent, waiting and failed messages of a channel, latest first."""
     web = web_of(request)
     channel_named(web.settings.notify, channel)
     with web.store() as store:
@@ -63,7 +63,7 @@ def list_outbox(
 
 @router.post("/messages/{channel}/test")
 def try_channel(request: Request, channel: _Name) -> Tried:
-    """Send a message to a channel now, with its templates, and say what came of it."""
+    """Send a test message with the channel's templates and return the result."""
     web = web_of(request)
     chosen = channel_named(web.settings.notify, channel)
     outcome = send_test(LibraryGate(web.settings.fetch, web.clock), chosen, now=web.now())
@@ -72,7 +72,7 @@ def try_channel(request: Request, channel: _Name) -> Tried:
 
 @router.post("/messages/{channel}/retry")
 def retry(request: Request, channel: _Name) -> Retried:
-    """Let the messages of a channel that were given up wait again."""
+    """Queue a channel's failed messages again."""
     web = web_of(request)
     channel_named(web.settings.notify, channel)
     with web.store() as store:

@@ -21,18 +21,18 @@ Version = Annotated[str, InPath(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 
 @router.get("")
 def get_models(request: Request) -> list[Model]:
-    """List the versions, the oldest first, and which one is used."""
+    """List the versions, oldest first, and mark the active one."""
     return [Model(**row) for row in web_of(request).hub_models.versions()]
 
 
 @router.post("/rollback")
 def roll_back(request: Request) -> ActiveModel:
-    """Return to the version that was used before."""
+    """Roll back to the previous version."""
     return ActiveModel(active=ModelRegistry(web_of(request).models).rollback())
 
 
 @router.post("/{version}/use")
 def use(request: Request, version: Version) -> ActiveModel:
-    """Use a version from now on; a running daemon takes it up by itself."""
+    """Use a version; a running daemon picks it up by itself."""
     use_model(web_of(request).models, version)
     return ActiveModel(active=version)

@@ -1,4 +1,4 @@
-"""Pages: what is new, what is known of one, marks."""
+"""Pages: new pages, details, marks."""
 
 from __future__ import annotations
 
@@ -36,33 +36,33 @@ from store.answers import HistoryEntry, PageDetail, Version
 router = APIRouter(
     prefix="/api/v1/pages", tags=["pages"], route_class=ConditionalRoute, responses=REFUSED
 )
-PageId = Annotated[RowId, InPath(description="As the list shows it.")]
-_Time = Annotated[str, Query(max_length=40, description="A span back (`3d`) or a date.")]
+PageId = Annotated[RowId, InPath(description="Id from the list.")]
+_Time = Annotated[str, Query(max_length=40, description="Age (`3d`) or date.")]
 
 
 @router.get("", response_model=NEW_PAGES)
 def new_pages(  # noqa: PLR0913, PLR0917 - each narrows the same question
     request: Request,
     after: Annotated[
-        int | None, Query(ge=0, le=2**62, description="Go on behind this cursor.")
+        int | None, Query(ge=0, le=2**62, description="Continue after this cursor.")
     ] = None,
     order: Annotated[
         Literal["newest", "oldest"] | None,
-        Query(description="Default: oldest with `after`, to follow on; else newest."),
+        Query(description="Default: oldest with `after`, else newest."),
     ] = None,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
     q: Annotated[str, Query(max_length=300, description="Words in title or text.")] = "",
-    site: Annotated[RowId | None, Query(description="Id of a site.")] = None,
-    topic: Annotated[RowId | None, Query(description="Id of a topic.")] = None,
+    site: Annotated[RowId | None, Query(description="Site id.")] = None,
+    topic: Annotated[RowId | None, Query(description="Topic id.")] = None,
     verdict: Annotated[Literal["relevant", "grey", "irrelevant"] | None, Query()] = None,
     min_score: Annotated[float | None, Query(ge=0, le=1)] = None,
-    language: Annotated[str, Query(max_length=20, description="As `zh`.")] = "",
-    since: Annotated[str, Query(max_length=40, description="A span (`3h`) or a date.")] = "",
+    language: Annotated[str, Query(max_length=20, description="Code, like `zh`.")] = "",
+    since: Annotated[str, Query(max_length=40, description="Age (`3h`) or date.")] = "",
     until: Annotated[str, Query(max_length=40)] = "",
     read: bool | None = None,
     starred: bool | None = None,
 ) -> dict[str, Any]:
-    """List new pages. Paging by `cursor` neither skips nor repeats a page, whatever comes meanwhile."""
+    """List new pages. Paging by `cursor` skips and repeats none, even if new ones arrive meanwhile."""
     web = web_of(request)
     filters = Filters(q, site, topic, verdict or "", language, since)
     if order is None:
@@ -80,16 +80,16 @@ def new_pages(  # noqa: PLR0913, PLR0917 - each narrows the same question
 
 @router.get("/lookup", response_model=PAGE)
 def look_up(
-    request: Request, url: Annotated[WebAddress, Query(description="The page's address.")]
+    request: Request, url: Annotated[WebAddress, Query(description="URL of the page.")]
 ) -> dict[str, Any]:
-    """Return what is known of the page at an address; 404 if no hub has shown it."""
+    """Return the page with a URL; 404 if no hub has shown it."""
     with web_of(request).store() as store:
         return _page(store, find_page(store, url)["id"])
 
 
 @router.get("/{page_id}", response_model=PAGE)
 def get_page(request: Request, page_id: PageId) -> dict[str, Any]:
-    """Return what is known of a page."""
+    """Return a page."""
     with web_of(request).store() as store:
         return _page(store, page_id)
 
@@ -113,7 +113,7 @@ def _page(store: Store, page_id: int) -> dict[str, Any]:
 
 @router.get("/{page_id}/text", response_model=PAGE_TEXT)
 def get_text(request: Request, page_id: PageId, at: _Time = "") -> dict[str, Any]:
-    """Return the text of a page, as it was at a time; it came from the site, so escape it."""
+    """Return the text of a page, now or at a time. Untrusted: escape it."""
     web = web_of(request)
     when = moment(at, web.now()) if at else None
     with web.store() as store:
@@ -125,7 +125,7 @@ def get_text(request: Request, page_id: PageId, at: _Time = "") -> dict[str, Any
 
 @router.get("/{page_id}/versions", response_model=PAGE_VERSIONS)
 def get_versions(request: Request, page_id: PageId) -> list[Version]:
-    """Return from when on a page had which body, the oldest first."""
+    """List the versions of a page's body, oldest first."""
     with web_of(request).store() as store:
         _detail(store, page_id)
         return store.answers.versions(page_id)
@@ -138,7 +138,7 @@ def get_history(
     before: Annotated[int | None, Query(ge=0, le=2**62)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> list[HistoryEntry]:
-    """Return what happened to a page, the newest first; `before` is the id of the last entry read."""
+    """List the changes of a page, newest first; `before` is the id of the last entry read."""
     with web_of(request).store() as store:
         _detail(store, page_id)
         return store.answers.history(page_id, limit=limit, before=before)
@@ -148,11 +148,11 @@ def get_history(
 def get_diff(
     request: Request,
     page_id: PageId,
-    change: Annotated[RowId | None, Query(description="Id of a change, from the history.")] = None,
+    change: Annotated[RowId | None, Query(description="Change id from the history.")] = None,
     start: Annotated[str, Query(alias="from", max_length=40, description="A time.")] = "",
     end: Annotated[str, Query(alias="to", max_length=40, description="A time.")] = "",
 ) -> Difference:
-    """Return what changed in the text of a page: by a change, between two times, or last."""
+    """Return a text diff of a page: of a change, between two times, or of the last change."""
     web = web_of(request)
     with web.store() as store:
         url = _detail(store, page_id).url
@@ -168,7 +168,7 @@ def get_diff(
 
 @router.get("/{page_id}/sightings")
 def get_sightings(request: Request, page_id: PageId) -> list[Sighting]:
-    """Return on which hubs a page was seen, from when to when."""
+    """List the hubs that have shown a page, with times."""
     with web_of(request).store() as store:
         _detail(store, page_id)
         return [Sighting.model_validate(row) for row in store.read.sightings(page_id)]
@@ -176,7 +176,7 @@ def get_sightings(request: Request, page_id: PageId) -> list[Sighting]:
 
 @router.get("/{page_id}/visits")
 def get_visits(request: Request, page_id: PageId) -> list[Visit]:
-    """Return the latest visits of a page, the newest first."""
+    """List the latest visits of a page, newest first."""
     with web_of(request).store() as store:
         _detail(store, page_id)
         return [Visit.model_validate(row) for row in store.read.visits(page_id)]
@@ -184,7 +184,7 @@ def get_visits(request: Request, page_id: PageId) -> list[Visit]:
 
 @router.post("/marks")
 def mark_pages(request: Request, body: MarkRequest) -> Marked:
-    """Mark pages: read, starred, or relevant to a topic; many at once."""
+    """Mark pages as read, starred, or relevant to a topic."""
     web = web_of(request)
     with web.store() as store:
         announced = store.answers.mark(

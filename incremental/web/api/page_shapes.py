@@ -1,4 +1,4 @@
-"""The shapes of what the API answers of pages: the store's values, and what is put together from them."""
+"""Schemas of pages, built from the store's values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _copy: Any = shape_of(Copy, leave=["site_id", "found_at"])
 NEW_PAGES: Any = create_model(
     "NewPages",
     __base__=ResponseSchema,
-    __doc__="New pages, and the cursor to go on from; *more* = there is more behind it now.",
+    __doc__="New pages, and the cursor to continue from; *more* = there are more now.",
     pages=(list[_announced], ...),
     cursor=(int | None, ...),
     more=(bool, ...),
@@ -27,14 +27,14 @@ NEW_PAGES: Any = create_model(
 BACKFILLS: Any = create_model(
     "Backfills",
     __base__=ResponseSchema,
-    __doc__="Older pages that lists gained, an event for each visit, and the cursor behind the latest.",
+    __doc__="Backfills, and the cursor after the latest.",
     backfills=(list[_event], ...),
     cursor=(int | None, ...),
 )
 BACKFILL_PAGES: Any = create_model(
     "BackfillPages",
     __base__=ResponseSchema,
-    __doc__="Pages of an event, and the cursor to go on from.",
+    __doc__="Pages of a backfill, and the cursor to continue from.",
     pages=(list[_announced], ...),
     cursor=(int | None, ...),
 )
@@ -53,7 +53,7 @@ DIFF: Any = shape_of(Difference)
 
 
 class Sighting(ResponseSchema):
-    """A page on a hub, from when to when."""
+    """A page seen on a hub, with times."""
 
     hub: int
     hub_url: str
@@ -78,7 +78,7 @@ class Visit(ResponseSchema):
 
 
 class MarkRequest(RequestSchema):
-    """Marks for pages that were announced; what is left out stays as it is."""
+    """Marks for announced pages; omitted marks stay unchanged."""
 
     pages: Annotated[list[RowId], Field(min_length=1, max_length=1_000)]
     read: bool | None = None
@@ -95,6 +95,6 @@ class MarkRequest(RequestSchema):
 
 
 class Marked(ResponseSchema):
-    """The pages that were announced, and are marked now."""
+    """Ids of the marked pages, announced ones only."""
 
     pages: list[int]

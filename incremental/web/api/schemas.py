@@ -1,4 +1,4 @@
-"""The shapes of the API's answers and orders. Times are ISO 8601, UTC."""
+"""Request and response schemas. Times are ISO 8601, UTC."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _moment(value: object) -> object:
 
 
 Moment = Annotated[datetime | None, BeforeValidator(_moment)]
-"""Unix seconds come out as a date; None = never, or not known."""
+"""Unix seconds, serialized as a date; None = never or unknown."""
 WebAddress = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 RowId = Annotated[int, Field(ge=1, le=2**62)]
@@ -25,16 +25,16 @@ _MOST_URLS = 500
 
 
 class ResponseSchema(BaseModel):
-    """What an answer holds; it is made of the rows of the store by name."""
+    """Base of responses, filled from store rows by field name."""
 
     model_config = ConfigDict(from_attributes=True)
 
 
 def shape_of(kind: type, *, leave: Sequence[str] = (), **more: Any) -> Any:  # noqa: ANN401 - a model made of fields
-    """Return the API's shape of a value of the store: its fields under their names.
+    """Return the response schema of a store value, with the same field names.
 
-    Numbers called ``at`` or ``..._at`` are dates. Fields of *leave* are left out; *more* are further
-    ones, or of another type.
+    Numbers called ``at`` or ``..._at`` become dates. *leave* names omitted fields; *more* adds fields or
+    replaces types.
     """
     fields: dict[str, Any] = {
         name: (
@@ -49,13 +49,13 @@ def shape_of(kind: type, *, leave: Sequence[str] = (), **more: Any) -> Any:  # n
 
 
 class RequestSchema(BaseModel):
-    """What a caller sends; a name that is not known is refused, because it may be misspelt."""
+    """Base of requests; unknown names are refused, because they are usually typos."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Problem(ResponseSchema):
-    """Why something was not done."""
+    """Why a request failed."""
 
     detail: str
 
@@ -80,7 +80,7 @@ class Site(ResponseSchema):
 
 
 class SiteEvent(ResponseSchema):
-    """Something that happened to a whole site."""
+    """A change of a whole site."""
 
     kind: str
     at: Moment
@@ -88,7 +88,7 @@ class SiteEvent(ResponseSchema):
 
 
 class SiteStatus(ResponseSchema):
-    """How the watching of a site goes."""
+    """The state of a site."""
 
     id: int
     name: str
@@ -102,23 +102,23 @@ class SiteStatus(ResponseSchema):
     visits_by_status: dict[str, int]
     next_due: Moment
     trouble: str | None
-    """Why the seed could not be read yet; a status of a fetch."""
+    """Fetch status of a seed that could not be read yet."""
     events: list[SiteEvent]
 
 
 class Status(ResponseSchema):
-    """How the watching goes."""
+    """The state of the daemon and its sites."""
 
     now: Moment
     crawling: bool
-    """Whether the process that answers fetches as well."""
+    """Whether this process also crawls."""
     hubs_due: int
     verifications_due: int
     sites: list[SiteStatus]
 
 
 class NewSites(RequestSchema):
-    """Seeds to watch, all on the same terms."""
+    """Seeds to watch with the same terms."""
 
     urls: Annotated[list[WebAddress], Field(min_length=1, max_length=_MOST_URLS)]
     reach: Reach = Reach.HOST
@@ -130,7 +130,7 @@ class NewSites(RequestSchema):
 
 
 class AddedSite(ResponseSchema):
-    """What came of one seed."""
+    """The result for one seed."""
 
     url: str
     site_id: int | None = None
@@ -138,13 +138,13 @@ class AddedSite(ResponseSchema):
 
 
 class SiteChange(RequestSchema):
-    """What to change of a site."""
+    """A site's new state."""
 
     state: Annotated[str, StringConstraints(pattern="^(active|paused)$")]
 
 
 class Hub(ResponseSchema):
-    """A page that is revisited because it leads to others."""
+    """A hub."""
 
     id: int
     url: str
@@ -168,14 +168,14 @@ class Hub(ResponseSchema):
 
 
 class NewLabels(RequestSchema):
-    """What pages are: hubs, which lead to others, or articles."""
+    """A label for pages: hub or article."""
 
     urls: Annotated[list[WebAddress], Field(min_length=1, max_length=_MOST_URLS)]
     label: Annotated[str, StringConstraints(pattern="^(hub|article)$")]
 
 
 class LabelResult(ResponseSchema):
-    """What came of labelling one page."""
+    """The result for one page."""
 
     url: str
     label: str | None = None
@@ -184,17 +184,17 @@ class LabelResult(ResponseSchema):
 
 
 class LabelFile(RequestSchema):
-    """Labels of another machine, as `GET /api/v1/labels/export` writes them."""
+    """Labels from `GET /api/v1/labels/export` of another machine."""
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=1_900_000)]
 
 
 class ImportedLabels(ResponseSchema):
-    """What came of a file of labels."""
+    """The result of a label import."""
 
     labels: int
     changed: int
-    """Those that said something new."""
+    """New or different labels."""
 
 
 class Model(ResponseSchema):
@@ -211,13 +211,13 @@ class Model(ResponseSchema):
 
 
 class ActiveModel(ResponseSchema):
-    """The version that is used."""
+    """The active version."""
 
     active: str
 
 
 class Explanation(ResponseSchema):
-    """What is made of an address and why; see `hubwatch check`."""
+    """The explanation of a URL; see `hubwatch check`."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -225,11 +225,11 @@ class Explanation(ResponseSchema):
     verdict: str
 
 
-# The answers that any route may give.
+# Errors that any route may return.
 REFUSED: dict[int | str, dict[str, Any]] = {
-    400: {"model": Problem, "description": "It cannot be used as it is; the detail says why."},
-    401: {"model": Problem, "description": "Credentials are needed."},
-    403: {"model": Problem, "description": "The token does not allow it."},
-    404: {"model": Problem, "description": "Nothing is known by that name."},
-    503: {"model": Problem, "description": "The store cannot be used at present."},
+    400: {"model": Problem, "description": "Invalid request; see detail."},
+    401: {"model": Problem, "description": "Credentials required."},
+    403: {"model": Problem, "description": "Not allowed for this token."},
+    404: {"model": Problem, "description": "Not found."},
+    503: {"model": Problem, "description": "The store is unavailable."},
 }

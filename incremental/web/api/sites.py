@@ -26,12 +26,12 @@ from store.enums import SiteStatus
 router = APIRouter(
     prefix="/api/v1/sites", tags=["sites"], route_class=ConditionalRoute, responses=REFUSED
 )
-SiteId = Annotated[RowId, InPath(description="As the list shows it.")]
+SiteId = Annotated[RowId, InPath(description="Id from the list.")]
 
 
 @router.get("")
 def list_sites(request: Request) -> list[Site]:
-    """List the watched sites, in the order in which they were added."""
+    """List the watched sites in the order they were added."""
     with web_of(request).store() as store:
         totals = store.read.site_totals()
         return [Site(**site_facts(row, totals)) for row in store.read.sites()]
@@ -39,9 +39,9 @@ def list_sites(request: Request) -> list[Site]:
 
 @router.post("")
 def add_sites(request: Request, body: NewSites) -> list[AddedSite]:
-    """Watch the sites of these URLs; a running daemon begins within seconds.
+    """Watch the sites of these URLs; a running daemon starts within seconds.
 
-    Adding one again sets its terms. Each URL has its own result: those that cannot be used say why.
+    Adding a site again sets its terms. Each URL has its own result, with the error if it was refused.
     """
     web, terms = web_of(request), _terms(body)
     results = []
@@ -58,7 +58,7 @@ def add_sites(request: Request, body: NewSites) -> list[AddedSite]:
 
 
 def _terms(body: NewSites) -> SeedTerms | None:
-    """Return the terms of an order; None where it names none, so that a known site keeps its own."""
+    """Return the requested terms; None if there are none, so a known site keeps its own."""
     if body.model_fields_set == {"urls"}:
         return None
     shortest, longest = body.min_interval_minutes, body.max_interval_hours
@@ -74,14 +74,14 @@ def _terms(body: NewSites) -> SeedTerms | None:
 
 @router.get("/{site_id}")
 def get_site(request: Request, site_id: SiteId) -> Site:
-    """Return one site."""
+    """Return a site."""
     with web_of(request).store() as store:
         return Site(**site_facts(site_numbered(store, site_id), store.read.site_totals()))
 
 
 @router.patch("/{site_id}")
 def change_site(request: Request, site_id: SiteId, body: SiteChange) -> Site:
-    """Pause a site, or watch it again."""
+    """Pause or resume a site."""
     with web_of(request).store() as store:
         site_numbered(store, site_id)
         store.write.update_site(site_id, state=SiteStatus(body.state))
@@ -90,7 +90,7 @@ def change_site(request: Request, site_id: SiteId, body: SiteChange) -> Site:
 
 @router.delete("/{site_id}", status_code=204)
 def remove_site(request: Request, site_id: SiteId) -> None:
-    """Stop watching a site and forget all that was found there."""
+    """Stop watching a site and delete everything found there."""
     with web_of(request).store() as store:
         site_numbered(store, site_id)
         store.write.remove_site(site_id)

@@ -1,4 +1,4 @@
-"""How the watching goes."""
+"""Status."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ router = APIRouter(
 
 @router.get("/status")
 def get_status(request: Request) -> Status:
-    """Return budget and price of each site, its visits of the last day, and what is due."""
+    """Return what is due, and each site's budget, price and visits of the last day."""
     web = web_of(request)
     with web.store() as store:
         return Status.model_validate(status_facts(web, store))

@@ -1,4 +1,4 @@
-"""Topics, saved searches."""
+"""Topics and saved searches."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from store.topic_values import ExampleRow, TopicRow
 router = APIRouter(
     prefix="/api/v1", tags=["topics"], route_class=ConditionalRoute, responses=REFUSED
 )
-TopicId = Annotated[RowId, InPath(description="As the list shows it.")]
+TopicId = Annotated[RowId, InPath(description="Id from the list.")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80, strip_whitespace=True)]
 _Urls = Annotated[list[WebAddress], Field(max_length=200)]
 _Method = Annotated[str, StringConstraints(pattern=f"^({'|'.join(METHODS)})$")]
 
 
 class Topic(ResponseSchema):
-    """What a user wants, and what it makes of pages."""
+    """A topic and its page counts."""
 
     id: int
     name: str
@@ -47,14 +47,14 @@ class Topic(ResponseSchema):
     keywords: list[str]
     version: str
     pages: dict[str, int]
-    """Numbers of pages by verdict; guesses from links alone as ``guess``."""
+    """Pages by verdict; ``guess`` = judged by the link only."""
     warnings: list[str]
     created_at: Moment
     learned_at: Moment
 
 
 class NewTopic(RequestSchema):
-    """A topic, from example pages, keywords, or both."""
+    """A topic from example pages, keywords, or both."""
 
     name: Name
     examples: _Urls = Field(default_factory=list)
@@ -71,7 +71,7 @@ class TopicState(RequestSchema):
 
 
 class NewExamples(RequestSchema):
-    """Pages that are, or are not, what a topic wants."""
+    """Relevant or irrelevant pages of a topic."""
 
     urls: Annotated[list[WebAddress], Field(min_length=1, max_length=200)]
     relevant: bool
@@ -82,7 +82,7 @@ _EXAMPLES: Any = list[shape_of(ExampleRow, leave=_UNSHOWN)]  # type: ignore[misc
 
 
 class SavedSearch(ResponseSchema):
-    """A question with a name."""
+    """A saved search."""
 
     name: str
     query: dict[str, object]
@@ -91,7 +91,7 @@ class SavedSearch(ResponseSchema):
 
 
 class NewSearch(RequestSchema):
-    """What to search for; see the parameters of `GET /api/v1/pages`."""
+    """Filters, as the parameters of `GET /api/v1/pages`."""
 
     q: Annotated[str, StringConstraints(max_length=300)] = ""
     site: RowId | None = None
@@ -121,7 +121,7 @@ def _topic(row: TopicRow, counts: dict[int, dict[str, int]]) -> Topic:
 
 @router.post("/topics")
 def add_topic(request: Request, body: NewTopic) -> Topic:
-    """Begin a topic, or give the one of that name more examples or other keywords."""
+    """Create a topic, or give the one of that name more examples or other keywords."""
     web = web_of(request)
     with web.store() as store:
         row, _ = begin(
@@ -137,14 +137,14 @@ def add_topic(request: Request, body: NewTopic) -> Topic:
 
 @router.get("/topics/{topic_id}")
 def get_topic(request: Request, topic_id: TopicId) -> Topic:
-    """Return one topic."""
+    """Return a topic."""
     with web_of(request).store() as store:
         return _topic(topic_numbered(store, topic_id), store.topics.counts())
 
 
 @router.patch("/topics/{topic_id}")
 def change_topic(request: Request, topic_id: TopicId, body: TopicState) -> Topic:
-    """Let a topic judge no more pages, or judge again."""
+    """Pause or resume a topic."""
     web = web_of(request)
     with web.store() as store:
         name = topic_numbered(store, topic_id).name
@@ -161,14 +161,14 @@ def remove_topic(request: Request, topic_id: TopicId) -> None:
 
 @router.get("/topics/{topic_id}/examples", response_model=_EXAMPLES)
 def list_examples(request: Request, topic_id: TopicId) -> list[ExampleRow]:
-    """List what a topic learns from."""
+    """List a topic's training examples."""
     with web_of(request).store() as store:
         return store.topics.examples(topic_numbered(store, topic_id).id)
 
 
 @router.post("/topics/{topic_id}/examples")
 def add_examples(request: Request, topic_id: TopicId, body: NewExamples) -> Topic:
-    """Say that pages are, or are not, what a topic wants; the last word on a page counts."""
+    """Label pages as relevant or irrelevant to a topic; the last label of a page counts."""
     web = web_of(request)
     with web.store() as store:
         name = topic_numbered(store, topic_id).name
@@ -191,7 +191,7 @@ def _search(row: SavedSearchRow) -> SavedSearch:
 
 @router.put("/searches/{name}")
 def save_search(request: Request, name: Name, body: NewSearch) -> SavedSearch:
-    """Save a search, in place of one of that name."""
+    """Save a search; replaces one of that name."""
     web = web_of(request)
     filters = Filters(**body.model_dump())
     filters.query(web.now())
@@ -199,13 +199,13 @@ def save_search(request: Request, name: Name, body: NewSearch) -> SavedSearch:
         store.answers.save_search(name, to_json(filters), now=web.now())
         row = store.answers.search(name)
     if row is None:
-        raise NotFoundError("it was removed at once")
+        raise NotFoundError("the search was removed meanwhile")
     return _search(row)
 
 
 @router.delete("/searches/{name}", status_code=204)
 def remove_search(request: Request, name: Name) -> None:
-    """Forget a saved search."""
+    """Delete a saved search."""
     with web_of(request).store() as store:
         if not store.answers.remove_search(name):
-            raise NotFoundError("no search is called that")
+            raise NotFoundError("no search has that name")

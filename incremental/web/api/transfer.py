@@ -1,4 +1,4 @@
-"""In and out: lists of other programs, new pages and sites for other programs."""
+"""Import lists of other programs; export new pages and sites."""
 
 from __future__ import annotations
 
@@ -35,32 +35,32 @@ _KINDS = {
 
 
 class NewList(RequestSchema):
-    """A list of sites, as another program wrote it."""
+    """A list of sites from another program."""
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=1_900_000)]
     format: Literal["auto", "urls", "csv", "opml", "changedetection", "urlwatch"] = "auto"
 
 
 class ImportedEntry(ResponseSchema):
-    """What became of one entry of a list."""
+    """The result for one entry."""
 
     url: str
     result: Literal["watched", "feed", "known", "refused"]
-    """A site of its own, a hub of a site, nothing new, or nothing at all."""
+    """A new site, a hub of a site, already known, or refused."""
     site: str
-    """Name of the site that has it; empty for what was refused."""
+    """Name of its site; empty if refused."""
     why: str
-    """Why it was refused, for people."""
+    """Why it was refused."""
 
 
 class Imported(ResponseSchema):
-    """What came of a list."""
+    """The result of an import."""
 
     format: str
     sites: int
-    """Sites that were not watched before."""
+    """New sites."""
     feeds: int
-    """Feeds that are hubs now."""
+    """Feeds added as hubs."""
     known: int
     problems: list[str]
     entries: list[ImportedEntry]
@@ -68,7 +68,7 @@ class Imported(ResponseSchema):
 
 @router.post("/import")
 def import_list(request: Request, body: NewList) -> Imported:
-    """Watch the sites that a list of another program names; feeds become hubs."""
+    """Watch the sites of another program's list; feeds become hubs."""
     web = web_of(request)
     found = read_list(body.content.encode("utf-8", "replace"), body.format)
     with web.store() as store:
@@ -90,11 +90,11 @@ def import_list(request: Request, body: NewList) -> Imported:
 def export(
     request: Request,
     form: Annotated[Literal["csv", "jsonl", "opml"], InPath()],
-    since: Annotated[str, Query(max_length=40, description="A span (`3h`) or a date.")] = "",
+    since: Annotated[str, Query(max_length=40, description="Age (`3h`) or date.")] = "",
     site: RowId | None = None,
     topic: RowId | None = None,
 ) -> StreamingResponse:
-    """Return new pages (csv, jsonl) or the watched sites with their feeds (opml)."""
+    """Export new pages (csv, jsonl) or the watched sites with their feeds (opml)."""
     web = web_of(request)
     asked = NewQuery(
         since=moment(since, web.now()) if since else None,
@@ -102,8 +102,8 @@ def export(
         topic=topic,
         hidden_verdict=TopicVerdict.IRRELEVANT if topic is not None else None,
     )
-    # Written whole first: a reader that is slow holds no connection to the store.
-    file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed when it was sent
+    # Write it all first, so a slow client holds no store connection.
+    file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed after sending
     with web.store() as store:
         if form == "opml":
             write_sites(store, file)

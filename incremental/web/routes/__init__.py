@@ -1,4 +1,4 @@
-"""The pages: reading list, sites, one page, topics, messages, models, status, feeds, and the way in."""
+"""Routes of the web pages, the feeds and the WebSub callback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Older pages that lists gained: one event, page by page."""
+"""Backfills: one event and its pages."""
 
 from __future__ import annotations
 
@@ -20,14 +20,10 @@ _PER_PAGE = 200
 
 
 def event_numbered(store: Store, event_id: int) -> BackfillEvent:
-    """Return an event.
-
-    Raises:
-        NotFoundError: there is none of that number.
-    """
+    """Return a backfill; raises NotFoundError if there is none."""
     event = store.backfills.event(event_id)
     if event is None:
-        raise NotFoundError("no list has gained older pages under that number")
+        raise NotFoundError("no backfill has that number")
     return event
 
 
@@ -35,7 +31,7 @@ def event_numbered(store: Store, event_id: int) -> BackfillEvent:
 def backfill_page(
     request: Request, event_id: RowId, after: Annotated[int | None, Query(ge=0, le=2**62)] = None
 ) -> Response:
-    """Show the pages of an event, in the order of the list that gained them."""
+    """Show the pages of a backfill, in the order of its list."""
     with web_of(request).store() as store:
         event = event_numbered(store, event_id)
         asked = BackfillQuery(event=event_id, after=after, limit=_PER_PAGE, order="oldest")
@@ -52,7 +48,7 @@ def mark_backfill(
     mark: Annotated[str, Form(pattern="^(read|unread)$")],
     back: Back = "/",
 ) -> Response:
-    """Mark an event as read or unread."""
+    """Mark a backfill as read or unread."""
     web = web_of(request)
     with web.store() as store:
         event_numbered(store, event_id)

@@ -1,4 +1,4 @@
-"""Further sites of a topic: what is proposed, yes or no to one or all, how the last search went."""
+"""Discovery: proposals, decisions on them, the last run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from incremental.web.routes.forms import see
 from incremental.web.views import page, words_of
 
 router = APIRouter(include_in_schema=False)
-# Proposals on a page, and rounds in chart and table.
+# Proposals per page; rounds in chart and table.
 _SHOWN = 50
 _LABELS = 10
 _State = Literal["proposed", "accepted", "rejected"]
@@ -33,7 +33,7 @@ _Hosts = Annotated[
 def discovery_page(
     request: Request, topic_id: RowId, state: Annotated[_State, Query()] = "proposed"
 ) -> Response:
-    """Show the proposals in a state, and the last search."""
+    """Show the proposals in a state, and the last run."""
     web, words = web_of(request), words_of(request)
     with web.store() as store:
         topic = topic_numbered(store, topic_id)
@@ -56,7 +56,7 @@ def discovery_page(
 
 
 def _chart(words: Words, rounds: Sequence[dict[str, Any]]) -> Any:  # noqa: ANN401 - markup
-    """Draw the reward of each round, in the colour of the way of finding that earned it."""
+    """Draw the reward of each round, coloured by operator."""
     labels = [str(one["number"]) for one in rounds]
     series = {
         words.maybe("operator", name): [
@@ -75,7 +75,7 @@ def decide(
     site: _Hosts,
     decision: Annotated[Literal["accept", "reject"], Form()],
 ) -> Response:
-    """Watch proposed sites, or turn them down."""
+    """Accept or reject proposed sites."""
     web = web_of(request)
     with web.store() as store:
         topic = topic_numbered(store, topic_id)

@@ -1,4 +1,4 @@
-"""The way in and out: logging in, logging out, the language."""
+"""Login, logout, language."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _YEAR = 365 * 86_400.0
 
 
 @router.get("/login")
-def login_page(request: Request, next: str = "/") -> Response:  # noqa: A002 - what everybody calls it
-    """Ask for a password or a token."""
+def login_page(request: Request, next: str = "/") -> Response:  # noqa: A002 - the usual name
+    """Show the login form."""
     return page(request, "login.html", {"problem": "", "next": inside(next)})
 
 
@@ -32,7 +32,7 @@ def log_in(
     secret: Annotated[str, Form(max_length=500)],
     next: Back = "/",  # noqa: A002 - as above
 ) -> Response:
-    """Begin a session, if the secret is the password or a token."""
+    """Start a session if the secret is the password or a token."""
     web, words, client = web_of(request), words_of(request), client_of(request)
     gate: Gate = request.app.state.gate
     now = web.now()
@@ -73,7 +73,7 @@ def log_out(request: Request) -> Response:
 def choose_language(
     request: Request, language: Annotated[str, Form(max_length=20)], back: Back = "/"
 ) -> Response:
-    """Remember the language of this browser."""
+    """Set the language of this browser."""
     answer = see(back)
     if language in LANGUAGES:
         set_cookie(request, answer, LANGUAGE_COOKIE, language, seconds=_YEAR)

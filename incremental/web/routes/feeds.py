@@ -1,4 +1,4 @@
-"""Feeds: of all that is new, of a site, of a topic, of a saved search; and the list of all of them."""
+"""Feeds of all new pages, of sites, topics and saved searches, and their OPML list."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from store.enums import TopicVerdict
 
 router = APIRouter(include_in_schema=False, route_class=ConditionalRoute)
 _ENTRIES = 100
-# Entries of the feed of older pages: a site takes in hundreds at once.
+# The backfill feed is longer: a site may gain hundreds of pages at once.
 _OLDER = 1_000
 _FORMATS: dict[str, tuple[Callable[[Feed], bytes], str]] = {
     "atom": (atom, "application/atom+xml; charset=utf-8"),
@@ -41,7 +41,7 @@ _Format = Annotated[str, Path(pattern="^(atom|json)$")]
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A feed by its path, without ending, and what it shows."""
+    """A feed: its path without extension, and its filters."""
 
     path: str
     title: str
@@ -50,17 +50,17 @@ class _Named:
 
 @router.get("/feeds")
 def feeds_page(request: Request) -> Response:
-    """Show the feeds that there are."""
+    """Show the list of feeds."""
     with web_of(request).store() as store:
         feeds = list(_all(store, request))
-    # Not in the list for feed readers: who imports all feeds does not want hundreds of old pages.
+    # Not in the OPML: an import of all feeds should not bring hundreds of old pages.
     feeds.append(_Named("/feeds/backfill", words_of(request)("backfill.feed"), Filters()))
     return page(request, "feeds.html", {"feeds": feeds})
 
 
 @router.get("/feeds/all.opml")
 def all_feeds(request: Request) -> Response:
-    """Return the list of all feeds, to be imported by a feed reader."""
+    """Return all feeds as OPML, for import into a feed reader."""
     web = web_of(request)
     base = _base(request)
     with web.store() as store:
@@ -75,7 +75,7 @@ def all_feeds(request: Request) -> Response:
 
 @router.get("/feeds/new.{form}")
 def new_feed(request: Request, form: _Format) -> Response:
-    """Return the feed of all that is new."""
+    """Return the feed of all new pages."""
     return _feed(request, _Named("/feeds/new", words_of(request)("feeds.all"), Filters()), form)
 
 
@@ -89,7 +89,7 @@ def site_feed(request: Request, site_id: RowId, form: _Format) -> Response:
 
 @router.get("/feeds/topic/{topic_id}.{form}")
 def topic_feed(request: Request, topic_id: RowId, form: _Format) -> Response:
-    """Return the feed of what a topic finds relevant."""
+    """Return the feed of a topic's relevant pages."""
     with web_of(request).store() as store:
         name = topic_numbered(store, topic_id).name
     return _feed(request, _of_topic(topic_id, name), form)
@@ -108,7 +108,7 @@ def _of_topic(topic_id: int, name: str) -> _Named:
 
 
 def _of_search(name: str, filters: Filters) -> _Named:
-    # What was read or starred meanwhile would come and go: a feed tells each page once.
+    # Without "unread" or "starred": entries would come and go, but a feed announces each page once.
     return _Named(f"/feeds/search/{quote(name, safe='')}", name, replace(filters, show=""))
 
 
@@ -119,7 +119,7 @@ def _all(store: Store, request: Request) -> Iterator[_Named]:
     for topic in store.topics.topics():
         yield _of_topic(topic.id, topic.name)
     for search in store.answers.searches():
-        # Another interface may have saved what has no meaning here.
+        # Searches saved elsewhere may be invalid here.
         with contextlib.suppress(InputError):
             yield _of_search(search.name, from_json(search.query))
 
@@ -146,7 +146,7 @@ def _feed(request: Request, named: _Named, form: str) -> Response:
 
 
 def _announced(row: AnnouncedPage | BackfillEvent, words: Words, base: str) -> Entry:
-    """Return a new page, or what a list gained of older ones as one entry."""
+    """Return the entry of a new page or of a whole backfill."""
     if isinstance(row, AnnouncedPage):
         return _entry(row)
     headline = words("backfill.added", n=row.pages, folder=row.folder)
@@ -163,7 +163,7 @@ def _announced(row: AnnouncedPage | BackfillEvent, words: Words, base: str) -> E
 
 @router.get("/feeds/backfill.{form}")
 def backfill_feed(request: Request, form: _Format) -> Response:
-    """Return the feed of older pages that lists gained, one by one: for those who want them all."""
+    """Return the feed of backfilled pages, an entry for each page."""
     write, kind = _FORMATS[form]
     base, path = _base(request), "/feeds/backfill"
     with web_of(request).store() as store:
@@ -184,12 +184,12 @@ def _home(filters: Filters) -> str:
 
 
 def _base(request: Request) -> str:
-    """Return the address of this server as the asker called it; its name was checked by the guard."""
+    """Return this server's URL as the client wrote it; the guard has checked the Host header."""
     return f"{request.url.scheme}://{request.headers['host']}"
 
 
 def _urn(address: str) -> str:
-    """Return an id that is the same as long as the address is (RFC 9562, name-based)."""
+    """Return a stable id for a URL (RFC 9562, UUID version 5)."""
     return uuid5(NAMESPACE_URL, address).urn
 
 

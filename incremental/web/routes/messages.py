@@ -1,4 +1,4 @@
-"""Messages: the channels, what became of what they were to tell, a test of each."""
+"""Messages: channels, outboxes, test messages."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from incremental.web.routes.forms import see
 from incremental.web.views import page
 
 router = APIRouter(include_in_schema=False)
-# Entries of the outbox that are shown of each channel.
+# Outbox entries shown per channel.
 _LATEST = 10
 _Name = Annotated[str, Form(min_length=1, max_length=200)]
 
 
 @router.get("/messages")
 def messages_page(request: Request) -> Response:
-    """Show the channels and the latest of their outboxes."""
+    """Show the channels with their latest outbox entries."""
     return _messages(request, {})
 
 
@@ -39,7 +39,7 @@ def _messages(request: Request, outcomes: Mapping[str, Delivered]) -> Response:
 
 @router.post("/messages/test")
 def try_channel(request: Request, channel: _Name) -> Response:
-    """Send a message to one channel now, and show what came of it."""
+    """Send a test message and show the result."""
     web = web_of(request)
     chosen = channel_named(web.settings.notify, channel)
     outcome = send_test(LibraryGate(web.settings.fetch, web.clock), chosen, now=web.now())
@@ -50,7 +50,7 @@ def try_channel(request: Request, channel: _Name) -> Response:
 
 @router.post("/messages/retry")
 def retry(request: Request, channel: _Name) -> Response:
-    """Let what was given up wait again."""
+    """Queue the failed messages of a channel again."""
     web = web_of(request)
     channel_named(web.settings.notify, channel)
     with web.store() as store:

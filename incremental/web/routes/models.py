@@ -1,4 +1,4 @@
-"""Models: versions of the hub classifier, how good each is, and pages whose label would teach most."""
+"""Models: versions of the hub classifier, their quality, and pages worth labelling."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from store.values import HubRow
 
 router = APIRouter(include_in_schema=False)
 _QUEUE = 30
-# Hubs whose score is further from a half than this are not asked about.
+# Only hubs scored within this distance of 0.5 are offered for labelling.
 _DOUBT = 0.35
 _ORIGINS = (LabelOrigin.USER, LabelOrigin.BEHAVIOUR, LabelOrigin.IMPORTED)
 
 
 @router.get("/models")
 def models_page(request: Request) -> Response:
-    """Show the versions, the figures of the active one, and the label queue."""
+    """Show the versions, the metrics of the active one, and the label queue."""
     return _models(request, "")
 
 
@@ -57,7 +57,7 @@ def _models(request: Request, problem: str) -> Response:
 
 
 def _slices(metrics: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return precision and recall of each part of the test that a manifest tells of."""
+    """Return the test metrics of each slice in a manifest."""
     found = []
     for kind in ("urls", "pages"):
         for name, row in metrics.get(kind, {}).items():
@@ -78,7 +78,7 @@ def _chart(words: Any, slices: list[dict[str, Any]]) -> Any:  # noqa: ANN401 - w
 
 
 def _doubtful(store: Store) -> list[HubRow]:
-    """Return the hubs of which the classifier is least sure and nobody has said what they are."""
+    """Return the unlabelled hubs with the most uncertain scores."""
     hubs = [hub for hub in store.read.hubs() if abs(hub.score - 0.5) <= _DOUBT]
     hubs = [
         hub
@@ -92,13 +92,13 @@ def _doubtful(store: Store) -> list[HubRow]:
 
 @router.post("/models/rollback")
 def roll_back(request: Request) -> Response:
-    """Return to the version that was used before."""
+    """Roll back to the previous version."""
     return _try(request, lambda root: ModelRegistry(root).rollback())
 
 
 @router.post("/models/{version}/use")
 def use(request: Request, version: str) -> Response:
-    """Use a version from now on."""
+    """Use a version."""
     return _try(request, lambda root: use_model(root, version))
 
 

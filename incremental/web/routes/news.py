@@ -1,4 +1,4 @@
-"""The reading list: what is new, marks, saved searches."""
+"""The reading list: new pages, marks, saved searches."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _Field = Annotated[str, Form(max_length=300)]
 
 
 def _filters(given: Mapping[str, str]) -> Filters:
-    """Return the filters of an address or a form; what has no meaning narrows nothing."""
+    """Return the filters of a query string or form; invalid values are ignored."""
 
     def said(name: str) -> str:
         return given.get(name, "")[:_MOST_CHARS].strip()
@@ -61,7 +61,7 @@ def _number(text: str) -> int | None:
 def reading_list(
     request: Request, before: Annotated[str, Query(pattern=r"^\d{0,18}$")] = ""
 ) -> Response:
-    """Show what is new, the newest first, or what comes *before* a cursor."""
+    """Show new pages, newest first; *before* is the cursor of the next older part."""
     web, filters = web_of(request), _filters(request.query_params)
     with web.store() as store:
         latest = max(store.answers.latest_cursor(), store.backfills.latest_cursor())
@@ -91,7 +91,7 @@ def reading_list(
 
 @router.get("/fresh")
 def fresh(request: Request, after: Annotated[int, Query(ge=0, le=2**62)]) -> Response:
-    """Return the rows that came after a cursor, for the top of a list; 204 for none."""
+    """Return the rows after a cursor, for the top of the list; 204 for none."""
     web, filters = web_of(request), _filters(request.query_params)
     with web.store() as store:
         asked = filters.query(web.now(), after=after, limit=_MOST_ARRIVED)
@@ -114,7 +114,7 @@ def _fresh_url(filters: Filters, cursor: int) -> str:
 
 
 def item_values(store: Store, rows: tuple[AnnouncedPage, ...], topic: int | None) -> dict[str, Any]:
-    """Return what the rows of a list need besides themselves."""
+    """Return the template values that list rows need."""
     learned = feedback(store, rows, topic)
     return {"feedback": learned, "terms_of": terms_of}
 
@@ -127,7 +127,7 @@ def mark(
     topic: Annotated[str, Form(pattern=r"^\d{0,18}$")] = "",
     back: Back = "/",
 ) -> Response:
-    """Mark a page: read, starred, or relevant to a topic; answer with its row, or go back."""
+    """Mark a page as read, starred or relevant; returns its row to htmx, else redirects."""
     web = web_of(request)
     chosen = _number(topic)
     with web.store() as store:
@@ -153,7 +153,7 @@ def _give_feedback(
 ) -> None:
     detail = store.answers.page(page_id, most=1)
     if detail is None or topic is None:
-        raise NotFoundError("no such page, or no such topic")
+        raise NotFoundError("no such page or topic")
     give_feedback(
         store, topic_numbered(store, topic).name, [detail.url], relevant=relevant, now=now
     )
@@ -166,7 +166,7 @@ def mark_read(
     event: Annotated[list[RowId], Form(max_length=1_000)] = [],  # noqa: B006 - likewise
     back: Back = "/",
 ) -> Response:
-    """Mark the pages and events of a list as read."""
+    """Mark pages and events as read."""
     web = web_of(request)
     with web.store() as store:
         store.answers.mark(page, now=web.now(), read=True)
@@ -186,7 +186,7 @@ def save_search(  # noqa: PLR0913, PLR0917 - each narrows the list
     since: _Field = "",
     show: _Field = "",
 ) -> Response:
-    """Give what the list shows a name."""
+    """Save the current filters under a name."""
     web = web_of(request)
     given = {"q": q, "site": site, "topic": topic, "verdict": verdict, "language": language}
     filters = _filters({**given, "since": since, "show": show})
@@ -197,27 +197,23 @@ def save_search(  # noqa: PLR0913, PLR0917 - each narrows the list
 
 @router.get("/searches/{name}")
 def saved_search(request: Request, name: str) -> Response:
-    """Show the list of a saved search."""
+    """Redirect to the list of a saved search."""
     return see(query("/", **search_filters(request, name).values()))
 
 
 @router.post("/searches/{name}/remove")
 def remove_search(request: Request, name: str) -> Response:
-    """Forget a saved search."""
+    """Delete a saved search."""
     with web_of(request).store() as store:
         if not store.answers.remove_search(name):
-            raise NotFoundError(f"no search is called {name[:80]!r}")
+            raise NotFoundError(f"no search has the name {name[:80]!r}")
     return see("/feeds")
 
 
 def search_filters(request: Request, name: str) -> Filters:
-    """Return the filters of a saved search.
-
-    Raises:
-        NotFoundError: there is none of that name.
-    """
+    """Return the filters of a saved search; raises NotFoundError if there is none."""
     with web_of(request).store() as store:
         row = store.answers.search(name)
     if row is None:
-        raise NotFoundError(f"no search is called {name[:80]!r}")
+        raise NotFoundError(f"no search has the name {name[:80]!r}")
     return from_json(row.query)

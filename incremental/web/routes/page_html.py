@@ -1,4 +1,4 @@
-"""One page: facts, cached text, history, difference, copies, sightings, visits."""
+"""One page: facts, cached text, history, diff, copies, sightings, visits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def page_page(
     page_id: RowId,
     change: Annotated[int | None, Query(ge=1, le=2**62)] = None,
 ) -> Response:
-    """Show what is known of a page, with the difference that a change made."""
+    """Show a page, and the diff of *change*."""
     web = web_of(request)
     with web.store() as store:
         detail = store.answers.page(page_id)
@@ -51,7 +51,7 @@ def page_page(
 
 
 def _difference(store: Store, detail: PageDetail, change: int) -> Difference | None:
-    """Return what a change changed; None = a body is not kept any more."""
+    """Return the diff of a change; None = a body is no longer in the cache."""
     before, after = versions_of_change(store, detail.page_id, change)
     try:
         return difference(store, detail.page_id, detail.url, before, after)
@@ -60,5 +60,5 @@ def _difference(store: Store, detail: PageDetail, change: int) -> Difference | N
 
 
 def _lines(text: str) -> str:
-    """Return the text of a page without what could steer a terminal or turn the writing."""
+    """Return the text without control and bidi characters."""
     return "\n".join(clean(line) for line in text[:_MOST_TEXT].splitlines())

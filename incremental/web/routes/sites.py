@@ -1,4 +1,4 @@
-"""Sites and hubs: how each fares, adding and removing, what was found so far."""
+"""Sites and hubs: health, adding, removing, hubs found so far."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> lis
 
 @router.get("/sites/{site_id}")
 def site_page(request: Request, site_id: RowId) -> Response:
-    """Show one site: health, terms, arrival by hour, hubs."""
+    """Show one site: health, terms, new links by hour, hubs."""
     web, words = web_of(request), words_of(request)
     with web.store() as store:
         row = site_numbered(store, site_id)
@@ -81,7 +81,7 @@ def site_page(request: Request, site_id: RowId) -> Response:
 
 @router.get("/sites/{site_id}/hubs")
 def hubs_part(request: Request, site_id: RowId) -> Response:
-    """Return the table of a site's hubs as it stands now."""
+    """Return the table of a site's hubs."""
     web = web_of(request)
     with web.store() as store:
         row = site_numbered(store, site_id)
@@ -91,12 +91,12 @@ def hubs_part(request: Request, site_id: RowId) -> Response:
 
 @router.get("/sites/{site_id}/found")
 def found_part(request: Request, site_id: RowId) -> Response:
-    """Return the hubs of a new site that were found so far."""
+    """Return the hubs found so far on a new site."""
     with web_of(request).store() as store:
         row = site_numbered(store, site_id)
         hubs = [hub for hub in store.read.hubs(site_id) if hub.state != HubStatus.DROPPED]
         seeds = [hub for hub in store.read.hubs(site_id) if hub.role == HubRole.SEED]
-    # One that waits because of its robots.txt or its address was never asked: it has no failure.
+    # A seed that waits for robots.txt or its address was never fetched: not a failure.
     failed = [hub.last_status for hub in seeds if hub.last_status and hub.baseline_at is None]
     hubs.sort(key=lambda hub: (hub.baseline_at is None, -hub.score))
     values = {
@@ -112,7 +112,7 @@ def found_part(request: Request, site_id: RowId) -> Response:
 def set_state(
     request: Request, site_id: RowId, state: Annotated[str, Form(pattern="^(active|paused)$")]
 ) -> Response:
-    """Pause a site, or watch it again."""
+    """Pause or resume a site."""
     with web_of(request).store() as store:
         site_numbered(store, site_id)
         store.write.update_site(site_id, state=SiteStatus(state))
@@ -121,7 +121,7 @@ def set_state(
 
 @router.post("/sites/{site_id}/remove")
 def remove(request: Request, site_id: RowId) -> Response:
-    """Stop watching a site and forget all that was found there."""
+    """Stop watching a site and delete everything found there."""
     with web_of(request).store() as store:
         site_numbered(store, site_id)
         store.write.remove_site(site_id)
@@ -130,7 +130,7 @@ def remove(request: Request, site_id: RowId) -> Response:
 
 @router.get("/add")
 def add_page(request: Request) -> Response:
-    """Ask for sites to watch."""
+    """Show the form for new sites."""
     return _add(request, [], [], "")
 
 
@@ -143,7 +143,7 @@ def add(  # noqa: PLR0913, PLR0917 - the fields of the form
     include: _Text = "",
     exclude: _Text = "",
 ) -> Response:
-    """Watch the sites of the addresses in a text; show what comes of each."""
+    """Watch the sites of the URLs in a text and show the result of each."""
     web = web_of(request)
     typed = list(dict.fromkeys(urls.split()))
     problems: list[str] = []
@@ -169,7 +169,7 @@ def add(  # noqa: PLR0913, PLR0917 - the fields of the form
 
 
 def _terms(reach: Reach, requests: str, include: str, exclude: str) -> SeedTerms | None:
-    """Return the terms of the form; None where it was left as it is, so that known sites keep theirs."""
+    """Return the terms of the form; None if unchanged, so known sites keep theirs."""
     if reach == Reach.HOST and not (requests or include or exclude):
         return None
     if requests and not re.fullmatch(r"\d{1,9}(\.\d+)?", requests.strip()):
@@ -199,7 +199,7 @@ def label(
     label: Annotated[str, Form(pattern="^(hub|article)$")],
     back: Back = "/models",
 ) -> Response:
-    """Say that a page is a hub, or an article."""
+    """Label a page as hub or article."""
     web = web_of(request)
     with web.store() as store:
         correct(store, url, label, now=web.now())
@@ -208,7 +208,7 @@ def label(
 
 @router.get("/check")
 def check(request: Request, url: str = "") -> Response:
-    """Say what is made of an address, and why it was (not) found."""
+    """Explain how a URL is classified and why it was (not) found."""
     web = web_of(request)
     values: dict[str, Any] = {"url": url[:2_000], "problem": "", "rows": [], "verdict": ""}
     if url:
@@ -225,7 +225,7 @@ def check(request: Request, url: str = "") -> Response:
 
 
 def _flat(answer: dict[str, Any], words: Words) -> list[tuple[str, str]]:
-    """Return an explanation as rows for people."""
+    """Return an explanation as (label, text) rows."""
     sites = answer.pop("sites")
     lines = {**answer, **in_short(answer.pop("classifier"))}
     lines.pop("classifier", None)
@@ -251,7 +251,7 @@ _TABLES |= {"last_status": "fetch", "decided_by": "rule"}
 
 
 def _shown(words: Words, key: str, value: object) -> str:
-    """Return a value of an explanation in the language of the page; a time to the minute."""
+    """Return a value of an explanation in the page's language."""
     if value is None or value == "":
         return "–"
     if isinstance(value, list):

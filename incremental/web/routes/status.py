@@ -1,4 +1,4 @@
-"""Status: throughput, budget, errors, waits."""
+"""Status: throughput, budget, errors, host waits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from incremental.web.views import page, words_of
 router = APIRouter(include_in_schema=False)
 _HOUR = 3_600.0
 _DAYS = 7
-# Hours in one column.
+# Hours per column.
 _STEPS = 2
 # Statuses with a colour of their own.
 _SHOWN = 7
@@ -28,7 +28,7 @@ _SHOWN = 7
 
 @router.get("/status")
 def status_page(request: Request) -> Response:
-    """Show how the watching goes."""
+    """Show visits, new pages, errors and host waits."""
     web, words = web_of(request), words_of(request)
     now = web.now()
     step = _STEPS * _HOUR
@@ -70,7 +70,7 @@ def status_page(request: Request) -> Response:
 
 
 def _by_status(words: Words, visits: dict[tuple[int, str], int], columns: int) -> Series:
-    """Return the visits of each column by status, the frequent ones first, the rest as one."""
+    """Return the visits per column by status, most frequent first, the rest as one series."""
     totals: Counter[str] = Counter()
     for (_, status), count in visits.items():
         totals[status] += count

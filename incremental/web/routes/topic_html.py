@@ -1,4 +1,4 @@
-"""Topics: what each wants, what it learned from, what it makes of pages."""
+"""Topics: examples, keywords, scores."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from store.topic_values import TopicRow
 router = APIRouter(include_in_schema=False)
 _Urls = Annotated[str, Form(max_length=100_000)]
 _PARTS = 20
-# Relevant pages announced last, whose weightiest terms are shown.
+# Latest relevant pages whose strongest terms are shown.
 _TERMS_FROM = 200
 _TERMS_SHOWN = 30
 
 
 def topic_values(row: TopicRow, counts: dict[int, dict[str, int]]) -> dict[str, Any]:
-    """Return what is shown of a topic."""
+    """Return a topic's template values."""
     return {
         "id": row.id,
         "name": row.name,
@@ -59,7 +59,7 @@ def _topics(request: Request, problem: str) -> Response:
 
 
 def _proposed(store: Store) -> dict[int, int]:
-    """Count the sites that wait for a word, by topic."""
+    """Count the undecided proposals by topic."""
     counts = store.discovery.proposal_counts()
     return {topic: states.get(ProposalState.PROPOSED, 0) for topic, states in counts.items()}
 
@@ -71,7 +71,7 @@ def add_topic(
     keywords: Annotated[str, Form(max_length=1_000)] = "",
     urls: _Urls = "",
 ) -> Response:
-    """Begin a topic from examples, keywords, or both."""
+    """Create a topic from examples, keywords, or both."""
     web = web_of(request)
     words = [word.strip() for word in keywords.replace("，", ",").split(",") if word.strip()]
     try:
@@ -105,7 +105,7 @@ def topic_page(request: Request, topic_id: RowId) -> Response:
 
 
 def _terms(store: Store, topic_id: int) -> list[tuple[str, float]]:
-    """Return the terms that speak for the topic in its latest relevant pages, the weightiest first."""
+    """Return the positive terms of a topic's latest relevant pages, strongest first."""
     asked = NewQuery(topic=topic_id, verdict=TopicVerdict.RELEVANT, limit=_TERMS_FROM)
     pages = [row.page_id for row in store.answers.new(asked).rows]
     shares: Counter[str] = Counter()
@@ -122,7 +122,7 @@ def add_examples(
     urls: _Urls,
     origin: Annotated[str, Form(pattern="^(relevant|irrelevant)$")],
 ) -> Response:
-    """Say that pages are, or are not, what a topic wants."""
+    """Label pages as relevant or irrelevant."""
     web = web_of(request)
     with web.store() as store:
         name = topic_numbered(store, topic_id).name
@@ -136,7 +136,7 @@ def add_examples(
 def set_state(
     request: Request, topic_id: RowId, state: Annotated[str, Form(pattern="^(active|paused)$")]
 ) -> Response:
-    """Let a topic judge no more pages, or judge again."""
+    """Pause or resume a topic."""
     web = web_of(request)
     with web.store() as store:
         name = topic_numbered(store, topic_id).name

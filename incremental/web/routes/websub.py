@@ -1,4 +1,4 @@
-"""The callback of WebSub hubs: the one place where strangers may post. They change nothing but an inbox."""
+"""The WebSub callback: open to anonymous POSTs, which write only to an inbox."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.api_route("/websub/{token}", methods=["GET", "POST"])
 async def callback(request: Request, token: str) -> Response:
-    """Answer a hub that asks whether we meant to subscribe, or says that a page has changed."""
+    """Confirm a subscription, or accept a change notification."""
     asked = CallbackRequest(
         method=request.method,
         token=token,
