@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
+# One pair may be chance (two empty lists).
 PAIRS_FOR_A_RULE = 2
 # Share of links in common from which two hubs are compared byte by byte.
 ALIKE_SHARE = 0.6

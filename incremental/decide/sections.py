@@ -32,6 +32,7 @@ SETTLED_SECONDS = 14 * DAY
 MAX_STRUCTURE = 20
 # Pages verified again for their translations after one page of a new edition.
 MAX_ORIGINALS = 20
+# Fewer links into its folder do not make a page one that introduces its section.
 MIN_STRUCTURE_LINKS = 3
 
 
@@ -129,6 +130,7 @@ def is_new_edition(own: str, came_up: frozenset[str]) -> bool:
 
 def _new_editions(facts: SectionFacts) -> list[SeenLink]:
     """Return the unknown translations of the page, if they are as new as it is."""
+    # Only the original links to a translation, so no list would show these.
     known = facts.known.get(facts.own)
     fresh = known is not None and known.first_seen_at > facts.now - NEW_SECTION_SECONDS
     return [
