@@ -33,15 +33,13 @@ class GivenFeeds:
         self._store = store
 
     def handed_over(self, page_id: int, site: WatchedSite, now: float) -> bool:
-        """Move a feed to the site that it belongs to, if that is watched already; return whether it moved.
-
-        Called after its first entries; later its own site has a history. That site would announce
-        everything twice, so it is withdrawn, unless it has terms of its own, announced pages or labels.
-        """
+        """Move a feed to the site that it belongs to, if that is watched already; return whether it moved."""
         hub = self._store.read.hub(page_id)
         if hub is None or not _may_go(hub, site, now):
             return False
         other = self._watching(site)
+        # The feed's own site would announce everything twice, so it is withdrawn, unless it has terms of
+        # its own, announced pages or labels.
         if other is None or self._store.read.has_history(site.row.id):
             return False
         new = NewHub(HubKind.FEED, HubRole.USER, 1.0, "given by you", now)

@@ -46,17 +46,17 @@ class TopicFetches:
         self._explore = explore
         self._per_day = requests_per_day
         self._pending: dict[_Key, tuple[float, VisitTask]] = {}
+        # Due time of each example at the last load; another time means that it was given again.
         self._planned: dict[_Key, float | None] = {}
-        """Due time of each example at the last load; another time means that it was given again."""
         # A restart of the daemon, or a run by cron, does not start a new day.
         kept = store.discovery.meter(_METER) if explore else ""
         self._tried: deque[float] = deque(json.loads(kept or "[]"))
         self._tries_left = TRIES_PER_SITE * explore
         self._queue = BestFirstQueue(distinct_hosts=DISTINCT_HOSTS)
+        # Id of the last candidate put into the queue.
         self._read_to = 0
-        """Id of the last candidate put into the queue."""
+        # Taken from the queue, not fetched yet.
         self._next: ExternalCandidateRow | None = None
-        """Taken from the queue, not fetched yet."""
 
     def load(self, now: float) -> None:
         """Read again what to fetch; what waits for a host keeps waiting."""

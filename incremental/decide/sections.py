@@ -32,7 +32,6 @@ SETTLED_SECONDS = 14 * DAY
 MAX_STRUCTURE = 20
 # Pages verified again for their translations after one page of a new edition.
 MAX_ORIGINALS = 20
-# Fewer links into its folder do not make a page one that introduces its section.
 MIN_STRUCTURE_LINKS = 3
 
 

@@ -87,7 +87,7 @@ def decide_first_page(outcome: Outcome, site_id: int, page_id: int, now: float) 
         site_id=site_id,
         page_id=page_id,
         page_fields=fields,
-        # Without a baseline check: the page is the reason to watch the site.
+        # The page is the reason to watch the site.
         announce_page=True,
     )
     return Decision(record, keep_body=True)

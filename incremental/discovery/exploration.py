@@ -6,9 +6,7 @@
       ▲          (bandit)             (new ones)      (caller)            │ (caller)
       └───────────── the best that it has not begun from ◄── reward ◄─────┘
 
-Unlike the paper, pages are not fetched twice, an operator does not start twice from one page, which would
-find the same, and one that found nothing cools down, each time longer. State is plain, so that runs can be
-resumed.
+State is plain, so that runs can be resumed.
 """
 
 from __future__ import annotations
@@ -165,6 +163,7 @@ class Exploration:
             if candidates:
                 break
             state.empty[name] = state.empty.get(name, 0) + 1
+            # Unlike the paper, an operator that found nothing is skipped for a while, each time longer.
             length = 2 * state.cooldowns[name].rounds if name in state.cooldowns else FIRST_COOLDOWN
             state.cooldowns[name] = Cooldown(state.rounds + length, length)
             state.bandit = state.bandit.rewarded(name, reward=0.0, pages=0)
@@ -189,6 +188,7 @@ class Exploration:
     def _candidates(self, name: str, count: int) -> list[Candidate]:
         state, operator = self.state, self._operators[name]
         waiting = state.backlog.setdefault(name, {})
+        # Unlike the paper, no page is fetched twice.
         for url in [url for url in waiting if url in state.tried]:
             del waiting[url]
         for call in range(CALLS_PER_ROUND):
@@ -209,6 +209,7 @@ class Exploration:
             places = list(range(min(most, len(ranked))))
         else:
             begun = self.state.begun.setdefault(name, {})
+            # Unlike the paper: starting twice from one page would find the same.
             fresh = (place for place, url in enumerate(ranked) if url not in begun)
             places = list(islice(fresh, operator.seeds))
             begun.update(dict.fromkeys(ranked[place] for place in places))

@@ -1,4 +1,4 @@
-"""Queries in words as pages write them, because search engines do not know stems ("religi").
+"""Queries in words as pages write them.
 
 ::
 
@@ -44,5 +44,6 @@ class Wording:
     def _word(self, term: str) -> str:
         forms = self._forms.get(term)
         if term not in self._chosen and forms:
+            # Search engines do not know stems ("religi").
             self._chosen[term] = max(forms, key=forms.__getitem__)
         return self._chosen.get(term, term)

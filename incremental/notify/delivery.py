@@ -34,10 +34,7 @@ class Delivered:
 
 
 def check_service(url: str, field: str) -> None:
-    """Raise SettingsError for an address that Apprise does not know or that cannot be guarded.
-
-    The error names the field only: the address is a secret.
-    """
+    """Raise SettingsError for an address that Apprise does not know or that cannot be guarded."""
     _service(url, field)
 
 
@@ -82,6 +79,7 @@ def _service(url: str, field: str) -> Any:  # noqa: ANN401 - Apprise has no type
     # Apprise logs invalid addresses, and urllib3 each request URL; both hold the key.
     logging.getLogger("apprise").propagate = False
     logging.getLogger("urllib3").setLevel(logging.INFO)
+    # Errors name the field only: the address is a secret.
     service = apprise.Apprise.instantiate(url)
     if service is None:
         raise SettingsError(field, "...", "is not a valid Apprise address")

@@ -19,6 +19,7 @@ from store.enums import OutboxState
 
 # States of an outbox entry, in this order.
 STATES = tuple(OutboxState)
+# One test at a time per process, so that a hanging receiver blocks one thread, not all.
 _trying = threading.Lock()
 
 
@@ -74,10 +75,7 @@ def channel_named(channels: Sequence[ChannelSettings], name: str) -> ChannelSett
 
 
 def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Delivered:
-    """Send a test message now, with the channel's templates; it is not in the outbox.
-
-    One at a time per process, so that a hanging receiver blocks one thread, not all.
-    """
+    """Send a test message now, with the channel's templates; it is not in the outbox."""
     if not _trying.acquire(blocking=False):
         return Delivered(ok=False, error="another test is running")
     try:

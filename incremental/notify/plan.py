@@ -80,9 +80,9 @@ def plan(
 ) -> Plan:
     """Plan the messages of one channel.
 
-    *entries* are in queue order; *sent* are the times of the last hour's messages, oldest first. Messages
-    interrupted while being sent come first, unchanged.
+    *entries* are in queue order; *sent* are the times of the last hour's messages, oldest first.
     """
+    # Interrupted messages come first, unchanged, so that they keep their key.
     repeated = _cut_off(entries)
     waiting = [one for one in entries if one.state == OutboxState.WAITING]
     ready = [one for one in waiting if (one.next_at or 0.0) <= now]

@@ -62,8 +62,7 @@ def counted(meter: Meter, answer: SearchAnswer, now: float, interval_seconds: fl
 class Metered(Wrapped):
     """A provider within its limits. *now* returns unix seconds.
 
-    Short waits between queries use *pause*, if given. *keep* gets the meter after each query, so that
-    those of a killed run count.
+    Short waits between queries use *pause*, if given. *keep* gets the meter after each query.
     """
 
     def __init__(  # noqa: PLR0913 - the limits, by name
@@ -102,5 +101,6 @@ class Metered(Wrapped):
         if answer.status is not SearchStatus.OFF:
             self.meter = counted(self.meter, answer, now, self._interval)
             if self._keep is not None:
+                # After each query, so that those of a killed run count.
                 self._keep(self.meter)
         return answer
