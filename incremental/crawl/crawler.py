@@ -103,6 +103,7 @@ class Crawler:
         """
         if now < self._stepped_at - CLOCK_BACK_SECONDS:
             self.frontier.set_back(self._stepped_at - now, now)
+        # The process was suspended: lists that overflowed meanwhile are followed as after any overflow.
         if now > self._wake_at + PAUSE_SECONDS:
             self.frontier.resume(now)
         self._stepped_at = now
@@ -194,6 +195,8 @@ class Crawler:
         if decision.keep_body:
             self._keep_body(decision, outcome)
         if decision.is_hub is not None:
+            # Counted by URL template, so that a site of unusual style fools the classifier only a few
+            # times.
             self._facts.context(site, now).add(outcome.task.url, hub=decision.is_hub)
         due = reschedule(decision, outcome, site, now)
         if decision.hub is not None:

@@ -122,6 +122,7 @@ class Frontier:
         self._queue.clear()
         for site in self._sites.values():
             self._replan(site, now)
+            # Monitored articles follow no policy, so planning again leaves them at the old time.
             self._store.write.hasten_hubs(site.row.id, ARTICLE, latest=now + DAY)
             self.refresh(site, now)
 

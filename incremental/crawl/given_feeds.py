@@ -21,6 +21,8 @@ logger = logging.getLogger("hubwatch.feeds")
 def _may_go(hub: HubRow, site: WatchedSite, now: float) -> bool:
     """Whether a hub is its site's seed and a feed whose first entries were read at *now*."""
     own_terms = site.row.requests_per_day is not None or site.scope.include or site.scope.exclude
+    # Only at its first reading: a feed that once came without entries was taken for a new one when it
+    # filled again, and its own site was removed with all its history.
     if own_terms or hub.baseline_at != now or not hub.shown_links:
         return False
     return is_given_feed(hub) and hub.role == HubRole.SEED and not is_planet(hub, site.scope)

@@ -60,6 +60,7 @@ class Overflows:
 
     def _prepare(self, site: WatchedSite, now: float) -> None:
         """Before the first request to a site: compute its coverage, and queue what an earlier run owed."""
+        # From the store, before the first request, so that a restart forgets nothing.
         if site.coverage_at:
             return
         self._coverage.refresh(site, now)

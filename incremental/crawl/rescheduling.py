@@ -117,7 +117,7 @@ class ChangeHints:
             if not hub.visited_at < link.published_at <= now:
                 continue
             if hub.role == ARTICLE:
-                # Monitored articles are edited one by one, so they do not count towards a deployment.
+                # Edited one by one, so they do not count towards a deployment: with them no hub had its hint.
                 edited.append((link.published_at, hub))
             else:
                 moved.append(hub)

@@ -234,6 +234,7 @@ class WatchedSite:
 
     def first_urgent(self, now: float) -> int | None:
         """Return what to fetch now from the urgent queue, where it stays; hubs may have to wait."""
+        # What a list lost comes before everything else, verification fetches included.
         if self.urgent.hubs and self.allows_at(Share.URGENT, now) <= now:
             return self.urgent.hubs[0]
         return self.urgent.pages[0] if self.urgent.pages else None

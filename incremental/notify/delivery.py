@@ -47,6 +47,7 @@ def deliver(gate: LibraryGate, url: str, message: Message, key: str) -> Delivere
         service = _service(url, "url")
     except SettingsError as error:
         return Delivered(ok=False, error=str(error))
+    # By this header webhooks detect repeats.
     if isinstance(getattr(service, "headers", None), dict):
         service.headers["Idempotency-Key"] = key
     words = _Words()
@@ -83,6 +84,8 @@ def _service(url: str, field: str) -> Any:  # noqa: ANN401 - Apprise has no type
     service = apprise.Apprise.instantiate(url)
     if service is None:
         raise SettingsError(field, "...", "is not a valid Apprise address")
+    # Services that open connections of another kind (the desktop, syslog, IRC, Nostr, MQTT) would bypass
+    # the guard.
     if name_of(type(service)) not in GUARDED:
         scheme = url.partition("://")[0]
         way_out = (

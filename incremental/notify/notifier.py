@@ -211,6 +211,8 @@ class Notifier:
     def _send(self, channel: ChannelSettings, entries: Sequence[OutboxRow], now: float) -> None:
         key = entries[0].message if entries[0].state == OutboxState.SENDING else ""
         key = key or message_key(channel.name, [one.id for one in entries])
+        # Marked before it is sent: after a crash nothing is queued twice, and the message is sent again
+        # under the same key.
         self._store.outbox.begin([one.id for one in entries], key)
         try:
             message = compose(

@@ -168,6 +168,7 @@ def _numeric_moment(found: re.Match[str], day_first: bool | None) -> float | Non
     elif max(one, two) > _MONTHS_A_YEAR:
         # A number above 12 is the day, whatever the feed's other dates say.
         day_first = one > two
+    # Rather unknown than wrong: an unknown date never makes an item old.
     if day_first is None:
         return None
     day, month = (one, two) if day_first else (two, one)

@@ -68,7 +68,9 @@ VERIFICATION_SHARE, REFRESH_SHARE, FLOOR_SHARE = 0.25, 0.02, 0.2
 QUOTAS = {
     # Known lists come first; in the first week most hubs are still to be found.
     Share.REVISIT: Quota(turn=0.7, young=0.5),
-    # Two hundred tag pages that show nothing of their own may cost a tenth of the budget.
+    # Two hundred tag pages that show nothing of their own may cost a tenth of the budget. A share of their
+    # own, because with the whole budget going to two lists a page that only a covered sitemap named waited
+    # for four days.
     Share.COVERED: Quota(turn=0.1, young=0.05),
     Share.EXPLORE: Quota(turn=0.1, young=0.25),
     # News that waits has turns nearly as often as the lists that bring it. It counts against the bound

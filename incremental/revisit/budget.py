@@ -43,7 +43,7 @@ _DOUBT = 0.5
 _AIM = 1.02
 # As a logarithm of visits: the price moves by at most e to the fourth within a day.
 _LARGEST_LEAD = 2.0
-# The anchor is right within a small factor; beyond, something else limits the visits.
+# The anchor is right within a small factor; beyond a factor of 7, something else limits the visits.
 _TRIM_LIMIT = 2.0
 # A stall of any length moves the price by at most a day, so that nothing bursts after it.
 _LONGEST_STALL_DAYS = 1.0
@@ -155,6 +155,8 @@ def spend(
     count = visits + others
     return replace(
         state,
+        # May be overdrawn, and is taken off the rest of the day: robots.txt, and what is worthless later
+        # (the next page of a list that overflowed) do not wait for a grant.
         tokens=state.tokens - count,
         used=(state.used[0] + count, *state.used[1:]),
         visited=(state.visited[0] + visits, *state.visited[1:]),

@@ -26,6 +26,7 @@ from incremental.revisit.state import HubState, SiteState, Visit
 DAY = 86400.0
 # Counts fade, so that a hub may change its habits.
 RATE_HALF_LIFE_DAYS = 14.0
+# All is UTC, so summer time is a shift of the hours, which fades in.
 HOURS_HALF_LIFE_DAYS = 28.0
 MINUTES_HALF_LIFE_DAYS = 14.0
 PRIOR_LINKS = 0.5

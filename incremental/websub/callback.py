@@ -127,6 +127,7 @@ def _lease_seconds(text: str) -> float:
 
 
 def _message(request: CallbackRequest, page_id: int, keys: Keys) -> CallbackAnswer:
+    # The standard asks for success, so that nobody learns whether a signature was right.
     if len(request.body) > MAX_BODY_BYTES or not _is_signed(request, keys.secret(page_id)):
         return CallbackAnswer(202)
     return CallbackAnswer(202, event=Ping(page_id))
