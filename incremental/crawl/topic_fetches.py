@@ -7,7 +7,6 @@
                                   hosts in turn (paper 004)   └ put off while the host is busy or owed a pause
 
 External candidates are fetched only while exploring, one at a time, as many a day as the settings allow.
-Only their order, and who waits for which host, is in memory.
 """
 
 from __future__ import annotations
@@ -45,6 +44,7 @@ class TopicFetches:
         self._store = store
         self._explore = explore
         self._per_day = requests_per_day
+        # Only the order of candidates, and who waits for which host, is in memory.
         self._pending: dict[_Key, tuple[float, VisitTask]] = {}
         # Due time of each example at the last load; another time means that it was given again.
         self._planned: dict[_Key, float | None] = {}

@@ -108,6 +108,7 @@ class TopicWatch:
         """Return what topics expect of a hub's unknown links, if these may be news."""
         if not self._active_topics:
             return None
+        # On a baseline nothing is news but what a feed or a new section shows.
         baseline = (
             view.hub.baseline_at is None and not view.new_hub and view.hub.kind != HubKind.FEED
         )

@@ -116,6 +116,7 @@ class Discoverer:
 
     def _new_ranking(self, examples: Sequence[PageText]) -> PageRanking:
         rejected = {row.host for row in self._store.discovery.proposals(self._topic.id, "rejected")}
+        # The rankers take pages of rejected sites for negatives.
         turned_down = [
             weighted_terms(from_text(row.text))
             for row in self._store.discovery.pages(self._topic.id)

@@ -271,9 +271,9 @@ class Keyword(_Searching):
     def _questions(self, seeds: Sequence[KnownPage]) -> Iterator[_Question]:
         head = seeds[: max(MIN_HEAD, int(HEAD_SHARE * len(seeds)))]
         _learn(self._wording, head[:MIN_HEAD])
-        # Asked with shared words, a search engine answered alike, and keyword search alone read 9 to 179
-        # pages of 1,000. Queries that share words get the same first results, so only this one uses the topic's own
-        # words; each other is a pair of words of one good page, those that most good pages have.
+        # Queries that share words get the same first results (keyword search alone had read 9 to 179
+        # pages of 1,000), so only this one uses the topic's own words; each other is a pair of words of
+        # one good page, those that most good pages have.
         topic = self._wording.question(self._description.split())
         new = (query for query in self._queries(seeds, head) if query)
         for query, page in chain([(topic, 1)], self._deeper(head), zip(new, repeat(1))):

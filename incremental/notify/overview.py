@@ -1,7 +1,4 @@
-"""The channels as all interfaces show them.
-
-A channel's address contains the key of its service, so nothing returned here includes it.
-"""
+"""The channels as all interfaces show them."""
 
 from __future__ import annotations
 
@@ -26,6 +23,8 @@ _trying = threading.Lock()
 @dataclass(frozen=True, slots=True)
 class ChannelStanding:
     """A channel without its address, with the state of its messages."""
+
+    # The address contains the key of its service.
 
     name: str
     topic: str

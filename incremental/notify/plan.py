@@ -127,13 +127,11 @@ def _opens_at(
 
 
 def next_time(moment: float, at: time, zone: tzinfo | None) -> float:
-    """Return the next time of day *at*, not before *moment*; unix seconds.
-
-    An hour skipped by daylight saving time counts one hour later.
-    """
+    """Return the next time of day *at*, not before *moment*; unix seconds."""
     here = _local(moment, zone)
     wanted = here.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0)
     for days in range(3):
+        # An hour skipped by daylight saving time counts one hour later.
         candidate = _in_zone(wanted + timedelta(days=days), zone)
         if candidate >= moment:
             return candidate

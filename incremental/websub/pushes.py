@@ -108,6 +108,8 @@ class Pushes:
                 yield subscription
 
     def _take(self, event: Event, now: float) -> None:
+        # A change hint, never content: the page is visited as usual, so nothing a stranger sends reaches
+        # the store.
         if isinstance(event, Ping):
             self._note(event.page_id, lambda hub: pinged(hub, now), now)
         elif isinstance(event, Confirmed):

@@ -1,7 +1,6 @@
 """Limits on queries to a provider: rate, daily quota, and back-off.
 
-A query over a limit is refused with the limit's name. State is plain, so that a restart does not reset the
-day's count.
+A query over a limit is refused with the limit's name.
 """
 
 from __future__ import annotations
@@ -37,6 +36,7 @@ class Meter:
 
     def to_json(self) -> list[Any]:
         """Return plain values."""
+        # Kept, so that a restart does not reset the day's count.
         return [self.day, self.asked, self.open_at, self.failures]
 
 
