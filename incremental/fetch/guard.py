@@ -1,7 +1,8 @@
 """The address guard: which addresses may be connected to.
 
-A name is resolved once and refused if *any* of its addresses is not public. The transport then connects to exactly the checked addresses
-(:mod:`incremental.fetch.transport`), so changing a name between check and use (DNS rebinding) is useless::
+A name is resolved once and refused if *any* of its addresses is not public. The transport then connects
+to exactly the checked addresses (:mod:`incremental.fetch.transport`), so changing a name between check and
+use (DNS rebinding) is useless::
 
     host -> resolve -> every address public, or allowed by host or network? -> connect to these
 """

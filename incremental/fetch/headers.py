@@ -61,8 +61,7 @@ def retry_after_seconds(value: str | None, now: float) -> float | None:
 def link_targets(base_url: str, value: str | None) -> dict[str, str]:
     """Return the absolute targets of a ``Link`` header by lower-case relation, the first of each.
 
-    *value* holds
-    all lines of the header, joined by commas; unreadable parts are skipped.
+    *value* holds all lines of the header, joined by commas; unreadable parts are skipped.
     """
     found: dict[str, str] = {}
     for link in parse_header_links(value or ""):
