@@ -5,9 +5,8 @@
     offer(url, promise) -> [100,000 URLs, best first, then oldest] -> take()
                              the least promising fall out when full     k in a row from k hosts
 
-With equal promises it is breadth-first. It has no clock and no store. The product orders external
-candidates with it (:mod:`.topic_fetches`); a watched site's own pages wait in the store, ordered by a
-column, and its hosts take turns anyway. Benchmark crawls use it alone.
+With equal promises it is breadth-first. It has no clock and no store. The product orders only
+external candidates with it (:mod:`.topic_fetches`); benchmark crawls use it alone.
 """
 
 from __future__ import annotations
@@ -19,16 +18,15 @@ from urllib.parse import urlsplit
 # Most URLs that may wait, as in the paper's experiments.
 QUEUE_LIMIT = 100_000
 
+# Promise negated, then age: the smallest is taken first.
 _Rank = tuple[float, int]
-"""Promise negated, then age: the smallest is taken first."""
 
 
 class BestFirstQueue:
     """URLs that wait for a fetch, each once, best first, then oldest.
 
     *distinct_hosts* is the paper's k: any k pages in a row are of k hosts, if so many wait; 1 = hosts do
-    not matter. With fewer hosts, the one not used for longest is next, so that a crawl of a single site
-    does not stop.
+    not matter.
     """
 
     def __init__(self, limit: int = QUEUE_LIMIT, *, distinct_hosts: int = 1) -> None:
@@ -76,6 +74,8 @@ class BestFirstQueue:
 
     def take(self) -> str | None:
         """Remove and return the next URL to fetch; None = none waits."""
+        # With fewer hosts the one not used for longest is next, so that a crawl of a single site does not
+        # stop.
         url = self._next_of_new_host() or self._next_of_oldest_host()
         if url is None:
             return None

@@ -53,6 +53,7 @@ class CoverageWatch:
                 self._store.write.update_hub(
                     hub.page_id, state=HubStatus.DORMANT if covered else HubStatus.ACTIVE
                 )
+            # Its due time is that of a covered hub, days away.
             if hub.page_id in before and not covered:
                 due_at = site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
                 self._store.write.update_hub(hub.page_id, due_at=due_at)
@@ -61,13 +62,12 @@ class CoverageWatch:
         )
 
     def replan(self, site: WatchedSite, now: float) -> None:
-        """Bring visits forward after the price has fallen.
-
-        Otherwise a hub's due time is computed again only when the old one comes.
-        """
+        """Bring visits forward after the price has fallen."""
         back = now < site.planned_at  # the clock went back: every due time is too far off
         if now - site.planned_at < REPLAN_SECONDS and not back:
             return
+        # A hub's due time is computed again only when the old one comes, however far the price has
+        # fallen.
         price = site.price(now)
         fell = price < REPLAN_PRICE * site.planned_price
         if not fell and not back and now - site.planned_at < REPLAN_ANYWAY_SECONDS:

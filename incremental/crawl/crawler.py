@@ -103,6 +103,7 @@ class Crawler:
         """
         if now < self._stepped_at - CLOCK_BACK_SECONDS:
             self.frontier.set_back(self._stepped_at - now, now)
+        # The process was suspended: lists that overflowed meanwhile are followed as after any overflow.
         if now > self._wake_at + PAUSE_SECONDS:
             self.frontier.resume(now)
         self._stepped_at = now
@@ -194,6 +195,8 @@ class Crawler:
         if decision.keep_body:
             self._keep_body(decision, outcome)
         if decision.is_hub is not None:
+            # Counted by URL template, so that a site of unusual style fools the classifier only a few
+            # times.
             self._facts.context(site, now).add(outcome.task.url, hub=decision.is_hub)
         due = reschedule(decision, outcome, site, now)
         if decision.hub is not None:
@@ -212,12 +215,13 @@ class Crawler:
             self._announced(record, announced)
 
     def _keep_body(self, decision: Decision, outcome: Outcome) -> None:
-        """Cache the body; of a hub the last two stay, because they explain a change."""
+        """Cache the body."""
         hub, digest, url = decision.hub, outcome.body_md5, outcome.task.url
         if digest is None:
             return
         self._store.cache.put(url, outcome.response.body)
         if hub is not None:
+            # The last two bodies of a hub stay, because they explain a change.
             # An announced page that became a hub keeps the versions that its history names.
             named = (version.body_md5 for version in self._store.answers.versions(hub.page_id))
             keep = frozenset({digest, hub.body_md5 or "", *named})
@@ -244,20 +248,19 @@ class Crawler:
             self.load(now)
 
     def _refuse(self, outcome: Outcome, now: float) -> None:
-        """Record a fetch denied by robots.txt: the page is announced all the same, only not read."""
+        """Record a fetch denied by robots.txt."""
         if not outcome.task.site_id:
             self._settle_topic_fetch(outcome, now)
             return
         site = self.frontier.site(outcome.task.site_id)
+        # The page is announced all the same, only not read.
         decision = self._decide(outcome, site, now) if site is not None else None
         if site is not None and decision is not None:
             self._apply(decision, outcome, site, None, now)
 
     def _verify(self, record: VisitRecord, site: WatchedSite) -> None:
-        """Queue pages that are news unless they turn out to be hubs or missing.
-
-        The feed of a new section goes first: it lists at once what its pages link to one by one.
-        """
+        """Queue pages that are news unless they turn out to be hubs or missing."""
+        # The feed of a new section goes first: it lists at once what its pages link to one by one.
         for page_id in self._new_feeds(record, site):
             site.urgent.push_first(page_id)
         links = (*(record.links or ()), *filter(None, [record.moved_to]))
@@ -274,6 +277,7 @@ class Crawler:
             for link in record.more_pages
             if link.hub and link.hub.kind == HubKind.FEED
         ]
+        # Until most of the site is known, an unread feed is not yet that of a new section.
         if not named or record.at - site.row.added_at < YOUNG_SECONDS:
             return []
         known = self._store.read.known(site.row.id, named[:MAX_FEEDS_AT_ONCE])

@@ -1,7 +1,6 @@
 """Running visits on any executor.
 
-Threads by default; a process pool or a Dask client's executor works as well, because a visit is a
-function of its task. Replays and tests run each visit at once (:mod:`incremental.threads`).
+Threads by default. Replays and tests run each visit at once (:mod:`incremental.threads`).
 """
 
 from __future__ import annotations
@@ -38,6 +37,7 @@ class Engine:
 
     def start(self, task: VisitTask, when_done: Callable[[], Any] | None = None) -> None:
         """Start a visit; *when_done* is called from the thread that finished it."""
+        # A visit is a function of its task, so a process pool or a Dask client's executor works as well.
         future = self._executor.submit(visit, task, self._fetch)
         self._running[future] = task
         if when_done is not None:

@@ -159,11 +159,9 @@ class FactReader:
     def _first_reading(
         self, outcome: Outcome, page: Page, hub: HubRow, site: WatchedSite
     ) -> float | None:
-        """Return the probability that a page which only its URL made a hub is one; None for others.
-
-        New pages outrank looks: a hub that has brought some stays one.
-        """
+        """Return the probability that a page which only its URL made a hub is one; None for others."""
         first = hub.baseline_at is None and hub.role == HubRole.LIST and hub.kind == HubKind.HTML
+        # New pages outrank looks: a hub that has brought some stays one.
         if not first or hub.new_pages:
             return None
         if self._is_leaf(page, hub, site):
@@ -211,6 +209,7 @@ class FactReader:
             corrected=corrected,
             counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
             limits=self._limits,
+            # An old archive has more unknown links than a section that appeared with its pages.
             new_hub=hub.baseline_at is None and 0 < len(unknown) <= MAX_NEW_SECTION and awaited,
             new_folders=self._came_up(
                 dict.fromkeys(filter(None, (top_folder(t.canonical_key) for t in unknown))),
@@ -236,8 +235,9 @@ class FactReader:
         return frozenset(self._store.read.first_shown(hub.page_id, hub.visited_at))
 
     def _quota(self, site_id: int, unknown: int, now: float) -> int:
-        """Return how many new pages the site may still announce today; counted only if it may matter."""
+        """Return how many new pages the site may still announce today."""
         limit = self._settings.news.max_per_day
+        # Counted only if it may matter: this is asked at every visit.
         if unknown < QUOTA_MATTERS * limit:
             return limit
         return limit - self._store.read.announced_since(site_id, now - DAY)
@@ -341,10 +341,7 @@ class FactReader:
         return Elsewhere(url, known, in_reach=site.scope.verdict(url).inside and not trap(url))
 
     def _onward(self, outcome: Outcome, row: VerificationRow, site: WatchedSite) -> Onward | None:
-        """Return where an entry of a given feed redirects; None for any other page.
-
-        A chain of redirects between foreign hosts ends after the first.
-        """
+        """Return where an entry of a given feed redirects; None for any other page."""
         location = normalize(outcome.response.location or "")
         redirected = outcome.response.status is FetchStatus.REDIRECTED
         if location is None or not redirected or row.state != PageState.PENDING or trap(location):
@@ -352,6 +349,7 @@ class FactReader:
         hub = self._store.read.hub(row.first_hub_id) if row.first_hub_id is not None else None
         if hub is None or not is_given_feed(hub):
             return None
+        # A chain of redirects between foreign hosts ends after the first, which the feed does not show.
         on_feed = row.page_id in self._store.read.visible(hub.page_id)
         if not on_feed and not site.scope.verdict(location).inside:
             return None

@@ -81,8 +81,8 @@ class Frontier:
         self._refuse = refuse
         self.gate = HostGate(store, settings)
         self._sites: dict[int, WatchedSite] = {}
+        # Ids of waiting sites, by the busy host.
         self._waiting: dict[str, set[int]] = {}
-        """Ids of waiting sites, by the busy host."""
         self._queue: list[tuple[float, int]] = []
         self._change_hints = ChangeHints(store)
         self._shared_at = 0.0
@@ -122,6 +122,7 @@ class Frontier:
         self._queue.clear()
         for site in self._sites.values():
             self._replan(site, now)
+            # Monitored articles follow no policy, so planning again leaves them at the old time.
             self._store.write.hasten_hubs(site.row.id, ARTICLE, latest=now + DAY)
             self.refresh(site, now)
 
@@ -188,10 +189,8 @@ class Frontier:
         return in_window(max(min(site.urgent_at(now), planned_at), owed), site.terms)
 
     def is_due(self, now: float, patience_seconds: float) -> bool:
-        """Whether something is due at *now* that politeness delays by at most *patience_seconds*.
-
-        What becomes due later does not count, or a single run would never end.
-        """
+        """Whether something is due at *now* that politeness delays by at most *patience_seconds*."""
+        # What becomes due later does not count, or a single run would never end.
         return self._topic_fetches.next_at() <= now + patience_seconds or any(
             min(site.next_due_at, site.urgent_at(now)) <= now
             and self._ready_at(site, now) <= now + patience_seconds
@@ -276,9 +275,9 @@ class Frontier:
     def _admit(self, task: VisitTask, answer: Answer, now: float) -> VisitTask | None:
         """Return what the host gate admits: the task, or the robots.txt that it needs.
 
-        None if the page was put off (only this page: others of the site may be on other hosts), or
-        denied, which is recorded.
+        None if the page was put off, or denied, which is recorded.
         """
+        # Only this page is put off: others of the site may be on other hosts.
         if answer.allowed_at > now:
             if task.purpose is Purpose.VERIFY:
                 self._store.write.update_page(task.page_id, verify_due_at=answer.allowed_at)
@@ -345,10 +344,7 @@ class Frontier:
         return None
 
     def _due_hub(self, site: WatchedSite, now: float, share: Share) -> HubRow | None:
-        """Return the due hub of a class that most deserves a visit.
-
-        The policy is asked again, because its state may have changed since the rows were written.
-        """
+        """Return the due hub of a class that most deserves a visit."""
         limit = CHOICE if share is Share.REVISIT else 1
         while due := self._store.read.due_hubs(site.row.id, now, HubClass(share), limit=limit):
             ready = []
@@ -356,6 +352,7 @@ class Frontier:
                 # Visited before the clock went back, it would be put off again and again.
                 new = hub.visited_at is None or hub.visited_at > now
                 due_at = (
+                    # The policy's state may have changed since the row was written.
                     now if new else site.due_at(hub.page_id, hub.role, site.hub_state(hub), now)
                 )
                 if due_at <= now + SOON_SECONDS:

@@ -21,6 +21,8 @@ logger = logging.getLogger("hubwatch.feeds")
 def _may_go(hub: HubRow, site: WatchedSite, now: float) -> bool:
     """Whether a hub is its site's seed and a feed whose first entries were read at *now*."""
     own_terms = site.row.requests_per_day is not None or site.scope.include or site.scope.exclude
+    # Only at its first reading: a feed that once came without entries was taken for a new one when it
+    # filled again, and its own site was removed with all its history.
     if own_terms or hub.baseline_at != now or not hub.shown_links:
         return False
     return is_given_feed(hub) and hub.role == HubRole.SEED and not is_planet(hub, site.scope)
@@ -33,15 +35,13 @@ class GivenFeeds:
         self._store = store
 
     def handed_over(self, page_id: int, site: WatchedSite, now: float) -> bool:
-        """Move a feed to the site that it belongs to, if that is watched already; return whether it moved.
-
-        Called after its first entries; later its own site has a history. That site would announce
-        everything twice, so it is withdrawn, unless it has terms of its own, announced pages or labels.
-        """
+        """Move a feed to the site that it belongs to, if that is watched already; return whether it moved."""
         hub = self._store.read.hub(page_id)
         if hub is None or not _may_go(hub, site, now):
             return False
         other = self._watching(site)
+        # The feed's own site would announce everything twice, so it is withdrawn, unless it has terms of
+        # its own, announced pages or labels.
         if other is None or self._store.read.has_history(site.row.id):
             return False
         new = NewHub(HubKind.FEED, HubRole.USER, 1.0, "given by you", now)

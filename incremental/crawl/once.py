@@ -6,8 +6,6 @@
     robots.txt unknown?    -> fetched first, and stored for the crawler
     robots.txt denies?     -> not fetched
     fetch                  -> what the host is owed is stored
-
-It skips the pause between two requests, but waits for back-off after failures.
 """
 
 from __future__ import annotations
@@ -71,6 +69,7 @@ def fetch_once(store: Store, settings: Settings, url: str, fetch: Fetch, *, now:
     """Fetch one page if its host and robots.txt allow it; store what the host is owed."""
     gate = HostGate(store, settings)
     answer = gate.ask(url, now)
+    # Back-off after failures is kept; for one fetch the pause between two requests is skipped.
     if answer.failures and answer.allowed_at > now:
         wait = f"its server has trouble; it is asked again in {answer.allowed_at - now:.0f} s"
         return Response(url, FetchStatus.RATE_LIMITED, detail=wait)

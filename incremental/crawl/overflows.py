@@ -6,8 +6,6 @@
     coverage is computed again
     next page, while everything there is new  settle  up to [hubs] max_next_pages
     no next page, or too many: the hubs that it covers, and those that they cover if they overflowed, too
-
-These visits are owed: the row says so and is due, so that neither a kill nor a full queue loses them.
 """
 
 from __future__ import annotations
@@ -62,6 +60,7 @@ class Overflows:
 
     def _prepare(self, site: WatchedSite, now: float) -> None:
         """Before the first request to a site: compute its coverage, and queue what an earlier run owed."""
+        # From the store, before the first request, so that a restart forgets nothing.
         if site.coverage_at:
             return
         self._coverage.refresh(site, now)
@@ -112,10 +111,11 @@ class Overflows:
         self._store.write.update_site(site.row.id, revisit=to_json(site.state.to_json()))
 
     def _follow(self, hub: HubRow, site: WatchedSite, now: float) -> None:
-        """Owe the next page of a list, or the hubs that the list covers: an archive shows more."""
+        """Owe the next page of a list, or the hubs that the list covers."""
         number = site.next_pages.pop(hub.page_id, 0)
         first = site.first_pages.pop(hub.page_id, hub.page_id)
         page_id = None if number >= self._max_next_pages else self._next_page(hub, site, now)
+        # An archive shows more than the list.
         if page_id is None:
             self._owe(site.coverage.covered_by(first), site, now)
             return
@@ -146,6 +146,8 @@ class Overflows:
                 or now - (hub.visited_at or 0.0) < READ_SECONDS
             ):
                 continue
+            # The row says that the visit is owed and is due, so that neither a kill nor a full queue
+            # loses it.
             state = replace(site.hub_state(hub), owed_at=now)
             site.hub_states[page_id] = state
             fields = HubUpdate(revisit=to_json(state.to_json()))

@@ -1,8 +1,7 @@
 """Learning path aliases from visits, and merging the duplicates.
 
 The rule is in :mod:`incremental.decide.path_aliases`. The evidence is two hubs whose URLs differ by a
-prefix and whose bodies are equal. Sites change between two visits, so suspects are fetched at once, one
-after the other.
+prefix and whose bodies are equal.
 """
 
 from __future__ import annotations
@@ -70,6 +69,7 @@ class PathAliasWatch:
                 continue
             there = self._store.read.shown_by(other.page_id)
             if here and len(here & there) >= ALIKE_SHARE * len(here | there):
+                # At once, one after the other: sites change between two visits.
                 site.urgent.push(other.page_id, hub.page_id)
 
     def _compare_twins(self, site: WatchedSite, prefix: str, below: str, now: float) -> None:

@@ -16,14 +16,12 @@ SITEMAP_PLACES = ("sitemap.xml", "sitemap_index.xml")
 
 
 def probes(page: Page, url: str, now: float) -> tuple[SeenLink, ...]:
-    """Return the places to try below the folder of *url*, and at the root of its host.
-
-    Feeds are tried only if the page names none in link elements and is none itself.
-    """
+    """Return the places to try below the folder of *url*, and at the root of its host."""
     parts = urlsplit(url)
     root = f"{parts.scheme}://{parts.netloc}/"
     folder = f"{parts.scheme}://{parts.netloc}{parts.path.rsplit('/', 1)[0]}/"
     bases = dict.fromkeys((folder, root))
+    # A site that names its feeds needs no guesses.
     feeds = () if page.feed_urls or page.kind is PageKind.FEED else FEED_PLACES
     places = [(HubKind.FEED, base + place) for base in bases for place in feeds]
     places += [(HubKind.SITEMAP, base + place) for base in bases for place in SITEMAP_PLACES]

@@ -100,9 +100,7 @@ class ChangeHints:
     def from_sitemap(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
         """Take a hub's lastmod in a sitemap, newer than our last visit, as a change hint.
 
-        Some sitemaps change with each deployment; hints after which visits find nothing lose weight. A
-        date without a time is the start of that day. Monitored articles are edited one by one, so they do
-        not count towards a deployment.
+        A date without a time is the start of that day.
         """
         page = outcome.page
         if page is None or page.kind is not PageKind.SITEMAP:
@@ -119,6 +117,7 @@ class ChangeHints:
             if not hub.visited_at < link.published_at <= now:
                 continue
             if hub.role == ARTICLE:
+                # Edited one by one, so they do not count towards a deployment: with them no hub had its hint.
                 edited.append((link.published_at, hub))
             else:
                 moved.append(hub)

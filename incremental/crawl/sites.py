@@ -35,6 +35,7 @@ from store.values import ARTICLE, HubRow, SiteRow
 
 # So long without a running crawler is a pause, in which whole lists may have been replaced.
 PAUSE_SECONDS = HOUR
+# Visited just often enough to notice that a covered hub shows something of its own.
 COVERED_SECONDS = 7 * DAY
 DAILY_COVERED_SECONDS = DAY
 # How soon a monitored article may be read again.
@@ -62,10 +63,11 @@ _CARRIED = (
 class UrgentQueue:
     """Page ids fetched before everything that is due, each once: hubs within their share, then a few pages.
 
-    In memory only, but nothing is lost with it: a hub that is owed a visit is due in the store
-    (:mod:`incremental.crawl.overflows`), and so is a page to verify. The queue only makes them sooner.
+    In memory only.
     """
 
+    # Nothing is lost with the process: a hub that is owed a visit is due in the store
+    # (incremental.crawl.overflows), and so is a page to verify. The queue only makes them sooner.
     hubs: deque[int] = field(default_factory=deque)
     """Bounded by the site's limit of hubs."""
     pages: deque[int] = field(default_factory=deque)
@@ -149,10 +151,8 @@ class WatchedSite:
     URLs that may be one page)."""
 
     def take_over(self, before: WatchedSite) -> None:
-        """Keep what is only in memory after the site's row was read again.
-
-        If the terms changed, all hubs are rescheduled.
-        """
+        """Keep what is only in memory after the site's row was read again."""
+        # The plan is dropped if the terms changed, so that all hubs are rescheduled.
         for name in _CARRIED:
             setattr(self, name, getattr(before, name))
         if self.terms == before.terms:
@@ -180,12 +180,10 @@ class WatchedSite:
         return in_window(reserve_at(self.budget, self.terms.requests_per_day, now), self.terms)
 
     def due_at(self, page_id: int, role: str, state: HubState, now: float) -> float:
-        """Return when the policy wants the hub; later while it is covered.
-
-        Later pages of a list are read once, and again only after an overflow of the first.
-        """
+        """Return when the policy wants the hub; later while it is covered."""
         if state.owed_at and not state.failures:
             return in_window(max(now, state.wait_until), self.terms)
+        # Later pages of a list are read once, and again only after an overflow of the first.
         if role == HubRole.PAGE and state.visits:
             return NEVER
         if role == ARTICLE:
@@ -194,6 +192,7 @@ class WatchedSite:
         pinged = state.pinged_at > state.visited_at
         if not self.is_covered(page_id, role) or not state.visits or state.failures or pinged:
             return due_at
+        # Never so often that the covered hubs together exceed their share of the budget.
         share = QUOTAS[Share.COVERED].turn * max(self.terms.requests_per_day, 1.0)
         interval = max(COVERED_SECONDS, len(self.coverage.covered) / share * DAY)
         if state.kind in (ListKind.SITEMAP, ListKind.HOME):
@@ -235,6 +234,7 @@ class WatchedSite:
 
     def first_urgent(self, now: float) -> int | None:
         """Return what to fetch now from the urgent queue, where it stays; hubs may have to wait."""
+        # What a list lost comes before everything else, verification fetches included.
         if self.urgent.hubs and self.allows_at(Share.URGENT, now) <= now:
             return self.urgent.hubs[0]
         return self.urgent.pages[0] if self.urgent.pages else None

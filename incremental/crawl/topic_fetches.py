@@ -7,7 +7,6 @@
                                   hosts in turn (paper 004)   └ put off while the host is busy or owed a pause
 
 External candidates are fetched only while exploring, one at a time, as many a day as the settings allow.
-Only their order, and who waits for which host, is in memory.
 """
 
 from __future__ import annotations
@@ -45,18 +44,19 @@ class TopicFetches:
         self._store = store
         self._explore = explore
         self._per_day = requests_per_day
+        # Only the order of candidates, and who waits for which host, is in memory.
         self._pending: dict[_Key, tuple[float, VisitTask]] = {}
+        # Due time of each example at the last load; another time means that it was given again.
         self._planned: dict[_Key, float | None] = {}
-        """Due time of each example at the last load; another time means that it was given again."""
         # A restart of the daemon, or a run by cron, does not start a new day.
         kept = store.discovery.meter(_METER) if explore else ""
         self._tried: deque[float] = deque(json.loads(kept or "[]"))
         self._tries_left = TRIES_PER_SITE * explore
         self._queue = BestFirstQueue(distinct_hosts=DISTINCT_HOSTS)
+        # Id of the last candidate put into the queue.
         self._read_to = 0
-        """Id of the last candidate put into the queue."""
+        # Taken from the queue, not fetched yet.
         self._next: ExternalCandidateRow | None = None
-        """Taken from the queue, not fetched yet."""
 
     def load(self, now: float) -> None:
         """Read again what to fetch; what waits for a host keeps waiting."""

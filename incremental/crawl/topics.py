@@ -8,8 +8,7 @@
     topic fetch         example ── settle ───────> the topic learns (or says what it waits for)
                         candidate ── settle ─────> if the page is relevant, its site is watched
 
-Scores are written in the visit's transaction. Without a topic nothing here costs anything, and no model
-is loaded.
+Scores are written in the visit's transaction.
 """
 
 from __future__ import annotations
@@ -56,7 +55,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("hubwatch.topics")
 
-# How often what was learned of links and words is written, and retraining considered.
+# How often what was learned of links and words is written, and retraining considered; a kill loses that
+# much.
 KEEP_SECONDS = 600.0
 CAUGHT_UP_AT_ONCE = 5
 MAX_REDIRECTS = 5
@@ -68,6 +68,7 @@ class TopicWatch:
     def __init__(self, store: Store, settings: Settings, *, explore: int = 0) -> None:
         self._store = store
         self._settings = settings
+        # Without a topic no model is loaded.
         self._model_store: TopicModelStore | None = None
         self._active_topics: dict[int, ActiveTopic] = {}
         self._kept_at = 0.0
@@ -107,6 +108,7 @@ class TopicWatch:
         """Return what topics expect of a hub's unknown links, if these may be news."""
         if not self._active_topics:
             return None
+        # On a baseline nothing is news but what a feed or a new section shows.
         baseline = (
             view.hub.baseline_at is None and not view.new_hub and view.hub.kind != HubKind.FEED
         )
@@ -167,10 +169,8 @@ class TopicWatch:
         return TopicOpinion(tuple(scores), found)
 
     def catch_up(self, now: float) -> bool:
-        """Judge a few pages that were announced before a topic was ready; return whether more wait.
-
-        Only after its examples were tried: the first of three alone is a poor judge.
-        """
+        """Judge a few pages that were announced before a topic was ready; return whether more wait."""
+        # Only after its examples were tried: the first of three alone is a poor judge.
         if self.topic_fetches.next_at() <= now:
             return False
         for topic_id, active_topic in self._active_topics.items():
@@ -200,7 +200,7 @@ class TopicWatch:
         return True
 
     def keep(self, now: float, *, at_once: bool = False) -> None:
-        """Write what was learned of links and words every ten minutes; a kill loses that much.
+        """Write what was learned of links and words every ten minutes.
 
         When far more was seen than at the last training, all topics are trained again.
         """

@@ -68,6 +68,7 @@ def is_old_hub(target: SeenLink, rule: Rule, hub: HubRow, since: Since) -> bool:
 def gained_old(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
     """Return the old pages that the hub gained, including those that look like hubs."""
     hub, since = view.hub, view.since
+    # By date alone, 395 posts that a recorded weblog imported were recorded without a word.
     old = {one for one, rule in rules.items() if rule is Rule.BACKDATED}
     old |= {
         t.canonical_key for t in view.found if is_old_hub(t, rules[t.canonical_key], hub, since)
@@ -88,14 +89,11 @@ def _newborn(view: HubView) -> frozenset[str]:
 
 
 def behind(view: HubView, fresh: Collection[str]) -> frozenset[str]:
-    """Return those of *fresh* (canonical keys) that are dated long before what the hub showed already.
-
-    A site may import what it published since we began to watch. What stands above all older links is
-    news all the same.
-    """
+    """Return those of *fresh* (canonical keys) that are dated long before what the hub showed already."""
     newest = _newest_shown(view)
     if newest is None or not fresh:
         return frozenset()
+    # A site may import what it published since we began to watch.
     limit = newest - view.since.backdated_days * DAY
     below: set[str] = set()
     kept_at: set[str] = set()
@@ -104,6 +102,7 @@ def behind(view: HubView, fresh: Collection[str]) -> frozenset[str]:
         if _is_kept(target, view):
             kept_at.add(place)
         elif target.canonical_key in fresh and (
+            # What stands above all older links is news, however it is dated; a sitemap has no top.
             place in kept_at or view.hub.kind == HubKind.SITEMAP
         ):
             date = dated(target, view.hub)
@@ -124,6 +123,7 @@ def arrivals(view: HubView, old: Collection[str]) -> frozenset[str]:
     if not old or not _was_read(view):
         return frozenset()
     gone = _gone(view)
+    # A headline whose page disappeared at the same time is that page under another address.
     moved = {sight.anchor for sight in gone if len(sight.anchor) >= MIN_HEADLINE_CHARS}
     places: dict[str, list[SeenLink]] = {}
     for target in view.found:
@@ -141,6 +141,7 @@ def _was_read(view: HubView) -> bool:
     hub, migrated_at = view.hub, view.since.migrated_at
     if hub.role not in LISTS or hub.baseline_at is None or hub.visited_at is None:
         return False
+    # The first reading after a URL migration is a new baseline, so nothing arrived in it.
     return migrated_at is None or hub.visited_at > migrated_at
 
 
@@ -155,12 +156,12 @@ class _Place:
     """The links at one place of the markup."""
 
     links: Sequence[SeenLink]
+    # For each link, whether the hub showed it at the last visit.
     kept: Sequence[bool]
-    """For each link, whether the hub showed it at the last visit."""
+    # How many have gone since.
     lost: int
-    """How many have gone since."""
+    # It shows only part of a longer list.
     cut_off: bool
-    """It shows only part of a longer list."""
 
     @classmethod
     def of(
@@ -192,17 +193,20 @@ def _is_cut_off(name: str, lost: int, view: HubView) -> bool:
 def _gained(place: _Place, asked: Collection[str], view: HubView) -> set[str]:
     hub, kept = view.hub, sum(place.kept)
     came = len(place.links) - kept
+    # A widget that swaps its links loses about as many as it gains.
     grows = place.lost * 2 <= came
     if hub.kind == HubKind.SITEMAP:
         return set(asked) if kept and grows else set()
     if kept < (1 if hub.kind == HubKind.FEED else MIN_KEPT):
         return set()
+    # Below all that stayed, a list that is cut off moves up whenever another link goes.
     last = place.tail() if place.cut_off else len(place.links)
     above = {t.canonical_key for t in place.links[:last]} & set(asked)
     if hub.kind == HubKind.FEED or _is_by_date(place.links, hub):
         return above
     if grows:
         return above
+    # Not in order of dates and with losses: only a box of latest additions puts them on top.
     head = {t.canonical_key for t in place.links[: place.head()]}
     return above & head if place.lost <= kept else set()
 

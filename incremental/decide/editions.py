@@ -36,10 +36,7 @@ def _is_tag(folder: str) -> bool:
 
 
 def is_edition_front(canonical_key: str) -> bool:
-    """Whether a page is the front page of a language edition: ``//host/zh``.
-
-    A new edition is news, although its front page is also a hub.
-    """
+    """Whether a page is the front page of a language edition: ``//host/zh``."""
     front = canonical_key.rstrip("/") + "/"
     return front.count("/") == 4 and bool(language_of(front))  # noqa: PLR2004 - //host/zh/
 

@@ -101,10 +101,11 @@ def _share(entries: Sequence[Sequence[str]], key: str) -> float:
 
 
 def _around(entries: Sequence[Sequence[str]], own: str | None, key: str) -> FeedSite:
-    """Return the site of domain *key*; its scope must cover the articles, so their host decides."""
+    """Return the site of domain *key*."""
     urls = _of_key(entries, key)
     hosts = Counter(urlsplit(url).netloc.removeprefix("www.") for url in urls)
     host, count = hosts.most_common(1)[0]
+    # The scope must cover the articles: without a host that has most of them it is the whole domain.
     wide = count < MOST * len(urls)
     if own is not None and (urlsplit(own).netloc.removeprefix("www.") == host or wide):
         return FeedSite(own, whole_domain=wide)
@@ -150,15 +151,13 @@ class LearnedSite:
 
 
 def learn_site(page: Page, hub: HubRow, row: SiteRow, now: float) -> LearnedSite | None:
-    """Learn a feed's site from its first entries; None = not given by the user, or read before.
-
-    A feed that last had nothing in scope is learned from again: its site may have moved, or it was
-    empty at first.
-    """
+    """Learn a feed's site from its first entries; None = not given by the user, or read before."""
     rules, scope = row.scope, Scope.from_rules(row.seed_url, row.scope)
     given = page.kind is PageKind.FEED and hub.role in GIVEN
     # A feed of many sites stays one.
     is_open = hub.canonical_key in scope.open_feeds
+    # A feed that last had nothing in scope is learned from again: its site may have moved, or it was
+    # empty at first.
     learned = bool(hub.shown_links) or (hub.baseline_at is not None and is_open)
     if not given or learned or not page.links:
         return None
@@ -182,8 +181,9 @@ def changed_rules(rules: str, **changes: object) -> str:
 
 
 def _own_page(home: str | None, hub: HubRow, scope: Scope, now: float) -> SeenLink | None:
-    """Return the home page that a feed named; as nobody gave it, it is dropped if it does not exist."""
+    """Return the home page that a feed named."""
     if home is None or not scope.verdict(home).inside:
         return None
+    # Not a seed: nobody gave it, so it is dropped if it does not exist.
     new = NewHub(HubKind.HTML, HubRole.HOME, 1.0, f"the site of the feed {hub.url}", now)
     return SeenLink(canonical_key(home), home, hub=new)

@@ -31,20 +31,16 @@ _ERROR_WORDS = re.compile(
 
 
 def may_be_furniture(url: str) -> bool:
-    """Whether a URL looks like furniture, so that the page is verified before it is announced.
-
-    Sitemaps and footers list error pages and the pages behind forms and donations.
-    """
+    """Whether a URL looks like furniture, so that the page is verified before it is announced."""
     path = unquote(urlsplit(url).path)
+    # Sitemaps and footers list error pages and the pages behind forms and donations.
     return any(one.search(path) for one in (_ERROR_PAGE, _COURTESY_PAGE, _LIST_PAGE))
 
 
 def furniture(url: str, title: str) -> Rule | None:
-    """Return the rule by which a fetched page is furniture; None = it is not.
-
-    An error page must say so in its title: ``/405/`` is also a comic strip.
-    """
+    """Return the rule by which a fetched page is furniture; None = it is not."""
     path = unquote(urlsplit(url).path)
+    # An error page must say so in its title: /405/ is also a comic strip.
     if _ERROR_PAGE.search(path) and (not title or _ERROR_WORDS.search(title)):
         return Rule.ERROR_PAGE
     if _COURTESY_PAGE.search(path):
@@ -64,12 +60,10 @@ _ERROR_TITLE = re.compile(
     |您(?:所)?(?:访问|訪問|要找|查找)的(?:页面|頁面|网页|網頁)""",
     re.IGNORECASE | re.VERBOSE,
 )
+# An article about error pages is longer.
 _SHORT_TEXT = 600
 
 
 def is_soft_404(title: str, text: str) -> bool:
-    """Whether a page answered with 200 says in its title that it does not exist, and is short.
-
-    An article about error pages is longer.
-    """
+    """Whether a page answered with 200 says in its title that it does not exist, and is short."""
     return bool(_ERROR_TITLE.search(title)) and len(text) < _SHORT_TEXT

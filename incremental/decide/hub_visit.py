@@ -7,9 +7,6 @@
     reads like an article no hub: announced if it was found as news
     same links            unchanged, except for feeds and sitemaps that it names
     other links           decide.news decides on each of them
-
-A doubtful hub that was found as news is announced and monitored; so is one that may not be read,
-because its hub shows it.
 """
 
 from __future__ import annotations
@@ -96,14 +93,12 @@ def why_not_a_hub(page: Page | None, hub: HubRow) -> str:
 
 
 def _redirected(outcome: Outcome, facts: HubFacts) -> Decision:
-    """Follow a hub to another host if that is in scope, or if it is a seed's first answer.
-
-    A feed given by the user may be on any host, and move to any.
-    """
+    """Follow a hub to another host if that is in scope, or if it is a seed's first answer."""
     hub, to, now = facts.hub, facts.redirect, facts.now
     if to is None:
         return _failed(outcome, facts, FetchStatus.REDIRECTED)
     feed = is_given_feed(hub)
+    # A feed given by the user may be on any host, and move to any.
     moves = not feed and not to.inside
     if moves and not (hub.role == HubRole.SEED and hub.baseline_at is None):
         return _failed(outcome, facts, FetchStatus.REDIRECTED)
@@ -175,6 +170,7 @@ def _never_there(
         missing = row is not None and row.announced_at is None
         page = PageUpdate(rule=Rule.NOT_THERE) if missing else PageUpdate()
         return Decision(replace(record, page_fields=page), visit, facts.hub, gone=True)
+    # A page that may not be read may be news all the same: its hub shows it.
     news = _perhaps_hub(facts, Rule.UNREADABLE)
     return Decision(_with_news(record, facts, news, PageUpdate()), visit, facts.hub, gone=True)
 
@@ -289,6 +285,8 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
     overflow = event is None and overflowed(view, links.rules)
     migrated = event is not None and event.kind == SiteEventKind.URL_MIGRATION
     unsure = facts.probability is not None and facts.probability < SURE_SCORE
+    # A doubtful hub that was found as news is announced and monitored. So is the front of a new language
+    # edition, which is news although it is a hub.
     doubtful = unsure or is_edition_front(hub.canonical_key)
     news = _perhaps_hub(facts, Rule.PERHAPS_A_HUB) if doubtful else PageNews()
     guesses = view.guesses or Guesses()
@@ -397,6 +395,7 @@ def _hub_fields(outcome: Outcome, facts: HubFacts, page: Page, came: int) -> Hub
 
 
 def _validators(outcome: Outcome) -> HubUpdate:
+    # A 304 may renew them; a body without them clears them, or every later visit would be a 304.
     headers, fields = outcome.response.headers, HubUpdate()
     if outcome.body_md5 is not None:
         fields["body_md5"] = outcome.body_md5
@@ -420,10 +419,11 @@ def _page_fields(page: Page, facts: HubFacts) -> PageUpdate:
 
 
 def _new_address(outcome: Outcome, hub: HubRow) -> PageUpdate:
-    """Adopt the URL to which the page permanently redirects: one request instead of two."""
+    """Adopt the URL to which the page permanently redirects."""
     url = normalize(outcome.response.url)
     if not outcome.response.permanent or url is None or canonical_key(url) != hub.canonical_key:
         return PageUpdate()
+    # One request instead of two from now on.
     return PageUpdate(url=url)
 
 
@@ -441,6 +441,7 @@ def _shared(view: HubView, links: LinkDecisions) -> Counter[str]:
 
 
 def _published(view: HubView, links: LinkDecisions) -> tuple[float, ...]:
+    # Only feeds state the publication date; a sitemap's lastmod moves with every deployment.
     if view.hub.kind != HubKind.FEED:
         return ()
     baseline = view.hub.baseline_at is None
@@ -478,10 +479,8 @@ def _neighbours(page: Page, facts: HubFacts) -> list[SeenLink]:
 
 
 def _named(links: Sequence[SeenLink], facts: HubFacts) -> tuple[SeenLink, ...]:
-    """Drop what is out of scope, and what exceeds the site's room: some pages name endless feeds.
-
-    The new address of a given feed is kept. A scope that has just moved rules nothing out.
-    """
+    """Drop what is out of scope, and what exceeds the site's room."""
+    # A scope that has just moved rules nothing out; the new address of a given feed is kept anyway.
     moved = facts.feed is not None and facts.feed.rules is not None
     inside = [
         link
@@ -490,4 +489,5 @@ def _named(links: Sequence[SeenLink], facts: HubFacts) -> tuple[SeenLink, ...]:
         or facts.scope.verdict(link.url).inside
         or (link.hub is not None and is_given_feed(link.hub))
     ]
+    # Some pages name endless feeds.
     return tuple(inside[: max(facts.room, 0)])

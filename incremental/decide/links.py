@@ -60,7 +60,7 @@ def _target(link: Link, scope: Scope, path_aliases: Sequence[str]) -> SeenLink |
 
 
 def _merged(first: SeenLink, again: SeenLink) -> SeenLink:
-    """Keep the longer anchor: a headline says more than "Read more"."""
+    # A headline says more than "Read more".
     anchor = again.anchor if len(again.anchor) > len(first.anchor) else first.anchor
     return replace(first, anchor=anchor, published_at=first.published_at or again.published_at)
 

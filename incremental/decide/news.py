@@ -76,18 +76,14 @@ def link_rule(  # noqa: PLR0911, PLR0913 - a table of cases; each bears on it
 
 
 def _is_baseline(hub: HubRow) -> bool:
-    """Whether the hub shows pages of the site for the first time.
-
-    A feed that named a wrong host for weeks starts again when that is fixed.
-    """
+    """Whether the hub shows pages of the site for the first time."""
+    # A feed that named a wrong host for weeks starts again when that is fixed.
     return hub.baseline_at is None or (hub.kind == HubKind.FEED and not hub.shown_links)
 
 
 def _dated_since(target: SeenLink, hub: HubRow, since: Since) -> bool:
-    """Whether a feed dates a page of its baseline after we began to watch.
-
-    Only feeds state the publication date; a sitemap's lastmod moves with every deployment.
-    """
+    """Whether a feed dates a page of its baseline after we began to watch."""
+    # Only feeds state the publication date; a sitemap's lastmod moves with every deployment.
     if hub.kind != HubKind.FEED or target.published_at is None:
         return False
     begun = since.site_added_at if hub.baseline_at is None else (hub.visited_at or 0.0) - DAY
@@ -163,10 +159,12 @@ def _event(view: HubView, rules: Mapping[str, Rule]) -> Migration | None:
         return None
     news = [t for t in view.found if rules[t.canonical_key].standing is Standing.NEW]
     kept = sum(k.id in view.visible for k in view.known.values())
+    # More than a day may bring: something generates endless addresses.
     if len(news) > view.quota:
         return Migration(
             f"{len(news)} new addresses at once on {view.hub.url}", {}, kind=SiteEventKind.BURST
         )
+    # The older pages of a backfill are one event, so the daily limit does not apply to them.
     came = [t for t in view.found if rules[t.canonical_key] is Rule.BACKFILL]
     return migration([*news, *came], view.lost_urls, kept, view.anchors)
 
@@ -179,25 +177,28 @@ def _new_hubs(view: HubView, rules: Mapping[str, Rule]) -> dict[str, NewHub]:
 
 
 def _new_hub(view: HubView, target: SeenLink) -> NewHub:
-    """Return a new hub: the likeliest due first, later pages of a list after the first one."""
+    """Return a new hub."""
     score, number = view.scores[target.canonical_key], page_number(target.url)
     now = view.since.now
     if view.corrected.get(target.canonical_key) == "hub":
         return NewHub(HubKind.HTML, HubRole.USER, score, "you said that it is a hub", now)
+    # The later pages of a list come after its first, in order.
     if number is not None:
         return NewHub(
             HubKind.HTML, HubRole.PAGE, score, f"page {number} of a list", now + number * HOUR
         )
     return NewHub(
-        HubKind.HTML, HubRole.LIST, score, "looks like a list", now + (1.0 - score) * HOUR
+        # The likeliest are due first.
+        HubKind.HTML,
+        HubRole.LIST,
+        score,
+        "looks like a list",
+        now + (1.0 - score) * HOUR,
     )
 
 
 def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
-    """Return the unknown pages to verify before they are announced, as far as the budget allows.
-
-    Those of which topics expect most come first, otherwise page order.
-    """
+    """Return the unknown pages to verify before they are announced, as far as the budget allows."""
     fresh = [
         t.canonical_key
         for t in view.found
@@ -205,13 +206,17 @@ def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:
     ]
     guesses = view.guesses
     if guesses is not None:
+        # What topics expect most of comes first, as the budget may not reach all.
         fresh.sort(key=lambda canonical_key: -(guesses.expected(canonical_key) or 0.0))
+    # Always verified: a host that may only redirect hides the page that is meant, and sitemaps and
+    # footers list error pages and the pages behind forms and donations.
     first = {
         t.canonical_key
         for t in view.found
         if host_of(t.url) in view.leading
         or (view.hub.kind != HubKind.FEED and may_be_furniture(t.url))
     }
+    # Verified first, so that a feed which lists an article before it exists does not fool us.
     return frozenset(fresh[: view.verifications]) | first.intersection(fresh)
 
 

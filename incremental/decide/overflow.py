@@ -1,9 +1,7 @@
 """Whether pages may have scrolled off a list unseen. Pure.
 
-A list is the links at one place in the markup; menus and footers are lists of their own, so that their
-old links do not hide that the news list was replaced. It overflowed if all or most of it is new since
-its last visit. "Most", because pages that came together need not all be on top: some are dated back a
-little. Pages that another hub has shown since count as new, too::
+A list is the links at one place in the markup. It overflowed if all or most of it is new since
+its last visit. Pages that another hub has shown since count as new, too::
 
     normally                  four pages must be unknown: lists visited in turn are replaced together
     after a pause, or an      none need be: the list visited first has already shown them, and what
@@ -23,7 +21,8 @@ from store.values import HubRow, SeenLink
 
 # With fewer links, all of them being new means nothing.
 MIN_LINKS = 4
-# A list with at most this share of known links was replaced.
+# A list with at most this share of known links was replaced. Not none: pages that came together need not
+# all be on top, as some are dated back a little.
 MAX_OLD_SHARE = 0.35
 
 _DIGITS = re.compile(r"\d+")
@@ -43,9 +42,13 @@ def overflowed(view: HubView, rules: Mapping[str, Rule]) -> bool:
     own = hub.visited_at if hub.visited_at is not None and hub.role != HubRole.PAGE else inf
     if _turned_over(view, rules, since=own, unseen=MIN_LINKS):
         return True
+    # Normally four links must be unknown, as lists visited in turn are replaced together; not after
+    # another list of the site overflowed.
     if view.overflow_at > (hub.visited_at or 0.0):
         start = max(hub.visited_at or 0.0, view.overflow_since)
         return _turned_over(view, rules, since=start, unseen=0)
+    # After a pause no link need be unknown: the list visited first has already shown them, and what
+    # scrolled off is on neither.
     if own > view.resumed_at:
         return False
     return _turned_over(view, rules, since=own, unseen=0) or _all_gone(view, rules, since=own)
@@ -64,6 +67,8 @@ def _turned_over(
     unseen: int,
 ) -> bool:
     """Whether most of some list came after *since*, and at least *unseen* links were unknown."""
+    # Menus and footers are lists of their own, so that their old links do not hide that the news list was
+    # replaced.
     lists: dict[str, list[SeenLink]] = {}
     for target in view.found:
         lists.setdefault(_DIGITS.sub("0", target.tag_path), []).append(target)

@@ -2,8 +2,7 @@
 
 A site that moved from ``user.github.io/project/`` to its own domain often answers under both
 ``/project/x`` and ``/x``, and its links may change form overnight. Without this rule every page would
-be new a second time. The evidence is two URLs of one site with the same body. One pair may be chance
-(two empty lists); two pairs with one prefix make a rule.
+be new a second time. The evidence is two URLs of one site with the same body.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
+# One pair with the same body may be chance (two empty lists).
 PAIRS_FOR_A_RULE = 2
 # Share of links in common from which two hubs are compared byte by byte.
 ALIKE_SHARE = 0.6

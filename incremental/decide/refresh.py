@@ -111,6 +111,7 @@ def _compared(  # noqa: PLR0911 - a table of cases
         return replace(base, text=read, page_fields=fields, page_change=change)
     found = difference(facts.before, read)
     if not found.is_change:
+        # Noise alone: the new body is not kept, so the page must not name it.
         del fields["body_md5"]
         detail = base.detail or found.summary
         return replace(base, detail=detail, page_fields=fields, page_change=change)

@@ -128,6 +128,8 @@ def is_new_edition(own: str, came_up: frozenset[str]) -> bool:
 
 def _new_editions(facts: SectionFacts) -> list[SeenLink]:
     """Return the unknown translations of the page, if they are as new as it is."""
+    # Often only the original links to a translation: one of a recorded site was found by monitoring after
+    # twenty days, and before that not at all.
     known = facts.known.get(facts.own)
     fresh = known is not None and known.first_seen_at > facts.now - NEW_SECTION_SECONDS
     return [

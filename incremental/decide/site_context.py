@@ -1,8 +1,7 @@
 """What a site's known URLs and the verdicts on its pages say about a new URL.
 
 A site of unusual style (articles at ``/some-name/``) would fool the classifier again and again. Once
-pages of one form turned out to be articles, the next page of that form probably is one, too: a Bayes
-factor by template, with add-one smoothing.
+pages of one form turned out to be articles, the next page of that form probably is one, too.
 """
 
 from __future__ import annotations
@@ -55,6 +54,7 @@ class SiteContext:
     def corrected(self, url: str, probability: float) -> float:
         """Return the hub probability, corrected by the verdicts on pages of this form."""
         topics, hubs = self.verdicts.get(template(url), (0, 0))
+        # A Bayes factor by template, with add-one smoothing.
         shift = math.log((hubs + 1) / (topics + 1))
         shift = max(min(shift, MAX_SHIFT), -MAX_SHIFT)
         p = min(max(probability, _EDGE), 1 - _EDGE)

@@ -60,11 +60,9 @@ class Guesses:
         return max((score.score for score in self.scores.get(canonical_key, ())), default=None)
 
     def expected_among(self, links: Iterable[SeenLink]) -> float:
-        """Return how many usual links *links* are worth.
-
-        Not how many are on topic: hubs that were never judged count as usual, and must not seem better
-        than those with one relevant page in five.
-        """
+        """Return how many usual links *links* are worth."""
+        # Not how many are on topic: hubs that were never judged count as usual, and must not seem better
+        # than those with one relevant page in five.
         parts = ((self.expected(link.canonical_key) or 0.0) / self.usual for link in links)
         return sum((min(part, MAX_WORTH) for part in parts), 0.0)
 
@@ -75,12 +73,10 @@ class Guesses:
 
 
 def readiness(examples: Sequence[ExampleRow], keywords: Sequence[str]) -> Readiness:
-    """Return whether a topic can judge, and which examples are missing.
-
-    One usable example or key word is enough; the others are learned as they come.
-    """
+    """Return whether a topic can judge, and which examples are missing."""
     given = [one for one in examples if one.origin == EXAMPLE]
     missing = [one for one in given if not says_something(one)]
+    # One usable example or key word is enough; the others are learned as they come.
     usable = bool(keywords) or any(
         says_something(one) for one in examples if one.origin != IRRELEVANT
     )

@@ -16,13 +16,13 @@ _URL_DATE = re.compile(
 def date_in_url(url: str) -> float | None:
     """Return the end of the day (or month) that a URL names, unix seconds UTC; of several the latest.
 
-    ``/2024/05/17/``, ``2024-05-17``, ``20240517``, ``202405/``. The latest, because in January people
-    still write last year: ``/2018/01/05/2017-01-05-x/`` is of 2018.
+    ``/2024/05/17/``, ``2024-05-17``, ``20240517``, ``202405/``.
     """
     named = (
         _end_of(int(year), int(month), int(day) if day else None)
         for year, month, day in _URL_DATE.findall(url.split("://", 1)[-1])
     )
+    # The latest, because in January people still write last year: /2018/01/05/2017-01-05-x/ is of 2018.
     return max((date for date in named if date is not None), default=None)
 
 

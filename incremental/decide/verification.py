@@ -38,6 +38,8 @@ from store.values import (
     VisitRecord,
 )
 
+# A page may be linked weeks before it exists: on the recording of flink two translations were linked four
+# and thirty-seven days before.
 GIVE_UP_SECONDS = 60 * DAY
 MAX_WAIT_SECONDS = 2 * DAY
 
@@ -76,7 +78,7 @@ class PageFacts:
 
 
 def decide_first_page(outcome: Outcome, site_id: int, page_id: int, now: float) -> Decision:
-    """Decide on the page of a new site that a topic found relevant: it is the reason to watch the site."""
+    """Decide on the page of a new site that a topic found relevant."""
     fields = PageUpdate(verified_at=now, body_md5=outcome.body_md5, rule=Rule.ON_TOPIC)
     if outcome.page is not None:
         fields |= {"title": outcome.page.title, "language": outcome.page.language}
@@ -85,6 +87,7 @@ def decide_first_page(outcome: Outcome, site_id: int, page_id: int, now: float) 
         site_id=site_id,
         page_id=page_id,
         page_fields=fields,
+        # The page is the reason to watch the site.
         announce_page=True,
     )
     return Decision(record, keep_body=True)
@@ -143,15 +146,11 @@ def _led_on(base: VisitRecord, row: VerificationRow, to: Onward) -> VisitRecord:
 
 
 def _again_at(row: VerificationRow, now: float) -> float | None:
-    """Return when to verify again a linked page that does not exist; None = give up.
-
-    A page may be linked an hour before it exists (staged publishing, a cache), or weeks: on the recording
-    of flink two translations were linked four and thirty-seven days before. Each wait is a third of the
-    time since the link was seen, from an hour to two days.
-    """
+    """Return when to verify again a linked page that does not exist; None = give up."""
     age = max(now - row.first_seen_at, 0.0)
     if age > GIVE_UP_SECONDS:
         return None
+    # From an hour (staged publishing, a cache), then a third of the time since the link was seen.
     return now + min(max(age / 3, HOUR), MAX_WAIT_SECONDS)
 
 
@@ -189,6 +188,7 @@ def _not_there(
 def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
     """Decide on a page that exists, or that only its hub shows because it may not be read."""
     row, now, page = facts.row, facts.now, outcome.page
+    # A site that does not let us read the page cannot hide that its hub shows it.
     rule = Rule.UNREADABLE if page is None else None
     if row.state == PageState.MISSING or is_withheld(row.rule):
         rule = rule or Rule.CONFIRMED
@@ -252,7 +252,8 @@ def _same_page(elsewhere: Elsewhere | None, row: VerificationRow) -> _Same | Non
 
 
 def _alias(facts: PageFacts) -> Sequence[SeenLink]:
-    """Return the page's other address, recorded so that it is not announced under that as well."""
+    """Return the page's other address, to be recorded."""
+    # Or a link to it would be announced as another page.
     other = facts.elsewhere
     if other is None or other.known is not None or not other.in_reach:
         return ()

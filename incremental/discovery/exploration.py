@@ -6,9 +6,7 @@
       ▲          (bandit)             (new ones)      (caller)            │ (caller)
       └───────────── the best that it has not begun from ◄── reward ◄─────┘
 
-Unlike the paper, pages are not fetched twice, an operator does not start twice from one page, which would
-find the same, and one that found nothing cools down, each time longer. State is plain, so that runs can be
-resumed.
+State is plain, so that runs can be resumed.
 """
 
 from __future__ import annotations
@@ -23,7 +21,8 @@ from incremental.discovery.bandit import Bandit, page_reward, site_reward
 from incremental.discovery.operators import Asked, Candidate, KnownPage, Operator
 
 PAGES_PER_ROUND = 20
-# Calls of an operator per round, so that rewards of rounds are comparable.
+# Calls of an operator per round, so that rewards of rounds are comparable: a round of two pages would be
+# chosen again for its bonus, and its reward tells little.
 CALLS_PER_ROUND = 3
 # Unread candidates kept per operator; the weakest are dropped.
 MAX_BACKLOG = 1_000
@@ -165,6 +164,8 @@ class Exploration:
             if candidates:
                 break
             state.empty[name] = state.empty.get(name, 0) + 1
+            # Unlike the paper, an operator that found nothing is skipped for a while, each time longer:
+            # UCB1 alone would choose it again and again.
             length = 2 * state.cooldowns[name].rounds if name in state.cooldowns else FIRST_COOLDOWN
             state.cooldowns[name] = Cooldown(state.rounds + length, length)
             state.bandit = state.bandit.rewarded(name, reward=0.0, pages=0)
@@ -178,6 +179,7 @@ class Exploration:
         awake = [
             name for name in names if name not in cooldowns or cooldowns[name].until <= state.rounds
         ]
+        # A cooldown that applies to all operators is ignored.
         return awake or names
 
     def ranked(self) -> list[str]:
@@ -189,6 +191,7 @@ class Exploration:
     def _candidates(self, name: str, count: int) -> list[Candidate]:
         state, operator = self.state, self._operators[name]
         waiting = state.backlog.setdefault(name, {})
+        # Unlike the paper, no page is fetched twice.
         for url in [url for url in waiting if url in state.tried]:
             del waiting[url]
         for call in range(CALLS_PER_ROUND):
@@ -209,6 +212,7 @@ class Exploration:
             places = list(range(min(most, len(ranked))))
         else:
             begun = self.state.begun.setdefault(name, {})
+            # Unlike the paper: starting twice from one page would find the same.
             fresh = (place for place, url in enumerate(ranked) if url not in begun)
             places = list(islice(fresh, operator.seeds))
             begun.update(dict.fromkeys(ranked[place] for place in places))
@@ -235,6 +239,7 @@ class Exploration:
             state.cooldowns.pop(name, None)
         returned = {page.url for page in pages}
         reward = self._reward(returned, seen)
+        # Candidates count, read or not; the paper counts pages returned (section 4.2).
         state.bandit = state.bandit.rewarded(name, reward=reward, pages=len(candidates))
         # New pages may give exhausted operators something to start from.
         state.empty = {} if finds else state.empty

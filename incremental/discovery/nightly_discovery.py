@@ -5,8 +5,7 @@
     step(now) ── a day since the last? ── in its own thread: one run per ready topic
         └ later, when the thread has finished: log the outcome
 
-The thread has its own connection and writes as commands do. Interrupted runs, and runs begun by hand with
-more pages than a night has, continue the next night.
+The thread has its own connection and writes as commands do.
 """
 
 from __future__ import annotations
@@ -79,7 +78,8 @@ class NightlyDiscovery:
         done: list[Round] = []
 
         def is_over() -> bool:
-            # A resumed run may have a larger budget than a night.
+            # A run that was interrupted, or begun by hand with more pages than a night has, continues the
+            # next night.
             read = sum(len(one.found) for one in done)
             return read >= self._pages or len(done) >= ROUNDS_PER_NIGHT
 

@@ -206,6 +206,7 @@ class Backward:
         first: dict[str, str] = {}
         for seed in seeds:
             found = self._unused(self._sources.linkers(seed.url, MAX_LINKERS))
+            # Without further linkers the search would be over once those in our own graph are used.
             if len(found) < LINKERS_PER_SEED:
                 answer = self._sources.provider.linkers(seed.url, RESULTS_PER_QUERY)
                 found += self._unused(result.url for result in answer.results)
@@ -251,16 +252,12 @@ class _Searching(ABC):
         return _best(found, seeds, count, seen)
 
 
+# What led to it (a query, or the page it is about), and the query.
 _Question = tuple[str, Callable[[], SearchAnswer]]
-"""What led to it (a query, or the page it is about), and the query."""
 
 
 class Keyword(_Searching):
-    """Send short queries with different words, and further result pages of those that paid off.
-
-    Queries that share words get the same first results, so only the first uses the topic's own words; each
-    other is a pair of words of one good page, those that most good pages have.
-    """
+    """Send short queries with different words, and further result pages of those that paid off."""
 
     name = "keyword"
     costly = True
@@ -274,6 +271,9 @@ class Keyword(_Searching):
     def _questions(self, seeds: Sequence[KnownPage]) -> Iterator[_Question]:
         head = seeds[: max(MIN_HEAD, int(HEAD_SHARE * len(seeds)))]
         _learn(self._wording, head[:MIN_HEAD])
+        # Queries that share words get the same first results (keyword search alone had read 9 to 179
+        # pages of 1,000), so only this one uses the topic's own words; each other is a pair of words of
+        # one good page, those that most good pages have.
         topic = self._wording.question(self._description.split())
         new = (query for query in self._queries(seeds, head) if query)
         for query, page in chain([(topic, 1)], self._deeper(head), zip(new, repeat(1))):
@@ -338,12 +338,14 @@ def operators(
 
 def _words(page: KnownPage) -> tuple[str, ...]:
     """Return a page's key words, or its heaviest terms if it has none."""
+    # Key words have less noise than the text.
     return page.keywords or page.terms
 
 
 def _learn(wording: Wording, pages: Iterable[KnownPage]) -> None:
-    """Learn word forms from titles, texts, and anchors, which are the text of a hub."""
+    """Learn word forms from titles, texts and anchors."""
     for page in pages:
+        # Anchors are the text of a hub.
         anchors = (link.anchor for link in page.links[:MAX_LINKS])
         wording.learn(page.url, chain([page.title, page.text], anchors))
 

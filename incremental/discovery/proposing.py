@@ -1,8 +1,4 @@
-"""From fetched pages to sites worth watching. Pure.
-
-A site's score is the sum of its five best page scores, so that one lucky page counts less than three good
-ones and large sites have no advantage.
-"""
+"""From fetched pages to sites worth watching. Pure."""
 
 from __future__ import annotations
 
@@ -11,6 +7,8 @@ from dataclasses import dataclass
 
 from incremental.discovery.operators import OutLink
 
+# Their scores are summed: one lucky page counts less than three good ones, and large sites have no
+# advantage.
 BEST_PAGES = 5
 BEST_HUBS = 5
 MIN_HUB = 0.5

@@ -1,4 +1,4 @@
-"""Queries in words as pages write them, because search engines do not know stems ("religi").
+"""Queries in words as pages write them.
 
 ::
 
@@ -23,7 +23,7 @@ def written_forms(text: str) -> dict[str, Counter[str]]:
 
 
 class Wording:
-    """The words in a run's texts; each stem is always written the same way."""
+    """The words in a run's texts."""
 
     def __init__(self) -> None:
         self._forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -43,6 +43,9 @@ class Wording:
 
     def _word(self, term: str) -> str:
         forms = self._forms.get(term)
+        # Each stem is always written the same way, or one query would be asked again in another form.
         if term not in self._chosen and forms:
+            # Search engines do not know stems ("religi"): of an index that does not stem, words moved the
+            # mean harvest of keyword search from .300 to .313 and of related from .293 to .315.
             self._chosen[term] = max(forms, key=forms.__getitem__)
         return self._chosen.get(term, term)

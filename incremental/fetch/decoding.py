@@ -8,9 +8,6 @@
                      characters; self-validating charsets first
     detection        by bs4's UnicodeDammit on a sample, which asks charset-normalizer
     windows-1252     always decodes; if declared, only East Asian charsets override it
-
-Chinese pages cut titles in the middle of a character, so a strict decoder would refuse most of
-them; servers declare ISO-8859-1 by default, so a tolerant one would believe them.
 """
 
 from __future__ import annotations
@@ -71,10 +68,11 @@ _OUTSIDE_ASCII = re.compile(r"[^\x00-\x7f]")
 def decode_body(body: bytes, content_type_header: str) -> tuple[str, str]:
     """Return the text of *body* and the charset used.
 
-    *content_type_header* is the whole header, or empty. Never fails: undecodable bytes are replaced. NUL is
-    removed: it means nothing in a page and ends it for some parsers.
+    *content_type_header* is the whole header, or empty. Never fails: undecodable bytes are replaced,
+    NUL is removed.
     """
     text, charset = _decode(body, content_type_header)
+    # NUL means nothing in a page and ends it for some parsers.
     return text.replace("\0", ""), charset
 
 
@@ -123,13 +121,16 @@ def _fits(body: bytes, charset: str) -> bool:
     text = body[:_TRIAL_BYTES].decode(charset, "replace")
     outside = len(_OUTSIDE_ASCII.findall(text))
     cut_character = len(body) > _TRIAL_BYTES
+    # Chinese pages cut titles in the middle of a character, so a strict decoder would refuse most of
+    # them; servers declare ISO-8859-1 by default, so a tolerant one would believe them.
     return text.count("\ufffd") <= _MAX_DAMAGE * outside + cut_character
 
 
 def _detected(body: bytes) -> str:
-    """Guess the charset from a sample, because detection is slow."""
+    """Guess the charset from a sample."""
     first = _HIGH_BYTE.search(body)
     start = first.start() if first else 0
+    # Detection is slow.
     sample = body[start : start + _SAMPLE_BYTES]
     guesses = EncodingDetector(sample, exclude_encodings=["utf-8", "ascii"]).encodings
     guess = next((known for name in guesses if (known := _known(name))), _FALLBACK)
@@ -137,24 +138,20 @@ def _detected(body: bytes) -> str:
 
 
 def _has_pairs(sample: bytes) -> bool:
-    """Return whether most non-ASCII bytes are adjacent, as in every East Asian charset.
-
-    In Western text they stand alone, yet detectors take "ße" or "üb" for one character.
-    """
+    """Return whether most non-ASCII bytes are adjacent, as in every East Asian charset."""
+    # In Western text they stand alone, yet detectors take "ße" or "üb" for one character.
     paired = sum(len(run) for run in _HIGH_RUN.findall(sample))
     return paired > _MIN_PAIRED * len(_HIGH_BYTE.findall(sample))
 
 
 def _known(label: str | None) -> str | None:
-    """Return our name for a charset, None for codecs that are none, such as Python's ``punycode``.
-
-    Python lacks a third of the labels that browsers accept (``iso-8859-8-i``, ``koi8``, ``x-sjis``).
-    """
+    """Return our name for a charset, None for codecs that are none, such as Python's ``punycode``."""
     if not label or not label.isascii():
         return None
     try:
         found = codecs.lookup(label).name
     except (LookupError, ValueError):
+        # Python lacks a third of the labels that browsers accept (iso-8859-8-i, koi8, x-sjis).
         encoding = webencodings.lookup(label)
         found = encoding.codec_info.name if encoding else ""
     found = _MEANT.get(found, found)

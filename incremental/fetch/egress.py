@@ -8,8 +8,7 @@ runs, its thread and the threads it starts can connect only through us::
     watched()   a library runs in this thread; connections other than ours are refused and counted
 
 Source: PEP 578; events as in https://docs.python.org/3/library/audit_events.html. Sockets opened in C
-raise no event, so only services known to connect through us are allowed
-(:mod:`incremental.notify.services`).
+raise no event.
 """
 
 from __future__ import annotations
@@ -69,8 +68,7 @@ def ours() -> Iterator[None]:
 def watched() -> Iterator[Watch]:
     """Refuse connections that the block, or a thread it starts, opens by itself.
 
-    They fail with :class:`ForbiddenAddressError`; the yielded watch counts them, because a library may
-    swallow its errors.
+    They fail with :class:`ForbiddenAddressError`; the yielded watch counts them.
     """
     _install()
     mine = threading.get_ident()
@@ -94,5 +92,6 @@ def _on_event(event: str, _arguments: object) -> None:
     thread = threading.get_ident()
     for watch in tuple(_watches):
         if watch.covers(thread):
+            # Counted as well: a library may swallow its errors.
             watch.refused += 1
             raise ForbiddenAddressError("a connection that bypasses the guard")

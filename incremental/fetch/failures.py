@@ -124,11 +124,11 @@ _MAX_DEPTH = 12
 def status_of_code(code: int, *, conditional: bool, retry_after: bool) -> FetchStatus:
     """Map an HTTP status code.
 
-    *conditional*: validators were sent, so 304 makes sense. *retry_after*: the response names a time, which
-    turns a 503 from an error into a request to wait.
+    *conditional*: validators were sent, so 304 makes sense. *retry_after*: the response names a time.
     """
     if code == http.client.NOT_MODIFIED and conditional:
         return FetchStatus.NOT_MODIFIED
+    # A time turns a 503 from an error into a request to wait.
     if code == http.client.SERVICE_UNAVAILABLE and retry_after:
         return FetchStatus.RATE_LIMITED
     if code >= http.client.INTERNAL_SERVER_ERROR:

@@ -1,8 +1,8 @@
 """The address guard: which addresses may be connected to.
 
-A name is resolved once and refused if *any* of its addresses is not public, because the system could pick
-that one. The transport then connects to exactly the checked addresses
-(:mod:`incremental.fetch.transport`), so changing a name between check and use (DNS rebinding) is useless::
+A name is resolved once and refused if *any* of its addresses is not public. The transport then connects
+to exactly the checked addresses (:mod:`incremental.fetch.transport`), so changing a name between check and
+use (DNS rebinding) is useless::
 
     host -> resolve -> every address public, or allowed by host or network? -> connect to these
 """
@@ -83,11 +83,9 @@ _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 _NUMERIC_HOST = re.compile(r"[0-9a-fx.]+", re.IGNORECASE)
 
 
+# An urllib3 error, so that requests passes it on unchanged.
 class ForbiddenAddressError(HTTPError):
-    """A host is, or resolves to, an address that is neither public nor allowed.
-
-    An urllib3 error, so that requests passes it on unchanged.
-    """
+    """A host is, or resolves to, an address that is neither public nor allowed."""
 
 
 class AddressGuard:
@@ -124,6 +122,7 @@ class AddressGuard:
         for endpoint in found:
             address = ipaddress.ip_address(endpoint.address[0])
             if not self._may_pass(address, host, port):
+                # One is enough: the system could pick that one.
                 raise ForbiddenAddressError("the name resolves to an address that is not public")
         return found
 
@@ -149,11 +148,7 @@ def is_public(address: IPAddress) -> bool:
 
 
 def literal_address(host: str) -> IPAddress | None:
-    """Return the address that *host* spells, or None if it is a name.
-
-    Includes the ``inet_aton`` spellings that resolvers accept: a single decimal number, octal and hexadecimal
-    parts, fewer than four parts.
-    """
+    """Return the address that *host* spells, or None if it is a name."""
     text = host.strip("[]").rstrip(".")
     try:
         return ipaddress.ip_address(text)
@@ -162,6 +157,8 @@ def literal_address(host: str) -> IPAddress | None:
     if not _NUMERIC_HOST.fullmatch(text):
         return None
     try:
+        # Spellings that resolvers accept, too: a single decimal number, octal and hexadecimal parts,
+        # fewer than four parts.
         return ipaddress.IPv4Address(socket.inet_aton(text))
     except OSError:
         return None

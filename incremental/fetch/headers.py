@@ -30,13 +30,11 @@ def plain_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def cookies_set(lines: Iterable[str]) -> dict[str, str]:
-    """Return the cookies of ``Set-Cookie`` lines by name, at most twenty.
-
-    Attributes are ignored, as cookies live for one fetch of one host; ``http.cookiejar`` answers malformed
-    dates with warnings and stack traces.
-    """
+    """Return the cookies of ``Set-Cookie`` lines by name, at most twenty."""
     found = {}
     for line in itertools.islice(lines, _MAX_COOKIES):
+        # Attributes are ignored, as cookies live for one fetch of one host. Not http.cookiejar, which
+        # answers malformed dates with warnings and stack traces.
         if pair := _COOKIE.fullmatch(line.partition(";")[0]):
             found[pair[1]] = pair[2].strip()
     return found
@@ -63,12 +61,12 @@ def retry_after_seconds(value: str | None, now: float) -> float | None:
 def link_targets(base_url: str, value: str | None) -> dict[str, str]:
     """Return the absolute targets of a ``Link`` header by lower-case relation, the first of each.
 
-    RFC 8288: a link may have several relations; one with an ``anchor`` concerns another page. *value* holds
-    all lines of the header, joined by commas; unreadable parts are skipped.
+    *value* holds all lines of the header, joined by commas; unreadable parts are skipped.
     """
     found: dict[str, str] = {}
     for link in parse_header_links(value or ""):
         target = redirect_target(base_url, link.get("url"))
+        # RFC 8288: a link with an anchor concerns another page, and one may have several relations.
         if target is None or "anchor" in link:
             continue
         for relation in link.get("rel", "").lower().split():
@@ -77,15 +75,14 @@ def link_targets(base_url: str, value: str | None) -> dict[str, str]:
 
 
 def redirect_target(base_url: str, location: str | None) -> str | None:
-    """Return the absolute URL in ``Location``, without fragment, or None.
-
-    Header bytes arrive as Latin-1; UTF-8 is recognized. Blanks are escaped, as in browsers.
-    """
+    """Return the absolute URL in ``Location``, without fragment, or None."""
     if location is None or not location.strip():
         return None
+    # Header bytes arrive as Latin-1.
     with suppress(UnicodeError):
         location = location.encode("latin-1").decode("utf-8")
     try:
+        # Blanks are escaped, as in browsers.
         return urldefrag(urljoin(base_url, location.strip().replace(" ", "%20"))).url
     except ValueError:
         return None

@@ -65,10 +65,10 @@ class LibraryGate:
     def opened(self) -> Iterator[Watch]:
         """Run the block with requests and smtplib behind the guard, process-wide.
 
-        The fetcher creates no sessions, so our own code is unaffected. Yields the watch that refuses and
-        counts connections opened any other way.
+        Yields the watch that refuses and counts connections opened any other way.
         """
         adapter, get_socket = requests.sessions.HTTPAdapter, smtplib.SMTP._get_socket  # type: ignore[attr-defined]  # noqa: SLF001 - the one place where smtplib connects
+        # Process-wide, but the fetcher creates no sessions, so our own code is unaffected.
         with _patching:
             requests.sessions.HTTPAdapter = lambda: self._adapter  # type: ignore[assignment,misc]  # made once
             smtplib.SMTP._get_socket = self._smtp_socket()  # type: ignore[attr-defined]  # noqa: SLF001 - likewise

@@ -51,17 +51,15 @@ def url_problem(url: str) -> str:
 
 
 def ascii_url(url: str) -> str:
-    """Return *url* as sent; raises requests' InvalidURL if its host is ambiguous.
-
-    urllib.parse decides which secrets are sent, urllib3 where the connection goes; a URL in which they see
-    different hosts is refused.
-    """
+    """Return *url* as sent; raises requests' InvalidURL if its host is ambiguous."""
     prepared = PreparedRequest()
     prepared.prepare_url(url, None)
     ready = prepared.url or ""
     connected = (parse_url(ready).host or "").strip("[]").rstrip(".").lower()
     fits_dns = len(connected) <= _MAX_HOST_LENGTH and _HOST.fullmatch(connected)
     labels_fit = all(0 < len(label) <= _MAX_LABEL for label in connected.split("."))
+    # urllib.parse decides which secrets are sent, urllib3 where the connection goes; a URL in which they
+    # see different hosts is refused.
     differs = "@" in urlsplit(ready).netloc or connected != host_name(ready)
     if differs or not fits_dns or not labels_fit:
         raise InvalidURL("the host of the URL is ambiguous, or no name at all")
@@ -110,6 +108,7 @@ def prepare(
 
 
 def _is_plain(value: str) -> bool:
-    """Whether a validator is safe to send back: a server's value must not break the request."""
+    """Whether a validator is safe to send back."""
+    # A server's value must not break the request.
     one_line = value.isascii() and value.isprintable() and value == value.strip()
     return one_line and len(value) <= _MAX_VALIDATOR_LENGTH

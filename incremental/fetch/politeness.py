@@ -66,11 +66,9 @@ class HostState:
 
 
 def host_key(url: str) -> str:
-    """Return the politeness group of *url*: host name without ``www.`` and port; empty without a host.
-
-    Ports and the two usual names of a site lead to one machine; other subdomains often do not.
-    """
+    """Return the politeness group of *url*: host name without ``www.`` and port; empty without a host."""
     try:
+        # Ports and the two usual names of a site lead to one machine; other subdomains often do not.
         return host_name(url).removeprefix("www.")
     except ValueError:
         return ""
@@ -109,13 +107,11 @@ def after_visit(
 
 
 def backoff_seconds(name: str, failures: int, settings: PolitenessSettings) -> float:
-    """Return the pause after *failures* in a row, at least one.
-
-    Doubles each time. The jitter, up to 20 %, depends only on name and count: hosts that failed together do
-    not return together, and replays are repeatable.
-    """
+    """Return the pause after *failures* in a row, at least one."""
     doublings = min(failures - 1, _MAX_DOUBLINGS)
     wait = settings.backoff_seconds * 2.0**doublings
+    # Depends only on name and count: hosts that failed together do not return together, and replays are
+    # repeatable.
     jitter = 1 + _JITTER * _fraction(f"{name} {failures}")
     return min(wait * jitter, settings.max_backoff_seconds)
 
@@ -123,12 +119,10 @@ def backoff_seconds(name: str, failures: int, settings: PolitenessSettings) -> f
 def staggered_start(
     names: Iterable[str], now: float, spread_seconds: float = 60.0
 ) -> dict[str, float]:
-    """Return each host's first allowed time after a start, spread evenly.
-
-    The first host goes at once, so a single site does not wait. The order depends only on the names.
-    """
+    """Return each host's first allowed time after a start, spread evenly."""
     ordered = sorted(set(names), key=_fraction)
     step = spread_seconds / len(ordered) if ordered else 0.0
+    # The first host goes at once, so that a single site does not wait.
     return {name: now + rank * step for rank, name in enumerate(ordered)}
 
 

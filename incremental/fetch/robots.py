@@ -6,8 +6,6 @@ What a response for ``/robots.txt`` means (section 2.3.1)::
     4xx, failed redirects        no rules: everything is allowed
     anything else (unreachable)  the previous rules hold; without any, nothing is allowed until the
                                  next try, after five minutes, then ten, up to a day
-
-Policies are stored and restored (`from_stored`), so that a restart does not refetch every site's.
 """
 
 from __future__ import annotations
@@ -104,6 +102,7 @@ class RobotsPolicy:
 
     def to_stored(self) -> dict[str, object]:
         """Return the fields for `from_stored`."""
+        # Stored so that a restart does not refetch every site's.
         fields = asdict(self)
         del fields["user_agent"]
         return fields
@@ -179,10 +178,7 @@ def _rules(response: Response) -> str | None:
 def _bounded(text: str, user_agent: str) -> str:
     """Rewrite the rules so that they are cheap to parse.
 
-    Protego copies the rules for each user agent of a group: ten thousand agents above ten thousand rules
-    would be a bomb. Agents other than ours and ``*`` are merged into one; matching then compares whole
-    product tokens, as in RFC 9309, section 2.2.1. Unknown records are dropped. Only bytes bound how much is
-    read, as in the RFC.
+    Agents other than ours and ``*`` are merged into one; unknown records are dropped.
     """
     lines = []
     for line in text.splitlines():
@@ -193,6 +189,8 @@ def _bounded(text: str, user_agent: str) -> str:
             continue
         named = agent[1].partition("#")[0].strip().lower()
         ours = re.split(r"[/\s*]", named, maxsplit=1)[0] == user_agent
+        # Protego copies the rules for each user agent of a group: ten thousand agents above ten thousand
+        # rules would be a bomb. Whole product tokens are compared, as in RFC 9309, section 2.2.1.
         name = "*" if named == "*" else user_agent if ours else "other-crawlers"
         if not lines or lines[-1] != f"User-agent: {name}":
             lines.append(f"User-agent: {name}")

@@ -6,9 +6,6 @@
             -> transport (guarded, metered) -> status code -> decoded body, up to the limit
             -> redirect? same host: repeat; another host: the caller decides
             -> Response, always
-
-requests prepares and sends, but without ``requests.Session``, which would keep cookies between sites,
-follow redirects itself and read proxies and passwords from the environment.
 """
 
 from __future__ import annotations
@@ -95,13 +92,12 @@ class Journey:
         self.permanent = self.permanent and redirect.http_code in _PERMANENT
 
     def go_on(self, url: str) -> bool:
-        """Move on to *url*; False if it was visited with the same cookies.
-
-        Redirecting to itself until a cookie is set is no loop. Cookies do not go from https to http.
-        """
+        """Move on to *url*; False if it was visited with the same cookies."""
         self._seen.add((self.passed[-1], frozenset()))
+        # Cookies do not go from https to http.
         if self.url.startswith("https:") and url.startswith("http:"):
             self.cookies.clear()
+        # Redirecting to itself until a cookie is set is no loop.
         cookies = frozenset(self.cookies.items())
         if (url, cookies) in self._seen:
             return False
@@ -221,6 +217,8 @@ class Fetcher:
     ) -> requests.Response:
         settings = self._settings
         timeouts = (settings.connect_timeout_seconds, settings.read_timeout_seconds)
+        # Without requests.Session, which would keep cookies between sites, follow redirects itself and
+        # read proxies and passwords from the environment.
         return self._adapter.send(
             prepared, stream=True, timeout=timeouts, verify=True, proxies=proxies
         )
@@ -279,8 +277,9 @@ def _set_cookie_lines(answer: requests.Response) -> list[str]:
 
 
 def _failure(url: str, error: Exception) -> Response:
-    """Build a Response from an error, without quoting it: it may hold secrets."""
+    """Build a Response from an error."""
     status = status_of_error(error)
+    # The error is not quoted: it may hold secrets.
     detail = _DETAIL.get(status, status.value)
     reason = tls_reason(error) if status is FetchStatus.TLS_FAILED else ""
     return Response(

@@ -50,11 +50,7 @@ _POOLED_HOSTS = 64
 
 
 class Allowance(threading.local):
-    """Time and wire bytes left to the fetch of the current thread.
-
-    Bytes are counted here because not all of them become body: endless empty gzip members, or a chunk that
-    claims length -1, would pass a limit on the body.
-    """
+    """Time and wire bytes left to the fetch of the current thread."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -82,6 +78,8 @@ class Allowance(threading.local):
 
     def spend(self, received: int) -> int:
         """Count received bytes and return their number; raises TooLargeError above the allowance."""
+        # Not all bytes become body: endless empty gzip members, or a chunk that claims length -1, would
+        # pass a limit on the body.
         self._bytes -= received
         if self._bytes < 0:
             raise TooLargeError
@@ -164,10 +162,7 @@ class _Connector:
 
 
 def _within(seconds: float, work: Callable[[], list[Endpoint]]) -> list[Endpoint]:
-    """Return ``work()`` or raise TimeoutError: the system's resolver has no timeout.
-
-    The abandoned thread ends when the resolver gives up.
-    """
+    """Return ``work()`` or raise TimeoutError."""
     outcome: queue.SimpleQueue[list[Endpoint] | Exception] = queue.SimpleQueue()
 
     def run() -> None:
@@ -176,6 +171,7 @@ def _within(seconds: float, work: Callable[[], list[Endpoint]]) -> list[Endpoint
         except (OSError, ValueError, HTTPError) as error:
             outcome.put(error)
 
+    # The system's resolver has no timeout; an abandoned thread ends when it gives up.
     threading.Thread(target=run, name="resolver", daemon=True).start()
     try:
         found = outcome.get(timeout=seconds)

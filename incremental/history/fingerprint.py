@@ -1,9 +1,7 @@
 """From a text to a MinHash signature, by which copies and re-publications are recognised.
 
 A text is represented by its runs of four words (four characters in scripts without spaces), without
-noise. datasketch makes the signature: 60 values of which 16 bits are kept, in 12 bands of 5. Two texts
-with Jaccard similarity 0.75 share a band with probability 0.96, with similarity 0.3 with 0.03
-(Leskovec, Rajaraman and Ullman, *Mining of Massive Datasets*, 3.4).
+noise. datasketch makes the signature: 60 values of which 16 bits are kept.
 """
 
 from __future__ import annotations
@@ -17,6 +15,8 @@ SHINGLE = 4
 # With fewer, a text is too short to be called a copy: notices of one line are alike.
 MIN_SHINGLES = 40
 MAX_TOKENS = 20_000
+# Two texts with Jaccard similarity 0.75 share a band with probability 0.96, with similarity 0.3 with 0.03
+# (Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, 3.4).
 BANDS, ROWS = 12, 5
 _TOKEN = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_]+"

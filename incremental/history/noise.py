@@ -7,9 +7,6 @@ and the rest is compared::
     By Ann Lee · Updated 3 hours ago       ->  By Ann Lee
     Deadline: 8 May 2026                   ->  unchanged: nothing says that this date is the page's
     发布时间：2026-05-08 浏览次数：120      ->  (nothing left)
-
-A date is noise only if the page calls it its own (published, updated, today), or if it stands alone and
-the line before does not ask for one.
 """
 
 from __future__ import annotations
@@ -40,6 +37,7 @@ _DAY = (
 )
 _CLOCK = r"(?:at\s+)?\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\.?)?(?:\s*\(?(?:UTC|GMT|[A-Z]{2,4}T)[+\d:]*\)?)?"
 _STAMP = rf"(?:{_DAY}\s*)*(?:{_DATE}|{_CLOCK}|T)(?:[\s,·T|]*(?:{_DAY}|{_DATE}|{_CLOCK}))*\s*Z?"
+# A date is noise if the page calls it its own (published, updated, today); a deadline is content.
 _OWN_DATE = (
     r"(?:(?:last\s+)?(?:updated?|modified|published|posted|created|edited|revised|generated|retrieved)"
     r"(?:\s+(?:on|at|date|time))?|date|(?:it\s+is\s+)?today(?:\s+is)?|as\s+of|aktualisiert|veröffentlicht|publié|publicado"
@@ -143,6 +141,7 @@ def _line(text: str, before: str) -> Line:
     for name, pattern in _FURNITURE.items():
         if len(plain) <= _MAX_FURNITURE_CHARS and pattern.fullmatch(plain):
             return Line(text, "", (name,))
+    # A date without a label is noise only if it stands alone and the line before does not ask for one.
     if _ALONE.fullmatch(plain) and not _ASKS_FOR_DATE.search(before):
         return Line(text, "", ("date",))
     return _masked(text, plain)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# The next refresh waits for this share of the time the page has stayed the same.
+# The next refresh waits for this share of the time the page has stayed the same. Most corrections come
+# within a day, and a page unchanged for a month mostly stays so for another: about eleven refreshes in
+# ninety days.
 PATIENCE = 0.5
 
 
@@ -17,11 +19,7 @@ class RefreshTerms:
 
 
 def next_refresh_at(same_since: float, now: float, terms: RefreshTerms) -> float | None:
-    """Return when to refresh a page unchanged *same_since*; None = never again.
-
-    Most corrections come within a day, and a page unchanged for a month mostly stays so for another, so
-    intervals grow with age: about eleven refreshes in ninety days.
-    """
+    """Return when to refresh a page unchanged *same_since*; None = never again."""
     age = max(now - same_since, 0.0)
     if age >= terms.max_seconds:
         return None

@@ -16,9 +16,9 @@ from itertools import zip_longest
 
 from incremental.history.noise import Line, lines_of
 
+# Most pairs of equal tokens in a comparison of two lines, and of two texts. Beyond that, which takes many
+# repeated words, only the beginnings and ends of lines are compared.
 PAIR_COST, DIFF_COST = 5_000, 200_000
-"""Most pairs of equal tokens in a comparison of two lines, and of two texts. Beyond that, which takes many
-repeated words, only the beginnings and ends of lines are compared."""
 # Two lines with this share of common text are one changed line.
 ALIKE = 0.4
 _UNSPACED = (
@@ -101,7 +101,8 @@ Opcode = tuple[str, int, int, int, int]
 
 
 def _opcodes(before: Sequence[str], after: Sequence[str]) -> Iterator[Opcode]:
-    """Yield difflib's opcodes; common beginnings and ends, which are most, are cut off first."""
+    """Yield difflib's opcodes."""
+    # Common beginnings and ends, which are most of a text, are cut off first.
     for kind, i1, i2, j1, j2 in _ends(before, after):
         if kind == "equal":
             yield kind, i1, i2, j1, j2

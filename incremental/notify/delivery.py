@@ -34,10 +34,7 @@ class Delivered:
 
 
 def check_service(url: str, field: str) -> None:
-    """Raise SettingsError for an address that Apprise does not know or that cannot be guarded.
-
-    The error names the field only: the address is a secret.
-    """
+    """Raise SettingsError for an address that Apprise does not know or that cannot be guarded."""
     _service(url, field)
 
 
@@ -50,6 +47,7 @@ def deliver(gate: LibraryGate, url: str, message: Message, key: str) -> Delivere
         service = _service(url, "url")
     except SettingsError as error:
         return Delivered(ok=False, error=str(error))
+    # By this header webhooks detect repeats.
     if isinstance(getattr(service, "headers", None), dict):
         service.headers["Idempotency-Key"] = key
     words = _Words()
@@ -82,9 +80,12 @@ def _service(url: str, field: str) -> Any:  # noqa: ANN401 - Apprise has no type
     # Apprise logs invalid addresses, and urllib3 each request URL; both hold the key.
     logging.getLogger("apprise").propagate = False
     logging.getLogger("urllib3").setLevel(logging.INFO)
+    # Errors name the field only: the address is a secret.
     service = apprise.Apprise.instantiate(url)
     if service is None:
         raise SettingsError(field, "...", "is not a valid Apprise address")
+    # Services that open connections of another kind (the desktop, syslog, IRC, Nostr, MQTT) would bypass
+    # the guard.
     if name_of(type(service)) not in GUARDED:
         scheme = url.partition("://")[0]
         way_out = (

@@ -1,7 +1,6 @@
 """Title and body of a message, from sandboxed templates.
 
-Texts from sites are untrusted: control and direction characters are removed, lines cut, and templates
-see plain values only. Messages are plain text.
+Messages are plain text.
 """
 
 from __future__ import annotations
@@ -97,6 +96,7 @@ def compose(pages: Sequence[TemplatePage], title: str, body: str) -> Message:
     Raises:
         SettingsError: a template is invalid, or violates the sandbox.
     """
+    # Templates see plain values only.
     shown = [_plain(page) for page in pages[:MAX_PAGES]]
     values = {"pages": shown, "count": len(pages)}
     head = one_line(_render("title", title or DEFAULT_TITLE, values), MAX_TITLE)
@@ -114,6 +114,7 @@ def check_template(field: str, template: str) -> None:
 
 def _plain(page: TemplatePage) -> TemplatePage:
     """Return a page with its texts cleaned: one line each, cut."""
+    # Texts from sites are untrusted: control and direction characters are removed, lines cut.
     url = one_line(page["url"], MAX_URL)
     return page | {
         "url": url,
@@ -139,8 +140,9 @@ def _render(field: str, template: str, values: Mapping[str, Any]) -> str:
 
 @cache
 def _environment() -> ImmutableSandboxedEnvironment:
-    """Return the sandbox: no attributes that begin with an underscore, no huge ranges."""
+    """Return the sandbox for templates."""
     from jinja2 import StrictUndefined  # noqa: PLC0415 - an extra
     from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - likewise
 
+    # No attributes that begin with an underscore, no huge ranges.
     return ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)

@@ -116,8 +116,9 @@ class Notifier:
             wait([one.future for one in self._underway.values()])
 
     def settle(self, clock: Callable[[], float]) -> None:
-        """Wait for running sends and record their results; otherwise the next start would repeat them."""
+        """Wait for running sends and record their results."""
         wait([one.future for one in self._underway.values()])
+        # Otherwise the next start would repeat them.
         for channel in self._channels:
             self._settled(channel, clock())
 
@@ -169,14 +170,12 @@ class Notifier:
             ids = [row.page_id for row in answer.rows if self._is_ripe(row, channel, now)]
             self._store.outbox.queue(channel.name, ids, now=now)
             query = replace(query, after=answer.cursor) if answer.more else None
+        # Pages of a backfill are not scored, so channels of a topic or a search do not get them.
         if not channel.topic and not channel.search:
             self._queue_backfills(channel, max(since, now - LOOK_BACK_SECONDS), now)
 
     def _queue_backfills(self, channel: ChannelSettings, since: float, now: float) -> None:
-        """Queue backfill events, one entry each.
-
-        Their pages are not scored, so channels of a topic or a search do not get them.
-        """
+        """Queue backfill events, one entry each."""
         query = BackfillQuery(since=since, limit=MOST, order="oldest")
         while events := self._store.backfills.events(query):
             pairs = [(event.id, event.page_id) for event in events]
@@ -212,6 +211,8 @@ class Notifier:
     def _send(self, channel: ChannelSettings, entries: Sequence[OutboxRow], now: float) -> None:
         key = entries[0].message if entries[0].state == OutboxState.SENDING else ""
         key = key or message_key(channel.name, [one.id for one in entries])
+        # Marked before it is sent: after a crash nothing is queued twice, and the message is sent again
+        # under the same key.
         self._store.outbox.begin([one.id for one in entries], key)
         try:
             message = compose(

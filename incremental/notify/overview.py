@@ -1,7 +1,4 @@
-"""The channels as all interfaces show them.
-
-A channel's address contains the key of its service, so nothing returned here includes it.
-"""
+"""The channels as all interfaces show them."""
 
 from __future__ import annotations
 
@@ -19,12 +16,15 @@ from store.enums import OutboxState
 
 # States of an outbox entry, in this order.
 STATES = tuple(OutboxState)
+# One test at a time per process, so that a hanging receiver blocks one thread, not all.
 _trying = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelStanding:
     """A channel without its address, with the state of its messages."""
+
+    # The address contains the key of its service.
 
     name: str
     topic: str
@@ -74,10 +74,7 @@ def channel_named(channels: Sequence[ChannelSettings], name: str) -> ChannelSett
 
 
 def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Delivered:
-    """Send a test message now, with the channel's templates; it is not in the outbox.
-
-    One at a time per process, so that a hanging receiver blocks one thread, not all.
-    """
+    """Send a test message now, with the channel's templates; it is not in the outbox."""
     if not _trying.acquire(blocking=False):
         return Delivered(ok=False, error="another test is running")
     try:

@@ -80,9 +80,9 @@ def plan(
 ) -> Plan:
     """Plan the messages of one channel.
 
-    *entries* are in queue order; *sent* are the times of the last hour's messages, oldest first. Messages
-    interrupted while being sent come first, unchanged.
+    *entries* are in queue order; *sent* are the times of the last hour's messages, oldest first.
     """
+    # Interrupted messages come first, unchanged, so that they keep their key.
     repeated = _cut_off(entries)
     waiting = [one for one in entries if one.state == OutboxState.WAITING]
     ready = [one for one in waiting if (one.next_at or 0.0) <= now]
@@ -127,13 +127,11 @@ def _opens_at(
 
 
 def next_time(moment: float, at: time, zone: tzinfo | None) -> float:
-    """Return the next time of day *at*, not before *moment*; unix seconds.
-
-    An hour skipped by daylight saving time counts one hour later.
-    """
+    """Return the next time of day *at*, not before *moment*; unix seconds."""
     here = _local(moment, zone)
     wanted = here.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0)
     for days in range(3):
+        # An hour skipped by daylight saving time counts one hour later.
         candidate = _in_zone(wanted + timedelta(days=days), zone)
         if candidate >= moment:
             return candidate

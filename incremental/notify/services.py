@@ -1,9 +1,7 @@
 """The allowed message services: those proven to connect through the address guard.
 
 Most of Apprise's 180 or so use the guarded HTTP library (:mod:`incremental.fetch.libraries`); some open
-their own connections (IRC, Nostr, MQTT, XMPP, syslog, the desktop) and would bypass it. Their code does not
-show this reliably, so a service is refused unless listed here, and listed only after a test sent a message
-with it and counted its connections (``tests/notify/test_notify_services.py``, Apprise 2.2.0).
+their own connections (IRC, Nostr, MQTT, XMPP, syslog, the desktop) and would bypass it.
 """
 
 from __future__ import annotations
@@ -12,6 +10,8 @@ from typing import Final
 
 _PLUGINS = "apprise.plugins."
 
+# Their code does not show reliably how they connect, so a service is listed only after a test sent a
+# message with it and counted its connections (tests/notify/test_notify_services.py, Apprise 2.2.0).
 # Plug-in names: the last part of their module names.
 GUARDED: Final = frozenset(
     """

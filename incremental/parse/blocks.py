@@ -1,8 +1,6 @@
 """The text around a link, gathered while a page streams by.
 
-A link's context is the text of its block element. Lists of cards often put each link in its own block
-(``<article><h3><a>title</a></h3><p>summary</p></article>``), so a block without words outside links
-borrows the context of its parent if that holds only a few links.
+A link's context is the text of its block element.
 """
 
 from __future__ import annotations
@@ -90,6 +88,9 @@ class Block:
             return
         parent.link_count += self.link_count
         parent.speaks |= self.speaks
+        # Lists of cards often put each link in its own block
+        # (<article><h3><a>title</a></h3><p>summary</p></article>), so a block without words outside links
+        # borrows the context of its parent.
         if is_card and not self.speaks:
             parent.risen += self.own
             parent.risen += self.risen

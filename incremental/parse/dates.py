@@ -82,10 +82,11 @@ def parse_date(
 ) -> float | None:
     """Return the time that *text* names, unix seconds, or None.
 
-    Defaults: midnight, and UTC, because pages seldom give a zone and a wrong guess is no better. None for an
+    Defaults: midnight, and UTC. None for an
     unknown or ambiguous zone and outside :data:`EARLIEST` to :data:`LATEST`. *day_first* decides
     ``05-11-2026`` (None = ambiguous); with *needs_day* a mere month or year is None.
     """
+    # UTC where no zone is given: pages seldom give one, and a wrong guess is no better.
     readable = with_offset(in_24_hours(text.strip()[:_MAX_CHARS]))
     if readable is None:
         return None
@@ -108,25 +109,24 @@ def _read(text: str, *, day_first: bool | None, needs_day: bool) -> float | None
 
 
 def is_day_first(texts: Iterable[str]) -> bool | None:
-    """Return the order of day and month in dates like ``22-11-2026`` of one author; None = unknown.
-
-    A first number above 12 is a day, a second one makes the first a month; a mix is inconclusive.
-    """
+    """Return the order of day and month in dates like ``22-11-2026`` of one author; None = unknown."""
     pairs = [(int(found[1]), int(found[3])) for text in texts if (found := _NUMERIC.match(text))]
     first = any(one > _MONTHS_A_YEAR for one, _ in pairs)
     second = any(two > _MONTHS_A_YEAR for _, two in pairs)
+    # A first number above 12 is a day, a second one makes the first a month; a mix is inconclusive.
     return None if first == second else first
 
 
 def agrees(moment: float, text: str) -> bool:
     """Return whether to believe feedparser's *moment* for a *text* that we cannot parse.
 
-    The text must contain its year and its day, give or take one for the zone, and no unknown zone:
-    feedparser reads ``22-11-2026`` as 20 November 2022 and every zone as UTC.
+    The text must contain its year and its day, and no unknown zone.
     """
+    # feedparser reads 22-11-2026 as 20 November 2022.
     numbers = {int(digits) for digits in _NUMBER.findall(text)}
     if with_offset(in_24_hours(text.strip())) is None or parse_date(text) is not None:
         return False
+    # Give or take a day: feedparser reads every zone as UTC.
     days = (datetime.fromtimestamp(moment + shift, UTC) for shift in (-_DAY, 0.0, _DAY))
     sound = EARLIEST <= moment < LATEST
     return sound and any({day.year, day.day} <= numbers for day in days)
@@ -168,6 +168,7 @@ def _numeric_moment(found: re.Match[str], day_first: bool | None) -> float | Non
     elif max(one, two) > _MONTHS_A_YEAR:
         # A number above 12 is the day, whatever the feed's other dates say.
         day_first = one > two
+    # Rather unknown than wrong: an unknown date never makes an item old.
     if day_first is None:
         return None
     day, month = (one, two) if day_first else (two, one)

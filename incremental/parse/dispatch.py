@@ -65,8 +65,9 @@ def parse(  # noqa: PLR0913 - one call for all rooms, all but two by name
 
 
 def _broken_promise(content_type: str) -> str:
-    """Return a problem if HTML came as a feed type: mostly an error page with status 200."""
+    """Return a problem if HTML came as a feed type."""
     claimed = content_type.partition(";")[0].strip().lower()
     if "html" in claimed or not any(word in claimed for word in _FEED_WORDS):
         return ""
+    # Mostly an error page with status 200.
     return f"said to be {claimed}, but is HTML"

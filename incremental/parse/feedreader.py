@@ -53,13 +53,14 @@ def _parsed(text: str, url: str) -> Any:  # noqa: ANN401 - feedparser has no typ
 
 
 def _cut(text: str, limits: ParseLimits) -> tuple[str, bool]:
-    """Truncate a long feed after an entry, before feedparser sees it: the newest come first."""
+    """Truncate a long feed after an entry, before feedparser sees it."""
     size = min(len(text), limits.max_feed_bytes)
     last_tag = next(islice(_TAG_START.finditer(text, 0, size), limits.max_feed_tags, None), None)
     size = last_tag.start() if last_tag else size
     found = islice(_ENTRY_END.finditer(text, 0, size), limits.max_feed_entries + 1)
     ends = [end.end() for end in found]
     if len(ends) > limits.max_feed_entries:
+        # The newest entries come first.
         return text[: ends[-2]], True
     if size < len(text):
         return text[: ends[-1] if ends else size], True
@@ -67,7 +68,8 @@ def _cut(text: str, limits: ParseLimits) -> tuple[str, bool]:
 
 
 def _digestible(text: str) -> str:
-    """Remove what makes feedparser fail, none of which a valid feed has."""
+    """Remove what makes feedparser fail."""
+    # A valid feed has none of it.
     text = _CHARACTER.sub(_sound_character, text)
     return _BASE.sub("no-base=", text) if len(_BASE.findall(text)) > _MAX_BASES else text
 

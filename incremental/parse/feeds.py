@@ -81,13 +81,11 @@ def _links(entries: list[dict[str, Any]], resolver: Resolver) -> tuple[Link, ...
 
 
 def _targets(entry: dict[str, Any], resolver: Resolver) -> tuple[str, ...]:
-    """Return the URLs of an entry, likeliest first.
-
-    FeedBurner puts a tracking URL into ``link`` and the page's into ``origLink``; other services leave the
-    page's URL in the id at best.
-    """
+    """Return the URLs of an entry, likeliest first."""
     canonical_key = string(entry, "id")
     permalink = canonical_key if canonical_key.lower().startswith("http") else ""
+    # FeedBurner puts a tracking URL into link and the page's into origLink; other services leave the
+    # page's URL in the id at best.
     references = [string(entry, "feedburner_origlink"), string(entry, "link"), permalink]
     found = tuple(dict.fromkeys(_resolved(references, resolver)))
     enclosures = [string(link, "href") for link in dict.get(entry, "links") or ()]
@@ -108,10 +106,7 @@ def _summary(entry: dict[str, Any]) -> str:
 
 
 def _date(entry: dict[str, Any], day_first: bool | None) -> float | None:
-    """Return an entry's publication time, or None if uncertain.
-
-    feedparser knows months in more languages but reads any number as a date, so the text must agree.
-    """
+    """Return an entry's publication time, or None if uncertain."""
     for key in _DATES:
         text = string(entry, key)
         date = parse_date(text, day_first=day_first, needs_day=True)
@@ -119,6 +114,8 @@ def _date(entry: dict[str, Any], day_first: bool | None) -> float | None:
             return date
         moment = dict.get(entry, f"{key}_parsed")
         guess = _timestamp(moment) if moment else None
+        # feedparser knows months in more languages but reads any number as a date, so the text must
+        # agree.
         if guess is not None and agrees(guess, text):
             return guess
     return None

@@ -24,8 +24,7 @@ _MAX_TAGS = 5_000
 def guessed_day(html: str, url: str) -> float | None:
     """Return midnight (UTC) of a page's publication day, or None. Never raises.
 
-    None for long pages, and if only the year is known: of 106 new pages of a documentation site, 51 would
-    be dated 1 January because their footer names the year.
+    None for long pages, and if only the year is known.
     """
     if len(html) > _MAX_HTML_CHARS or html.count("<") > _MAX_TAGS:
         return None
@@ -33,6 +32,8 @@ def guessed_day(html: str, url: str) -> float | None:
         found = _finder()(html, url)
     except READER_ERRORS:
         return None
+    # Of 106 new pages of a documentation site, 51 would be dated 1 January because their footer names the
+    # year.
     if found is None or (found.month, found.day) == (1, 1):
         return None
     return found.replace(tzinfo=UTC).timestamp()

@@ -80,6 +80,7 @@ class Head:
             self._start_meta(attributes, in_noscript=in_noscript)
         elif tag == "link":
             self._start_link(attributes)
+        # In an image a title is no raw text: browsers see the links behind one that never ends.
         elif tag == "title" and not in_svg and not self.title:
             self.open_title = []
         elif tag == "base" and self.base is None:

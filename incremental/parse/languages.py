@@ -15,11 +15,9 @@ _MAX_LINKS = 400
 
 
 def language_of_page(page: Page) -> str | None:
-    """Return a page's primary language subtag, or None.
-
-    A page parsed as a list has no text; its title and links stand in.
-    """
+    """Return a page's primary language subtag, or None."""
     anchors = dict.fromkeys(link.anchor for link in islice(page.links, _MAX_LINKS))
+    # A page parsed as a list has no text; its title and links stand in.
     sample = page.text or "\n".join([page.title, *anchors])
     letters = sum(_WIDE_WEIGHT if c >= _WIDE else 1 for c in sample[:SAMPLE_CHARS] if c.isalpha())
     if letters < MIN_LETTERS:

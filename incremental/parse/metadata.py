@@ -29,7 +29,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _DAY = 86_400.0
-# A declared date this much later than the URL's day is that of a redated post.
+# A declared date this much later than the URL's day is that of a redated post, which keeps its URL.
 _REDATED_SECONDS = 3 * _DAY
 _MAX_DATE_CHARS = 40
 _MAX_UNMARKED = 5
@@ -39,8 +39,8 @@ _MAX_NODES = 5_000
 def publication_date(head: Head, prose: Prose, url: str, html: str) -> float | None:
     """Return unix seconds, or None.
 
-    In order of trust: meta elements and JSON-LD, unless the URL names an earlier day (a redated post keeps
-    its URL); the URL; the only visible date; htmldate's choice from *html*; the first visible date.
+    In order of trust: meta elements and JSON-LD, unless the URL names an earlier day; the URL; the only
+    visible date; htmldate's choice from *html*; the first visible date.
     """
     declared = [head.meta[name] for name in _META_NAMES.split() if name in head.meta]
     declared += _json_ld_dates(prose.structured_data)
@@ -57,21 +57,21 @@ def publication_date(head: Head, prose: Prose, url: str, html: str) -> float | N
 
 
 def _of_shown(shown: list[float], html: str, url: str) -> float | None:
-    """Choose among visible dates, most of which belong to other pages.
-
-    htmldate weighs them by position and number but returns only a day; a visible time on it is preferred.
-    """
+    """Choose among visible dates, most of which belong to other pages."""
     days = {moment // _DAY for moment in shown}
     if len(days) == 1:
         return shown[0]
     day = guessed_day(html, url)
     if day is None:
         return shown[0] if shown else None
+    # htmldate weighs dates by position and number but returns only a day; a visible time on it is more
+    # exact.
     return next((moment for moment in shown if 0 <= moment - day < _DAY), day)
 
 
 def _shown_dates(head: Head, prose: Prose) -> list[float]:
-    """Return the visible dates of the page, surest first; dates in asides only if there are no others."""
+    """Return the visible dates of the page, surest first."""
+    # Dates in asides are those of other pages, unless there are no others.
     usual = [time for time in head.times if not time.aside] or head.times
     marked = [time.moment for time in usual if any(word in time.mark for word in _TIME_MARKS)]
     text = prose.text()

@@ -1,7 +1,6 @@
 """From an attribute's value to an absolute URL, as browsers do it.
 
-Sloppy references follow the WHATWG URL standard, section 4.4: surrounding white space and inner tabs and
-line ends are removed, a backslash is a slash, ``http:/host`` and ``https:///host`` have a host.
+Sloppy references follow the WHATWG URL standard, section 4.4.
 Canonicalization happens elsewhere.
 """
 
@@ -42,12 +41,13 @@ class Resolver:
     def resolve(self, reference: str | None) -> str | None:
         """Return the absolute http(s) URL, or None: another scheme, no host, malformed or too long.
 
-        Also None for mere fragments, unless they look like routes (``#/x``, ``#!x``), and for markup that a
-        missing quote swallowed.
+        Also None for mere fragments.
         """
+        # "<": markup that a missing quote swallowed.
         if reference is None or len(reference) > self._max_chars or "<" in reference:
             return None
         cleaned = _clean(reference)
+        # A fragment that looks like a route (#/x, #!x) is a page of its own.
         if not cleaned or (cleaned[0] == "#" and cleaned[1:2] not in ("/", "!")):
             return None
         absolute = self._absolute(cleaned)
@@ -71,6 +71,7 @@ class Resolver:
             return None
         if not rest.startswith("//") and scheme == self._scheme:
             return self._absolute(rest) if rest else None
+        # http:/host and https:///host have a host.
         return f"{scheme}://{rest.lstrip('/')}"
 
     def _joined(self, reference: str) -> str | None:
@@ -81,12 +82,13 @@ class Resolver:
             return None
 
     def _encode_query(self, url: str) -> str:
-        """Percent-encode a query in the page's charset, which its server expects."""
+        """Percent-encode a query in the page's charset."""
         if self._charset in {"utf-8", "utf-16le", "utf-16be"} or "?" not in url:
             return url
         head, _, tail = url.partition("?")
         query, mark, fragment = tail.partition("#")
         try:
+            # The page's server expects its own charset.
             raw = query.encode(self._charset, "xmlcharrefreplace")
         except LookupError:
             return url
@@ -98,6 +100,7 @@ _ASCII = bytes(range(0x21, 0x7F)).decode()
 
 
 def _clean(reference: str) -> str:
+    # Surrounding white space and inner tabs and line ends go, and a backslash is a slash.
     cleaned = reference.strip(_C0_AND_SPACE).translate(_REMOVED)
     if "\\" in cleaned:
         end = min((at for at in map(cleaned.find, "?#") if at >= 0), default=len(cleaned))

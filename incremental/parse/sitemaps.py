@@ -39,7 +39,9 @@ class _Entry:
 
 
 class _Target:
-    """Collects entries from libxml2's events; without a tree, file size does not matter."""
+    """Collects entries from libxml2's events."""
+
+    # Without a tree, file size does not matter.
 
     def __init__(self, url: str, limits: ParseLimits) -> None:
         self.root = ""
@@ -121,12 +123,13 @@ def parse_sitemap(pieces: Iterable[bytes], url: str, *, limits: ParseLimits) -> 
     """Return the locations of a urlset or index, in file order, without duplicates.
 
     ``published_at`` is the news date, else lastmod; ``context`` says which. Alternates in other languages
-    without an entry follow, with ``rel`` alternate. External DTDs and entities are never loaded.
+    without an entry follow, with ``rel`` alternate.
     """
     target = _Target(url, limits)
     truncated, problem = False, ""
     # Any: lxml is untyped, and third-party stubs require methods that it does not.
     factory: Any = etree.XMLParser
+    # External DTDs and entities are never loaded.
     closed = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
     parser = factory(target=target, recover=True, **closed)
     size = 0

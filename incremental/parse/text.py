@@ -24,10 +24,8 @@ _MISTAKEN_LANGUAGES = {"cn": "zh", "jp": "ja", "kr": "ko", "tw": "zh", "cz": "cs
 
 
 def string(node: dict[str, Any], key: str) -> str:
-    """Return a string from a mapping that a site sent; empty if it is none.
-
-    Uses dict.get, because feedparser's own lookup warns and guesses fields from others.
-    """
+    """Return a string from a mapping that a site sent; empty if it is none."""
+    # feedparser's own lookup warns and guesses fields from others.
     value = dict.get(node, key)
     return value if isinstance(value, str) else ""
 

@@ -1,8 +1,4 @@
-"""Rewrites time zone names and 12-hour times as numbers.
-
-Mail (RFC 822) defines North American names; hand-written feeds use others. Ambiguous names (IST is India,
-Ireland and Israel) are unknown.
-"""
+"""Rewrites time zone names and 12-hour times as numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +13,8 @@ _NAME = re.compile(
     r"(?<=:\d\d)(?P<fraction>[.,]\d+)?\s*\(?(?P<name>[A-Z][A-Za-z]*/[A-Za-z_/]+|[A-Z]{2,5})\)?\s*$"
 )
 _UNIVERSAL = frozenset({"UTC", "GMT", "UT", "WET"})
-# CST and EST are American as in RFC 822; BST is British as in feeds.
+# Mail (RFC 822) defines North American names; hand-written feeds use others. CST and EST are American as
+# in RFC 822; BST is British as in feeds. Ambiguous names (IST is India, Ireland and Israel) are missing.
 _MINUTES = {
     name: minutes
     for minutes, names in {

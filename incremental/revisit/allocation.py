@@ -15,14 +15,7 @@ Among classes that wait for a *turn* the one furthest below its part is served n
 use, the others get. Classes with a *bound* save up that share of the grants and wait while nothing is
 saved. All shares are in this module, each with its reason.
 
-The turn of articles is learned. By the square-root law a class deserves visits in proportion to the sum
-of the square roots of its rates, so hundreds of articles that never gained a link deserve few. Gains
-cluster (a section of a manual, a translation), so for two days after one the share is large.
-
-One budget may serve all sites (:func:`shares`). If it does not suffice for what users asked for, a part is
-divided evenly, so that no site is forgotten, and the rest by need. Total delay is least when visits go
-with the square root of the rate, so a site's need is the sum of those roots over its hubs:
-:attr:`SiteState.weight_total`.
+The turn of articles is learned (:func:`article_share`). One budget may serve all sites (:func:`shares`).
 """
 
 from __future__ import annotations
@@ -67,17 +60,17 @@ class Quota:
     """Whether it starts with everything saved that may be."""
 
 
+# Defaults of the shares that users set: [news] verify_share, [refresh] share, [revisit] floor_share.
+# One request in fifty for refreshes did not show, whereas one in twenty doubled the mean delay of news on
+# ten recorded days of a busy news site. A fifth of a shared budget is divided evenly, so that no site is
+# forgotten and need can show.
 VERIFICATION_SHARE, REFRESH_SHARE, FLOOR_SHARE = 0.25, 0.02, 0.2
-"""Defaults of the shares that users set: `[news] verify_share`, `[history] share`, `[revisit] floor_share`.
-
-A quarter of the budget for verification; one request in fifty for refreshes, which did not show, whereas
-one in twenty doubled the mean delay of news on ten recorded days of a busy news site; a fifth of a shared
-budget is divided evenly, so that need can show.
-"""
 QUOTAS = {
     # Known lists come first; in the first week most hubs are still to be found.
     Share.REVISIT: Quota(turn=0.7, young=0.5),
-    # Two hundred tag pages that show nothing of their own may cost a tenth of the budget.
+    # Two hundred tag pages that show nothing of their own may cost a tenth of the budget. A share of their
+    # own, because with the whole budget going to two lists a page that only a covered sitemap named waited
+    # for four days.
     Share.COVERED: Quota(turn=0.1, young=0.05),
     Share.EXPLORE: Quota(turn=0.1, young=0.25),
     # News that waits has turns nearly as often as the lists that bring it. It counts against the bound
@@ -111,12 +104,13 @@ LONGEST_SHARE = 0.1
 IDLE_SHARE = 0.5
 
 YOUNG_SECONDS = 7 * _DAY
+# Uses count half after 34 requests.
 _FADE = 0.98
 _LEAST = 0.02
 # Largest share of articles while none of them has gained a link.
 _UNPROVEN = 0.06
 _PROVEN = 0.12
-# Their share after a gain, because gains cluster.
+# Their share after a gain: gains cluster (a section of a manual, a translation).
 AFTER_GAIN = 0.5
 AFTER_GAIN_SECONDS = 2 * _DAY
 _PRIOR_GAINS = 0.05
@@ -146,6 +140,8 @@ def shares(whole: float, demands: Mapping[int, Demand], floor: float) -> dict[in
     if sum(demand.requests_per_day for demand in demands.values()) <= whole:
         return {site: demand.requests_per_day for site, demand in demands.items()}
     given = _dealt(max(whole, 0.0) * floor, demands, dict.fromkeys(demands, 1.0), {})
+    # Total delay is least when visits go with the square root of the rate, so a site's need is the sum of
+    # those roots over its hubs.
     needs = {site: max(demand.need, _LEAST_NEED) for site, demand in demands.items()}
     return _dealt(max(whole, 0.0) * (1 - floor), demands, needs, given)
 
@@ -200,7 +196,7 @@ class Allocation:
     bounds: Mapping[Share, float] = field(default_factory=dict)
     """Bounds set by the user, instead of those in :data:`QUOTAS`."""
     used: dict[Share, float] = field(default_factory=dict)
-    """Requests by class; they fade, by half in 34 requests."""
+    """Requests by class; they fade."""
     articles: float = QUOTAS[Share.ARTICLE].turn
     """The learned turn of articles."""
     _saved: dict[Share, float] = field(default_factory=dict)
@@ -247,6 +243,8 @@ def article_share(articles: int, gains: int, article_days: float, lists_weight: 
     *lists_weight* is the sum over hubs of the square roots of their links an hour
     (:attr:`incremental.revisit.SiteState.weight_total`).
     """
+    # By the square-root law a class deserves visits in proportion to the sum of the square roots of its
+    # rates, so hundreds of articles that never gained a link deserve few.
     rate = (_PRIOR_GAINS + gains) / (_PRIOR_ARTICLE_DAYS + max(article_days, 0.0)) / _DAY_HOURS
     weight = articles * math.sqrt(rate)
     if weight <= 0:

@@ -4,9 +4,8 @@ Every request counts, whatever it was for. Three things hold the budget:
 
 - The *price*: minutes of accrued delay that a visit must be worth. It starts at the anchor, the price
   at which visits by the square-root law use up the budget exactly. Through the day it follows a plan:
-  the day's remaining visits against what these hours usually take. Ahead of the plan it rises, so that
-  visits thin out instead of ending; behind, it falls, so that nothing is left over at midnight. What the
-  plan corrects every day becomes the price's *trim*.
+  the day's remaining visits against what these hours usually take. What the plan corrects
+  every day becomes the price's *trim*.
 - The *bucket*: grants arrive evenly, at most half a day's are saved up, and an empty bucket closes the
   site until the next grant.
 - The *day* (UTC): never more requests than a day's budget, and in one hour at most four times the mean.
@@ -44,8 +43,9 @@ _DOUBT = 0.5
 _AIM = 1.02
 # As a logarithm of visits: the price moves by at most e to the fourth within a day.
 _LARGEST_LEAD = 2.0
-# The anchor is right within a small factor; beyond, something else limits the visits.
+# The anchor is right within a small factor; beyond a factor of 7, something else limits the visits.
 _TRIM_LIMIT = 2.0
+# A stall of any length moves the price by at most a day, so that nothing bursts after it.
 _LONGEST_STALL_DAYS = 1.0
 _START_MINUTES = 30.0
 # A site counts as known from this weight on: a link a year.
@@ -95,11 +95,7 @@ class BudgetState(JsonState):
 
 
 def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetState:
-    """Return *state* at *now*: grants added, price and averages updated.
-
-    A clock that goes back grants nothing and forgets nothing; a stall of any length fills the bucket and
-    moves the price by at most a day, so that nothing bursts.
-    """
+    """Return *state* at *now*: grants added, price and averages updated."""
     if not state.updated_at:
         tokens = min(requests_per_day, max(1.0, requests_per_day / 4))
         empty = (0.0,) * 24
@@ -112,6 +108,7 @@ def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetSt
             visited=empty,
             per_day=requests_per_day,
         )
+    # A clock that goes back grants nothing and forgets nothing.
     days = min(max(now - state.updated_at, 0.0) / _DAY, _LONGEST_STALL_DAYS)
     trim = state.trim
     if requests_per_day > 0:  # the price keeps its corrections
@@ -158,6 +155,8 @@ def spend(
     count = visits + others
     return replace(
         state,
+        # May be overdrawn, and is taken off the rest of the day: robots.txt, and what is worthless later
+        # (the next page of a list that overflowed) do not wait for a grant.
         tokens=state.tokens - count,
         used=(state.used[0] + count, *state.used[1:]),
         visited=(state.visited[0] + visits, *state.visited[1:]),
@@ -165,12 +164,10 @@ def spend(
 
 
 def reserve_at(state: BudgetState, requests_per_day: float, now: float) -> float:
-    """Return from when on enough is saved up for low-value requests.
-
-    The rest is reserved for news, which comes in batches, and each new page is read.
-    """
+    """Return from when on enough is saved up for low-value requests."""
     if requests_per_day <= 0:
         return math.inf
+    # The rest is reserved for news, which comes in batches, and each new page is read.
     wanted = max(requests_per_day * SAVED_DAYS * RESERVE_SHARE, 1.0)
     tokens = advance(state, requests_per_day, now).tokens
     return max(now, now + (wanted - tokens) / requests_per_day * _DAY)
@@ -186,6 +183,7 @@ def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:
     at = max(now, state.updated_at)
     if state.used_today + 1 > max(math.ceil(requests_per_day), 1):
         return max(granted, (at // _DAY + 1) * _DAY)
+    # Four times the mean, but a small budget may still make a few requests in a row.
     an_hour = max(requests_per_day / 6, min(6.0, requests_per_day / 2), 1.0)
     return granted if state.used[0] + 1 <= an_hour else max(granted, (at // _HOUR + 1) * _HOUR)
 
@@ -203,13 +201,13 @@ def left_for_visits(state: BudgetState, requests_per_day: float) -> float:
 def price_minutes(state: BudgetState, requests_per_day: float, weight_total: float) -> float:
     """Return the price: what a visit must be worth, in minutes of accrued delay.
 
-    *weight_total* is the sum over hubs of the square roots of their rates per hour. Visits by the
-    square-root law at price C link-hours come ``weight_total / sqrt(2 C)`` times an hour; the anchor is
-    that solved for C.
+    *weight_total* is the sum over hubs of the square roots of their rates per hour.
     """
     left = left_for_visits(state, requests_per_day)
     if left <= 0:
         return math.inf
+    # Visits by the square-root law at price C link-hours come weight_total / sqrt(2 C) times an hour; the
+    # anchor is that solved for C.
     anchor = (weight_total * 24 / left) ** 2 / 2 * 60 if weight_total > _LEAST else _START_MINUTES
     steered = anchor * math.exp(state.trim + _STRENGTH * _lead(state, requests_per_day))
     return max(steered, state.floor_minutes)
@@ -229,5 +227,7 @@ def _lead(state: BudgetState, requests_per_day: float) -> float:
         usual *= left / max(sum(state.habit), _LEAST)
         planned = _EVEN * planned + (1 - _EVEN) * usual
     room = max(_AIM * left - state.visited_today, 0.0)
+    # Ahead of the plan the price rises, so that visits thin out instead of ending; behind, it falls, so
+    # that nothing is left over at midnight.
     lead = math.log((planned + _DOUBT) / (room + _DOUBT))
     return min(max(lead, -_LARGEST_LEAD), _LARGEST_LEAD)

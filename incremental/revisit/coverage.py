@@ -67,6 +67,8 @@ def coverage(hubs: Mapping[int, ShownPages]) -> Coverage:
     chosen = set(_greedy(hubs, by_news=by_news))
     covered: dict[int, int | None] = {}
     for hub, shown in hubs.items():
+        # What a list has always shown says little, so seeds, feeds and sitemaps are covered only once
+        # announced pages show that others suffice.
         if hub in chosen or shown.chosen or (shown.anchor and len(announced) < MIN_ANNOUNCED):
             continue
         covered[hub] = _nearest(shown, hubs, chosen)
@@ -107,7 +109,8 @@ def _peers(hub: int, watched: Sequence[int], hubs: Mapping[int, ShownPages]) -> 
 
 
 def _layer(left: Mapping[int, ShownPages], *, by_news: bool) -> list[int]:
-    """Return which hubs cover the others, best first; sitemaps, often built nightly, cover nothing."""
+    """Return which hubs cover the others, best first."""
+    # Sitemaps are often built nightly, so they cover nothing.
     late = [hub for hub, shown in left.items() if shown.late]
     lists = {hub: shown for hub, shown in left.items() if not shown.late}
     best = _greedy(lists, by_news=True) if by_news else []

@@ -1,7 +1,6 @@
 """The simplest policy: fixed intervals that divide a site's budget among its hubs.
 
-A hub's interval is inverse to its weight: the home page, feeds and hubs with new pages weigh more, a hub
-that never brought one less. Nothing is learned about hours.
+A hub's interval is inverse to its weight. Nothing is learned about hours.
 """
 
 from __future__ import annotations
@@ -100,6 +99,7 @@ class FixedPolicy:
 
 def _weight(hub: HubState) -> float:
     """Return the hub's weight in the division of the budget."""
+    # The home page, feeds and hubs with new pages weigh more, a hub that never brought one less.
     weight = _KIND_WEIGHT[ListKind(hub.kind)]
     if hub.novel > 0:
         return weight + 3.0 * min(1.0, hub.novel)

@@ -62,6 +62,7 @@ def learn_overlap(hub: HubState, site: SiteState, visit: Visit, shape: Shape) ->
     for key in {*counts, *visit.shared}:
         hits, chances = counts.get(key, [0.0, 0.0])
         shared = float(visit.shared.get(key, 0))
+        # The neighbour could have shown first only what arrived before its last visit.
         before = shape.integrals(start, site.seen_at.get(key, 0.0) / HOUR)[0]
         chance = fresh * min(before / arrived, 1.0) if arrived > 0 else shared
         counts[key] = [hits + shared, chances + max(chance, shared)]

@@ -10,13 +10,17 @@ from incremental.revisit.state import HubState, ListKind, SiteState
 _MINUTE = 60.0
 _HOUR = 3600.0
 _DAY = 86400.0
+# A new hub is visited early to learn its rate, but never more often than the budget allows on average.
 _EARLY_VISITS = (15 * _MINUTE, _HOUR, 4 * _HOUR)
 _FIRST_RETRY = 10 * _MINUTE
 _LONGEST_RETRY = 30 * _DAY
+# After a month without anything new a week, after half a year 90 days, until a change hint or a visit
+# reactivates the hub.
 _QUIET_AFTER = 30 * _DAY
 _QUIET_INTERVAL = 7 * _DAY
 _BURIED_AFTER = 180 * _DAY
 _BURIED_INTERVAL = 90 * _DAY
+# Messages that mislead four times in five are ignored.
 _BELIEVED_SHARE = 0.2
 # Longest interval of home pages and feeds that are not covered, while requests are saved up: a recorded
 # weblog that had been silent for half a year was read once a day, and its next post waited for two days.
@@ -28,20 +32,21 @@ def longest_interval(
 ) -> float:
     """Return the longest interval of a hub, in seconds.
 
-    Longer if the budget is small for the number of hubs; a week after a month without anything new, 90
-    days after half a year. A home page keeps the limit of the settings. While requests are saved up, home
-    pages and feeds wait for two hours at most, and silence makes no interval longer.
+    Longer if the budget is small for the number of hubs, and after a month without anything new.
     """
     longest = terms.max_interval_seconds
     idle = reserve_at(budget, terms.requests_per_day, now) <= now
     if idle and hub.kind in (ListKind.HOME, ListKind.FEED):
         return min(longest, _IDLE_INTERVAL)
+    # A home page keeps the limit of the settings: that of a recorded weblog, which shared a tenth of the
+    # visits with 162 tags, was not visited for eighteen days.
     if hub.kind == ListKind.HOME:
         return longest
     visits_per_day = left_for_visits(budget, terms.requests_per_day)
     if visits_per_day > 0:
         share = IDLE_SHARE if idle else LONGEST_SHARE
         longest = max(longest, site.hubs / (share * visits_per_day) * _DAY)
+    # While requests are saved up they have no better use, so silence makes no interval longer.
     if idle:
         return longest
     quiet = now - max(hub.last_novel_at, hub.first_at)
@@ -51,10 +56,7 @@ def longest_interval(
 
 
 def early_visit_at(hub: HubState, site: SiteState, budget: BudgetState, terms: Terms) -> float:
-    """Return the next early visit of a new hub, to learn its rate; infinite = it is no longer new.
-
-    After 15 minutes, an hour and four hours, but never more often than the budget allows on average.
-    """
+    """Return the next early visit of a new hub, to learn its rate; infinite = it is no longer new."""
     if not 1 <= hub.visits <= len(_EARLY_VISITS):
         return float("inf")
     mean = max(site.hubs, 1) / left_for_visits(budget, terms.requests_per_day) * _DAY
@@ -65,8 +67,9 @@ def retry_at(hub: HubState, now: float) -> float:
     """Return when to retry a failed hub: after 10 minutes, doubling up to a day.
 
     After many days of failures it waits a quarter of that time, at most a month; a home page is retried
-    daily. A last try in the future (the clock went back) counts as made now.
+    daily.
     """
+    # A last try in the future (the clock went back) counts as made now.
     tried_at = min(hub.tried_at, now)
     longest = _DAY
     if hub.visited_at and hub.kind != ListKind.HOME:

@@ -8,10 +8,6 @@ Accrued delay of a hub since its last visit u::
 of vanishing links, *c* the cost of a visit. A hub is due when I reaches the price
 (:mod:`incremental.revisit.budget`). For constant rates this is the square-root law, which minimises the
 mean delay (Olston and Pandey 2008, equation 4, links waiting as the cost).
-
-Links may vanish unseen in two ways. A list of K links drops the oldest when more than K arrive between
-two visits; and some pages (a front page ranked by votes) drop links of any age, which shows in how many
-links that were new at one visit are gone at the next.
 """
 
 from __future__ import annotations
@@ -178,6 +174,7 @@ class PricePolicy:
         if hub.hinted_at > hub.visited_at:
             state, links = _with_hint(hub, site, state)
         at = shape.hour_of_delay(state.since, goal - state.delay, links, rate)
+        # A list of K links drops the oldest when more than K arrive between two visits.
         room = most_links(hub.shown) - state.links
         if rate * shape.integrals(state.since, min(at, state.since + WEEK))[0] > room:
             at = min(at, shape.hour_of_links(state.since, room, rate))
@@ -248,10 +245,8 @@ def _worth(hub: HubState) -> float:
 
 
 def _hint_links(hub: HubState, site: SiteState) -> float:
-    """Return the links that a change hint promises: its precision so far, shrunk to the site's.
-
-    So a sitemap that changes with each deployment loses weight for all hubs of its site.
-    """
+    """Return the links that a change hint promises: its precision so far, shrunk to the site's."""
+    # By site as well: a sitemap that changes with each deployment loses weight for all its hubs.
     usual = (site.hints_confirmed + 1.0) / (site.hints + 2.0)
     return (hub.hints_confirmed + _HINT_PRIOR * usual) / (hub.hints + _HINT_PRIOR)
 
@@ -285,6 +280,8 @@ def _with_hint(hub: HubState, site: SiteState, state: Backlog) -> tuple[Backlog,
 
 def loss_factor(hub: HubState) -> float:
     """Return the cost factor of waiting: at vanishing rate m per hour, an hour also costs m lost links."""
+    # Some pages (a front page ranked by votes) drop links of any age, which shows in how many links that
+    # were new at one visit are gone at the next.
     return 1.0 + LOST_LINK_HOURS * hub.vanished / (hub.young_hours + _PRIOR_YOUNG_HOURS)
 
 

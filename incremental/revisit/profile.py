@@ -1,8 +1,7 @@
 """When links arrive within the week and the hour: shapes, their integrals and inverses.
 
 A :class:`Shape` is a rate with mean 1: an hour of the week (168 values) times five minutes of the
-hour (12 values), because sites work by the week and publish by the clock (a build every half hour, a
-list made at full hours). It is piecewise constant, so its first and second integrals are piecewise linear
+hour (12 values). It is piecewise constant, so its first and second integrals are piecewise linear
 and quadratic: a table look-up each, and exactly invertible. Hours count from the unix epoch, UTC; the
 site's time zone is in the data.
 """
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from math import inf
 
+# Sites work by the week and publish by the clock: a build every half hour, a list made at full hours.
 WEEK = 168
 BINS = 12
 HOUR = 3600.0
@@ -160,16 +160,14 @@ FLAT = Shape((1.0,) * WEEK, (1.0,) * BINS)
 
 
 def learned_hours(counts: Sequence[float], prior: Sequence[float]) -> tuple[float, ...]:
-    """Return the hours of the week as a rate with mean 1, from *counts*, shrunk to *prior*.
-
-    First each hour of the day and each day of the week is corrected, which needs few links; then single
-    hours of the week, as far as there are links for it.
-    """
+    """Return the hours of the week as a rate with mean 1, from *counts*, shrunk to *prior*."""
     total = sum(counts)
     if total <= 0:
         return tuple(prior)
     smooth = _smoothed(counts)
     shape = list(prior)
+    # Hours of the day and days of the week first, which needs few links; then single hours of the week,
+    # as far as there are links for them.
     for group in (lambda hour: hour % 24, lambda hour: hour // 24):
         shape = _corrected(shape, smooth, total, group)
     mixed = [
@@ -214,13 +212,11 @@ def learned_minutes(counts: Sequence[float], prior: Sequence[float]) -> tuple[fl
 def spread(
     shape: Shape, start: float, end: float, links: float
 ) -> tuple[dict[int, float], list[float]]:
-    """Spread *links* that arrived in (start, end], hours since the epoch, over hours and minutes.
-
-    In proportion to the shape, so repeated use is an expectation-maximisation: intervals of different
-    lengths and starts together show what no single one does.
-    """
+    """Spread *links* that arrived in (start, end], hours since the epoch, over hours and minutes."""
     hours: dict[int, float] = {}
     minutes = [0.0] * BINS
+    # In proportion to the shape, so repeated use is an expectation-maximisation: intervals of different
+    # lengths and starts together show what no single one does.
     total = shape.integrals(start, end)[0]
     if total <= 0:
         return hours, minutes

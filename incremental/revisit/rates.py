@@ -2,8 +2,7 @@
 
 A visit shows how many links arrived since the last one, not when. Count and exposure go into the hub's
 rate, which is shrunk to the site's mean; the links are spread over the time since the last visit in
-proportion to the hours learned so far, unless the hub prints publication times. All counts fade, so that
-a hub may change its habits.
+proportion to the hours learned so far, unless the hub prints publication times.
 """
 
 from __future__ import annotations
@@ -25,7 +24,9 @@ from incremental.revisit.profile import (
 from incremental.revisit.state import HubState, SiteState, Visit
 
 DAY = 86400.0
+# Counts fade, so that a hub may change its habits.
 RATE_HALF_LIFE_DAYS = 14.0
+# All is UTC, so summer time is a shift of the hours, which fades in.
 HOURS_HALF_LIFE_DAYS = 28.0
 MINUTES_HALF_LIFE_DAYS = 14.0
 PRIOR_LINKS = 0.5
@@ -44,6 +45,7 @@ _LARGEST_EVIDENCE = 12.0
 _LONGEST_EXPOSURE_HOURS = 31 * 24.0
 _RESHAPE_SECONDS = 6 * HOUR
 _HUBS_SEEN = 64
+# Not zero, which means that the hub is not counted.
 _LEAST_WEIGHT = 1e-6
 _DATED_BASELINE_DAYS = 14.0
 
@@ -52,9 +54,9 @@ def count_visit(hub: HubState, visit: Visit, open_hours: float | None = None) ->
     """Return the hub's state after the visit, as every policy keeps it.
 
     *open_hours*: the time since the last visit, less what neighbours' visits took away; None = they took
-    nothing. A failed visit changes neither counts nor exposure; a visit dated before the last one (the
-    clock went back) has no exposure.
+    nothing.
     """
+    # A failed visit saw nothing: it changes neither counts nor exposure.
     if visit.failed:
         return replace(
             hub,
@@ -86,6 +88,7 @@ def count_visit(hub: HubState, visit: Visit, open_hours: float | None = None) ->
 
 def _counted(hub: HubState, visit: Visit, open_hours: float | None) -> HubState:
     """Add one visit's links and time to the discounted counts."""
+    # A visit dated before the last one (the clock went back) has no exposure.
     hours = max(visit.at - hub.visited_at, 0.0) / HOUR if hub.visited_at else 0.0
     hours = min(hours, _LONGEST_EXPOSURE_HOURS)
     fade = 0.5 ** (hours / 24 / RATE_HALF_LIFE_DAYS)
@@ -154,11 +157,8 @@ def novel_rate_of(hub: HubState, site: SiteState) -> float:
 
 
 def weight_of(hub: HubState, worth: float) -> float:
-    """Return the hub's part of the site's weight: the root of its rate of novel links times *worth*.
-
-    Without a prior, or hundreds of hubs that bring nothing would seem to need the whole budget. Never
-    zero, because zero means that the hub is not counted.
-    """
+    """Return the hub's part of the site's weight: the root of its rate of novel links times *worth*."""
+    # Without prior links, or hundreds of hubs that bring nothing would seem to need the whole budget.
     rate = hub.novel / (PRIOR_HOURS + hub.exposure_hours)
     return max(math.sqrt(rate * worth), _LEAST_WEIGHT)
 
@@ -252,15 +252,13 @@ def reshaped(site: SiteState, now: float) -> SiteState:
 
 
 def pooled(site: SiteState, before: HubState, after: HubState) -> SiteState:
-    """Return the site's sums over hubs with one hub's part replaced.
-
-    A hub's weight is the square root of its rate of novel links, so its square is that rate.
-    """
+    """Return the site's sums over hubs with one hub's part replaced."""
     old, new = before.weight, after.weight
     return replace(
         site,
         hubs=max(site.hubs + (new > 0) - (old > 0), 0),
         weight_total=max(site.weight_total + new - old, 0.0),
+        # A weight is the square root of a rate of novel links, so its square is that rate.
         rate_total=max(site.rate_total + new**2 - old**2, 0.0),
         rate_square_total=max(site.rate_square_total + new**4 - old**4, 0.0),
     )

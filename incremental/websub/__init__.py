@@ -9,7 +9,6 @@
     the hub verifies our intent              -> callback.answer -> Confirmed
     the hub sends news                       -> callback.answer -> Ping -> the page is due at once
 
-A message is a change hint, never content: the page is visited as usual, so nothing a stranger sends
-reaches the store. The callback is pure; the web server mounts it. It is off until the settings give a
+The callback is pure; the web server mounts it. It is off until the settings give a
 public address of that server.
 """

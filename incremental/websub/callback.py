@@ -30,6 +30,7 @@ MIN_LEASE_SECONDS = 300.0
 MAX_LEASE_SECONDS = 60 * DAY
 # Later verifications are refused: they belong to no request of ours.
 ASKED_LATELY_SECONDS = DAY
+# X-Hub-Signature, W3C section 8.
 _METHODS = ("sha1", "sha256", "sha384", "sha512")
 _MAX_REASON_CHARS = 200
 
@@ -88,11 +89,9 @@ _UNKNOWN = CallbackAnswer(404, "no such subscription")
 def answer(
     request: CallbackRequest, subscription: Subscription | None, keys: Keys, now: float
 ) -> CallbackAnswer:
-    """Answer one request. *subscription* is that of the token's page, if any.
-
-    A message about a removed page is answered like any stranger's.
-    """
+    """Answer one request. *subscription* is that of the token's page, if any."""
     page_id = keys.page_of(request.token)
+    # A message about a removed page is answered like any stranger's.
     if page_id is None or subscription is None or subscription.page_id != page_id:
         return _UNKNOWN
     if request.method == "GET":
@@ -120,13 +119,15 @@ def _verification(
 
 
 def _lease_seconds(text: str) -> float:
-    """Return the hub's lease, clamped, because a stranger wrote it."""
+    """Return the hub's lease, clamped."""
     if not (text.isascii() and text.isdigit() and len(text) < 12):  # noqa: PLR2004 - no lease of 3,000 years
         return DEFAULT_LEASE_SECONDS
+    # A stranger wrote it.
     return min(max(float(text), MIN_LEASE_SECONDS), MAX_LEASE_SECONDS)
 
 
 def _message(request: CallbackRequest, page_id: int, keys: Keys) -> CallbackAnswer:
+    # The standard asks for success, so that nobody learns whether a signature was right.
     if len(request.body) > MAX_BODY_BYTES or not _is_signed(request, keys.secret(page_id)):
         return CallbackAnswer(202)
     return CallbackAnswer(202, event=Ping(page_id))

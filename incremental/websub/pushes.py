@@ -108,6 +108,8 @@ class Pushes:
                 yield subscription
 
     def _take(self, event: Event, now: float) -> None:
+        # A change hint, never content: the page is visited as usual, so nothing a stranger sends reaches
+        # the store.
         if isinstance(event, Ping):
             self._note(event.page_id, lambda hub: pinged(hub, now), now)
         elif isinstance(event, Confirmed):
@@ -142,14 +144,13 @@ class Pushes:
             )
 
     def _posted(self, request: Request) -> Response:
-        """Post a request, again if the hub has moved (section 5.1 has 307 and 308).
-
-        Hubs mean the same by 301 and 302. The request holds the secret, so it does not go from https to http.
-        """
+        """Post a request, again if the hub has moved (section 5.1 has 307 and 308)."""
         response = self._fetch(request)
         for _ in range(MAX_HUB_REDIRECTS):
             target = response.location
+            # Hubs mean the same by 301 and 302.
             again = response.http_code in _POSTED_AGAIN and target is not None
+            # The request holds the secret, so it does not go from https to http.
             loses_tls = request.url.startswith("https:") and not (target or "").startswith("https:")
             if target is None or not again or loses_tls:
                 break

@@ -22,7 +22,7 @@ _MAX_TOKEN_CHARS = 64
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """All secrets, derived from one key: what one page's hub knows reveals nothing of another page's.
+    """All secrets, derived from one key.
 
     *master*: at least 32 random bytes, kept beside the store.
     """
@@ -46,6 +46,7 @@ class Keys:
         return self._mac("secret", page_id)
 
     def _mac(self, use: str, page_id: int) -> str:
+        # What one page's hub knows reveals nothing of another page's.
         return hmac.new(self.master, f"{use} {page_id}".encode(), hashlib.sha256).hexdigest()
 
 

@@ -1,7 +1,6 @@
 """Limits on queries to a provider: rate, daily quota, and back-off.
 
-A query over a limit is refused with the limit's name. State is plain, so that a restart does not reset the
-day's count.
+A query over a limit is refused with the limit's name.
 """
 
 from __future__ import annotations
@@ -37,6 +36,7 @@ class Meter:
 
     def to_json(self) -> list[Any]:
         """Return plain values."""
+        # Kept, so that a restart does not reset the day's count.
         return [self.day, self.asked, self.open_at, self.failures]
 
 
@@ -62,8 +62,7 @@ def counted(meter: Meter, answer: SearchAnswer, now: float, interval_seconds: fl
 class Metered(Wrapped):
     """A provider within its limits. *now* returns unix seconds.
 
-    Short waits between queries use *pause*, if given. *keep* gets the meter after each query, so that
-    those of a killed run count.
+    Short waits between queries use *pause*, if given. *keep* gets the meter after each query.
     """
 
     def __init__(  # noqa: PLR0913 - the limits, by name
@@ -102,5 +101,6 @@ class Metered(Wrapped):
         if answer.status is not SearchStatus.OFF:
             self.meter = counted(self.meter, answer, now, self._interval)
             if self._keep is not None:
+                # After each query, so that those of a killed run count.
                 self._keep(self.meter)
         return answer
