@@ -78,8 +78,7 @@ def read_labels(path: Path | str, said: dict[str, Said] | None = None) -> list[L
     """Read a label file; raises LabelFileError that names the line.
 
     A missing ``domain`` becomes the URL's host. Fields are not quoted. With ``said`` (labels by URL
-    from the files before, extended here) a URL labelled both ways is an error, because only the
-    author knows which is meant.
+    from the files before, extended here) a URL labelled both ways is an error.
     """
     rows = []
     for number, values in read_table(path, {"label", "url"}):
@@ -93,6 +92,7 @@ def read_labels(path: Path | str, said: dict[str, Said] | None = None) -> list[L
 def _refuse_contradiction(
     path: Path | str, number: int, row: LabelRow, said: dict[str, Said]
 ) -> None:
+    # Only the author knows which of two labels is meant.
     before = said.setdefault(row.url, Said(row.label, f"{path}, line {number}"))
     if before.label != row.label:
         problem = f"{row.url} is labelled {row.label} here and {before.label} in {before.where}"

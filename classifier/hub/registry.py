@@ -5,8 +5,7 @@
     <root>/0003-1f2e3d4c/   a model folder (classifier.hub.model)
            active.json      {"active": "0003-1f2e3d4c", "previous": ["0002-9a8b7c6d"]}
 
-The pointer is replaced atomically, so a daemon never reads half of one. Without a pointer the newest
-version is active; a pointer to null means the shipped model.
+Without a pointer the newest version is active; a pointer to null means the shipped model.
 """
 
 from __future__ import annotations
@@ -164,6 +163,7 @@ class ModelRegistry:
 
     def _point(self, version: str | None, previous: list[str]) -> None:
         self.root.mkdir(parents=True, exist_ok=True)
+        # Written aside and renamed, so that a running daemon never reads half a pointer.
         draft = self.root / f".{_POINTER}.{os.getpid()}.tmp"
         content = {"active": version, "previous": previous[-_KEPT_PREVIOUS:]}
         draft.write_text(json.dumps(content) + "\n", encoding="utf-8")

@@ -1,7 +1,7 @@
 """Dense features of a URL and its anchor: sizes, dates, forms of names, words.
 
 Rows are in the order of :data:`FEATURE_NAMES`; counts and lengths are ``ln(1 + n)``. They extend paper
-003's ten features (section 2) to sites of any language. An unknown anchor is 0 and has its own flag.
+003's ten features (section 2) to sites of any language.
 """
 
 from __future__ import annotations
@@ -255,6 +255,7 @@ def _host(host: str) -> tuple[list[float], int]:
     return row, mask_of(host.rpartition(".")[0])
 
 
+# Unknown is not empty: the first feature, anchor_known, tells them apart.
 _NO_ANCHOR = [0.0] * len(_ANCHOR.split())
 
 

@@ -7,8 +7,7 @@
         observe(terms)        -----> an even sample -> learn_concepts() -> concepts
 
 ``idf(t) = ln((P + n + 1) / (P * share(t) + pages with t + 0.5))``: the general share counts as P pages,
-n pages were observed. It starts as the general table; after a few thousand pages of one field that
-field's everyday words weigh little.
+n pages were observed.
 """
 
 from __future__ import annotations
@@ -23,7 +22,8 @@ from classifier.topic.errors import TopicModelError, of_format
 from classifier.topic.sample import PageSample
 from classifier.topic.vectors import Vector, unit
 
-# P: the weight of the general table, in pages.
+# P: the weight of the general table, in pages. A topic works before the first fetch, and after a
+# thousand pages of one field that field's everyday words weigh little.
 PRIOR_PAGES: Final = 500
 # Beyond this the rarest terms are forgotten.
 MAX_TERMS: Final = 200_000
@@ -45,8 +45,8 @@ class Background:
         self.concepts: Concepts | None = None
         """None until :meth:`learn_concepts` found enough pages."""
         self._counts = dict(counts or {})
+        # Cache of :func:`classifier.topic.batch.sample_of`, which lives as long as this.
         self.ready: tuple[int, object] = (0, None)
-        """Cache of :func:`classifier.topic.batch.sample_of`, which lives as long as this."""
         self._idf: dict[str, float] = {}
         self._idf_pages = pages
 
@@ -88,7 +88,8 @@ class Background:
             self.sample.add(terms)
 
     def _forget(self) -> None:
-        """Drop the rarest half: a term seen once says next to nothing."""
+        """Drop the rarest half."""
+        # A term seen once says next to nothing.
         ranked = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))
         self._counts = dict(ranked[: MAX_TERMS // 2])
 

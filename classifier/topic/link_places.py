@@ -5,7 +5,6 @@
     https://host/2019/02/13/java/json.html   ->   host > host/java
     value(place) = (sum of r of the judged pages there + PRIOR value(place above)) / (their number + PRIOR)
 
-Folders that are only numbers (dates, pages) say nothing and are left out.
 """
 
 from __future__ import annotations
@@ -22,8 +21,10 @@ from numpy.typing import NDArray
 
 # Folders of a path that count.
 MAX_DEPTH: Final = 4
-# Weight of the place above, in pages.
+# Weight of the place above, in pages. On a wiki where every page links to every other, nothing but folder
+# and words tells its parts apart.
 PRIOR: Final = 3.0
+# Folders that are only numbers (dates, pages) say nothing and are left out.
 _COUNTING: Final = re.compile(r"[\d._-]*")
 
 

@@ -208,10 +208,8 @@ class Answers(Repository):
     # Refreshes.
 
     def due_refreshes(self, site_id: int, now: float, *, limit: int = 1) -> list[RefreshRow]:
-        """Return pages of a site to refresh, latest due first.
-
-        If the budget does not cover all, young pages go first: they are the ones still changing.
-        """
+        """Return pages of a site to refresh, latest due first."""
+        # If the budget does not cover all, young pages go first: they are the ones still changing.
         due = (Refresh.site_id == site_id) & (Refresh.due_at <= now)
         query = one_page.refresh_columns().where(due).order_by(Refresh.due_at.desc(), Refresh.page)
         with storage_errors(self._where):
