@@ -100,10 +100,8 @@ class Monitoring(Repository):
         return Delays(rows[-1][0] if rows else cursor, len(rows), late)
 
     def unread_seeds(self) -> dict[int, str]:
-        """Return, by site, the fetch status that keeps a seed unread; read seeds are left out.
-
-        A seed that waits for robots.txt or its address has no visit and so no status.
-        """
+        """Return, by site, the fetch status that keeps a seed unread; read seeds are left out."""
+        # A seed that waits for robots.txt or its address has no visit and so no status.
         read = Hub.alias()
         already = read.select(read.site_id).where(
             (read.role == HubRole.SEED) & read.baseline_at.is_null(is_null=False)

@@ -132,7 +132,8 @@ class Recorder(Repository):
         self._write(Hub.update(due_at=latest).where(late & (Hub.failures == 0)))
 
     def begin_baseline(self, page_id: int, at: float) -> None:
-        """Skip a hub's baseline, so that its first visit announces: for later pages of an overflowed list."""
+        """Skip a hub's baseline, so that its first visit announces."""
+        # For later pages of an overflowed list.
         unread = (Hub.page == page_id) & Hub.baseline_at.is_null()
         self._write(Hub.update(baseline_at=at).where(unread))
 

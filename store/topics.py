@@ -320,8 +320,7 @@ class Topics(Repository):
 def put_scores(db: Database, site_id: int, scores: Sequence[TopicScore], now: float) -> None:
     """Write judgements and guesses inside the caller's transaction.
 
-    A guess never replaces a judgement, nor a judgement what a user said (method ``you``). Pages and topics
-    deleted meanwhile are skipped.
+    Pages and topics deleted meanwhile are skipped.
     """
     ids: dict[str, int] = {}
     for batch in batches(score.canonical_key for score in scores):
@@ -330,6 +329,7 @@ def put_scores(db: Database, site_id: int, scores: Sequence[TopicScore], now: fl
     query = Topic.select(Topic.id).where(Topic.id.in_({score.topic_id for score in scores}))
     known = {topic for (topic,) in query.tuples().execute(db)} if scores else set()
     named = ("score", "verdict", "fetched", "method", "version", "terms", "at")
+    # A guess never replaces a judgement, nor a judgement what a user said.
     outranked = (PageTopic.method != YOU) | (EXCLUDED.method == YOU)
     for score in scores:
         page_id = ids.get(score.canonical_key)

@@ -6,7 +6,6 @@
                                 gamma, SHA-256 of each file
               url.json url.svm  content.* joint.* check.json
               paper_url.* paper_content.* heuristic.json     rivals, for scripts/lab
-
 """
 
 from __future__ import annotations

@@ -6,11 +6,7 @@
 
 E are the examples of both classes, df the number that hold the term; a missing term weighs 0. Each
 term's weight has a density per class: normal, or the mean of gaussians at the class's training values
-with sigma ``1/sqrt(n)`` (John and Langley; the scan prints 1/n). Most weights are 0, so a model sums
-all densities at 0 once, and a text only changes those of its own terms: 200 links take milliseconds.
-
-The paper leaves open a normal density of equal weights: here its deviation is at least
-``FLOOR_DEVIATION``.
+with sigma ``1/sqrt(n)`` (John and Langley; the scan prints 1/n).
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@
     lift(t) = sum over known parents u of (hand(u) - usual(site of u)) / sqrt(parents + 1)
     site(t) = usual(site of t) - mean
     folder(t) = mean r of the pages in the folder of t - usual(site of t)
-
 """
 
 from __future__ import annotations

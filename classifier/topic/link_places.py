@@ -4,7 +4,6 @@
 
     https://host/2019/02/13/java/json.html   ->   host > host/java
     value(place) = (sum of r of the judged pages there + PRIOR value(place above)) / (their number + PRIOR)
-
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@
                             cosine of the URL's words, worth of the site, worth of the folder)
     page fetched  ->  its features when it was chosen, and the value r it turned out to have
     every few pages: weights = ridge, drawn to WEIGHTS by PRIOR_PAGES, none below 0
-
 """
 
 from __future__ import annotations

@@ -49,9 +49,9 @@ def language_of_page(page: PageText) -> str:
 def weighted_terms(page: PageText) -> dict[str, float]:
     """Return the weighted term frequencies of a page; empty if it has no words.
 
-    Reads :data:`MAX_CHARS` characters at each position. The result is cached, because several topics
-    and methods judge the same page, and must not be changed.
+    Reads :data:`MAX_CHARS` characters at each position. The result is cached and must not be changed.
     """
+    # Several topics and methods judge the same page.
     return _REMEMBERED_PAGES.of(page, lambda: _weighted_terms(page))
 
 

@@ -89,9 +89,10 @@ def add_all(
 
 
 class _Adding:
-    """One import; keeps sites in memory, because a list may hold thousands."""
+    """One import."""
 
     def __init__(self, store: Store, now: float, fetch: FetchSettings | None) -> None:
+        # In memory, because a list may hold thousands of sites.
         self._store = store
         self._now = now
         self._fetch = fetch

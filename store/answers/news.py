@@ -8,7 +8,6 @@ or starred)::
     topic                   few pages: walk only those; many: test each row
     words                   few matches: only those; few rows left by the rest: test each of them;
                             else read matches in id order from the full-text index, in pieces
-
 """
 
 from __future__ import annotations
