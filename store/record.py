@@ -1,8 +1,4 @@
-"""Every write. One visit's whole outcome is one transaction.
-
-Killed at any instant, either all of a visit is in the store or nothing is; the visit is then due
-again, and nothing is announced twice.
-"""
+"""Every write. One visit's whole outcome is one transaction."""
 
 from __future__ import annotations
 
@@ -77,10 +73,7 @@ class Recorder(Repository):
         self._write(Site.update(columns(fields)).where(Site.id == site_id))
 
     def remove_site(self, site_id: int) -> None:
-        """Delete a site with its pages, hubs, sightings, visits and changes.
-
-        Behaviour labels go too; users' labels stay.
-        """
+        """Delete a site with its pages, hubs, sightings, visits and changes, and its behaviour labels."""
         # In batches, so that a large index does not block the crawler.
         more = True
         while more:
@@ -90,6 +83,7 @@ class Recorder(Repository):
             self._delete_site(site_id)
 
     def _delete_site(self, site_id: int) -> None:
+        # Users' labels stay.
         written = (Label.site == site_id) & (Label.origin == LabelOrigin.BEHAVIOUR)
         Label.delete().where(written).execute(self._db)
         Site.delete().where(Site.id == site_id).execute(self._db)
@@ -281,6 +275,8 @@ class Recorder(Repository):
         opinion: TopicOpinion | None = None,
     ) -> list[int]:
         """Record one visit; return the ids of the pages it announced, in page order."""
+        # Killed at any instant, either all of a visit is in the store or nothing is; the visit is then due
+        # again, and nothing is announced twice.
         with writing(self._db, self._where):
             announced = self._record_links(record)
             if record.announce_page:

@@ -140,7 +140,8 @@ class BayesOrder:
         return read
 
     def _hear(self, model: TopicModel) -> None:
-        """Take over the user's evidence; train at once if it changed."""
+        """Take over the user's evidence."""
+        # Training follows at once if it changed: a correction teaches before the next page does.
         evidence = model.evidence
         user_evidence = (evidence.positives, evidence.irrelevant, evidence.keywords)
         if user_evidence == self._user_evidence:
@@ -166,6 +167,7 @@ class BayesOrder:
         """Return the best and the worst training examples; corrections outrank cosines."""
         right = [one for one in self._training_examples if _is_among(one.page, self._relevant)]
         wrong = [one for one in self._training_examples if _is_among(one.page, self._irrelevant)]
+        # A user's correction outranks the cosine.
         user_evidence = {id(one) for one in (*right, *wrong)}
         # All remembered pages again, so early errors do not persist; and by cosine, not by the model, which
         # drifts when it judges its own training examples (harvest at 150 pages on four topics .144 against

@@ -26,7 +26,7 @@ from classifier.topic.vectors import Vector, Vocabulary, truncated
 # Dimensions at which pages are compared, if the vectors have so many. The first are broad (sports,
 # money), later ones fine: narrow widths suit broad fields, wide ones fine subjects.
 SCALES: Final = (20, 40, 80, 160)
-# Fewer pages show no concepts.
+# Fewer pages show no concepts; without them the fused method is little more than the centroid.
 MIN_PAGES: Final = 50
 # Words that get a vector, those of the most pages.
 MAX_WORDS: Final = 15_000

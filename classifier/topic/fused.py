@@ -86,7 +86,9 @@ def nearest(batch: PageBatch, sample: PageBatch) -> Any:  # noqa: ANN401 - scipy
     return vstack(parts, format="csr")
 
 
-# The centre weighs 1; chosen on labelled texts.
+# The centre weighs 1. Chosen on two thirds of the fields of labelled abstracts and half of the topics of
+# labelled headlines. On ten fields kept apart from that, which lie close together, the gain over the best
+# plain method at five examples was 6.7 %, and 5.0 % before the neighbours were added and the sample doubled.
 VIEW_WEIGHTS: Final = {
     "keyword": 0.3,
     "semantic": 0.2,

@@ -30,7 +30,8 @@ MAX_PAGES: Final = 5_000
 MAX_LINKS_PER_PAGE: Final = 500
 # Of all pages together; beyond this the older half of the pages is forgotten.
 MAX_LINKS: Final = 200_000
-# Weight of a page's own relevance for its links, in followed links.
+# Weight of a page's own relevance for its links, in followed links: first its own counts, then more and more
+# the outcome of the links that were followed.
 OWN: Final = 3.0
 PRIOR: Final = 1.0
 # Of a page's value; the rest is its nearness.

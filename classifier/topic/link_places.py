@@ -29,7 +29,8 @@ _COUNTING: Final = re.compile(r"[\d._-]*")
 
 @lru_cache(maxsize=20_000)
 def key_of(text: str) -> int:
-    """Return a hash of a URL or a place: 52 bits, which every JSON reader keeps exact."""
+    """Return a hash of a URL or a place."""
+    # Of 52 bits, which every JSON reader keeps exact.
     digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 12
 

@@ -172,6 +172,9 @@ class LinkGraph:
 class PageRankOrder:
     """A ``LinkOrder`` that ignores relevance."""
 
+    # Paper 004's rival keeps up at first and then falls behind both its densities, here as in the paper
+    # (docs/how-relevance-is-judged.md).
+
     name = "pagerank"
 
     def __init__(self) -> None:

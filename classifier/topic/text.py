@@ -22,6 +22,7 @@ from classifier.topic.values import LinkContext, PageText
 
 # A page with a larger share of anchor text is a hub page (paper 000).
 HUB_ANCHOR_SHARE: Final = 0.6
+# With MAX_CHARS: five megabytes of anything cost as much as 100,000 characters.
 MAX_ANCHORS: Final = 2_000
 # Weight of one occurrence at each position (paper 002, formula 3). The paper names the positions
 # without numbers; these were chosen on labelled pages.

@@ -136,7 +136,8 @@ class TopicModelStore:
         )
 
     def _texts(self, pages: Iterable[KeptPage]) -> Iterator[PageText]:
-        """Yield texts kept with the pages' history; nothing is parsed again."""
+        """Yield texts kept with the pages' history."""
+        # So that nothing is parsed again.
         for page in pages:
             kept = self._store.answers.text(page.page_id)
             if kept is not None:

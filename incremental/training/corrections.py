@@ -39,6 +39,7 @@ def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
         raise InputError("url", text[:200], "not a web address")
     where = places(store, url)
     known = [(row, page) for row, address in where for page in pages_at(store, row, address)]
+    # Before anything is stored: a seed is where the crawl of its site begins.
     for row, page in known if label == ARTICLE else ():
         hub = store.read.hub(page["id"])
         if hub is not None and hub.role == HubRole.SEED:
