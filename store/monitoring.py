@@ -1,7 +1,4 @@
-"""Queries for dashboards and metrics: counts over time, queues, waits. Read only.
-
-Counters continue from a cursor, so a scrape costs only what happened since the last.
-"""
+"""Queries for dashboards and metrics: counts over time, queues, waits. Read only."""
 
 from __future__ import annotations
 
@@ -78,6 +75,7 @@ class Monitoring(Repository):
 
     def visits_after(self, cursor: int) -> Tally:
         """Count the visits recorded after *cursor* by status."""
+        # From a cursor, so that a scrape costs only what happened since the last.
         query = (
             Visit.select(Visit.status, fn.COUNT(Visit.id), fn.MAX(Visit.id))
             .where(Visit.id > cursor)

@@ -74,9 +74,9 @@ class Outbox(Repository):
     ) -> int:
         """Queue events, each given with its first page, that were never queued; return their number.
 
-        A backfilled page has one event and is never announced alone, so its entry is the event's. An event
-        whose first page changed address is not queued again.
+        An event whose first page changed address is not queued again.
         """
+        # A backfilled page has one event and is never announced alone, so its entry is the event's.
         return self._queue(channel, events, now)
 
     def _queue(self, channel: str, events: Iterable[tuple[int | None, int]], now: float) -> int:

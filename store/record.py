@@ -199,7 +199,7 @@ class Recorder(Repository):
     def correct(self, label: LabelEntry, pages: Sequence[tuple[int, SeenLink]]) -> None:
         """Record a user's label and apply it to *pages*, given with their site ids.
 
-        A page whose link has a hub becomes one; any other stops being one. Seeds are unaffected.
+        A page whose link has a hub becomes one; any other stops being one, unless it is a seed.
         """
         with writing(self._db, self._where):
             self._put_labels([label])

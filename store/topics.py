@@ -98,6 +98,7 @@ class Topics(Repository):
 
     def put_model(self, topic_id: int, model: str, version: str, *, before: str) -> bool:
         """Replace a model of version *before*; False = it was replaced meanwhile, and stays."""
+        # Training in another process outranks an adapted model.
         query = Topic.update(model=storable(model, None), version=storable(version))
         return bool(self._write(query.where((Topic.id == topic_id) & (Topic.version == before))))
 
@@ -108,13 +109,11 @@ class Topics(Repository):
     # Examples.
 
     def put_examples(self, topic_id: int, examples: Iterable[NewExample], *, now: float) -> None:
-        """Add training examples and schedule training. The latest example of a page wins.
-
-        Its known text stays if the new example has none.
-        """
+        """Add training examples and schedule training. The latest example of a page wins."""
         with writing(self._db, self._where):
             for example in examples:
                 row = {"topic": topic_id, "added_at": now, **columns(asdict(example), _BOUNDS)}
+                # The known text of a page stays if the new example has none.
                 changed = ["origin", "url"]
                 if example.text is not None:
                     changed += ["title", "text", "due_at"]
@@ -210,10 +209,8 @@ class Topics(Repository):
             put_scores(self._db, site_id, scores, now)
 
     def unjudged(self, topic_id: int, *, limit: int) -> list[KeptPage]:
-        """Return announced pages with cached bodies that a topic has not judged, newest first.
-
-        Only among the pages visited last.
-        """
+        """Return announced pages with cached bodies that a topic has not judged, newest first."""
+        # Only among the pages visited last.
         judged = PageTopic.select(PageTopic.page).where(
             (PageTopic.topic == topic_id) & PageTopic.fetched
         )

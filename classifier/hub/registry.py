@@ -55,6 +55,8 @@ def next_version(root: Path, training_hash: str) -> str:
 
 def refusal(model: HubModel) -> str:
     """Return why a new model should not become active; empty = it may."""
+    # An update must get some of the new labels right, no fewer than its base, and lose at most FORGOTTEN of
+    # the check rows.
     update = model.metrics.get("update")
     if update is None:
         return "the active model is better on held-out domains"
@@ -119,8 +121,7 @@ class ModelRegistry:
     def add(self, model: HubModel, *, force: bool = False) -> bool:
         """Save a model and make it active unless the active one is better; returns whether it is active.
 
-        Better = higher held-out F1 on URLs. An update (:mod:`classifier.hub.updating`) must get some of
-        the new labels right, no fewer than its base, and lose at most FORGOTTEN of the check rows.
+        Better = higher held-out F1 on URLs; for an update see :func:`refusal`.
         """
         better = force or self._is_better(model)
         present = self.active()
@@ -214,6 +215,7 @@ class ActiveClassifier:
                 return self._loaded
             loaded = HubClassifier.load(self._registry.root / version)
         except ModelError as error:
+            # The current version stays in use, and the daemon says why.
             self.problem = str(error)
             return self._loaded or load_default()
         self.problem = ""

@@ -168,6 +168,7 @@ class TopicModel:
             raise TopicModelError("method", method[:80], "is unknown to this version")
         setting = Setting(background, sample_of(background), tree)
         fit = refit_topic(method, evidence, setting, state["fit"], threshold)
+        # Made with other concepts: places among those cannot be compared with today's.
         if fit is None:
             return cls._fitted(method, evidence, background, tree)
         warnings = (*_warnings(evidence, setting), *fit.scorer.notes)

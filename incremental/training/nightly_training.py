@@ -144,7 +144,8 @@ class Learner:
         self._done = InlineExecutor().submit(train, self._root, entries)
 
     def _finish(self) -> None:
-        """Log the outcome; errors other than bad models and labels are bugs and raised."""
+        """Log the outcome."""
+        # Errors other than bad models and labels are bugs and raised.
         if self._done is None:
             return
         done, self._done, self._running = self._done, None, False
