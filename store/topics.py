@@ -209,8 +209,10 @@ class Topics(Repository):
             put_scores(self._db, site_id, scores, now)
 
     def unjudged(self, topic_id: int, *, limit: int) -> list[KeptPage]:
-        """Return announced pages with cached bodies that a topic has not judged, newest first."""
-        # Only among the pages visited last.
+        """Return announced pages with cached bodies that a topic has not judged, newest first.
+
+        Only among the pages visited last.
+        """
         judged = PageTopic.select(PageTopic.page).where(
             (PageTopic.topic == topic_id) & PageTopic.fetched
         )

@@ -215,7 +215,7 @@ class ActiveClassifier:
                 return self._loaded
             loaded = HubClassifier.load(self._registry.root / version)
         except ModelError as error:
-            # The current version stays in use, and the daemon says why.
+            # The current version stays in use; ``problem`` says why.
             self.problem = str(error)
             return self._loaded or load_default()
         self.problem = ""

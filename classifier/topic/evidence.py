@@ -82,7 +82,6 @@ class Evidence:
 
     def uncorrected(self) -> Evidence:
         """Return this without corrections; relevant pages stay if there is nothing else to learn from."""
-        # A topic may consist of corrections alone.
         given = bool(self.examples or Keywords(self.keywords))
         return replace(self, relevant=() if given else self.relevant, irrelevant=())
 

@@ -122,8 +122,8 @@ class _Adding:
             check_address(url, self._fetch)
 
     def _site_of_feed(self, one: Wanted) -> tuple[SiteRow, bool]:
-        # The site that the list names for it (``htmlUrl``), whatever its host; else a watched site whose scope
-        # contains it, unless that site's seed was itself a feed; else a seed of its own.
+        # The site that the list names for it (``htmlUrl``), whatever its host; else a watched site whose
+        # scope contains it, unless that site's seed was itself a feed; else a seed of its own.
         if one.home is not None:
             self._check(one.home)
             return self._around(one.home) or self._site_of_seed(one.home)
