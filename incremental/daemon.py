@@ -10,10 +10,8 @@
     discovery    once a day, if enabled: search for further sites of each topic
     topics       after a topic was added: judge earlier announcements, a few pages at a time
 
-Each job is a ``step(now)`` that returns when it wants to be called next. Steps run in the scheduler's
-thread, so there is one writer; only visits run in worker threads. The first INT or TERM ends the daemon
-after the running step and the fetches under way; the second ends it at once, which loses nothing either:
-what was not recorded is due again.
+Each job is a ``step(now)`` that returns when it wants to be called next. The first INT or TERM ends the
+daemon after the running step and the fetches under way; the second ends it at once.
 """
 
 from __future__ import annotations
@@ -75,7 +73,7 @@ class _StepTrigger(BaseTrigger):  # type: ignore[misc]  # apscheduler 3 has no t
 
 
 class _Scheduler(BlockingScheduler):  # type: ignore[misc]  # apscheduler 3 has no types
-    """Reschedules the jobs when the clock went back: APScheduler would wait for the old times."""
+    """Reschedules the jobs when the clock went back."""
 
     def __init__(self, now: Callable[[], float], **options: Any) -> None:  # noqa: ANN401 - APScheduler's own
         super().__init__(**options)
@@ -89,6 +87,7 @@ class _Scheduler(BlockingScheduler):  # type: ignore[misc]  # apscheduler 3 has 
             logger.warning(
                 "the clock went back by %.0f seconds: planning again", self._latest - now
             )
+            # APScheduler would wait for the old times.
             for job in self.get_jobs():
                 self.modify_job(job.id, next_run_time=datetime.fromtimestamp(now, UTC))
         self._latest = now
@@ -125,6 +124,7 @@ class Daemon:
         self._generation: object = None
         self._scheduler = _Scheduler(
             lambda: clock.real(clock.now()),
+            # Steps run in the scheduler's thread, so there is one writer; only visits run in worker threads.
             executors={"default": DebugExecutor()},
             job_defaults={"coalesce": True, "misfire_grace_time": None, "max_instances": 1},
             timezone=UTC,
@@ -204,7 +204,8 @@ class Daemon:
         return wake_at
 
     def _end(self) -> None:
-        """Shut the scheduler down from another thread: it holds its lock while a job runs."""
+        """Shut the scheduler down."""
+        # From another thread: the scheduler holds its lock while a job runs.
         if self._ending:
             return
         self._ending = True

@@ -23,6 +23,8 @@ from incremental.urls import host_of, registered_domain
 if TYPE_CHECKING:
     from store.values import SiteRow
 
+# Against endless URL spaces (calendars, loops of relative links, sort orders) that show in the URL alone;
+# hubs per template are limited in incremental.decide.hubs.
 MAX_DEPTH = 16
 MAX_QUERY_PARAMETERS = 12
 MAX_SEGMENT_REPEATS = 3
@@ -156,9 +158,7 @@ class Scope:
 def compile_pattern(pattern: str) -> Pattern:
     """Compile a glob or ``re:`` pattern; both match in time linear in the length of a URL.
 
-    A glob matches the whole URL, scheme included; ``*`` crosses slashes. Regular expressions are RE2's,
-    because Python's take exponential time for some, and the links come from strangers. RE2 has no
-    back-references and no lookaround, which cannot be linear.
+    A glob matches the whole URL, scheme included; ``*`` crosses slashes. Regular expressions are RE2's.
 
     Raises:
         InputError: not a regular expression, or not one for RE2.
@@ -166,6 +166,8 @@ def compile_pattern(pattern: str) -> Pattern:
     if not pattern.startswith("re:"):
         # fnmatch translates stars so that none is retried once the text after it has matched.
         return re.compile(r"\A" + fnmatch.translate(pattern))
+    # Python's take exponential time for some patterns, and the links come from strangers. RE2 has no
+    # back-references and no lookaround, which cannot be linear.
     import re2  # noqa: PLC0415 - rarely needed
 
     options = re2.Options()
@@ -196,14 +198,17 @@ def _not_linear(pattern: str) -> str:
 
 
 class _OnBytes:
-    """An RE2 pattern that matches text as bytes: URLs are ASCII, and bytes need no offset table."""
+    """An RE2 pattern that matches text as bytes."""
+
+    # URLs are ASCII, and bytes need no offset table.
 
     def __init__(self, pattern: str, compiled: Pattern) -> None:
         self._pattern = pattern
         self._compiled = compiled
 
     def __reduce__(self) -> tuple[Callable[[str], Pattern], tuple[str]]:
-        """Pickle the text: a compiled RE2 pattern cannot be pickled."""
+        """Pickle the text."""
+        # A compiled RE2 pattern cannot be pickled.
         return compile_pattern, (self._pattern,)
 
     def search(self, text: str) -> object | None:
@@ -212,11 +217,7 @@ class _OnBytes:
 
 
 def trap(url: str) -> str | None:
-    """Return why *url* looks like a trap or an asset; None = it may be a page.
-
-    Guards against endless URL spaces (calendars, loops of relative links, sort orders) that need only
-    the URL; hubs per template are limited in :mod:`incremental.decide.hubs`.
-    """
+    """Return why *url* looks like a trap or an asset; None = it may be a page."""
     parts = urlsplit(url)
     path = unquote(parts.path)
     segments = [segment for segment in path.split("/") if segment]

@@ -55,15 +55,15 @@ def store_address(settings: Settings, folder: Path) -> str:
 
 @contextlib.contextmanager
 def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
-    """Lock the embedded store for one crawler: two would fetch everything twice.
+    """Lock the embedded store for one crawler; PostgreSQL is not locked.
 
-    Removes what killed backups and restores left in its folder. The lock is the operating system's, so
-    it ends with the process. PostgreSQL is not locked.
+    Removes what killed backups and restores left in its folder.
 
     Raises:
         StoreLockedError: another crawler holds it.
     """
     home = folder / settings.store.folder
+    # Two crawlers would fetch everything twice.
     with _alone(home / CRAWLER_LOCK, f"another crawler is at work on {home}"):
         for prefix in (RESTORING, BACKING_UP) if (home / DATABASE).exists() else ():
             remove_abandoned(home, prefix)
@@ -86,11 +86,9 @@ def crawler_at_work(settings: Settings, folder: Path) -> bool | None:
 
 
 def keep_private(settings: Settings, folder: Path, file: Path | None) -> None:
-    """Remove other users' access to the store and to the settings *file*; log what changed or could not.
-
-    They hold passwords, token digests and pages behind logins, and versions before 0.2 left them to the
-    umask.
-    """
+    """Remove other users' access to the store and to the settings *file*; log what changed or could not."""
+    # They hold passwords, token digests and pages behind logins, and versions before 0.2 left them to the
+    # umask.
     home = folder / settings.store.folder
     # If the store is in the settings' folder, other files may be there, too.
     own = [] if home.resolve() == folder.resolve() else [home]
@@ -112,13 +110,13 @@ def keep_private(settings: Settings, folder: Path, file: Path | None) -> None:
 def same_settings(settings: Settings, folder: Path, file: Path | None) -> None:
     """Refuse to fall back to the defaults if the settings file used before is gone.
 
-    Otherwise budgets, scopes, channels and the password would change silently between two starts. The
-    file's name is kept beside the store.
+    The file's name is kept beside the store.
 
     Raises:
         SettingsError: names the file and the ways out.
     """
     note = folder / settings.store.folder / _SETTINGS_NOTE
+    # Budgets, scopes, channels and the password would change silently between two starts.
     if file is None and note.exists():
         way_out = (
             "was this store's settings file and is not there; bring it back, name it with --config, "
@@ -133,11 +131,12 @@ def same_settings(settings: Settings, folder: Path, file: Path | None) -> None:
 
 @contextlib.contextmanager
 def only_discoverer(settings: Settings, folder: Path, topic_id: int) -> Iterator[None]:
-    """Lock a topic's discovery: two runs would resume the same interrupted one.
+    """Lock a topic's discovery.
 
     Raises:
         StoreLockedError: another run is under way, by hand or in the daemon.
     """
+    # Two runs would resume the same interrupted one.
     lock = folder / settings.store.folder / f"discovery-{topic_id}.lock"
     with _alone(lock, "another search for sites of this topic is under way"):
         yield
@@ -147,6 +146,7 @@ def only_discoverer(settings: Settings, folder: Path, topic_id: int) -> Iterator
 def _alone(path: Path, problem: str) -> Iterator[None]:
     make_folder(path.parent)
     make_file(path)
+    # The operating system's lock ends with the process.
     with path.open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

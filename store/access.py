@@ -1,7 +1,4 @@
-"""Tokens and browser sessions of the web page and the API.
-
-The store keeps digests only; :mod:`incremental.web.access` creates and checks the secrets.
-"""
+"""Tokens and browser sessions of the web page and the API."""
 
 from __future__ import annotations
 
@@ -61,6 +58,7 @@ class Access(Repository):
         parent: int | None = None,
     ) -> int:
         """Store the digest of a new secret and return its id; deletes expired sessions."""
+        # Only the digest: incremental.web.access creates and checks the secrets.
         row = {
             "name": storable(name, 100),
             "kind": kind,

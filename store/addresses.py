@@ -1,9 +1,4 @@
-"""Database addresses and errors about them, with secrets removed.
-
-Passwords may hold any character, and people forget to escape them; a driver then misreads the address
-and quotes part of the password as a port or host. So addresses are matched by pattern, not parsed, and
-everything that may be a secret is removed from errors.
-"""
+"""Database addresses and errors about them, with secrets removed."""
 
 from __future__ import annotations
 
@@ -11,6 +6,9 @@ import re
 from urllib.parse import quote, unquote, unquote_plus
 
 HIDDEN = "..."
+# Patterns, not a parser: passwords may hold any character, and people forget to escape them. A driver
+# then misreads the address and quotes part of the password as a port or host, so everything that may be
+# a secret goes.
 _SERVER = re.compile(r"(?P<before>postgres\w*://[^:/@]*):(?P<secret>.*)@", re.DOTALL)
 _PARAMETER = re.compile(r"(?<=[?&])(?P<name>[^=&]*)=(?P<secret>[^&]*)")
 _SECRET_NAME = re.compile(r"pass|secret|token|key", re.IGNORECASE)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+# What a datetime can hold; a site may give any number as a date.
 _FIRST, _LAST = -6e10, 8e10
-"""What a datetime can hold."""
 
 
 def moment_of(at: float | None) -> datetime | None:

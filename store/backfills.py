@@ -1,7 +1,6 @@
 """Backfills: older pages that a list gained; one event per visit, its pages on demand.
 
-Written in the transaction of the visit that found them (:mod:`store.record`). A page belongs to at most
-one event (a unique key) and is never announced on its own, so a crash cannot announce it twice.
+Written in the transaction of the visit that found them (:mod:`store.record`).
 
 ::
 
@@ -183,6 +182,8 @@ def _put_pages(database: Database, record: VisitRecord, event: int, fresh: Seque
 
 def unannounced(database: Database, page_ids: Sequence[int]) -> list[int]:
     """Return the *page_ids* that were not announced, alone or with an event; in order, without repeats."""
+    # With the unique key of an event's pages this is why a crash cannot announce a page twice: it belongs
+    # to one event at most, and is never announced on its own as well.
     kept: set[int] = set()
     for batch in batches(page_ids):
         query = (

@@ -8,8 +8,6 @@
         models/..         trained versions of the hub classifier
         manifest.json     format, table versions, MD5 and size of each member; written last
 
-Restoring unpacks into a new folder and checks every name, size and digest against the manifest before
-putting anything in place; paths that point outside, decompression bombs and later versions are refused.
 Only what a store wrote (:mod:`store.home`) is ever replaced, and only on request.
 """
 
@@ -56,9 +54,11 @@ from store.home import (
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+# Against decompression bombs.
 MAX_RESTORED_BYTES = 200_000_000_000
 MAX_MANIFEST_BYTES = 200_000_000
 _CHUNK = 1 << 20
+# Nothing else is unpacked, so no path points outside.
 _MEMBER = re.compile(r"(?:pages|models)(?:/[0-9A-Za-z._~-]+){1,4}")
 
 Progress = Callable[[int, int], None]
@@ -239,7 +239,8 @@ def check_target(home: Path, *, replace: bool = False) -> None:
 
 
 def _in_wal_mode(database: Path) -> None:
-    """Switch a restored database to WAL before it is in place, so that no kill interrupts the switch."""
+    """Switch a restored database to WAL."""
+    # Before it is in place, so that no kill interrupts the switch.
     try:
         with closing(sqlite3.connect(database)) as connection:
             connection.execute("PRAGMA journal_mode = wal")
@@ -249,6 +250,7 @@ def _in_wal_mode(database: Path) -> None:
 
 def _unpack(source: Path, fresh: Path, progress: Progress | None) -> BackupReport:
     """Unpack members with expected names, then check them against the manifest, which comes last."""
+    # Into a new folder: nothing is put in place before every name, size and digest was checked.
     found: dict[str, dict[str, object]] = {}
     manifest: dict[str, object] = {}
     left = MAX_RESTORED_BYTES
@@ -306,16 +308,15 @@ def _extract(archive: tarfile.TarFile, info: tarfile.TarInfo, target: Path) -> d
 
 
 def _put(folder: Path, home: Path) -> None:
-    """Move the members into place, the database last: without it there is no store.
-
-    What is in the way was checked to be a store's and goes with the work folder. Another database's log
-    must not stay: SQLite would replay it into the new one.
-    """
+    """Move the members into place; what is in the way goes with the work folder."""
     replaced, fresh = folder / "replaced", folder / "store"
     make_folder(replaced)
+    # check_target saw that these are a store's. Another database's log must not stay either: SQLite would
+    # replay it into the new one.
     for name in (*TREES, *SIDE_FILES):
         if (home / name).exists():
             os.replace(home / name, replaced / name)  # noqa: PTH105 - atomic by contract
+    # The database last: without it there is no store.
     for name in (*TREES, DATABASE):
         if (fresh / name).exists():
             os.replace(fresh / name, home / name)  # noqa: PTH105 - likewise

@@ -1,8 +1,7 @@
 """Near-duplicate texts: an index from bands of MinHash signatures to pages.
 
 Texts that share a band are compared by whole signature (Leskovec, Rajaraman and Ullman, *Mining of
-Massive Datasets*, section 3.4). Only the latest pages of each band are compared, because a copy mostly
-follows its source closely.
+Massive Datasets*, section 3.4).
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from store.values import ReadText
 
 # Texts are copies from this share of equal signature values on, an estimate of Jaccard similarity.
 SAME_TEXT = 0.75
+# Pages of a band compared, the latest: a copy mostly follows its source closely.
 MAX_OF_BAND = 20
 
 

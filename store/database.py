@@ -80,14 +80,12 @@ def _sqlite(path: Path) -> Database:
 
 
 def check_sqlite(path: Path) -> bool:
-    """Refuse a foreign or damaged file; return whether it is a Hubwatch database (False = empty).
-
-    Read-only if possible: a connection of ours switches the journal mode, which writes to the file.
-    """
+    """Refuse a foreign or damaged file; return whether it is a Hubwatch database (False = empty)."""
     with path.open("rb") as file:
         start = file.read(_HEADER_BYTES)
     if start and not start.startswith(_MAGIC):
         raise StoreDamagedError(f"{path} is not a database; choose another path or move it away")
+    # Read-only if possible: a connection of ours switches the journal mode, which writes to the file.
     connection = sqlite3.connect(read_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)
     with contextlib.closing(connection):
         (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -104,11 +102,10 @@ def check_sqlite(path: Path) -> bool:
 
 
 def read_address(path: Path) -> str:
-    """Return the URI for reading the SQLite file *path*.
-
-    Read-only, except that a journal left by an interrupted transaction must be rolled back first, which
-    fails read-only ("readonly database"). Only a file of ours, or an empty one, is then opened for writing.
-    """
+    """Return the URI for reading the SQLite file *path*."""
+    # Read-only, except that a journal left by an interrupted transaction must be rolled back first, which
+    # fails read-only ("readonly database"). Only a file of ours, or an empty one, is then opened for
+    # writing.
     mode, journal_bytes = "ro", 0
     with contextlib.suppress(OSError):
         journal_bytes = path.with_name(path.name + "-journal").stat().st_size
@@ -196,11 +193,9 @@ def storage_errors(where: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def writing(database: Database, where: str) -> Iterator[None]:
-    """Run the block as one transaction, rolled back if it raises.
-
-    SQLite takes its write lock at once: a transaction that starts by reading fails at its first write,
-    despite the busy timeout, if another process wrote in between.
-    """
+    """Run the block as one transaction, rolled back if it raises."""
+    # SQLite takes its write lock at once: a transaction that starts by reading fails at its first write,
+    # despite the busy timeout, if another process wrote in between.
     transaction = database.atomic("IMMEDIATE") if is_sqlite(database) else database.atomic()
     with storage_errors(where), transaction:
         yield

@@ -177,16 +177,15 @@ class Discovery(Repository):
         return self._first(_RUN, query.order_by(DiscoveryRun.id.desc()))
 
     def end(self, run_id: int, status: str, why: str, *, now: float) -> None:
-        """Mark a run as ended; clears its state, which may be large."""
+        """Mark a run as ended and clear its state."""
+        # The state of an exploration may be large, and only an interrupted run resumes from it.
         over = {"status": status, "why": storable(why), "updated_at": now, "ended_at": now}
         query = DiscoveryRun.update({**over, "exploration": "{}"})
         self._write(query.where(DiscoveryRun.id == run_id))
 
     def forget(self, topic_id: int, *, pages: int = MAX_PAGES, runs: int = MAX_RUNS) -> None:
-        """Delete a topic's oldest runs and pages over these limits. Proposals stay.
-
-        Not for use while a run is interrupted: it resumes from its pages.
-        """
+        """Delete a topic's oldest runs and pages over these limits; proposals stay."""
+        # Not for use while a run is interrupted: it resumes from its pages.
         with writing(self._db, self._where):
             dropped = 0
             for model, most in ((DiscoveryRun, runs), (DiscoveryPage, pages)):
@@ -257,7 +256,8 @@ class Discovery(Repository):
     # Proposals.
 
     def propose(self, topic_id: int, proposals: Iterable[NewProposal], *, now: float) -> None:
-        """Record proposals; decisions on sites stay."""
+        """Record proposals."""
+        # What the user decided on a site stays.
         with writing(self._db, self._where):
             for one in proposals:
                 row = columns(asdict(one), _BOUNDS) | {"topic": topic_id, "proposed_at": now}

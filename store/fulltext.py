@@ -1,8 +1,7 @@
 """Full-text index over announced pages: SQLite's FTS5 or PostgreSQL's tsvector.
 
 Rows have the ids of the news list, so results come out in list order and the newest are found without
-scanning the rest. Both engines index the same words (:mod:`store.words`) and so find the same pages. User
-input never reaches them as syntax, only as quoted words.
+scanning the rest.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ _TITLE_WORDS = 200
 
 def words_of(title: str, text: str) -> bytes:
     """Return the words to index for a page: title, line break, text."""
+    # Split here, not by an engine's tokenizer: both databases find the same pages.
     head = index_words(title)[:_TITLE_WORDS]
     body = index_words(text)[: MAX_WORDS - len(head)]
     return zlib.compress(f"{' '.join(head)}\n{' '.join(body)}".encode())
@@ -139,6 +139,7 @@ def _asked(database: Database, phrases: Sequence[Phrase]) -> tuple[str, str, Any
     return "news_id", "words @@ %s::tsquery", query
 
 
+# What a user typed reaches neither engine as syntax, only as quoted words.
 def _match(phrases: Sequence[Phrase]) -> str:
     wanted = " AND ".join(map(_fts5, (p for p in phrases if not p.excluded)))
     unwanted = " OR ".join(map(_fts5, (p for p in phrases if p.excluded)))

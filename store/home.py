@@ -10,12 +10,6 @@
            ~restore-xxxxxxxx/         of a restore, running or killed
 
 Deleting or replacing anything there is checked here first: a folder called ``pages`` may be the user's.
-
-Files hold token digests and pages fetched with passwords. They are created with their mode rather than
-changed to it later: in between, another user could open them.
-
-A work folder is held by an operating-system lock, which dies with the process; what nobody holds was
-left by a killed run.
 """
 
 from __future__ import annotations
@@ -43,6 +37,8 @@ _POINTER = re.compile(r"active\.json|\.active\.json\.\d+\.tmp")
 _MODEL_KIND = "hubwatch hub classifier"
 _WORK_FOLDER = re.compile(r"~(?:restore|backup)-[a-z0-9_]{8}")
 _MOST_MANIFEST_BYTES = 10_000_000
+# Files hold token digests and pages fetched with passwords. They are created with their mode rather than
+# changed to it later: in between, another user could open them.
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 _OTHERS = 0o077
@@ -110,8 +106,7 @@ def _tightened(path: Path) -> bool:
 def foreign_entry(home: Path, *, unfinished: bool = False) -> Path | None:
     """Return an entry of *home* that is not the store's, or None.
 
-    A link is never the store's, as its target may be anybody's. *unfinished* accepts models whose manifest
-    is not written yet.
+    *unfinished* accepts models whose manifest is not written yet.
     """
     return next(_foreign(home, unfinished), None) if home.exists() else None
 
@@ -143,6 +138,7 @@ def _foreign(home: Path, unfinished: bool) -> Iterator[Path]:
     for entry in sorted(home.iterdir()):
         if entry.name in _NEIGHBOURS or is_work_folder(entry):
             continue
+        # A link is never the store's, as its target may be anybody's.
         if entry.is_symlink():
             yield entry
         elif entry.name == "pages":
@@ -249,7 +245,9 @@ def was_cut_off(home: Path) -> bool:
 
 @contextlib.contextmanager
 def _held(folder: Path, *, wait: bool) -> Iterator[bool]:
-    """Lock a folder; yield whether that worked. Without locks (NFS) nobody can know, so False."""
+    """Lock a folder; yield whether that worked."""
+    # The operating system's lock dies with the process: what nobody holds was left by a killed run.
+    # Without locks (NFS) nobody can know, so False.
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         try:

@@ -1,7 +1,4 @@
-"""Queries for dashboards and metrics: counts over time, queues, waits. Read only.
-
-Counters continue from a cursor, so a scrape costs only what happened since the last.
-"""
+"""Queries for dashboards and metrics: counts over time, queues, waits. Read only."""
 
 from __future__ import annotations
 
@@ -78,6 +75,7 @@ class Monitoring(Repository):
 
     def visits_after(self, cursor: int) -> Tally:
         """Count the visits recorded after *cursor* by status."""
+        # From a cursor, so that a scrape costs only what happened since the last.
         query = (
             Visit.select(Visit.status, fn.COUNT(Visit.id), fn.MAX(Visit.id))
             .where(Visit.id > cursor)
@@ -100,10 +98,8 @@ class Monitoring(Repository):
         return Delays(rows[-1][0] if rows else cursor, len(rows), late)
 
     def unread_seeds(self) -> dict[int, str]:
-        """Return, by site, the fetch status that keeps a seed unread; read seeds are left out.
-
-        A seed that waits for robots.txt or its address has no visit and so no status.
-        """
+        """Return, by site, the fetch status that keeps a seed unread; read seeds are left out."""
+        # A seed that waits for robots.txt or its address has no visit and so no status.
         read = Hub.alias()
         already = read.select(read.site_id).where(
             (read.role == HubRole.SEED) & read.baseline_at.is_null(is_null=False)

@@ -1,8 +1,6 @@
 """The outbox: which pages are to be announced on which channel, and which were.
 
-A unique key of page and channel keeps a crash from queuing anything twice. A message is marked before
-delivery and after acceptance; one interrupted in between is sent again under the same key, so that its
-receiver can recognize it.
+A message is marked before delivery and after acceptance.
 
 ::
 
@@ -76,9 +74,9 @@ class Outbox(Repository):
     ) -> int:
         """Queue events, each given with its first page, that were never queued; return their number.
 
-        A backfilled page has one event and is never announced alone, so its entry is the event's. An event
-        whose first page changed address is not queued again.
+        An event whose first page changed address is not queued again.
         """
+        # A backfilled page has one event and is never announced alone, so its entry is the event's.
         return self._queue(channel, events, now)
 
     def _queue(self, channel: str, events: Iterable[tuple[int | None, int]], now: float) -> int:
@@ -100,12 +98,15 @@ class Outbox(Repository):
                     if event not in announced and page not in pages
                 ]
                 if rows:
+                    # A unique key of page and channel keeps a crash from queuing anything twice.
                     OutboxEntry.insert_many(rows).on_conflict_ignore().execute(self._db)
                 queued += len(rows)
         return queued
 
     def open(self, channel: str) -> list[OutboxRow]:
         """Return waiting entries and those interrupted while sending, in queue order."""
+        # A message interrupted while sending goes again under the same key, so that its receiver can
+        # recognise it.
         states = [OutboxState.WAITING, OutboxState.SENDING]
         query = self._entries(channel).where(OutboxEntry.state.in_(states)).limit(MAX_WAITING)
         return self._all(_ENTRY, query.order_by(OutboxEntry.queued_at, OutboxEntry.id))
@@ -173,9 +174,7 @@ class Outbox(Repository):
         return self._write(query.where(failed))
 
     def forget(self, *, before: float) -> int:
-        """Delete sent and failed entries queued before *before*; return how many.
-
-        Their pages are old and will not be queued again.
-        """
+        """Delete sent and failed entries queued before *before*; return how many."""
+        # Their pages are old and will not be queued again.
         over = OutboxEntry.state.in_([OutboxState.SENT, OutboxState.FAILED])
         return self._write(OutboxEntry.delete().where(over & (OutboxEntry.queued_at < before)))

@@ -1,8 +1,7 @@
 """The page cache: bodies on disk, named by MD5 (paper 004, section 1.2).
 
 A file is called ``<md5 of the URL>.<md5 of the body>``, two folder levels deep, gzip-compressed. It begins
-with its URL, so that a damaged or foreign file reads as absent rather than as another page. Files are
-written under a temporary name and renamed, so that a kill leaves no partial file under a real name.
+with its URL.
 """
 
 from __future__ import annotations
@@ -52,6 +51,7 @@ class PageCache:
             content = gzip.decompress(self._path(url, digest).read_bytes())
         except (OSError, EOFError, zlib.error):
             return None
+        # A damaged or foreign file reads as absent rather than as another page.
         key = _key(url) + b"\n"
         body = content[len(key) :]
         return body if content.startswith(key) and body_md5(body) == digest else None
@@ -100,6 +100,7 @@ class PageCache:
     @staticmethod
     def _write(path: Path, content: bytes) -> None:
         make_folder(path.parent)
+        # Renamed when complete: a kill leaves no partial file under a real name.
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix="~", delete=False) as file:
             try:
                 # Level 6 costs three times as much, and a body is written once and rarely read.

@@ -1,8 +1,4 @@
-"""Every write. One visit's whole outcome is one transaction.
-
-Killed at any instant, either all of a visit is in the store or nothing is; the visit is then due
-again, and nothing is announced twice.
-"""
+"""Every write. One visit's whole outcome is one transaction."""
 
 from __future__ import annotations
 
@@ -77,10 +73,7 @@ class Recorder(Repository):
         self._write(Site.update(columns(fields)).where(Site.id == site_id))
 
     def remove_site(self, site_id: int) -> None:
-        """Delete a site with its pages, hubs, sightings, visits and changes.
-
-        Behaviour labels go too; users' labels stay.
-        """
+        """Delete a site with its pages, hubs, sightings, visits and changes, and its behaviour labels."""
         # In batches, so that a large index does not block the crawler.
         more = True
         while more:
@@ -90,6 +83,7 @@ class Recorder(Repository):
             self._delete_site(site_id)
 
     def _delete_site(self, site_id: int) -> None:
+        # Users' labels stay.
         written = (Label.site == site_id) & (Label.origin == LabelOrigin.BEHAVIOUR)
         Label.delete().where(written).execute(self._db)
         Site.delete().where(Site.id == site_id).execute(self._db)
@@ -132,7 +126,8 @@ class Recorder(Repository):
         self._write(Hub.update(due_at=latest).where(late & (Hub.failures == 0)))
 
     def begin_baseline(self, page_id: int, at: float) -> None:
-        """Skip a hub's baseline, so that its first visit announces: for later pages of an overflowed list."""
+        """Skip a hub's baseline, so that its first visit announces."""
+        # For later pages of an overflowed list.
         unread = (Hub.page == page_id) & Hub.baseline_at.is_null()
         self._write(Hub.update(baseline_at=at).where(unread))
 
@@ -207,7 +202,7 @@ class Recorder(Repository):
     def correct(self, label: LabelEntry, pages: Sequence[tuple[int, SeenLink]]) -> None:
         """Record a user's label and apply it to *pages*, given with their site ids.
 
-        A page whose link has a hub becomes one; any other stops being one. Seeds are unaffected.
+        A page whose link has a hub becomes one; any other stops being one, unless it is a seed.
         """
         with writing(self._db, self._where):
             self._put_labels([label])
@@ -285,6 +280,8 @@ class Recorder(Repository):
         opinion: TopicOpinion | None = None,
     ) -> list[int]:
         """Record one visit; return the ids of the pages it announced, in page order."""
+        # Killed at any instant, either all of a visit is in the store or nothing is; the visit is then due
+        # again, and nothing is announced twice.
         with writing(self._db, self._where):
             announced = self._record_links(record)
             if record.announce_page:

@@ -50,9 +50,10 @@ class Shape(Generic[T]):
 class Prepared:
     """A query compiled to SQL once; *build* makes it from one value per parameter.
 
-    Peewee generates SQL on every run, which took more than half of a visit's time. Here placeholders stand
-    for parameters, and later runs only bind values.
+    Placeholders stand for parameters, and later runs only bind values.
     """
+
+    # Peewee generates SQL on every run, which took more than half of a visit's time.
 
     def __init__(self, build: Callable[..., Any]) -> None:
         self._build = build

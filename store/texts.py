@@ -17,10 +17,8 @@ _BOUNDS = dict.fromkeys(("title", "anchor", "why"), MAX_TEXT) | dict.fromkeys(
 
 
 def storable(text: str, most: int | None = MAX_TEXT) -> str:
-    """Cut *text* to *most* characters and replace what databases reject.
-
-    PostgreSQL refuses NUL, and drivers cannot encode lone surrogates; both become U+FFFD.
-    """
+    """Cut *text* to *most* characters; what databases reject becomes U+FFFD."""
+    # PostgreSQL refuses NUL, and drivers cannot encode lone surrogates.
     text = text[:most].replace("\0", "\ufffd")
     if text.isascii():
         return text

@@ -98,6 +98,7 @@ class Topics(Repository):
 
     def put_model(self, topic_id: int, model: str, version: str, *, before: str) -> bool:
         """Replace a model of version *before*; False = it was replaced meanwhile, and stays."""
+        # Training in another process outranks an adapted model.
         query = Topic.update(model=storable(model, None), version=storable(version))
         return bool(self._write(query.where((Topic.id == topic_id) & (Topic.version == before))))
 
@@ -108,13 +109,11 @@ class Topics(Repository):
     # Examples.
 
     def put_examples(self, topic_id: int, examples: Iterable[NewExample], *, now: float) -> None:
-        """Add training examples and schedule training. The latest example of a page wins.
-
-        Its known text stays if the new example has none.
-        """
+        """Add training examples and schedule training. The latest example of a page wins."""
         with writing(self._db, self._where):
             for example in examples:
                 row = {"topic": topic_id, "added_at": now, **columns(asdict(example), _BOUNDS)}
+                # The known text of a page stays if the new example has none.
                 changed = ["origin", "url"]
                 if example.text is not None:
                     changed += ["title", "text", "due_at"]
@@ -320,8 +319,7 @@ class Topics(Repository):
 def put_scores(db: Database, site_id: int, scores: Sequence[TopicScore], now: float) -> None:
     """Write judgements and guesses inside the caller's transaction.
 
-    A guess never replaces a judgement, nor a judgement what a user said (method ``you``). Pages and topics
-    deleted meanwhile are skipped.
+    Pages and topics deleted meanwhile are skipped.
     """
     ids: dict[str, int] = {}
     for batch in batches(score.canonical_key for score in scores):
@@ -330,6 +328,7 @@ def put_scores(db: Database, site_id: int, scores: Sequence[TopicScore], now: fl
     query = Topic.select(Topic.id).where(Topic.id.in_({score.topic_id for score in scores}))
     known = {topic for (topic,) in query.tuples().execute(db)} if scores else set()
     named = ("score", "verdict", "fetched", "method", "version", "terms", "at")
+    # A guess never replaces a judgement, nor a judgement what a user said.
     outranked = (PageTopic.method != YOU) | (EXCLUDED.method == YOU)
     for score in scores:
         page_id = ids.get(score.canonical_key)

@@ -5,9 +5,8 @@ overlapping pairs of characters, the last character of a run alone::
 
     中国人民 -> 中国 国人 人民 民       so that 国人 is found, 中国人 (as two pairs in a row), and 民
 
-A search finds every substring, however short, needs no dictionary, and cannot miss a name that a
-dictionary would have split. Traditional and simplified characters match (:func:`simplified`). Other
-scripts are cut into words, ignoring accents and case.
+Traditional and simplified characters match (:func:`simplified`). Other scripts are cut into words,
+ignoring accents and case.
 """
 
 from __future__ import annotations
@@ -60,6 +59,7 @@ def _words(text: str) -> Iterator[str]:
         if not unspaced:
             yield run[:MAX_WORD_CHARS]
             continue
+        # So every substring is found, however short, and no name is missed that a dictionary would split.
         yield from (run[at : at + 2] for at in range(len(run) - 1))
         yield run[-1]
 
@@ -78,7 +78,8 @@ def read_query(text: str) -> list[Phrase]:
 
 
 def _phrases(said: str, *, prefix: bool, excluded: bool) -> Iterator[Phrase]:
-    """Split where the script changes: a run of pairs ends with a single character."""
+    """Split where the script changes."""
+    # A run of pairs ends with a single character, so no phrase runs across.
     together: list[str] = []
     for run, unspaced in _runs(said):
         if unspaced:
@@ -122,17 +123,16 @@ def _marks() -> Iterator[str]:
 
 
 def simplified(text: str) -> str:
-    """Return *text* with traditional characters replaced by simplified ones, one for one.
-
-    By OpenCC's tables (Apache-2.0), single characters only: OpenCC decides some by whole words (乾 stays in
-    乾坤), but then a word in a query could differ from the same word in a text by what follows it.
-    """
+    """Return *text* with traditional characters replaced by simplified ones, one for one."""
+    # By OpenCC's tables (Apache-2.0), single characters only. OpenCC decides some by whole words (乾 stays
+    # in 乾坤), but then a word in a query could differ from the same word in a text by what follows it.
     return text.translate(_table()) if not text.isascii() and _HAN.search(text) else text
 
 
 @cache
 def _table() -> dict[int, str]:
-    """Build the table; takes 0.1 s, only when Chinese is searched or indexed."""
+    """Build the table."""
+    # Takes 0.1 s, and only when Chinese is searched or indexed.
     import opencc  # noqa: PLC0415 - takes 30 ms to load
 
     characters = [chr(number) for first, last in _BLOCKS for number in range(first, last + 1)]

@@ -122,8 +122,9 @@ class HubClassifier:
     def explain(self, link: LinkEvidence) -> LinkExplanation:
         """Explain one link by occlusion: each feature in turn becomes the training rows' mean.
 
-        Takes milliseconds. The effects need not add up to the score: correlated features share one.
+        Takes milliseconds.
         """
+        # The effects need not add up to the score: correlated features share one.
         machine = self.model.url
         features = machine.features([link])
         scaled = scale_features(machine.scale, features)

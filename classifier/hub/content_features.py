@@ -1,8 +1,7 @@
 """Dense features of a page's content that carry over to other sites.
 
 Three kinds: how text and links share the page (paper 003's content rivals), the shape of its link
-groups (a list of headlines has one large group of long anchors), and what metadata and common
-class names declare. No feature uses the URL, so that the cascade gets independent evidence.
+groups, and what metadata and common class names declare.
 """
 
 from __future__ import annotations
@@ -39,6 +38,7 @@ _CLASSES = (
     "class_comment class_share class_related class_byline class_posts class_entry class_paging"
     " class_read_more body_single body_list"
 )
+# None uses the URL, so that the cascade gets independent evidence.
 CONTENT_FEATURE_NAMES: Final = tuple(f"{_TEXT} {_LINKS} {_TAGS} {_HEAD} {_CLASSES}".split())
 
 
@@ -71,7 +71,8 @@ _PAGING_CLASSES = frozenset(["pager", "next", "nav-links", "page-numbers"])
 # From so many characters on, an anchor reads like a headline.
 _LONG_LINK = 20
 _LONG_PARAGRAPH = 80
-# From so many links on, a group at one place is a list.
+# From so many links on, a group at one place is a list. A list of headlines is one large group of
+# long anchors; a menu is one of short ones.
 _GROUP = 4
 # From this mean anchor length on, a list holds headlines rather than menu words.
 _GROUP_MEAN = 15

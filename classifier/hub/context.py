@@ -1,12 +1,7 @@
 """Site context: what the other known URLs of a site say about one URL.
 
 A URL above many others (``/news/`` above ``/news/2024/...``) is likely a hub, one of hundreds with
-the same template likely an article. The few weights were chosen by hand on recorded sites whose
-lists are known: weights learned on six of the seven sites judged the seventh worse
-(``docs/how-hubs-are-found.md`` has the figures). An unknown field adds nothing.
-
-How many pages show a link, and where, does not count: a link is judged when first seen, on one page.
-Links of every page's frame are found out later, by their behaviour.
+the same template likely an article. An unknown field adds nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +22,10 @@ from classifier.hub.evidence import LinkEvidence, UrlParts, split_url
 # Context moves log-odds by at most this: behaviour, not layout, overrules a sure classifier.
 _LIMIT = 2.5
 
-# Log-odds per unit of ``_size_of``.
+# Log-odds per unit of ``_size_of``. Few, and chosen by hand on recorded sites whose lists are known:
+# weights learned on six of the seven sites judged the seventh worse.
+# How many pages show a link, and where, has no weight: a link is judged when first seen, on one page.
+# Links of every page's frame are found out later, by their behaviour.
 _WEIGHTS: Final = {
     "urls_below": 1.2,
     "template_siblings": -0.4,
@@ -82,8 +80,8 @@ def _form_of(stem: str) -> str:
 class SiteIndex:
     """All known URLs of one site, from which each gets its context."""
 
+    # ``host/path/`` of every URL, sorted, so that what lies below one is found by bisection.
     paths: tuple[str, ...]
-    """``host/path/`` of every URL, sorted."""
     siblings: Counter[str]
     """Number of known URLs of each template."""
     anchor_lengths: dict[str, float]

@@ -22,9 +22,7 @@ _NO_HOST = re.compile(r"()([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 class LinkEvidence:
     """One link as the classifier sees it; None = unknown, which is neither 0 nor empty.
 
-    :mod:`classifier.hub.context` fills the site context and the size before a fetch. Paper 003's
-    method uses size and depth; ours uses only the size, and only in the cascade
-    (``docs/how-hubs-are-found.md`` has the figures).
+    :mod:`classifier.hub.context` fills the site context and the size before a fetch.
     """
 
     url: str
@@ -36,6 +34,8 @@ class LinkEvidence:
     """Known URLs of the site with the same template (same form, other values)."""
     anchor_ratio: float | None = None
     """Length of the anchor over the median of its template siblings' anchors."""
+    # Paper 003's method uses size and depth. Both harmed our URL machine on sites it had not seen, size
+    # most: a large page on one site is none on another. So only the cascade uses the size.
     page_bytes: int | None = None
     """Size of the fetched page; before the fetch the median of its template siblings (paper 003's
     ninth feature)."""
@@ -43,11 +43,9 @@ class LinkEvidence:
     """Clicks from the seed, whose own links have 1 (paper 003's tenth feature)."""
 
 
+# A named tuple: creating a frozen dataclass for every link costs four times as much.
 class UrlParts(NamedTuple):
-    """The parts of a URL, however malformed.
-
-    A named tuple, because creating a frozen dataclass for every link costs four times as much.
-    """
+    """The parts of a URL, however malformed."""
 
     host: str
     path: str

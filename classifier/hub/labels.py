@@ -78,8 +78,7 @@ def read_labels(path: Path | str, said: dict[str, Said] | None = None) -> list[L
     """Read a label file; raises LabelFileError that names the line.
 
     A missing ``domain`` becomes the URL's host. Fields are not quoted. With ``said`` (labels by URL
-    from the files before, extended here) a URL labelled both ways is an error, because only the
-    author knows which is meant.
+    from the files before, extended here) a URL labelled both ways is an error.
     """
     rows = []
     for number, values in read_table(path, {"label", "url"}):
@@ -93,6 +92,7 @@ def read_labels(path: Path | str, said: dict[str, Said] | None = None) -> list[L
 def _refuse_contradiction(
     path: Path | str, number: int, row: LabelRow, said: dict[str, Said]
 ) -> None:
+    # Only the author knows which of two labels is meant.
     before = said.setdefault(row.url, Said(row.label, f"{path}, line {number}"))
     if before.label != row.label:
         problem = f"{row.url} is labelled {row.label} here and {before.label} in {before.where}"
@@ -192,6 +192,7 @@ class BehaviourRule:
     # News on one visit alone can be a redesign or a related-links box.
     hub_visits_with_news: int = 2
     hub_new_links: int = 3
+    # Silence alone does not label a list: incremental.training.behaviour weighs it by how rare it is there.
     topic_visits: int = 8
     # Slow hubs that are silent for two weeks are too rare to matter.
     topic_watched_seconds: float = 14 * 86400.0

@@ -1,7 +1,6 @@
 """Words by which sites around the world name sections, lists, articles and utilities.
 
-They complement the learned tables, which know only words of their training sites. A word may be in
-several classes. Chinese sites name folders by pinyin initials (``tzgg`` = 通知公告, notices).
+A word may be in several classes.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from typing import Final
 
 WORD_CLASSES: Final = ("section", "taxonomy", "entity", "article", "about", "function", "pinyin")
 
+# By hand, because the learned tables know only words of their training sites.
 _WORDS: Final = {
     "section": """news newsroom newslist press pressroom media blog blogs notice notices announcement
         announcements event events bulletin bulletins update updates releases release changelog
@@ -53,6 +53,7 @@ _WORDS: Final = {
         eine auf zu den des dem wie wird nach bei le la les du et un une pour dans sur est avec el
         los las del y en una para con por que se il di da che per non nel della uma os em com no na
         do dos""",
+    # Chinese sites name folders by pinyin initials: ``tzgg`` is 通知公告, notices.
     "pinyin": """tzgg tongzhi gonggao tzgonggao gg ggtz gsgg xwzx xwdt xw xinwen xxgk zwgk zfxxgk gzdt
         zcfg zcwj zcjd zwdt gggs gongshi tz tzgs xsdt xshd xsjz jzxx jz zsxx zsgz zsjz zpxx rczp zxgg
         zxzx zxdt dtxw dt jyxx zbgg zhongbiao zbcg cggg ztbxx ztzl zt rdzt mtbd mtjj mtgz hdjl ywdt

@@ -6,9 +6,6 @@
                                 gamma, SHA-256 of each file
               url.json url.svm  content.* joint.* check.json
               paper_url.* paper_content.* heuristic.json     rivals, for scripts/lab
-
-Only JSON and libsvm text, so reading a model runs no code. Each file is checked against the manifest
-before it is parsed.
 """
 
 from __future__ import annotations
@@ -57,8 +54,8 @@ class HubModel:
     """Scores on held-out domains."""
     search: dict[str, Any]
     """By machine: its C and gamma, and the grids they were found in."""
+    # Files of the methods it was compared with; kept as they are, never run here.
     rivals: dict[str, str] = field(default_factory=dict)
-    """Files of the methods it was compared with; kept as they are, never run here."""
 
     def pair(self, machine: str) -> Pair:
         """Return C and gamma of ``url``, ``content``, ``joint`` or a rival."""
@@ -158,6 +155,7 @@ def versions_in(root: Path) -> list[str]:
     """Return the versions of a folder, oldest first."""
     if not root.is_dir():
         return []
+    # A name with a dot in front is a draft, of a save that is under way or was killed.
     return sorted(p.name for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
 
 
@@ -173,6 +171,8 @@ def load_model(folder: Path) -> HubModel:
     """Load a folder; raises ModelError if anything is missing, damaged or too new."""
     manifest = read_manifest(folder)
     try:
+        # Only JSON and libsvm text, so reading a model runs no code; and each file is checked against
+        # the manifest before it is parsed.
         texts = {
             name: _read_checked(folder, name, digest) for name, digest in manifest["files"].items()
         }

@@ -29,8 +29,8 @@ _DATE = re.compile(
 # A list's dates stand in short texts; a date in a long one is part of prose.
 _DATE_TEXT_LIMIT = 80
 
+# The last three steps of the path to a link, shared by the links of one list.
 Place = tuple[str, ...]
-"""The last three steps of the path to a link, shared by the links of one list."""
 
 
 @dataclass

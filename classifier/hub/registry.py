@@ -5,8 +5,7 @@
     <root>/0003-1f2e3d4c/   a model folder (classifier.hub.model)
            active.json      {"active": "0003-1f2e3d4c", "previous": ["0002-9a8b7c6d"]}
 
-The pointer is replaced atomically, so a daemon never reads half of one. Without a pointer the newest
-version is active; a pointer to null means the shipped model.
+Without a pointer the newest version is active; a pointer to null means the shipped model.
 """
 
 from __future__ import annotations
@@ -56,6 +55,8 @@ def next_version(root: Path, training_hash: str) -> str:
 
 def refusal(model: HubModel) -> str:
     """Return why a new model should not become active; empty = it may."""
+    # An update must get some of the new labels right, no fewer than its base, and lose at most FORGOTTEN of
+    # the check rows.
     update = model.metrics.get("update")
     if update is None:
         return "the active model is better on held-out domains"
@@ -120,8 +121,7 @@ class ModelRegistry:
     def add(self, model: HubModel, *, force: bool = False) -> bool:
         """Save a model and make it active unless the active one is better; returns whether it is active.
 
-        Better = higher held-out F1 on URLs. An update (:mod:`classifier.hub.updating`) must get some of
-        the new labels right, no fewer than its base, and lose at most FORGOTTEN of the check rows.
+        Better = higher held-out F1 on URLs; for an update see :func:`refusal`.
         """
         better = force or self._is_better(model)
         present = self.active()
@@ -164,6 +164,7 @@ class ModelRegistry:
 
     def _point(self, version: str | None, previous: list[str]) -> None:
         self.root.mkdir(parents=True, exist_ok=True)
+        # Written aside and renamed, so that a running daemon never reads half a pointer.
         draft = self.root / f".{_POINTER}.{os.getpid()}.tmp"
         content = {"active": version, "previous": previous[-_KEPT_PREVIOUS:]}
         draft.write_text(json.dumps(content) + "\n", encoding="utf-8")
@@ -214,6 +215,7 @@ class ActiveClassifier:
                 return self._loaded
             loaded = HubClassifier.load(self._registry.root / version)
         except ModelError as error:
+            # The current version stays in use; ``problem`` says why.
             self.problem = str(error)
             return self._loaded or load_default()
         self.problem = ""

@@ -18,8 +18,9 @@ class LinearScale:
     reach: float
 
     def apply(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scale rows to three decimals, so that a saved machine is small and equals the live one."""
+        """Scale rows to three decimals."""
         scaled = np.clip((rows - self.centre) / self.width, -self.reach, self.reach)
+        # Support vectors are scaled rows: rounded, a saved machine is small and equals the live one.
         rounded: NDArray[np.float64] = np.round(scaled, 3)
         return rounded
 
@@ -47,7 +48,8 @@ class Sigmoid:
     offset: float
 
     def log_odds(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return calibrated log-odds, clipped to ±12 (an error of 1 in 160,000)."""
+        """Return calibrated log-odds, clipped to ±12."""
+        # No machine is surer than one error in 160,000.
         return np.clip(self.slope * values + self.offset, -12.0, 12.0)
 
 

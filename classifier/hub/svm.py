@@ -1,8 +1,6 @@
 """A C-SVC with an RBF kernel, trained by libsvm, evaluated in numpy.
 
-libsvm's Python layer prints on failure and returns None; here every failure is an exception. A model
-is libsvm's own text file. Scoring whole batches in numpy (single precision) is about fifty times as
-fast as ``svm_predict`` called from Python; decision values agree to about 1e-4.
+A model is libsvm's own text file.
 """
 
 from __future__ import annotations
@@ -43,6 +41,8 @@ class RbfMachine:
 
     def decide(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the decision value of each scaled row (positive: hub)."""
+        # Whole batches in numpy, in single precision, are about fifty times as fast as svm_predict
+        # called from Python; decision values agree to about 1e-4.
         lengths = np.square(self.vectors).sum(axis=1)
         doubled = np.ascontiguousarray(self.vectors.T) * np.float32(2 * self.gamma)
         parts = [
@@ -113,6 +113,7 @@ def train(
 
     if len(set(hubs.tolist())) < 2:  # noqa: PLR2004 - two classes
         raise TrainingError("the training rows are all of one class")
+    # libsvm's Python layer prints on failure and returns None; here every failure is an exception.
     problem = svmutil.svm_problem(np.where(hubs, 1, -1).astype(np.float64), rows)
     options = f"-s 0 -t 2 -c {cost!r} -g {gamma!r} -m 400 -q"
     try:

@@ -1,9 +1,6 @@
 """Learning from a user's labels without the original training set.
 
-A user has the shipped model but not its training rows. An SVM trained on its own support vectors alone
-is the same SVM, so they stand in for the old rows and the new ones are added (Syed, Liu and Sung 1999).
-Tables, scaling, calibration, C and gamma stay: C and gamma were searched on all the base's rows, and a
-few labels of one user are no reason for others. Takes seconds.
+Tables, scaling, calibration, C and gamma stay. Takes seconds.
 """
 
 from __future__ import annotations
@@ -37,6 +34,7 @@ def update_model(base: HubModel, rows: Sequence[LabelRow], version: str) -> HubM
     hubs = np.array([row.is_hub for row in rows], dtype=np.bool_)
     features = scale_features(base.url.scale, base.url.features([row.evidence for row in rows]))
     before = base.url.machine.decide(features) > 0
+    # C and gamma were searched on all the base's rows; a few labels of one user are no reason for others.
     pair = base.pair("url")
     after = _held_out(base.url, features, hubs, [row.domain for row in rows], pair) > 0
     updated = _learn(base.url, features, hubs, pair)
@@ -93,6 +91,8 @@ def _held_out(
 def _learn(
     machine: UrlMachine, features: NDArray[np.float64], hubs: NDArray[np.bool_], pair: Pair
 ) -> svm.RbfMachine:
+    # A user has the shipped model but not its training rows. An SVM trained on its own support vectors
+    # alone is the same SVM, so they stand in for the old rows (Syed, Liu and Sung 1999).
     old = machine.machine
     rows = np.vstack([old.vectors.astype(np.float64), features])
     labels = np.concatenate([old.coefficients > 0, hubs])

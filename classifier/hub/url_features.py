@@ -1,7 +1,7 @@
 """Dense features of a URL and its anchor: sizes, dates, forms of names, words.
 
 Rows are in the order of :data:`FEATURE_NAMES`; counts and lengths are ``ln(1 + n)``. They extend paper
-003's ten features (section 2) to sites of any language. An unknown anchor is 0 and has its own flag.
+003's ten features (section 2) to sites of any language.
 """
 
 from __future__ import annotations
@@ -63,6 +63,9 @@ _DOCUMENT = frozenset(["pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "zip"
 _DIGITS = re.compile(r"[0-9]+")
 _LETTERS = re.compile(r"[a-zA-Z]+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+# Codes for names (``/s/cQtwIseyBjrrMSNwQ607Gg``) are lists on about as many labelled domains as they are
+# articles. Hiding them from the tables, or counting their characters, moved no rows of such platforms
+# (docs/how-hubs-are-found.md, "Paper-like rows").
 _HEXADECIMAL = re.compile(r"[0-9a-f]{12,}|[0-9A-F]{12,}")
 _NAME_BREAK = re.compile(r"[-_+.,\s]+")
 _PUNCTUATION = re.compile(r"[，。、：；！？“”《》（）,.:;!?\"()\[\]【】|]")
@@ -255,6 +258,7 @@ def _host(host: str) -> tuple[list[float], int]:
     return row, mask_of(host.rpartition(".")[0])
 
 
+# Unknown is not empty: the first feature, anchor_known, tells them apart.
 _NO_ANCHOR = [0.0] * len(_ANCHOR.split())
 
 

@@ -15,6 +15,7 @@ from classifier.hub.svm import RbfMachine
 from classifier.hub.tables import TABLE_NAMES, ValueTables
 from classifier.hub.url_features import FEATURE_NAMES, describe
 
+# Neither size nor depth of the page: both made the log-odds worse on sites that training had not seen.
 ALL_FEATURE_NAMES: Final = (
     *FEATURE_NAMES,
     *(f"table_{name}" for name in TABLE_NAMES),
@@ -79,11 +80,11 @@ class UrlMachine:
 class CheckRows:
     """A few hundred training rows that ship with the model, to check what an update forgets.
 
-    They are scaled features without addresses; their table sums are out of fold, as in training. The
-    machine learned these rows, so the share it gets right is no score for unseen sites, only the level
-    from which an update must not fall (:mod:`classifier.hub.registry`).
+    The share that a machine gets right is the level from which an update must not fall
+    (:mod:`classifier.hub.registry`); it learned these rows, so it is no score for unseen sites.
     """
 
+    # Scaled, without addresses; the table sums are out of fold, as in training.
     features: NDArray[np.float64]
     hubs: NDArray[np.bool_]
 

@@ -6,11 +6,8 @@
     page v: priority = cosine(v, M);  when max over seeds of cosine(v, seed) > threshold:
             M' = (M (n + k) + v) / (n + k + 1)      n seeds, k updates so far
 
-Weights are plain term frequencies, because a handful of pages has no meaningful document frequencies
-(the paper's argument). Like the paper's, the plain centre may drift. ``guarded`` counts a page by half,
-only if it is near the current centre too, and keeps the seeds' share at half or more. The paper has no
-corrections; here no page moves a centre that the user rejected or that is more like a rejected page
-than like any seed.
+Like the paper's, the plain centre may drift. ``guarded`` counts a page by half, only if it is near the
+current centre too, and keeps the seeds' share at half or more.
 """
 
 from __future__ import annotations
@@ -51,10 +48,12 @@ class AdaptiveCentre:
     ) -> None:
         self.threshold = threshold
         self.guarded = guarded
+        # Plain term frequencies: a handful of pages has no meaningful document frequencies (the paper's
+        # argument).
         self.seeds = [unit(truncated(seed, MAX_FEATURES)) for seed in seeds]
         self.rejected = [unit(truncated(page, MAX_FEATURES)) for page in rejected]
+        # k: pages that moved the centre; each counts half if guarded.
         self.updates = 0.0
-        """k: pages that moved the centre; each counts half if guarded."""
         self.centre = truncated(mean(self.seeds), MAX_FEATURES)
 
     @classmethod
@@ -72,6 +71,8 @@ class AdaptiveCentre:
     def observe(self, terms: Terms) -> bool:
         """Move the centre by a relevant page near enough to a seed; returns whether it moved."""
         page = unit(terms)
+        # The paper has no corrections. Here no page moves the centre that the user rejected, or that is
+        # more like a rejected page than like any seed.
         nearest = _nearest(page, self.seeds)
         if nearest <= max(self.threshold, _nearest(page, self.rejected)):
             return False

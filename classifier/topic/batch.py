@@ -1,8 +1,4 @@
-"""Pages prepared for scoring: unit tf-idf vectors, and unit places among the concepts.
-
-Preparing costs far more than scoring, so pages that many models score (the sample, a benchmark's
-texts) are prepared once.
-"""
+"""Pages prepared for scoring: unit tf-idf vectors, and unit places among the concepts."""
 
 from __future__ import annotations
 
@@ -28,12 +24,12 @@ class PageBatch:
         self, pages: Sequence[Terms], background: Background, like: PageBatch | None = None
     ) -> None:
         self.pages = pages
+        # A sample with the weights of these pages' neighbours in it; see :mod:`.fused`.
         self.near: tuple[PageBatch, Any] | None = None
-        """A sample with the weights of these pages' neighbours in it; see :mod:`.fused`."""
         self.background = background
+        # A topic keeps the concepts it was learned with, or their absence, though the background may have
+        # learned others since.
         self.concepts: Concepts | None = background.concepts if like is None else like.concepts
-        """Those of *like* if given: a topic keeps the concepts it was learned with, or their absence,
-        though the background may have learned others since."""
 
     def __len__(self) -> int:
         return len(self.pages)
@@ -79,7 +75,8 @@ _STALE: Final = 1.1
 
 
 def sample_of(background: Background) -> PageBatch:
-    """Return the background's prepared sample; cached, because every topic is measured on it."""
+    """Return the background's prepared sample."""
+    # Cached: every topic is measured on it, and preparing costs far more than scoring.
     pages, ready = background.ready
     grown = background.pages > pages * _STALE
     if not isinstance(ready, PageBatch) or ready.concepts is not background.concepts or grown:

@@ -6,11 +6,7 @@
 
 E are the examples of both classes, df the number that hold the term; a missing term weighs 0. Each
 term's weight has a density per class: normal, or the mean of gaussians at the class's training values
-with sigma ``1/sqrt(n)`` (John and Langley; the scan prints 1/n). Most weights are 0, so a model sums
-all densities at 0 once, and a text only changes those of its own terms: 200 links take milliseconds.
-
-The paper leaves open a normal density of equal weights: here its deviation is at least
-``FLOOR_DEVIATION``.
+with sigma ``1/sqrt(n)`` (John and Langley; the scan prints 1/n).
 """
 
 from __future__ import annotations
@@ -29,6 +25,7 @@ MAX_TERMS_PER_EXAMPLE: Final = 200
 MAX_TERMS: Final = 200_000
 # Terms of a model, those of the most examples; the paper takes all.
 MAX_FEATURES: Final = 8_000
+# Of a normal density: a term whose weights are all alike has no deviation. The paper leaves this open.
 FLOOR_DEVIATION: Final = 0.3
 # Limit of one term's log-odds: far from all training values both densities are near 0 and their
 # ratio is noise. Best of 2, 3 and 6 for both densities, on four topics other than those reported; at
@@ -143,9 +140,10 @@ class BayesModel:
         self._idf = np.log((len(positives) + len(negatives)) / counts[kept])
         self._classes = (self._values(positives), self._values(negatives))
         every = np.arange(len(kept))
+        # Most weights are 0: all densities at 0 are summed once, and a text only changes those of its own
+        # terms. So 200 links take milliseconds.
         self._at_zero = self._votes(every, np.zeros(len(kept)))
         self.prior = math.log(len(positives) / len(negatives))
-        """Log of the ratio of the classes' sizes."""
 
     @property
     def base(self) -> float:

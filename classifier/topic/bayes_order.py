@@ -10,11 +10,7 @@
     link  ->  (1 - INHERITED) * its own evidence + INHERITED * that of the page that shows it
 
 The paper has a training set of both classes; here the negatives are the fetched pages least like the
-topic. Each training run ranks all remembered pages again, so early errors do not persist. It ranks them
-by cosine, not by the model, which drifts when it judges its own training examples (harvest at 150 pages
-on four topics .144 against .209).
-
-A text's evidence is divided by its length, or a long paragraph would outrank a telling anchor.
+topic.
 """
 
 from __future__ import annotations
@@ -65,8 +61,8 @@ class BayesOrder:
     def __init__(self, density: Density = Density.KERNEL) -> None:
         self._density = density
         self._numbers = TermNumbers()
+        # The user's evidence so far; a change triggers a training run.
         self._user_evidence: object = None
-        """The user's evidence so far; a change triggers a training run."""
         self._topic = VsmSimilarity({})
         self._given: list[TermExample] = []
         self._relevant: list[TermExample] = []
@@ -74,8 +70,8 @@ class BayesOrder:
         self._training_examples: deque[BayesExample] = deque(maxlen=MAX_TRAINING_EXAMPLES)
         self._since = TRAINING_EVERY - FIRST_TRAINING
         self._model: BayesModel | None = None
+        # URL -> the page's terms and language.
         self._pages: OrderedDict[str, tuple[TermExample, str]] = OrderedDict()
-        """URL -> the page's terms and language."""
         self._links: OrderedDict[tuple[str, str, str, str, str], TermExample] = OrderedDict()
 
     def observe(
@@ -144,7 +140,8 @@ class BayesOrder:
         return read
 
     def _hear(self, model: TopicModel) -> None:
-        """Take over the user's evidence; train at once if it changed."""
+        """Take over the user's evidence."""
+        # Training follows at once if it changed: a correction teaches before the next page does.
         evidence = model.evidence
         user_evidence = (evidence.positives, evidence.irrelevant, evidence.keywords)
         if user_evidence == self._user_evidence:
@@ -170,7 +167,11 @@ class BayesOrder:
         """Return the best and the worst training examples; corrections outrank cosines."""
         right = [one for one in self._training_examples if _is_among(one.page, self._relevant)]
         wrong = [one for one in self._training_examples if _is_among(one.page, self._irrelevant)]
+        # A user's correction outranks the cosine.
         user_evidence = {id(one) for one in (*right, *wrong)}
+        # All remembered pages again, so early errors do not persist; and by cosine, not by the model, which
+        # drifts when it judges its own training examples (harvest at 150 pages on four topics .144 against
+        # .209).
         ranked = sorted(
             (one for one in self._training_examples if id(one) not in user_evidence),
             key=lambda one: one.likeness,
@@ -182,6 +183,7 @@ class BayesOrder:
     def _evidence(self, texts: Sequence[TermExample]) -> NDArray[np.float64]:
         if self._model is None or not texts:
             return np.zeros(len(texts))
+        # Divided by length, or a long paragraph would outrank a telling anchor.
         lengths = np.array([len(text) for text in texts]) + _SHORT
         return self._model.evidence(texts) / lengths
 
@@ -220,7 +222,8 @@ def _examples_of(training_examples: Sequence[BayesExample]) -> list[TermExample]
 
 
 def _is_among(page: TermExample, corrected: Sequence[TermExample]) -> bool:
-    """Whether a page was corrected; by cosine, because a stored text may lack a few words."""
+    """Whether a page was corrected."""
+    # By cosine, because a stored text may lack a few words.
     return any(_cosine(page, one) >= _SAME for one in corrected)
 
 

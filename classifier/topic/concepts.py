@@ -6,8 +6,7 @@
     a page           -> weighted sum of its words' vectors -> its place among the concepts
 
 Titles and link contexts rarely share a word with an example, but they share its concepts (paper 000,
-reference 5, finds this better than TF-IDF for topical crawling). The first dimensions are broad
-(sports, money), later ones fine: :data:`SCALES` compares the same vectors at several widths.
+reference 5, finds this better than TF-IDF for topical crawling).
 """
 
 from __future__ import annotations
@@ -24,9 +23,10 @@ from numpy.typing import NDArray
 from classifier.topic.errors import TopicModelError, reading
 from classifier.topic.vectors import Vector, Vocabulary, truncated
 
-# Dimensions at which pages are compared, as far as the vectors have them.
+# Dimensions at which pages are compared, if the vectors have so many. The first are broad (sports,
+# money), later ones fine: narrow widths suit broad fields, wide ones fine subjects.
 SCALES: Final = (20, 40, 80, 160)
-# Fewer pages show no concepts.
+# Fewer pages show no concepts; without them the fused method is little more than the centroid.
 MIN_PAGES: Final = 50
 # Words that get a vector, those of the most pages.
 MAX_WORDS: Final = 15_000
@@ -42,8 +42,8 @@ class Concepts:
     vocabulary: Vocabulary
     vectors: NDArray[np.float32]
     """Shape (words, dimensions), strongest concept first."""
+    # A hash: places among other concepts are not comparable.
     mark: str
-    """A hash: places among other concepts are not comparable."""
 
     @classmethod
     def of(cls, words: Iterable[str], vectors: NDArray[np.float32]) -> Self:

@@ -36,8 +36,9 @@ class Evidence:
     irrelevant: tuple[Vector, ...] = ()
     negatives: tuple[Vector, ...] = ()
     """Pages of no particular topic."""
+    # Pages that the topic judged relevant, oldest first: paper 000 learns from them, and each training run
+    # applies them again.
     judged: tuple[Vector, ...] = ()
-    """Pages that the topic judged relevant, oldest first: paper 000 learns from them."""
     empty_examples: tuple[str, ...] = ()
     """URLs of example pages without words."""
     example_urls: tuple[str, ...] = ()

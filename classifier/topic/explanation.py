@@ -67,7 +67,8 @@ class TopicExplanation:
 def explain_page(
     page: PageText, method: str, version: str, evidence: Evidence, fit: Fit
 ) -> TopicExplanation:
-    """Explain one page; fits every method, so too slow for the crawl."""
+    """Explain one page."""
+    # Fits every method, so it is too slow for the crawl.
     terms = weighted_terms(page)
     batch = PageBatch([terms], fit.setting.background, fit.setting.sample)
     standing = float(fit.scores(batch)[0])

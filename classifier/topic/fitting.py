@@ -65,11 +65,9 @@ class Fit:
 
 
 def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
-    """Fit a method and choose its threshold, with one fit per left-out page.
-
-    The examples set the threshold and corrections move it: pages marked relevant never raise it, pages
-    marked irrelevant never lower it.
-    """
+    """Fit a method and choose its threshold, with one fit per left-out page."""
+    # The examples set the threshold and corrections move it: pages marked relevant never raise it, pages
+    # marked irrelevant never lower it.
     given = evidence.uncorrected()
     start = _fit_to(method, given, setting)
     left_out = _left_out(method, given, start, "examples" if given.examples else "relevant")

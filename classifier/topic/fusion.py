@@ -8,9 +8,7 @@
     page -> cosine in each view -> standardised by the sample's mean and deviation -> weighted sum
             (fused.py adds further views, trained separately: key words, the tree, ...)
 
-Standardised sums keep how far ahead a page is, which ranks lose: on labelled texts they beat reciprocal
-ranks. The sample (fetched pages of no known topic) sets the scale, so that 0 is the usual page in any
-language and at any length.
+The sample holds fetched pages of no known topic.
 """
 
 from __future__ import annotations
@@ -97,6 +95,8 @@ class Scale:
 
     def standardised(self, views: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return deviations from the mean, in standard deviations."""
+        # Sums of these keep how far ahead a page is, which ranks lose: on labelled texts they beat
+        # reciprocal ranks. And 0 is the usual page, in any language and at any length.
         return np_array((views - self.means[:, None]) / self.deviations[:, None])
 
 

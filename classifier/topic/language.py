@@ -1,7 +1,4 @@
-"""The language of a text, by its script and, for Latin scripts, its stop words.
-
-No model is needed: the language only selects word splitting and stop words, and most pages declare it.
-"""
+"""The language of a text, by its script and, for Latin scripts, its stop words."""
 
 from __future__ import annotations
 
@@ -57,8 +54,10 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 def language_of(text: str, declared: str | None = None) -> str:
     """Return the primary language subtag of *text*: ``zh``, ``en``, ...
 
-    *declared* counts unless the script contradicts it: templates of Chinese sites often say ``en``.
+    *declared* counts unless the script contradicts it.
     """
+    # Templates of Chinese sites often say ``en``. The script and stop words are enough beside it, without a
+    # model: the language only selects word splitting and stop words.
     sample = text[:SAMPLE_CHARS]
     declared = declared.lower().partition("-")[0] if declared else None
     script = _script_of(sample)

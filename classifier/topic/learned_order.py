@@ -10,8 +10,7 @@
                     and moves the centre of words
 
 No labels are needed: a page's value is its nearness to the topic's examples and their opinion of it
-(:mod:`.opinion`). The score orders a queue and never rejects. The features were chosen on link graphs
-of encyclopedia pages and of Chinese sites (``scripts/bench_harvest.py``).
+(:mod:`.opinion`). The score orders a queue and never rejects.
 """
 
 from __future__ import annotations
@@ -45,8 +44,8 @@ class LearnedOrder:
         self._words = LinkWords()
         self._weights = LinkWeights()
         self._languages: OrderedDict[str, str] = OrderedDict()
+        # With the version of its topic model.
         self._opinion: tuple[str, Opinion] | None = None
-        """With the version of its topic model."""
 
     def observe(
         self,
@@ -119,6 +118,9 @@ class LearnedOrder:
         return self.expect([LinkContext("")], model)[0]
 
     def _promise(self, link: LinkContext, model: TopicModel) -> float:
+        # Chosen on link graphs of encyclopedia pages and of Chinese sites. Left out after trials: PageRank
+        # from relevant pages, the relevance of links in the same list, words learned of anchors (no gain on
+        # the whole; docs/how-relevance-is-judged.md, "Harvest").
         lift = self._memory.lift(link.url, link.parent_url, link.parent_score)
         language = self._languages.get(link.parent_url)
         best = self._memory.best_nearness(link.url, link.parent_url)

@@ -10,10 +10,6 @@
     lift(t) = sum over known parents u of (hand(u) - usual(site of u)) / sqrt(parents + 1)
     site(t) = usual(site of t) - mean
     folder(t) = mean r of the pages in the folder of t - usual(site of t)
-
-The root damps the sum by its noise: two good parents count more than one, and a page in every page's
-menu has parents of all kinds, which cancel out. A page that is off topic but led to good pages (a hub)
-passes their value on, so that a crawl tunnels through it.
 """
 
 from __future__ import annotations
@@ -34,7 +30,8 @@ MAX_PAGES: Final = 5_000
 MAX_LINKS_PER_PAGE: Final = 500
 # Of all pages together; beyond this the older half of the pages is forgotten.
 MAX_LINKS: Final = 200_000
-# Weight of a page's own relevance for its links, in followed links.
+# Weight of a page's own relevance for its links, in followed links: first its own counts, then more and more
+# the outcome of the links that were followed.
 OWN: Final = 3.0
 PRIOR: Final = 1.0
 # Of a page's value; the rest is its nearness.
@@ -63,29 +60,29 @@ class LinkMemory:
     """Judged pages, their links, and the value each passes on. One per topic; not thread-safe."""
 
     def __init__(self) -> None:
+        # Key of a judged page -> its number, in order of judgement.
         self._numbers: dict[int, int] = {}
-        """Key of a judged page -> its number, in order of judgement."""
         self._relevance: list[float] = []
+        # The examples' opinion of each judged page; NaN = unknown.
         self._opinions: list[float] = []
-        """The examples' opinion of each judged page; NaN = unknown."""
+        # Cosine of each judged page to the examples; NaN = unknown.
         self._nearness: list[float] = []
-        """Cosine of each judged page to the examples; NaN = unknown."""
         self._places: list[tuple[int, ...]] = []
+        # Keys of the targets of each judged page.
         self._links: list[array[int]] = []
-        """Keys of the targets of each judged page."""
+        # Key of a target -> numbers of the judged pages that link to it.
         self._parents: dict[int, list[int]] = {}
-        """Key of a target -> numbers of the judged pages that link to it."""
+        # Numbers of judged parents, and of their judged targets.
         self._pairs: tuple[array[int], array[int]] = (array("l"), array("l"))
-        """Numbers of judged parents, and of their judged targets."""
         self._link_count = 0
         self._hands: NDArray[np.float64] | None = None
         self._values: PlaceValues | None = None
+        # The usual value on each judged page's site.
         self._usual: list[float] = []
-        """The usual value on each judged page's site."""
         self._own: NDArray[np.float64] | None = None
         self._mean = 0.0
+        # Of the judgements alone.
         self._judged_mean = 0.0
-        """Of the judgements alone."""
         self._range = (0.0, 1.0)
 
     def __len__(self) -> int:
@@ -173,6 +170,9 @@ class LinkMemory:
                 lifts.append((self.scaled(likeness) - self._judged_mean) * OWN / (OWN + PRIOR))
             elif number is not None and number not in parents:
                 lifts.append(float(hands[number]) - self._usual[number])
+        # Over all parents: on link graphs their number says more than the best of them. The root damps the
+        # sum by its noise: two good parents count more than one, and a page in every page's menu has parents
+        # of all kinds, which cancel out.
         return sum(lifts) / math.sqrt(len(lifts) + 1)
 
     def site(self, url: str) -> float:
@@ -217,10 +217,8 @@ class LinkMemory:
         return float(self._own[number]) if number is not None and self._own is not None else 0.0
 
     def scaled(self, relevance: float) -> float:
-        """Return a relevance on the scale of this crawl: 0 = lower third so far, 1 = best tenth.
-
-        These are what a crawl can choose between, however strict its topic's threshold is.
-        """
+        """Return a relevance on the scale of this crawl: 0 = lower third so far, 1 = best tenth."""
+        # These are what a crawl can choose between, however strict its topic's threshold is.
         low, high = self._range
         return min(max((relevance - low) / (high - low), 0.0), 1.0)
 
@@ -251,10 +249,13 @@ class LinkMemory:
         self._own = own
         self._mean = float(own.mean())
         self._values = PlaceValues(self._places, own, self._mean)
+        # Subtracted in lift: it keeps the menus of a good site from coming first.
         self._usual = [self._values.site(places) for places in self._places]
         parents, children = (np.array(side, dtype=np.int64) for side in self._pairs)
         sums = np.bincount(parents, own[children], count)
         followed = np.bincount(parents, minlength=count)
+        # A page that is off topic but led to good pages (a hub) passes their value on, so that a crawl
+        # tunnels through it.
         hands: NDArray[np.float64] = (sums + OWN * own + PRIOR * self._mean) / (
             followed + OWN + PRIOR
         )

@@ -4,8 +4,6 @@
 
     https://host/2019/02/13/java/json.html   ->   host > host/java
     value(place) = (sum of r of the judged pages there + PRIOR value(place above)) / (their number + PRIOR)
-
-Folders that are only numbers (dates, pages) say nothing and are left out.
 """
 
 from __future__ import annotations
@@ -22,14 +20,17 @@ from numpy.typing import NDArray
 
 # Folders of a path that count.
 MAX_DEPTH: Final = 4
-# Weight of the place above, in pages.
+# Weight of the place above, in pages. On a wiki where every page links to every other, nothing but folder
+# and words tells its parts apart.
 PRIOR: Final = 3.0
+# Folders that are only numbers (dates, pages) say nothing and are left out.
 _COUNTING: Final = re.compile(r"[\d._-]*")
 
 
 @lru_cache(maxsize=20_000)
 def key_of(text: str) -> int:
-    """Return a hash of a URL or a place: 52 bits, which every JSON reader keeps exact."""
+    """Return a hash of a URL or a place."""
+    # Of 52 bits, which every JSON reader keeps exact.
     digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 12
 

@@ -6,9 +6,6 @@
                             cosine of the URL's words, worth of the site, worth of the folder)
     page fetched  ->  its features when it was chosen, and the value r it turned out to have
     every few pages: weights = ridge, drawn to WEIGHTS by PRIOR_PAGES, none below 0
-
-No fixed weights suit all graphs: on one the parents' lift says most, on another the anchor
-(encyclopedia pages link to related subjects, a blog's pages to their neighbours by date).
 """
 
 from __future__ import annotations
@@ -26,11 +23,14 @@ Features = tuple[float, ...]
 
 # Usual deviations of the features, measured on two graphs: they make the weights comparable.
 SPREADS: Final = (0.3, 0.1, 0.15, 0.15, 0.15, 0.15)
-# Prior weights, per deviation.
+# Prior weights, per deviation. Only a prior, because no fixed weights suit all graphs: encyclopedia pages
+# link to related subjects, so the parents' lift says most; a blog's pages link to their neighbours by date,
+# so the anchor does.
 WEIGHTS: Final = (0.3, 0.1, 0.15, 0.1, 0.05, 0.2)
 # Weight of the prior, in pages.
 PRIOR_PAGES: Final = 30.0
-# The last fetched pages.
+# The last fetched pages. A share of the best parent fixed by hand was tried before the weights were learned:
+# it helped blogs and hurt the encyclopedia.
 MAX_TRAINING_EXAMPLES: Final = 600
 _PRIOR_SHRINK: Final = 0.5
 _FIRST_FIT: Final = 20
@@ -44,8 +44,8 @@ class LinkWeights:
 
     def __init__(self) -> None:
         self._weights = [weight / spread for weight, spread in zip(WEIGHTS, SPREADS, strict=True)]
+        # Latest features of links that may be fetched.
         self._promised: OrderedDict[str, Features] = OrderedDict()
-        """Latest features of links that may be fetched."""
         self._training_examples: deque[tuple[Features, int]] = deque(maxlen=MAX_TRAINING_EXAMPLES)
         """Features and key of each fetched page."""
         self._pages = 0

@@ -5,8 +5,7 @@
     the model's examples and key words ─┐
     pages judged, by their relevance ───┴─> centre ── cosine ── anchor's terms
 
-The user's evidence keeps at least a quarter of the weight, so that a run of wrong pages cannot make the
-topic drift. Rejected pages move the centre away from their words.
+Rejected pages move the centre away from their words.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from classifier.topic.vectors import Vector, dot, mean, norm, truncated, unit
 MAX_TERMS: Final = 2_000
 CENTRE_TERMS: Final = 400
 PAGE_TERMS: Final = 150
+# The user's evidence keeps the rest, so that a run of wrong pages cannot make the topic drift.
 MAX_LEARNED_SHARE: Final = 0.75
 # Weight of the rejected pages' mean against the centre (Rocchio).
 REJECTED_SHARE: Final = 0.5

@@ -116,9 +116,10 @@ class _BySimilarity:
         return self.similarity.terms(self.background.vector(page), count)
 
 
+# The nearest one and not the mean of all: a topic need not be one cluster.
 @dataclass(frozen=True, slots=True)
 class _ByNearest:
-    """Cosine to the nearest example among the concepts: a topic need not be one cluster."""
+    """Cosine to the nearest example among the concepts."""
 
     places: NDArray[np.float64]
     notes: tuple[str, ...] = ()

@@ -8,8 +8,7 @@
                                                                -> explain(page)
 
 A model is immutable. Its JSON has the evidence, the fitted centre and the threshold; the rest is fitted
-again from the evidence on loading. Its version is a hash of everything its judgements depend on except
-the background's document frequencies, which change slowly.
+again from the evidence on loading.
 """
 
 from __future__ import annotations
@@ -98,6 +97,8 @@ class TopicModel:
         setting = Setting(background, sample_of(background), tree)
         fit = fit_topic(method, evidence, setting)
         warnings = (*_warnings(evidence, setting), *fit.scorer.notes)
+        # Everything the judgements depend on except the background's document frequencies, which change
+        # slowly.
         version = _digest(_state(method, evidence, fit))[:12]
         return cls(method, evidence, background, tree, fit, version, warnings)
 
@@ -167,6 +168,7 @@ class TopicModel:
             raise TopicModelError("method", method[:80], "is unknown to this version")
         setting = Setting(background, sample_of(background), tree)
         fit = refit_topic(method, evidence, setting, state["fit"], threshold)
+        # Made with other concepts: places among those cannot be compared with today's.
         if fit is None:
             return cls._fitted(method, evidence, background, tree)
         warnings = (*_warnings(evidence, setting), *fit.scorer.notes)

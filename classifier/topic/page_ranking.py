@@ -6,12 +6,10 @@
       paper 001   nb · lr · one_class · cosine · jaccard (its features) · pagerank -> combined_f (8)
       ours        centroid · logistic (tf-idf), with cosine and lr                  -> fusion (ranks)
 
-There is no training set. Positives are the seeds; negatives are the pages read that are least like them
-(the paper draws them from the web at large). Key words, the paper's features, are the seeds' heaviest
-terms.
+Positives are the seeds; key words, the paper's features, are the seeds' heaviest terms.
 
 Rankings are combined by paper 001's formula (8), and by reciprocal ranks; both use only the order of
-scores. Equal scores share the mean of their positions, so that the order of arrival decides nothing.
+scores.
 """
 
 from __future__ import annotations
@@ -38,11 +36,13 @@ RECIPROCAL_OFFSET = 60.0
 # The rankers of formula (8)'s mean position.
 PAPER: Final = ("nb", "lr", "one_class", "cosine", "jaccard")
 # The fusion's: two views of the terms, each with and without negatives.
+# Chosen among eight sets on the runs of docs/finding-further-sites.md.
 OURS: Final = ("centroid", "logistic", "cosine", "lr")
 COMBINED: Final = ("combined_f", "fusion")
 NAMES: Final = (*PAPER, "pagerank", "centroid", "logistic", *COMBINED)
 KEYWORDS: Final = 200
-# Negatives come from this share of the pages, the least similar.
+# Negatives come from this share of the pages, the least similar: there is no training set, and the paper
+# draws them from the web at large.
 NEGATIVE_SHARE: Final = 0.5
 MAX_NEGATIVES: Final = 200
 MIN_NEGATIVES: Final = 5
@@ -52,6 +52,7 @@ WIDTH: Final = 2**16
 
 def positions(scores: Sequence[float] | Floats) -> Floats:
     """Return the position of each score, 1 = highest; ties share the mean, NaN ranks last."""
+    # Ties share, so that the order of arrival decides nothing.
     given = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf, posinf=np.inf)
     distinct, inverse, counts = np.unique(-given, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)

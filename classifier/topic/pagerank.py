@@ -1,8 +1,7 @@
 """PageRank of the graph crawled so far: a ranking in paper 001, a rival crawler in paper 004.
 
-Power iteration over a sparse matrix. Pages without links, fetched or not, spread their rank over all
-pages, so the ranks sum to 1. :class:`PageRankOrder`, paper 004's rival, orders links by their target's
-rank and ignores text.
+Power iteration over a sparse matrix. :class:`PageRankOrder`, paper 004's rival, orders links by their
+target's rank and ignores text.
 """
 
 from __future__ import annotations
@@ -44,8 +43,9 @@ def pagerank(
 ) -> NDArray[np.float64]:
     """Return the rank of each of ``count`` nodes, summing to 1; a link given twice counts twice.
 
-    ValueError if damping is not in [0, 1) (1 may never converge), or a link leaves the nodes.
+    ValueError if damping is not in [0, 1), or a link leaves the nodes.
     """
+    # With 1 the iteration may never converge.
     if not 0.0 <= damping < 1.0:
         raise ValueError(f"damping is {damping}, must be from 0 to below 1")
     if not count:
@@ -53,6 +53,7 @@ def pagerank(
     matrix, dangling = _transition(np.asarray(sources), np.asarray(targets), count)
     ranks = np.full(count, 1.0 / count)
     for _ in range(MAX_ITERATIONS):
+        # Pages without links, fetched or not, lend their rank to all, so that the ranks sum to 1.
         lent = damping * float(ranks[dangling].sum()) + 1.0 - damping
         following: NDArray[np.float64] = damping * (matrix @ ranks) + lent / count
         change = float(np.abs(following - ranks).sum())
@@ -86,14 +87,14 @@ class LinkGraph:
     """The pages fetched so far and their links, by URL keys; bounded."""
 
     def __init__(self) -> None:
+        # Key of a fetched page -> keys of its targets; pages in the order of reading.
         self._targets: dict[int, array[int]] = {}
-        """Key of a fetched page -> keys of its targets; pages in the order of reading."""
         self._links = 0
+        # Sorted keys at the last ranking; their ranks are relative to the highest.
         self._nodes: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-        """Sorted keys at the last ranking; their ranks are relative to the highest."""
         self._ranks: NDArray[np.float64] = np.zeros(0)
+        # The relative rank of a page that no page links to.
         self._base = 0.0
-        """The relative rank of a page that no page links to."""
 
     def __len__(self) -> int:
         """Return the number of pages whose links are known."""
@@ -170,6 +171,9 @@ class LinkGraph:
 
 class PageRankOrder:
     """A ``LinkOrder`` that ignores relevance."""
+
+    # Paper 004's rival keeps up at first and then falls behind both its densities, here as in the paper
+    # (docs/how-relevance-is-judged.md).
 
     name = "pagerank"
 

@@ -21,10 +21,7 @@ _FORMAT: Final = 1
 
 
 class PageSample:
-    """Pages ordered by a hash of their terms; when full, the upper half is dropped.
-
-    So the order of arrival does not matter, and a page seen twice is in it once.
-    """
+    """Pages ordered by a hash of their terms; when full, the upper half is dropped."""
 
     def __init__(self, max_entries: int = MAX_ENTRIES) -> None:
         self._max_entries = max_entries
@@ -43,6 +40,7 @@ class PageSample:
     def add(self, terms: Mapping[str, float]) -> None:
         """Add a page if its hash is low enough; empty ones are left out."""
         kept = truncated(terms, MAX_TERMS_PER_PAGE)
+        # By hash, so that the order of the crawl does not matter and a page seen twice is in it once.
         key = _key(kept)
         if not kept or key >= self._ceiling or key in self._pages:
             return

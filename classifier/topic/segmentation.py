@@ -7,8 +7,7 @@
             other words, in lower case        -> Snowball stem of the text's language
          -> without stop words, numbers and overlong words
 
-Runs are split by script, so that mixed Chinese and English texts keep their words whole. Time is
-proportional to a text's length, whatever it holds.
+Time is proportional to a text's length, whatever it holds.
 """
 
 from __future__ import annotations
@@ -36,7 +35,8 @@ _UNSPACED: Final = HAN + KANA + THAI
 _HAN: Final = re.compile(f"[{HAN}]")
 _IS_UNSPACED: Final = re.compile(f"[{_UNSPACED}]")
 _IS_HANGUL: Final = re.compile(f"[{HANGUL}]")
-# A word may end in + or #: c++, c#.
+# By script, so that mixed Chinese and English texts keep their words whole. A word may end in + or #: c++,
+# c#.
 _RUN: Final = re.compile(
     rf"[{_UNSPACED}]+|[{HANGUL}]+"
     rf"|(?:(?![{_UNSPACED}{HANGUL}])[^\W_])+(?:['’][^\W\d_]+)?[+#]{{0,2}}"

@@ -4,9 +4,8 @@
 
     word --senses--> sense --parents--> broader senses --...--> a root (depth 0)
 
-``trees/`` reads WordNet, Cilin and SKOS thesauri into a ``CompactTree``: arrays of integers, and 64-bit
-hashes of the words, so that a WordNet of 230,000 words takes a few megabytes. Senses may have several
-parents (WordNet's have); only cycles are refused.
+``trees/`` reads WordNet, Cilin and SKOS thesauri into a ``CompactTree``. Senses may have several parents
+(WordNet's have); only cycles are refused.
 """
 
 from __future__ import annotations
@@ -65,10 +64,8 @@ def plain_word(word: str) -> str:
 
 
 def term_of(word: str, language: str) -> str:
-    """Return a word's term in texts of a language; empty = none, or several.
-
-    None for Chinese words, which are split in context.
-    """
+    """Return a word's term in texts of a language; empty = none, or several."""
+    # Chinese words have none: texts are split in context.
     if not word.isalpha() or (language.startswith("zh") and not word.isascii()):
         return ""
     terms = tokens(word, language)
@@ -76,7 +73,8 @@ def term_of(word: str, language: str) -> str:
 
 
 def _key(word: str) -> int:
-    """Return a stable hash; any of 10^7 words collide with a probability of 3 in a million."""
+    """Return a stable hash of a word."""
+    # Of 64 bits: any of 10^7 words collide with a probability of 3 in a million.
     return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=_HASH_BYTES).digest(), "big")
 
 
@@ -109,14 +107,15 @@ class Rows:
         return Rows.of_pairs(list(self.values), list(rows), len(self))
 
 
+# Arrays of integers, and hashes of the words: so a WordNet of 230,000 words takes a few megabytes.
 @dataclass(frozen=True, slots=True)
 class CompactTree:
     """A tree as arrays; made by ``TreeBuilder.build``."""
 
     _parents: Rows
     _depths: NDArray[np.int16]
+    # Sorted hashes of the words.
     _keys: NDArray[np.uint64]
-    """Sorted hashes of the words."""
     _senses: Rows
 
     def senses(self, word: str) -> Sequence[int]:
@@ -147,10 +146,10 @@ class TreeBuilder:
     """
 
     path: Path | str
+    # Sense number by the source's own identifier.
     _numbers: dict[str, int] = field(default_factory=dict)
-    """Sense number by the source's own identifier."""
+    # First line that names each sense; 0 = unknown.
     _lines: list[int] = field(default_factory=list)
-    """First line that names each sense; 0 = unknown."""
     _defined: bytearray = field(default_factory=bytearray)
     _edges: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
     _words: dict[str, list[int]] = field(default_factory=dict)
@@ -228,7 +227,8 @@ class TreeBuilder:
         return number
 
     def _drop_isolated(self, isolated: NDArray[np.bool_]) -> None:
-        """Drop words whose senses have no edges, like WordNet's adjectives: they are near nothing."""
+        """Drop words whose senses have no edges."""
+        # WordNet's adjectives, for example: they are near nothing.
         self._words = {
             word: kept
             for word, senses in self._words.items()
@@ -271,10 +271,8 @@ def _pack_senses(senses: list[list[int]], order: NDArray[np.int64]) -> Rows:
 
 
 def _depths(parents: Rows, children: Rows) -> NDArray[np.int32]:
-    """Return each sense's edges to the nearest root; -1 = on or below a cycle.
-
-    A sense is reached after all its parents (Kahn's order), so cycles are never entered.
-    """
+    """Return each sense's edges to the nearest root; -1 = on or below a cycle."""
+    # A sense is reached after all its parents (Kahn's order), so cycles are never entered.
     waiting = np.diff(parents.starts)
     depths = np.full(len(parents), _UNREACHED, dtype=np.int32)
     nearest = np.full(len(parents), np.iinfo(np.int32).max, dtype=np.int32)

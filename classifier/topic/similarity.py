@@ -1,9 +1,8 @@
 """Paper 002's similarity: ``Sim(T, W) = (cosine + semantic) / 2`` (formula 9).
 
 ``semantic(T, W) = sum_ij t_i w_j s_ij / sum_ij t_i w_j`` (our reading of formula 8, which the scan lost):
-the mean likeness of the topic's terms to the page's, weighted by both. For one topic this is a weighted
-mean of one number per word (``TopicAffinity``), so a page costs as much as its cosine. Without a tree two
-terms have likeness 1 or 0, and a note says so.
+the mean likeness of the topic's terms to the page's, weighted by both. Without a tree two terms have
+likeness 1 or 0, and a note says so.
 
 The vector space model is the paper's rival: the cosine alone (formula 4) of term frequencies weighted by
 position (formula 3) and rarity.
@@ -108,6 +107,8 @@ class SemanticSimilarity:
         total = sum(vector.values())
         if not total:
             return 0.0
+        # For one topic formula 8 is a weighted mean of one number per word, so a page costs as much as its
+        # cosine.
         return sum(weight * self._near(term) for term, weight in vector.items()) / total
 
     def terms(self, vector: Mapping[str, float], count: int = 10) -> list[tuple[str, float]]:

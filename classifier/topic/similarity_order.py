@@ -6,12 +6,10 @@
     expect(links)          (1 - INHERITED) * Sim(T, link) + INHERITED * what its page passes on
 
 A link's vector is its anchor, the text around it, the heading above and its URL's words. A fetched child
-counts with its page, others with their link. Formula 10 scores a page whose links are known; an unfetched
-link inherits the score of the page that shows it (paper 002 leaves open how parent and child combine).
+counts with its page, others with their link.
 
 ``Score = delta * Sim(T, V) + (1 - delta) * mean of Sim(T, v_i)`` over the m valid of n child links
-(formula 10). The paper names three cases without numbers; our reading: if most links are valid, the
-others are dropped; if few are, links do not count; else all count.
+(formula 10).
 """
 
 from __future__ import annotations
@@ -31,9 +29,12 @@ from classifier.topic.values import LinkContext, PageText, Relevance
 
 # The paper's weight of the page itself.
 DELTA: Final = 0.8
+# The paper names three cases without numbers; our reading: if most links are valid, the others are dropped;
+# if few are, links do not count; else all count.
 MOST_VALID: Final = 0.7
 FEW_VALID: Final = 0.3
-# Share of a link's score that is its page's; chosen on topics other than those reported.
+# Share of a link's score that is its page's: formula 10 scores a page whose links are known, and paper 002
+# leaves open how parent and child combine. Chosen on topics other than those reported.
 INHERITED: Final = 0.5
 # Pages whose scores are remembered.
 MAX_PAGES: Final = 50_000
@@ -74,10 +75,10 @@ class SimilarityOrder:
         self, similarity: Callable[[TopicModel], Similarity] = semantic_similarity
     ) -> None:
         self._make = similarity
+        # With the evidence it was made from.
         self._similarity: tuple[object, Similarity] | None = None
-        """With the evidence it was made from."""
+        # Key of a URL -> its similarity, the score it passes on, its language.
         self._pages: OrderedDict[int, tuple[float, float, str]] = OrderedDict()
-        """Key of a URL -> its similarity, the score it passes on, its language."""
         self._links: OrderedDict[tuple[str, str, str, str, str], float] = OrderedDict()
         self._sum = 0.0
         self._count = 0

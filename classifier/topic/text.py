@@ -22,6 +22,7 @@ from classifier.topic.values import LinkContext, PageText
 
 # A page with a larger share of anchor text is a hub page (paper 000).
 HUB_ANCHOR_SHARE: Final = 0.6
+# With MAX_CHARS: five megabytes of anything cost as much as 100,000 characters.
 MAX_ANCHORS: Final = 2_000
 # Weight of one occurrence at each position (paper 002, formula 3). The paper names the positions
 # without numbers; these were chosen on labelled pages.
@@ -49,9 +50,9 @@ def language_of_page(page: PageText) -> str:
 def weighted_terms(page: PageText) -> dict[str, float]:
     """Return the weighted term frequencies of a page; empty if it has no words.
 
-    Reads :data:`MAX_CHARS` characters at each position. The result is cached, because several topics
-    and methods judge the same page, and must not be changed.
+    Reads :data:`MAX_CHARS` characters at each position. The result is cached and must not be changed.
     """
+    # Several topics and methods judge the same page.
     return _REMEMBERED_PAGES.of(page, lambda: _weighted_terms(page))
 
 

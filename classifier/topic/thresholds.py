@@ -33,7 +33,8 @@ USUAL_DEVIATION: Final = 1.0
 USUAL_WEIGHT: Final = 1.0
 # Below the threshold, in the sample's standard deviations: undecided.
 GREY_WIDTH: Final = 0.6
-# How far one misjudged page moves the threshold, in the sample's standard deviations.
+# How far one misjudged page moves the threshold, in the sample's standard deviations: one wrong click does
+# not open the gate.
 STIFFNESS: Final = 1.0
 _LOW: Final = 0.5
 _HIGH: Final = 6.0
@@ -101,6 +102,7 @@ def _best_expected(mean: float, deviation: float, sample: Scores) -> float:
     steps = np.linspace(_LOW, _HIGH, _STEPS)
     above = 1.0 - np.searchsorted(ordered, steps) / len(ordered)
     least = 1.0 / len(ordered)
+    # Twice, because half of a topic's pages lie above their mean.
     share = max(2.0 * float((sample > mean).mean()), least)
     found = ndtr((mean - steps) / deviation)
     expected = 2.0 * share * found / (share + np.maximum(above, least))

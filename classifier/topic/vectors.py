@@ -1,8 +1,4 @@
-"""Sparse term vectors: dicts for single pages, CSR matrices over a fixed vocabulary for batches.
-
-A page has a few hundred terms, a link context a dozen: for one page a dict is faster than a matrix, for
-a thousand pages slower.
-"""
+"""Sparse term vectors: dicts for single pages, CSR matrices over a fixed vocabulary for batches."""
 
 from __future__ import annotations
 
@@ -14,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# A page has a few hundred terms, a link context a dozen: for one page a dict is faster than a matrix, for a
+# thousand pages slower.
 Vector = dict[str, float]
 """Term -> weight; a missing term weighs 0."""
 

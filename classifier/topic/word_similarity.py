@@ -43,11 +43,10 @@ def ancestors(tree: SemanticTree, sense: int) -> dict[int, int]:
 
 
 class TopicAffinity:
-    """A word's nearness to the whole topic: ``sum_i t_i s_ij / sum_i t_i`` for word j.
+    """A word's nearness to the whole topic: ``sum_i t_i s_ij / sum_i t_i`` for word j."""
 
-    Built once per topic: a matrix of the edges from each ancestor to each sense of the topic's terms.
-    A new word reads about ten of its rows (0.1 ms); known words are cached.
-    """
+    # Built once per topic: a matrix of the edges from each ancestor to each sense of the topic's terms. A new
+    # word reads about ten of its rows (0.1 ms).
 
     def __init__(
         self,
@@ -82,8 +81,7 @@ class TopicAffinity:
 class _TopicSenses:
     """The senses of the topic's terms, and the edges from each of them over the nearest common ancestor.
 
-    ``edges(Y) = min(own(Y), edges(parents of Y) + 1)``, own(Y) where Y itself is above a sense: what was
-    computed for a broader sense serves all narrower ones.
+    ``edges(Y) = min(own(Y), edges(parents of Y) + 1)``, own(Y) where Y itself is above a sense.
     """
 
     def __init__(self, tree: SemanticTree, terms: Sequence[str]) -> None:
@@ -119,6 +117,7 @@ class _TopicSenses:
         return own
 
     def _compute_edges(self, sense: int) -> NDArray[np.int32]:
+        # Through the cache: what was computed for a broader sense serves all narrower ones.
         edges = self._own.get(sense, self._unrelated)
         for parent in self._tree.parents(sense):
             edges = np.minimum(edges, self._edges(parent) + 1)

@@ -133,6 +133,8 @@ def _decided(site: dict[str, Any]) -> tuple[int, str]:
         return 2, f"older page added to a list: {gained['says']}"
     if site["page_state"] == PageState.PENDING:
         return 3, f"waiting for verification: {in_words(rule)}"
+    if site.get("hub") == HubStatus.DROPPED and not rule:
+        return 4, f"given up: {site['last_status']}"
     is_hub = site.get("hub") not in (None, HubStatus.DROPPED) and not site.get("article")
     return (4, in_words(Rule.HUB)) if is_hub else (5, in_words(rule))
 

@@ -103,7 +103,8 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
 
 
 def _refuse_unknown(tree: Mapping[str, Any]) -> None:
-    """Refuse unknown names; msgspec ignores them in dataclasses, and its error may quote a whole section."""
+    """Refuse unknown names."""
+    # Here, because msgspec ignores them in dataclasses, and its error may quote a whole section.
     sections = {section.name: section.type for section in msgspec.structs.fields(Settings)}
     _refuse_names(tree, list(sections), "")
     for section, kind in sections.items():

@@ -20,12 +20,12 @@ class ActiveTopic:
     row: TopicRow
     model: TopicModel
     links: LinkOrder
+    # Pages announced before it was ready have been judged.
     caught_up: bool = False
-    """Pages announced before it was ready have been judged."""
+    # Such pages whose bodies are lost or have no text.
     unreadable: int = 0
-    """Such pages whose bodies are lost or have no text."""
+    # URLs of hubs already observed: their words count once.
     hubs_read: set[str] = field(default_factory=set)
-    """URLs of hubs already observed: their words count once."""
 
     def read_hub(self, page: PageText, links: Sequence[LinkContext]) -> float:
         """Return the relevance of a hub, whose links are not judged yet."""
@@ -64,7 +64,8 @@ class ActiveTopic:
         self.links.observe(page, parents, links, relevance, self.model)
 
     def guess(self, key: str, score: float) -> TopicScore:
-        """Return the expected relevance of a link as a stored guess, which never rejects."""
+        """Return the expected relevance of a link as a stored guess."""
+        # Never irrelevant: before a fetch a score only orders the queue, only after a fetch may it reject.
         verdict = Verdict.RELEVANT if score >= LIKELY else Verdict.GREY
         return TopicScore(
             canonical_key=key,

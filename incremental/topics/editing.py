@@ -110,7 +110,8 @@ def give_feedback(
 
 
 def _mark(store: Store, row: TopicRow, url: str, *, relevant: bool, now: float) -> None:
-    """Set the page's score to the user's verdict, which no model overrides."""
+    """Set the page's score to the user's verdict."""
+    # By the method ``you``, which no model overrides.
     verdict = Verdict.RELEVANT if relevant else Verdict.IRRELEVANT
     for page in store.read.find_page(url, canonical_key(url)):
         score = TopicScore(

@@ -8,7 +8,6 @@
     background, tree       ─┘                                      │          method does (paper 000)
                                                                    └ expect, learn_links ── topic.links
 
-Training uses everything ever said, so that nothing counts twice and what is withdrawn is forgotten.
 Whoever changes training examples (a command, the daemon) trains at once; other processes notice by the
 version.
 """
@@ -73,6 +72,7 @@ class TopicModelStore:
 
     def learn(self, row: TopicRow) -> TopicRow:
         """Train a topic; the returned row says what it waits for (state, why, warnings)."""
+        # Always from everything ever said, so that nothing counts twice and what is withdrawn is forgotten.
         examples = self._store.topics.examples(row.id)
         keywords: list[str] = json.loads(row.keywords)
         standing = readiness(examples, keywords)
@@ -136,7 +136,8 @@ class TopicModelStore:
         )
 
     def _texts(self, pages: Iterable[KeptPage]) -> Iterator[PageText]:
-        """Yield texts kept with the pages' history; nothing is parsed again."""
+        """Yield texts kept with the pages' history."""
+        # So that nothing is parsed again.
         for page in pages:
             kept = self._store.answers.text(page.page_id)
             if kept is not None:
@@ -164,11 +165,9 @@ class TopicModelStore:
         self.background.observe(weighted_terms(text))
 
     def outgrown(self) -> bool:
-        """Return whether the pages seen have doubled since the last training: time to retrain all topics.
-
-        Early topics had nothing to compare with. Retraining also learns which words go together, which takes
-        seconds at thousands of pages.
-        """
+        """Return whether the pages seen have doubled since the last training: time to retrain all topics."""
+        # Early topics had nothing to compare with. At each doubling only, because learning which words go
+        # together takes seconds at thousands of pages.
         pages = self.background.pages
         if pages < 2 * max(self._trained_pages, FEW_PAGES):
             return False

@@ -39,10 +39,15 @@ def correct(store: Store, text: str, label: str, *, now: float) -> Correction:
         raise InputError("url", text[:200], "not a web address")
     where = places(store, url)
     known = [(row, page) for row, address in where for page in pages_at(store, row, address)]
+    # Before anything is stored: a seed is where the crawl of its site begins.
     for row, page in known if label == ARTICLE else ():
         hub = store.read.hub(page["id"])
         if hub is not None and hub.role == HubRole.SEED:
-            raise InputError("url", url, f"{row.name} begins there; `hubwatch remove` ends that")
+            raise InputError(
+                "url",
+                url,
+                f"is the seed of {row.name} and stays a hub; `hubwatch remove {row.name}` ends that",
+            )
     url = where[0][1] if where else url
     anchor = next((str(page["anchor"]) for _, page in known if page["anchor"]), "")
     entry = LabelEntry(

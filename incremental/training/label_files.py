@@ -37,7 +37,8 @@ def merged(entries: Iterable[LabelEntry]) -> list[LabelEntry]:
 
 
 def label_rows(entries: Iterable[LabelEntry]) -> list[LabelRow]:
-    """Return labels as training rows; the registered domain groups a site's rows."""
+    """Return labels as training rows."""
+    # The registered domain groups a site's rows: in one fold only, or they would judge each other too kindly.
     return [
         LabelRow(
             label=entry.label,

@@ -94,7 +94,8 @@ def use_model(root: Path, version: str) -> None:
 
 
 def adopt_shipped(root: Path) -> HubModel:
-    """Copy the shipped model into the registry, so that one can switch back to it."""
+    """Copy the shipped model into the registry."""
+    # So that one can switch back to it.
     model = load_default().model
     if not (root / model.version).exists():
         save_model(model, root / model.version)
@@ -102,7 +103,8 @@ def adopt_shipped(root: Path) -> HubModel:
 
 
 def base_model(root: Path) -> HubModel:
-    """Return the active model without its labels: all labels are added again at each training."""
+    """Return the active model without its labels."""
+    # All labels are added again at each training.
     model = ActiveClassifier(root).current().model
     seen = set[str]()
     while "update" in model.metrics and model.version not in seen:

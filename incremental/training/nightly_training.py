@@ -5,8 +5,7 @@
     step(now) ── observe ── enough new labels? ── in its own thread: update, register
         └ later, when the thread has finished: log the outcome
 
-The fully trained model's support vectors stand for its training set; all labels are added to them
-(:mod:`classifier.hub.updating`), which takes a minute or two of one core.
+A training (:mod:`classifier.hub.updating`) takes a minute or two of one core.
 """
 
 from __future__ import annotations
@@ -64,6 +63,7 @@ def train(root: Path, entries: list[LabelEntry]) -> Learned:
         ModelError: the registry cannot be used.
     """
     registry = ModelRegistry(root)
+    # The fully trained model's support vectors stand for its training set; all labels are added to them.
     base = base_model(root)
     if registry.active() is None:
         registry.use(adopt_shipped(root).version)
@@ -144,7 +144,8 @@ class Learner:
         self._done = InlineExecutor().submit(train, self._root, entries)
 
     def _finish(self) -> None:
-        """Log the outcome; errors other than bad models and labels are bugs and raised."""
+        """Log the outcome."""
+        # Errors other than bad models and labels are bugs and raised.
         if self._done is None:
             return
         done, self._done, self._running = self._done, None, False

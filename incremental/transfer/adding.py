@@ -1,8 +1,6 @@
 """From a list to watched sites: pages become seeds, feeds become hubs of their site.
 
-A feed belongs to the site that the list names for it (``htmlUrl``), whatever its host. Otherwise it belongs
-to a watched site whose scope contains it, unless that site's seed was itself a feed; otherwise it becomes a
-seed, and its first entries name the site.
+A feed of no known site becomes a seed, and its first entries name the site.
 """
 
 from __future__ import annotations
@@ -89,9 +87,10 @@ def add_all(
 
 
 class _Adding:
-    """One import; keeps sites in memory, because a list may hold thousands."""
+    """One import."""
 
     def __init__(self, store: Store, now: float, fetch: FetchSettings | None) -> None:
+        # In memory, because a list may hold thousands of sites.
         self._store = store
         self._now = now
         self._fetch = fetch
@@ -123,6 +122,8 @@ class _Adding:
             check_address(url, self._fetch)
 
     def _site_of_feed(self, one: Wanted) -> tuple[SiteRow, bool]:
+        # The site that the list names for it (``htmlUrl``), whatever its host; else a watched site whose
+        # scope contains it, unless that site's seed was itself a feed; else a seed of its own.
         if one.home is not None:
             self._check(one.home)
             return self._around(one.home) or self._site_of_seed(one.home)

@@ -1,8 +1,6 @@
 """urlwatch jobs: one YAML document each, read from parser events without building values.
 
-A loader would build what it reads: aliases that double with each line, integers of a million digits. Only
-texts on the first level of a document count here, so the cost is that of the file's length. Aliases are
-ignored: jobs have different addresses.
+Only texts on the first level of a document count. Aliases are ignored: jobs have different addresses.
 """
 
 from __future__ import annotations
@@ -33,7 +31,8 @@ def read_jobs(text: str) -> Iterator[dict[str, str]]:
     if len(text) > MAX_BYTES:
         raise JobsError(f"more than {MAX_BYTES} characters")
     try:
-        # libyaml, where available, is ten times as fast.
+        # A loader would build what it reads: aliases that double with each line, integers of a million
+        # digits. Events cost as much as the file is long. libyaml, where available, is ten times as fast.
         events = yaml.parse(text, Loader=getattr(yaml, "CLoader", yaml.Loader))
         document: _Document | None = None
         for event in events:

@@ -8,8 +8,7 @@
     mark               read, unread, starred
     searches           saved queries
 
-A cursor is a row id, and ids grow as pages are announced. Paging down from the newest or following from
-the oldest therefore neither skips nor repeats a row while pages are being announced.
+A cursor is a row id.
 """
 
 from __future__ import annotations
@@ -80,6 +79,8 @@ class Answers(Repository):
 
     def latest_cursor(self) -> int:
         """Return the cursor of the latest announced page; 0 if none."""
+        # Ids grow as pages are announced: paging down from the newest, or following from the oldest, neither
+        # skips nor repeats a row meanwhile.
         with storage_errors(self._where):
             return int(News.select(fn.MAX(News.id)).scalar(self._db) or 0)
 
@@ -208,10 +209,8 @@ class Answers(Repository):
     # Refreshes.
 
     def due_refreshes(self, site_id: int, now: float, *, limit: int = 1) -> list[RefreshRow]:
-        """Return pages of a site to refresh, latest due first.
-
-        If the budget does not cover all, young pages go first: they are the ones still changing.
-        """
+        """Return pages of a site to refresh, latest due first."""
+        # If the budget does not cover all, young pages go first: they are the ones still changing.
         due = (Refresh.site_id == site_id) & (Refresh.due_at <= now)
         query = one_page.refresh_columns().where(due).order_by(Refresh.due_at.desc(), Refresh.page)
         with storage_errors(self._where):
@@ -258,16 +257,14 @@ class Answers(Repository):
         read: bool | None = None,
         starred: bool | None = None,
     ) -> list[int]:
-        """Mark announced pages; None leaves a mark unchanged. Return the announced ones, in order.
-
-        A page already marked keeps the time of its mark.
-        """
+        """Mark announced pages; None leaves a mark unchanged. Return the announced ones, in order."""
         marks = ((News.read_at, read), (News.starred_at, starred))
         announced: set[int] = set()
         with writing(self._db, self._where):
             for batch in chunked(page_ids, 500):
                 for column, wanted in marks:
                     if wanted is not None:
+                        # A page already marked keeps the time of its mark.
                         changed = News.page.in_(batch) & column.is_null(wanted)
                         update = News.update({column: now if wanted else None})
                         update.where(changed).execute(self._db)

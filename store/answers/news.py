@@ -8,8 +8,6 @@ or starred)::
     topic                   few pages: walk only those; many: test each row
     words                   few matches: only those; few rows left by the rest: test each of them;
                             else read matches in id order from the full-text index, in pieces
-
-Every row is still filtered by every condition; the id bounds only save time.
 """
 
 from __future__ import annotations
@@ -35,6 +33,8 @@ MOST_ROWS = 1_000_000
 FEW_ROWS = 5_000
 # Rows left by the other conditions up to which each is tested for the words.
 NARROW_ROWS = 1_000
+# Ids grow with time unless the clock was set back, so the extremes are sought among this many rows next
+# to a bound in time. Only a clock set back over more announced pages than that could hide one.
 _FENCE_ROWS = 5_000
 _BATCH = 500
 _MAX_ID = 2**63 - 1
@@ -118,8 +118,8 @@ class _NewsIds:
         self._query = query
         self._newest = query.order != "oldest"
         self._phrases = read_query(query.text) if query.text.strip() else None
+        # Whether a topic leaves few pages.
         self._few = False
-        """A topic leaves few pages."""
         self._conditions = [
             *([News.found_at >= query.since] if query.since is not None else []),
             *([News.found_at < query.until] if query.until is not None else []),
@@ -220,11 +220,8 @@ class _NewsIds:
             size = min(4 * size, FEW_ROWS)
 
     def _fenced(self) -> tuple[int, int]:
-        """Return the lowest and highest id that *since* and *until* allow.
-
-        Ids grow with time unless the clock was set back, so the extremes are sought among many rows next to
-        the bound. Only a clock set back over thousands of announced pages could hide one.
-        """
+        """Return the lowest and highest id that *since* and *until* allow."""
+        # They only save time: every row is still filtered by every condition.
         since, until = self._query.since, self._query.until
         low, high = 0, _MAX_ID
         if since is not None:

@@ -50,10 +50,8 @@ def history(
 
 
 def versions(database: Database, page_id: int) -> list[Version]:
-    """Return a page's bodies, oldest first.
-
-    The first is that of the first fetch; each change of text begins another.
-    """
+    """Return a page's bodies, oldest first."""
+    # The first is that of the first fetch; each change of text begins another.
     changed = (Change.page == page_id) & Change.body_after.is_null(is_null=False)
     query = Change.select(Change.at, Change.body_before, Change.body_after).where(changed)
     rows = list(query.order_by(Change.id).tuples().execute(database))

@@ -47,9 +47,9 @@ class Site(Table):
     """JSON state of the request budget."""
     revisit = TextField(default="{}")
     """JSON state of the revisit policy for the site."""
+    # JSON of how the site came to be watched: empty = the user gave it; else ``topic``, ``page`` and the page
+    # that links to it, ``found_on``.
     origin = TextField(default="{}")
-    """JSON of how the site came to be watched: empty = the user gave it; else ``topic``, ``page`` and the
-    page that links to it, ``found_on``."""
 
 
 class Host(Table):
@@ -178,8 +178,8 @@ class Visit(Table):
     elapsed_seconds = DoubleField(default=0.0)
     links = IntegerField(default=0)
     new_pages = IntegerField(default=0)
+    # Every link was new: some may have scrolled by unseen.
     overflow = BooleanField(default=False)
-    """Every link was new: some may have scrolled by unseen."""
     detail = TextField(default="")
 
     class Meta:

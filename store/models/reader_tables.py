@@ -18,11 +18,9 @@ from store.models.crawl_tables import Page, Site, Table
 
 
 class News(Table):
-    """An announced page, in a narrow row that lists of new pages filter and mark by.
+    """An announced page, in a narrow row that lists of new pages filter and mark by."""
 
-    Its id is that of the change that announced it: a cursor that grows with time.
-    """
-
+    # That of the change that announced it: a cursor that grows with time.
     id = BigAutoField()
     page = ForeignKeyField(Page, unique=True, on_delete="CASCADE", lazy_load=False)
     site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
@@ -40,11 +38,9 @@ class News(Table):
 
 
 class Backfill(Table):
-    """Older pages that a list gained at one visit, as one event.
+    """Older pages that a list gained at one visit, as one event."""
 
-    Its id is that of the site's change, so it is ordered among the announced pages.
-    """
-
+    # That of the site's change, so it is ordered among the announced pages.
     id = BigIntegerField(primary_key=True)
     site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
     hub_id = BigIntegerField(null=True)
@@ -79,8 +75,8 @@ class PageText(Table):
     title = TextField(default="")
     text = BlobField(null=True)
     """Deflated UTF-8; NULL = not fetched, or no text."""
+    # Deflated: what was indexed, needed to remove it from the index, as SQLite keeps no copy.
     words = BlobField(null=True)
-    """Deflated: what was indexed, needed to remove it from the index."""
     md5 = TextField(null=True)
     language = TextField(null=True)
     signature = BlobField(null=True)

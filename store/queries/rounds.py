@@ -118,6 +118,7 @@ class RoundQueries(Repository):
         if is_sqlite(self._db):
             with storage_errors(self._where):
                 return data_version(self._db)
+        # The counter is SQLite's; on PostgreSQL these values stand for it.
         paused = Site.select(fn.COUNT(Site.id)).where(Site.state == SiteStatus.PAUSED)
         hubs = Hub.select(fn.COUNT(Hub.page))
         labels = Label.select(fn.COUNT(Label.at), fn.MAX(Label.at))

@@ -38,10 +38,8 @@ def refused() -> Any:  # noqa: ANN401 - a peewee expression
 
 
 def has_history(database: Database, site_id: int) -> bool:
-    """Return whether a site announced anything or a user labelled a page of it.
-
-    Read and starred pages are among those announced.
-    """
+    """Return whether a site announced anything or a user labelled a page of it."""
+    # Read and starred pages are among those announced.
     kinds = (ChangeKind.ADDED, SiteEventKind.BACKFILL)
     announced = Change.select(Change.id).where((Change.site == site_id) & Change.kind.in_(kinds))
     said = (Label.site == site_id) & (Label.origin != LabelOrigin.BEHAVIOUR)
@@ -121,8 +119,9 @@ class SiteQueries(Repository):
     ) -> list[ArticleCandidate]:
         """Return articles that hubs have shown since *before* or earlier and still show, most shown first.
 
-        Excludes pages announced since then, gone, or labelled an article by a user, which never become hubs.
+        Excludes pages announced since then, gone, or labelled an article by a user.
         """
+        # What a user labelled an article never becomes a hub.
         itself = Hub.alias()
         seed, feed, article = (
             fn.MAX(Case(None, ((shower, 1),), 0))
@@ -259,10 +258,10 @@ class SiteQueries(Repository):
     def hub_news(self, site_id: int, *, most_hubs: int | None = None) -> dict[int, HubNews]:
         """Return what each hub showed after its baseline, by page id; no entry = nothing.
 
-        Counts sightings of articles unknown at the baseline: an old page that comes and goes in a box of
-        recommendations is not news, one that another hub showed first is. Pages on more than *most_hubs* hubs
-        do not count: they are part of the site's frame.
+        Pages on more than *most_hubs* hubs do not count: they are part of the site's frame.
         """
+        # Sightings of articles unknown at the baseline: an old page that comes and goes in a box of
+        # recommendations is not news, one that another hub showed first is.
         as_hub = Hub.alias()
         since = Hub.baseline_at
         query = (

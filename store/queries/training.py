@@ -49,10 +49,10 @@ class TrainingQueries(Repository):
     def crawl_depth(self, page_id: int) -> int | None:
         """Return the number of steps from a seed (0) to a page; None = no such page.
 
-        From the hub that first showed each page, so it is the depth at discovery as in paper 003, not
-        the shortest path now. Pages that none showed (a sitemap in robots.txt, a probed feed) are one
-        step from the seed.
+        Pages that none showed (a sitemap in robots.txt, a probed feed) are one step from the seed.
         """
+        # From the hub that first showed each page: the depth at discovery as in paper 003, not the shortest
+        # path now.
         steps, seen = 0, set[int]()
         while page_id not in seen and steps < MAX_DEPTH:
             seen.add(page_id)

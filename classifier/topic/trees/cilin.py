@@ -1,8 +1,7 @@
 """Cilin, the Chinese thesaurus of five levels: ``Aa01A01= word word ...`` in each line.
 
 The code is the path: letter, letter, two digits, letter, two digits. Its last mark relates the line's
-words: ``=`` synonyms, ``#`` of a kind, ``@`` a single word. Lines of higher levels are headings; their
-words are no senses.
+words: ``=`` synonyms, ``#`` of a kind, ``@`` a single word.
 """
 
 from __future__ import annotations
@@ -33,6 +32,7 @@ def read_cilin(path: Path) -> CompactTree:
             continue
         if not _CODE.fullmatch(code):
             raise TreeError(path, number, f"{code[:20]!r} is not a Cilin code such as Aa01A01=")
+        # Lines of higher levels are headings; their words are no senses.
         if len(code) >= _LEAF_CHARS:
             _add_words(builder, number, code, words)
     return builder.build()
@@ -42,6 +42,7 @@ def _add_words(builder: TreeBuilder, number: int, code: str, words: list[str]) -
     place = code[0].upper() + code[1:_LEAF_CHARS]
     leaf = _add_place(builder, place, number)
     for word in words:
+        # Words of a kind are siblings, not synonyms.
         if code.endswith("#"):
             own = builder.sense(f"{place}#{word}", number)
             builder.parent(own, place, number)

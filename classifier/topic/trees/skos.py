@@ -1,9 +1,6 @@
 """Any SKOS thesaurus, by rdflib: concepts, ``broader`` and ``narrower``, preferred and other labels.
 
-Reads Turtle, RDF/XML and N-Triples, but not JSON-LD, whose contexts come from the network.
-
-Labels mostly have several words ("Environmental law"), but texts are looked up word by word. So each
-word of a label also means its concept, unless it is a label itself or in too many labels ("policy").
+Reads Turtle, RDF/XML and N-Triples.
 """
 
 from __future__ import annotations
@@ -18,6 +15,7 @@ from classifier.topic.trees.sources import read_bytes
 if TYPE_CHECKING:
     from rdflib import Graph
 
+# Not JSON-LD, whose contexts come from the network.
 FORMATS: Final = {".ttl": "turtle", ".nt": "nt", ".rdf": "xml", ".xml": "xml", ".owl": "xml"}
 # A word of more labels than this is too common to mean one of them.
 _MAX_CONCEPTS_OF_WORD: Final = 8
@@ -100,6 +98,8 @@ def _labels(graph: Graph) -> Iterator[tuple[str, str, str]]:
 
 
 def _add_label_words(builder: TreeBuilder, labels: list[tuple[str, str, str]]) -> None:
+    # Labels mostly have several words ("Environmental law"), but texts are looked up word by word. So each
+    # word of a label also means its concept, unless it is a label itself or in too many labels ("policy").
     whole = {plain_word(label) for label, _, _ in labels}
     concepts: dict[tuple[str, str], set[str]] = {}
     for label, language, concept in labels:

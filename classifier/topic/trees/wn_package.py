@@ -1,7 +1,6 @@
 """A lexicon of the ``wn`` package: any open multilingual wordnet that the user has installed.
 
-Named ``wn:oewn:2024`` in the settings. Users run ``python -m wn download`` themselves. The package is
-queried sense by sense, which takes a minute where a file takes seconds.
+Named ``wn:oewn:2024`` in the settings. Users run ``python -m wn download`` themselves.
 """
 
 from __future__ import annotations
@@ -36,6 +35,7 @@ def read_wn(source: str) -> CompactTree:
 
 def _packed(source: str, wordnet: wn.Wordnet) -> CompactTree:
     builder = TreeBuilder(source)
+    # Sense by sense, which takes a minute where a file takes seconds.
     for synset in wordnet.synsets():
         sense = builder.sense(synset.id)
         for parent in (*synset.hypernyms(), *synset.get_related("instance_hypernym")):

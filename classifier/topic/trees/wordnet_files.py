@@ -1,7 +1,6 @@
 """WordNet's database files, in Debian under /usr/share/wordnet: data.noun, index.noun, ...
 
-The format is wndb(5WN). A line of data.noun begins with its own byte offset, which proves the file whole
-up to there; index.noun gives each word's senses, commonest first.
+The format is wndb(5WN); index.noun gives each word's senses, commonest first.
 """
 
 from __future__ import annotations
@@ -40,6 +39,7 @@ def _read_data(builder: TreeBuilder, path: Path, part: str) -> set[str]:
     for number, line in read_lines(path):
         if line[:1].isdigit():
             offset, parents = _data_fields(path, number, line)
+            # A line begins with its own byte offset, which proves the file whole up to there.
             if int(offset) != place:
                 raise TreeError(
                     path,
