@@ -149,7 +149,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
             row["new_pages"],
             f"{row['requests_today']:g} of {row['budget_per_day']:g}",
             f"{row['requests_last_day']:g}",
-            "-" if row["price_minutes"] is None else f"{row['price_minutes']:.3g} min",
+            "-" if row["price_minutes"] is None else f"{row['price_minutes']:,.2f} min",
             ", ".join(f"{name} {count}" for name, count in sorted(row["visits_by_status"].items())),
         )
         for row in rows

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from incremental.cli.common import Json, now, open_store, print_json, say
+from incremental.cli.common import Json, counted, now, open_store, print_json, say
 from incremental.errors import InputError
 from incremental.readable_urls import readable
 from incremental.training.corrections import correct
@@ -75,7 +75,7 @@ def export_file(
     if as_json:
         print_json({"written": str(file), "labels": count})
     else:
-        say(f"wrote {count} labels to {file}")
+        say(f"wrote {counted(count, 'label')} to {file}")
 
 
 def import_file(

@@ -74,7 +74,7 @@ def run(
         _add_sites(store, settings, urls or [])
         serves = settings.web.enabled and not once
         if not serves and not store.read.sites() and not store.topics.topics():
-            raise InputError("sites", [], "no site yet; add one: hubwatch add URL")
+            raise InputError("sites", "", "no site yet; add one: hubwatch add URL")
         reporter = Reporter(store, as_json=as_json)
         _watch(store, settings, folder, reporter, once=once, explore=explore, serves=serves)
         reporter.finish(once=once)

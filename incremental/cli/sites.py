@@ -178,4 +178,4 @@ def list_sites(context: typer.Context, *, as_json: Json = False) -> None:
             [*(row[column] for column in columns), row["origin"].get("found_on", "")]
             for row in rows
         ]
-        print_table("Sites", (*columns, "found on"), table)
+        print_table("Sites", (*columns[:-1], "new", "found on"), table)

@@ -139,7 +139,7 @@ def export(  # noqa: PLR0913 - options of a command
     if as_json:
         print_json({"written": count, "what": what, "in": str(out)})
     else:
-        say(f"{count} {what} written")
+        say(f"{counted(count, what[:-1])} written")
 
 
 def _into(path: Path | None, write: Callable[[IO[bytes]], int]) -> int:
