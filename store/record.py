@@ -396,11 +396,11 @@ class Recorder(Repository):
         """
         news = unannounced(self._db, list(rules))
         for rule in dict.fromkeys(rules[page] for page in news):
-            fields = {"announced_at": record.at, "state": "known"}
+            fields = {"announced_at": record.at, "state": PageState.KNOWN}
             fields |= {"rule": rule} if rule is not None else {}
             for batch in chunked([page for page in news if rules[page] == rule], 500):
                 Page.update(fields).where(Page.id.in_(batch)).execute(self._db)
-        self._put_changes(record, "added", [(page, "") for page in news], hub_id)
+        self._put_changes(record, ChangeKind.ADDED, [(page, "") for page in news], hub_id)
         put_news(self._db, news, record.at)
         return news
 
@@ -468,7 +468,7 @@ class Recorder(Repository):
             to = self._put_pages(record.site_id, [record.moved_to], record.at, record.first_hub_id)
             fields["moved_to"] = to[record.moved_to.canonical_key]
         if fields:
-            if fields.get("state") == "known" and is_of_event(self._db, record.page_id):
+            if fields.get("state") == PageState.KNOWN and is_of_event(self._db, record.page_id):
                 fields["state"] = "backfill"  # known under this state, so not announced again
             Page.update(fields).where(Page.id == record.page_id).execute(self._db)
             if "language" in fields:

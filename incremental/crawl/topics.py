@@ -44,7 +44,7 @@ from incremental.topics.page_texts import text_of
 from incremental.urls import canonical_key, host_of, registered_domain
 from incremental.visit import Outcome, Purpose
 from store import Store
-from store.enums import HubKind
+from store.enums import HubKind, TopicState
 from store.texts import to_json
 from store.topic_values import ExampleFields, ExampleRow, ExternalCandidateRow, KeptPage, TopicRow
 from store.values import NewExternalCandidate, SeenLink, TopicOpinion, TopicScore
@@ -93,7 +93,7 @@ class TopicWatch:
                 self._store, wanted.trees, link_order=wanted.link_order.value
             )
         if self._model_store is not None:
-            ready = [row for row in self._learned(rows) if row.state == "ready"]
+            ready = [row for row in self._learned(rows) if row.state == TopicState.READY]
             self._active_topics = self._model_store.active_topics(ready)
         self.topic_fetches.load(now)
 
@@ -216,7 +216,7 @@ class TopicWatch:
                 for active_topic in self._active_topics.values()
             ]
             self._active_topics = self._model_store.active_topics(
-                [row for row in rows if row.state == "ready"]
+                [row for row in rows if row.state == TopicState.READY]
             )
 
     # Topic fetches.

@@ -34,7 +34,7 @@ from incremental.decide.url_dates import date_in_url
 from incremental.scope import page_number
 from incremental.times import DAY, HOUR, believable
 from incremental.urls import host_of
-from store.enums import HubKind, HubRole, PageState, SiteEventKind
+from store.enums import HubKind, HubRole, PageLabel, PageState, SiteEventKind
 from store.values import HubRow, KnownPage, NewHub, SeenLink, VerificationRow
 
 # Folders of lists, which nobody wants announced, however unsure the classifier is.
@@ -172,7 +172,9 @@ def _event(view: HubView, rules: Mapping[str, Rule]) -> Migration | None:
 def _new_hubs(view: HubView, rules: Mapping[str, Rule]) -> dict[str, NewHub]:
     unknown = [t for t in view.found if rules[t.canonical_key].standing is Standing.HUB]
     chosen = choose_hubs(unknown, view.scores, view.counts, view.limits)
-    chosen |= {t.canonical_key for t in unknown if view.corrected.get(t.canonical_key) == "hub"}
+    chosen |= {
+        t.canonical_key for t in unknown if view.corrected.get(t.canonical_key) == PageLabel.HUB
+    }
     return {t.canonical_key: _new_hub(view, t) for t in unknown if t.canonical_key in chosen}
 
 
@@ -180,7 +182,7 @@ def _new_hub(view: HubView, target: SeenLink) -> NewHub:
     """Return a new hub."""
     score, number = view.scores[target.canonical_key], page_number(target.url)
     now = view.since.now
-    if view.corrected.get(target.canonical_key) == "hub":
+    if view.corrected.get(target.canonical_key) == PageLabel.HUB:
         return NewHub(HubKind.HTML, HubRole.USER, score, "you said that it is a hub", now)
     # The later pages of a list come after its first, in order.
     if number is not None:

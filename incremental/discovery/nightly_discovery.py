@@ -20,6 +20,7 @@ from incremental.discovery.exploration import Round
 from incremental.threads import Start, start_thread
 from incremental.times import DAY
 from store import Store
+from store.enums import TopicState
 from store.topic_values import TopicRow
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class NightlyDiscovery:
         try:
             with self._store.in_this_thread():
                 for topic in self._store.topics.topics():
-                    if topic.state == "ready":
+                    if topic.state == TopicState.READY:
                         self._topic(topic)
         finally:
             self._running = False

@@ -158,7 +158,7 @@ def _number(value: float, digits: int = 2) -> float | None:
 
 
 def _reason(hub: HubRow, reason: str) -> str:
-    if hub.state == "dropped":
+    if hub.state == HubStatus.DROPPED:
         return f"given up: {hub.last_status}"
     if hub.role == ARTICLE:
         return "article monitored for links that no list shows"
