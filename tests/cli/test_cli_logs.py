@@ -72,7 +72,7 @@ def test_by_default_people_read_what_is_found_on_stdout(tmp_path: Path) -> None:
     with LocalSite({"/": page("/stories/a-story-with-a-long-name.html")}) as site:
         done = once(tmp_path, site.url)
     assert done.stdout.startswith(f"hub   {site.url}/".encode())
-    assert b"\nwatching 1 site(s); Ctrl-C ends\n" in b"\n" + done.stderr
+    assert b"\nwatching 1 site; Ctrl-C to stop\n" in b"\n" + done.stderr
 
 
 def test_why_a_run_could_not_begin_is_a_line_as_well(tmp_path: Path) -> None:

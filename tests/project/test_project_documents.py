@@ -23,8 +23,8 @@ WITH_COMMANDS = sorted(DOCUMENTS.keys() - {"CHANGELOG.md"})
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"`([^`\n]+)`")
-# A command with its words, up to what ends it for a shell or a reader.
-CALL = re.compile(r"\bhubwatch((?: --config \S+)? [a-z][^#|;&\n]*)")
+# A command with its words, up to what ends it for a shell or a reader. A service of compose has its name.
+CALL = re.compile(r"\bhubwatch(?: hubwatch)?((?: --config \S+)? [a-z][^#|;&\n]*)")
 FIGURE = re.compile(r"\d*\.?\d+")
 
 

@@ -216,7 +216,7 @@ def test_hubs_and_labels(served: Served) -> None:
     order = {"urls": [HOME + "tags/", HOME], "label": "article"}
     done, refused = client.post("/api/v1/labels", json=order).json()
     assert done["label"] == "article"
-    assert "begins there" in refused["error"]
+    assert "stays a hub" in refused["error"]
     assert client.get("/api/v1/labels?origin=user").json()[0]["url"] == HOME + "tags/"
     assert "hub_score" in client.get("/api/v1/check", params={"url": HOME + "x"}).json()
 
