@@ -56,7 +56,7 @@ class Labelled:
     """Log-odds by URL and anchor, of machines that never saw the link's site."""
 
     def only(self, names: tuple[str, ...]) -> list[LinkEvidence]:
-        """Return the links without what is not among *names*."""
+        """Return the links with only the features in *names*."""
         size, depth = ("page_bytes" in names), ("crawl_depth" in names)
         return [
             replace(

@@ -134,7 +134,7 @@ class Monitoring(Repository):
         return spans.cast("INTEGER") if is_sqlite(self._db) else fn.FLOOR(spans)
 
     def last_announced(self) -> dict[int, float]:
-        """Return when each site last had a page announced, by site id; no entry = never."""
+        """Return when a page of each site was last announced, by site id; sites without one are left out."""
         latest = News.select(fn.MAX(News.id)).group_by(News.site)
         query = News.select(News.site, News.found_at).where(News.id.in_(latest))
         return dict(self._rows(query))

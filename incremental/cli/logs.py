@@ -91,7 +91,7 @@ def is_structured() -> bool:
 
 
 def say(message: str) -> None:
-    """Tell people something on stderr."""
+    """Print a message on stderr, or in a structured log."""
     if is_structured():
         _RUN.info("%s", message)
     else:
@@ -99,7 +99,7 @@ def say(message: str) -> None:
 
 
 def tell(line: str) -> None:
-    """Print a finding of a run as it is made: on stdout, or in a structured log."""
+    """Print a finding on stdout, or in a structured log."""
     if is_structured():
         _RUN.info("%s", line)
     else:
@@ -107,7 +107,7 @@ def tell(line: str) -> None:
 
 
 def say_error(message: str) -> None:
-    """Tell why a command ends, on stderr."""
+    """Print on stderr why a command ends, or log it as an error."""
     if is_structured():
         _RUN.error("%s", message)
     else:

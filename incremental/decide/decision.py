@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from incremental.decide.furniture import is_soft_404
+from incremental.decide.rules import Rule
+from incremental.fetch.status import FetchStatus
 from incremental.revisit.state import Visit
 from incremental.times import DAY
 from incremental.visit import Outcome
@@ -53,8 +56,20 @@ def wait_seconds(outcome: Outcome) -> float:
     return max(outcome.response.retry_after_seconds or 0.0, min(ttl or 0.0, MAX_TTL_SECONDS))
 
 
-def leads_home(outcome: Outcome) -> bool:
+def _is_home_instead(outcome: Outcome) -> bool:
     """Whether a page below the root was answered with the home page."""
     asked, answered = urlsplit(outcome.task.url), urlsplit(outcome.response.url)
     was_home = asked.path in ("", "/") and not asked.query
     return answered.path in ("", "/") and not answered.query and not was_home
+
+
+def missing_by(outcome: Outcome) -> tuple[Rule, str] | None:
+    """Return the rule by which a page does not exist, with a detail; None = it may exist."""
+    page = outcome.page
+    if _is_home_instead(outcome):
+        return Rule.HOME_INSTEAD, "leads to the home page instead"
+    if page is not None and is_soft_404(page.title, page.text):
+        return Rule.SAYS_NOT_THERE, "answers 200 but says that it is not there"
+    if outcome.response.status is FetchStatus.GONE:
+        return Rule.NOT_THERE, outcome.response.detail
+    return None

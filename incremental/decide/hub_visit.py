@@ -264,7 +264,7 @@ def _with_news(
     """Return *record* with the decision on the visited page itself."""
     row = facts.page
     if news.rule is not None:
-        kept = PageUpdate(state=PageState.KNOWN) if news.rule.keeps_back else PageUpdate()
+        kept = PageUpdate(state=PageState.KNOWN) if news.rule.withholds else PageUpdate()
         fields = {**fields, **kept, "rule": news.rule}
     return replace(
         record,

@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from incremental.decide.decision import Decision, base_record, leads_home
-from incremental.decide.furniture import is_soft_404
+from incremental.decide.decision import Decision, base_record, missing_by
 from incremental.decide.rules import Rule
 from incremental.fetch.status import HAS_PAGE, FetchStatus
 from incremental.history.plan import RefreshTerms, next_refresh_at
@@ -74,11 +73,8 @@ def why_gone(outcome: Outcome) -> str:
     """Return why a page no longer exists; empty = it does, or that is unknown."""
     if outcome.response.status is FetchStatus.GONE:
         return outcome.response.detail or f"answered {outcome.response.http_code}"
-    if leads_home(outcome):
-        return "leads to the home page instead"
-    if outcome.page is not None and is_soft_404(outcome.page.title, outcome.page.text):
-        return "answers 200 but says that it is not there"
-    return ""
+    found = missing_by(outcome)
+    return found[1] if found is not None else ""
 
 
 def _compared(  # noqa: PLR0911 - a table of cases

@@ -85,9 +85,9 @@ class Rule(StrEnum):
         return _STANDINGS.get(self, Standing.KNOWN)
 
     @property
-    def keeps_back(self) -> bool:
+    def withholds(self) -> bool:
         """Whether the page was fetched and is withheld."""
-        return self in _KEEPS_BACK
+        return self in _WITHHOLDING
 
 
 _STANDINGS = {
@@ -99,7 +99,7 @@ _STANDINGS = {
     Rule.HUB: Standing.HUB,
     Rule.LATER_PAGE: Standing.HUB,
 }
-_KEEPS_BACK = frozenset(
+_WITHHOLDING = frozenset(
     {
         Rule.NOT_THERE,
         Rule.NOT_THERE_YET,
@@ -115,4 +115,4 @@ _KEEPS_BACK = frozenset(
 
 def is_withheld(rule: str | None) -> bool:
     """Whether a stored rule withholds its page."""
-    return rule is not None and Rule(rule).keeps_back
+    return rule is not None and Rule(rule).withholds

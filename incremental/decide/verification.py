@@ -14,13 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from incremental.decide.decision import Decision, base_record, leads_home
-from incremental.decide.furniture import is_soft_404
+from incremental.decide.decision import Decision, base_record, missing_by
 from incremental.decide.news import page_news
 from incremental.decide.refresh import first_refresh
 from incremental.decide.rules import Rule, is_withheld
 from incremental.decide.sections import Section
-from incremental.fetch.status import UNREADABLE, FetchStatus
+from incremental.fetch.status import UNREADABLE
 from incremental.history.plan import RefreshTerms
 from incremental.times import DAY, HOUR, believable
 from incremental.urls import canonical_key
@@ -100,7 +99,7 @@ def decide_verification(outcome: Outcome, facts: PageFacts) -> Decision:
     if facts.onward is not None:
         return Decision(_led_on(base, row, facts.onward))
     waited = row.state in (PageState.PENDING, PageState.MISSING)
-    missing = _missing(outcome)
+    missing = missing_by(outcome)
     if missing is not None:
         return Decision(_not_there(base, row, *missing, waited=waited))
     if (
@@ -154,18 +153,6 @@ def _again_at(row: VerificationRow, now: float) -> float | None:
     return now + min(max(age / 3, HOUR), MAX_WAIT_SECONDS)
 
 
-def _missing(outcome: Outcome) -> tuple[Rule, str] | None:
-    """Return the rule by which a page does not exist, with a detail; None = it may exist."""
-    page = outcome.page
-    if leads_home(outcome):
-        return Rule.HOME_INSTEAD, "leads to the home page instead"
-    if page is not None and is_soft_404(page.title, page.text):
-        return Rule.SAYS_NOT_THERE, "answers 200 but says that it is not there"
-    if outcome.response.status is FetchStatus.GONE:
-        return Rule.NOT_THERE, outcome.response.detail
-    return None
-
-
 def _not_there(
     base: VisitRecord, row: VerificationRow, rule: Rule, detail: str, *, waited: bool
 ) -> VisitRecord:
@@ -197,7 +184,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
     decided = news.rule or (rule if is_withheld(row.rule) else None)
     if decided is not None:
         fields["rule"] = decided
-    if news.rule is not None and news.rule.keeps_back:
+    if news.rule is not None and news.rule.withholds:
         fields["state"] = PageState.KNOWN
     if page is not None:
         fields |= {"body_md5": outcome.body_md5, "language": page.language}

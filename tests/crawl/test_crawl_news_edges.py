@@ -21,7 +21,7 @@ CROWDED = msgspec.structs.replace(SPARING, hubs=HubSettings(max_per_site=1))
 def test_a_feed_brings_at_its_first_visit_what_is_younger_than_the_watch(
     tmp_path: Path, seconds: float, news: list[str]
 ) -> None:
-    """What came in the very second in which the site was added was there before."""
+    """A page dated to the second in which its site was added counts as old."""
     items = feed((HOME + "b.html", formatdate(START + seconds, usegmt=True)))
     head = '<link rel="alternate" type="application/rss+xml" href="/news.rss">'
     pages: dict[str, Versions] = {

@@ -33,8 +33,6 @@ RETIRED = {
     "identities": "canonical keys",
 }
 """Parts of identifiers, with what to write instead."""
-_PLAIN = frozenset({"leads_home"})
-"""Names that hold such a word as the verb or noun that it is in plain English."""
 PHRASES = {
     r"told (?:page|as new|twice)": "announced",
     r"topic pages?\b": "article",
@@ -56,7 +54,7 @@ def in_identifiers(sources: Mapping[str, str]) -> list[str]:
     found = set()
     for where, source in sources.items():
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type == tokenize.NAME and token.string not in _PLAIN:
+            if token.type == tokenize.NAME:
                 for word in _words(token.string):
                     if word in RETIRED:
                         found.add(f"{where}: {token.string}; write {RETIRED[word]}")

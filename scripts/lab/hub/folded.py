@@ -133,7 +133,7 @@ class FoldedRows:
 
     folds: tuple[Fold, ...]
     numbers: NDArray[np.int64]
-    """By row: the place in ``folds`` of the one that holds it out."""
+    """For each row, the index in ``folds`` of the fold that holds it out."""
 
     @classmethod
     def build(

@@ -143,7 +143,7 @@ class Search:
     """The coarse grid looks at about so many rows or more, of whole domains; 0 = all. Time grows with the
     square of the rows, and the coarse grid has only to find the region."""
     processes: int = 1
-    """Processes that train; more change nothing but the time."""
+    """Training processes; the result does not depend on their number."""
     progress: Callable[[str, int, int], None] = lambda *_: None
     """Hears of (machine and grid, trainings done, trainings in all)."""
 
