@@ -167,6 +167,26 @@ def test_the_second_signal_ends_it_at_once_and_loses_nothing(
         assert (hub.visits, hub.state) == (0, "candidate")
 
 
+def test_a_server_that_never_answers_does_not_hold_up_the_end(
+    tmp_path: Path, site: LocalSite, start: Start
+) -> None:
+    config = tmp_path / "hubwatch.toml"
+    config.write_text(f"{CONFIG}[daemon]\nstop_seconds = 2\n")
+    site.held.add("/")
+    process = start(site.url)
+    assert site.asked.wait(60)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate()
+    assert process.returncode == 0
+    assert "stopping without 1 visits" in err
+    site.release.set()
+    with stored(tmp_path) as store:
+        (hub,) = store.read.hubs()
+        assert (hub.visits, hub.state) == (0, "candidate")
+        assert hub.due_at < 2e9, "it is due at the next start"
+    assert not (tmp_path / "hubwatch-data" / "daemon.json").exists()
+
+
 def test_killed_and_started_again_it_announces_nothing_twice(
     tmp_path: Path, site: LocalSite, start: Start
 ) -> None:
