@@ -16,6 +16,7 @@ from incremental.discovery.nightly_discovery import NightlyDiscovery
 from incremental.errors import InputError
 from store import Store
 from store.enums import TopicState
+from store.errors import StoreLockedError
 from store.topic_values import TopicRow
 
 FIND = Find("http://a.example/", "forward", "", 1)
