@@ -59,7 +59,7 @@ logger = logging.getLogger("hubwatch.run")
 
 # How long the daemon waits for another process that writes: short, so that it can be stopped meanwhile.
 BUSY_SECONDS = 3.0
-_LONGEST_PAUSE_SECONDS = 60.0
+_LONGEST_PAUSE_SECONDS = 15.0
 # Of [daemon] stop_seconds, for messages that are being sent.
 _SETTLE_SHARE = 0.2
 
