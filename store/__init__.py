@@ -13,6 +13,8 @@
         .cache      PageCache   bodies, named by MD5
         .access     Access      tokens and sessions of the web page and the API
         .monitor    Monitoring  counts over time, for dashboards and metrics
+        .retention  Retention   forgetting what is old
+        .space      Space       sizes, giving free space back
 
 Each part loads on first use: a command needs two or three, and loading all takes longer than most
 commands run.
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from store.page_cache import PageCache
     from store.queries import Queries
     from store.record import Recorder
+    from store.retention import Retention
+    from store.space import Space
     from store.topics import Topics
 
 _PARTS = {
@@ -53,6 +57,8 @@ _PARTS = {
     "outbox": ("store.outbox", "Outbox"),
     "access": ("store.access", "Access"),
     "monitor": ("store.monitoring", "Monitoring"),
+    "retention": ("store.retention", "Retention"),
+    "space": ("store.space", "Space"),
 }
 
 
@@ -76,6 +82,8 @@ class Store:
         cache: PageCache = field(init=False)
         access: Access = field(init=False)
         monitor: Monitoring = field(init=False)
+        retention: Retention = field(init=False)
+        space: Space = field(init=False)
     else:
 
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a part

@@ -32,8 +32,14 @@ _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100  # https://www.sqlite.org/fileformat2.html, section 1.3
 MIGRATIONS = Path(__file__).with_name("migrations")
 
+INCREMENTAL = 2  # https://www.sqlite.org/pragma.html#pragma_auto_vacuum
 _PRAGMAS = {
+    # Incremental: free pages can be returned while the file is in use. First, because it only takes effect
+    # on a file without tables; an older file keeps its mode until it is compacted.
+    "auto_vacuum": INCREMENTAL,
     "journal_mode": "wal",
+    # A log that grew while somebody read for long is cut at the next checkpoint.
+    "journal_size_limit": 64_000_000,
     "foreign_keys": 1,
     # NORMAL is consistent in WAL mode; a power cut may lose the last visit, which is then due again.
     "synchronous": 1,

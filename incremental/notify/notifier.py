@@ -43,7 +43,6 @@ BUSY_SECONDS = 1.0
 LOOK_BACK_SECONDS = 3 * DAY
 # A page with only a guessed score waits this long for its verdict.
 JUDGED_WITHIN_SECONDS = 6 * HOUR
-KEEP_SECONDS = 90 * DAY
 MOST = 1_000
 LIKELY = 0.5
 _MOST_IN_A_RUN = 1_000
@@ -91,13 +90,9 @@ class Notifier:
         self._saved_query = saved_query
         self._underway: dict[str, _Underway] = {}
         self._complained: set[str] = set()
-        self._forgotten_at = -math.inf
 
     def step(self, now: float) -> float:
         """Do what is due; return when to call again (unix seconds)."""
-        if now - self._forgotten_at > DAY:
-            self._store.outbox.forget(before=now - KEEP_SECONDS)
-            self._forgotten_at = now
         check_at = [self._channel(channel, now) for channel in self._channels]
         pause = BUSY_SECONDS if self._underway else POLL_SECONDS
         return min([now + pause, *check_at]) if check_at else math.inf
