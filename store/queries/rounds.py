@@ -7,8 +7,9 @@ from typing import Any
 
 from peewee import JOIN, Case, fn
 
-from store.database import data_version, is_sqlite, storage_errors
+from store.database import data_version, is_sqlite
 from store.enums import HubClass, HubKind, HubRole, HubStatus, PageState, SiteStatus
+from store.failures import storage_errors
 from store.models import Host, Hub, Label, Page, Sighting, Site, Topic
 from store.repository import Prepared, Repository, Shape, batches
 from store.values import HostRow, HubRow, KnownPage, PageRow, Sight, SiteRow, VerificationRow
