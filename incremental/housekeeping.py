@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
 from incremental.settings import Settings
@@ -53,7 +53,9 @@ class Done:
     excess_bytes: int = 0
     """Above the budget although everything was forgotten that may be."""
     free_bytes: int = 0
-    """In the database file, free; only ``hubwatch compact`` gives them back."""
+    """Free in the database file, for what is written next."""
+    at: float = 0.0
+    """When, unix seconds."""
 
 
 def ages(settings: Settings) -> dict[Kind, float]:
@@ -70,6 +72,29 @@ def ages(settings: Settings) -> dict[Kind, float]:
         Kind.DISCOVERY: keep.discovery_days,
         Kind.HOSTS: HOST_DAYS,
     }
+
+
+def last_done(store: Store) -> Done | None:
+    """Return what the last housekeeping came to; None = there was none yet."""
+    noted = store.space.noted(NOTE)
+    return None if noted is None else Done(**noted[1], at=noted[0])
+
+
+def forgotten_in_words(forgotten: Mapping[str, int]) -> str:
+    """Return ``3 bodies, 5 visits``."""
+    counts = (f"{count:,} {kind}" for kind, count in forgotten.items() if count)
+    return ", ".join(counts) or "nothing"
+
+
+def space_in_words(done: Done) -> str:
+    """Return how large the store is, and how far it is from its budget."""
+    size = done.database_bytes + (done.cache_bytes or 0)
+    if done.budget_bytes is None:
+        return f"database {done.database_bytes / MEGABYTE:,.1f} MB"
+    says = f"{size / MEGABYTE:,.1f} of {done.budget_bytes / MEGABYTE:,.1f} MB"
+    if done.excess_bytes:
+        return f"{says}: too large, although nothing older than a week is left to forget"
+    return says
 
 
 class Housekeeping:
@@ -175,9 +200,9 @@ class Housekeeping:
 
     def _report(self, done: Done, now: float) -> None:
         before = self._store.space.noted(NOTE)
-        self._store.space.note(NOTE, asdict(done), now=now)
-        counts = ", ".join(f"{count} {kind}" for kind, count in done.forgotten.items() if count)
-        logger.info("housekeeping: forgotten: %s", counts or "nothing")
+        detail = {name: value for name, value in asdict(done).items() if name != "at"}
+        self._store.space.note(NOTE, detail, now=now)
+        logger.info("housekeeping: forgotten: %s", forgotten_in_words(done.forgotten))
         if done.excess_bytes and not (before and before[1].get("excess_bytes")):
             logger.warning(
                 "database and page cache exceed [store] size_budget_mb by %.0f MB, and nothing older than "

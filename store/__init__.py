@@ -70,6 +70,8 @@ class Store:
     where: str
     cache_folder: Path
     cache_quota_bytes: int
+    identity: tuple[int, int] | None = None
+    """Of the SQLite file that was opened; None = PostgreSQL."""
 
     if TYPE_CHECKING:  # provided by __getattr__
         read: Queries = field(init=False)
@@ -102,6 +104,29 @@ class Store:
         """Close the database."""
         self.database.close()
 
+    def still_there(self) -> None:
+        """Check that what is written still goes into the file of the store's name. Costs one system call.
+
+        Raises:
+            StoreGoneError: the file, or its folder, was deleted or replaced.
+        """
+        from store.errors import StoreGoneError  # noqa: PLC0415 - as in open_store
+        from store.home import identity  # noqa: PLC0415 - likewise
+
+        if self.identity is None:
+            return
+        try:
+            there = identity(Path(self.where))
+        except FileNotFoundError:
+            way_out = "restore a backup, or begin with an empty one (hubwatch init --new-store)"
+            raise StoreGoneError(
+                f"{self.where} was deleted while it was in use; {way_out}"
+            ) from None
+        except OSError:
+            return  # unreadable for now; the next write says why
+        if there != self.identity:
+            raise StoreGoneError(f"{self.where} was replaced while it was in use; start again")
+
     @contextlib.contextmanager
     def in_this_thread(self) -> Iterator[Self]:
         """Use the store on the calling thread's own connection, closed at the end.
@@ -120,12 +145,24 @@ class Store:
         self.database.close()
 
 
-def open_store(where: str, *, cache_folder: Path, cache_quota_bytes: int = 2_000_000_000) -> Store:
+def open_store(
+    where: str,
+    *,
+    cache_folder: Path,
+    cache_quota_bytes: int = 2_000_000_000,
+    upgrade_copies: int = 2,
+    anew: bool = False,
+) -> Store:
     """Open the database *where* (SQLite path or PostgreSQL URL) with its page cache.
+
+    *upgrade_copies*, *anew*: see :func:`store.database.open_database`.
 
     Raises:
         StoreError: see :func:`store.database.open_database`.
     """
-    from store.database import open_database  # noqa: PLC0415 - peewee loads every driver that there is
+    from store.database import is_server, open_database  # noqa: PLC0415 - peewee loads every driver that there is
+    from store.home import identity  # noqa: PLC0415 - with it
 
-    return Store(open_database(where), where, cache_folder, cache_quota_bytes)
+    database = open_database(where, copies=upgrade_copies, anew=anew)
+    own = None if is_server(where) else identity(Path(where))
+    return Store(database, where, cache_folder, cache_quota_bytes, own)

@@ -19,17 +19,17 @@ from store.errors import (
     StoreDamagedError,
     StoreError,
     StorePlaceError,
-    StoreTooNewError,
+    StoreRemainsError,
 )
 from store.failures import of_file, storage_errors
-from store.home import make_file, make_folder, was_cut_off
+from store.home import make_file, make_folder, traces, was_cut_off
+from store.upgrades import upgrade
 
 BUSY_TIMEOUT_SECONDS = 30
 # ``HUBW`` in the header of a SQLite file, to refuse foreign databases.
 APPLICATION_ID = 0x48554257
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100  # https://www.sqlite.org/fileformat2.html, section 1.3
-MIGRATIONS = Path(__file__).with_name("migrations")
 
 INCREMENTAL = 2  # https://www.sqlite.org/pragma.html#pragma_auto_vacuum
 _PRAGMAS = {
@@ -47,25 +47,28 @@ _PRAGMAS = {
 }
 
 
-def open_database(where: str) -> Database:
-    """Open a SQLite path or ``postgresql://`` URL and migrate it.
+def open_database(where: str, *, copies: int = 2, anew: bool = False) -> Database:
+    """Open a SQLite path or ``postgresql://`` URL and bring its tables up to date.
+
+    *copies*: see :func:`store.upgrades.upgrade`. *anew*: make a database even where one is missing.
 
     Raises:
+        StoreRemainsError: there is no database, but what is beside it was a store's.
         StoreLockedError: another process holds it for longer than the busy timeout.
         StoreDamagedError: damaged, or not a Hubwatch database; left untouched.
         StoreTooNewError: a later version of Hubwatch migrated it.
     """
-    database = postgres(where) if is_server(where) else _sqlite(Path(where))
+    database = postgres(where) if is_server(where) else _sqlite(Path(where), anew=anew)
     try:
         with storage_errors(where):
-            _migrate(database, where)
+            upgrade(database, where, copies=copies)
     except StoreError:
         database.close()
         raise
     return database
 
 
-def _sqlite(path: Path) -> Database:
+def _sqlite(path: Path, *, anew: bool) -> Database:
     with storage_errors(str(path)):
         try:
             ours = path.exists() and check_sqlite(path)
@@ -75,6 +78,8 @@ def _sqlite(path: Path) -> Database:
                     raise StorePlaceError(
                         f"a restore to {path.parent} was interrupted; run it again"
                     )
+                if not path.exists():
+                    _check_not_lost(path, anew=anew)
                 make_file(path)  # SQLite gives its log and its index the mode of the file itself
         except OSError as error:
             raise of_file(error, f"{path} cannot be opened for writing") from error
@@ -82,6 +87,21 @@ def _sqlite(path: Path) -> Database:
         if not ours:
             _sql(database, f"PRAGMA application_id = {APPLICATION_ID}")
     return database
+
+
+def _check_not_lost(path: Path, *, anew: bool) -> None:
+    """Refuse to make a database where one was, unless the user says so."""
+    if anew:
+        # SQLite would replay another database's log into the new one.
+        for ending in ("-wal", "-shm", "-journal"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+        return
+    if left := traces(path.parent):
+        names = ", ".join(one.name for one in left)
+        raise StoreRemainsError(
+            f"{path} is missing, but a store was there: it left {names}; bring the database back, "
+            "restore a backup (hubwatch restore), or begin with an empty one (hubwatch init --new-store)"
+        )
 
 
 def check_sqlite(path: Path) -> bool:
@@ -148,24 +168,6 @@ def postgres(url: str) -> Database:
         way_out = "write special characters of the password as %40 (@), %2F (/), %3A (:)"
         raise StoreError(f"{without_password(url)} is not a database address; {way_out}") from None
     return database
-
-
-def _migrate(database: Database, where: str) -> None:
-    """Apply the numbered migrations that this database has not seen, each in a transaction."""
-    known = {path.stem for path in MIGRATIONS.glob("[0-9]*.py")}
-    applied = set()
-    if database.table_exists("schema_migration"):
-        rows = _sql(database, "SELECT name FROM schema_migration").fetchall()
-        applied = {str(name) for (name,) in rows}
-    if unknown := applied - known:
-        newest = max(unknown)
-        shown = without_password(where)
-        raise StoreTooNewError(f"{shown} was written by a later version of Hubwatch ({newest})")
-    if applied != known:
-        # Loading the runner is slow, and most commands need no migration.
-        from playhouse.migrations import Runner  # noqa: PLC0415
-
-        Runner(database, directory=str(MIGRATIONS)).up()
 
 
 @contextlib.contextmanager

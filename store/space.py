@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from store.database import INCREMENTAL, is_sqlite, storage_errors, writing
+from store.database import INCREMENTAL, is_sqlite, writing
+from store.failures import storage_errors
 from store.models import ALL, Housekeeping
 from store.repository import Repository
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ from incremental.cli.common import Json, now, open_store, print_json, print_tabl
 from incremental.explain.hours import hours_of
 from incremental.explain.hub import in_short
 from incremental.explain.page import budget_of, explain, hub_rows
+from incremental.housekeeping import forgotten_in_words, last_done, space_in_words
 from incremental.readable_urls import readable
 from incremental.results.lookup import find_sites
 from incremental.results.schema import dated, utc, when
@@ -121,6 +123,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
     with open_store(context) as store:
         totals, counts = store.read.site_totals(), store.read.visit_counts(at - 86_400)
         unread = store.monitor.unread_seeds()
+        kept = last_done(store)
         rows = [
             {
                 "site": row.name,
@@ -136,7 +139,9 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
         ]
     if as_json:
         whole = settings.revisit.total_requests_per_day or None
-        print_json({"now": utc(at), "total_requests_per_day": whole, "sites": rows})
+        housekeeping = None if kept is None else {**asdict(kept), "at": utc(kept.at)}
+        answer = {"now": utc(at), "total_requests_per_day": whole, "sites": rows}
+        print_json(answer | {"housekeeping": housekeeping})
         return
     if not rows:
         say("no site yet; add one: hubwatch add https://example.org/")
@@ -164,6 +169,9 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
     if settings.revisit.total_requests_per_day:
         used = sum(row["requests_last_day"] for row in rows)
         say(f"all sites: {used:g} of {settings.revisit.total_requests_per_day:g} requests in 24 h")
+    if kept is not None:
+        done = f"housekeeping {when(kept.at)} forgot {forgotten_in_words(kept.forgotten)}"
+        say(f"store: {space_in_words(kept)}; {done}")
 
 
 def _trouble(status: str) -> str:

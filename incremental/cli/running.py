@@ -35,6 +35,7 @@ from incremental.settings import Settings
 from incremental.storage import (
     keep_private,
     models_folder,
+    note_settings,
     only_writer,
     open_configured_store,
     same_settings,
@@ -71,6 +72,7 @@ def run(
         same_settings(settings, folder, settings_file(context))
         keep_private(settings, folder, settings_file(context))
         store = stack.enter_context(open_configured_store(settings, folder))
+        note_settings(settings, folder, settings_file(context))
         _add_sites(store, settings, urls or [])
         serves = settings.web.enabled and not once
         if not serves and not store.read.sites() and not store.topics.topics():
