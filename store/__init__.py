@@ -15,6 +15,7 @@
         .monitor    Monitoring  counts over time, for dashboards and metrics
         .retention  Retention   forgetting what is old
         .space      Space       sizes, giving free space back
+        .quarantine Quarantined pages, sites, topics and jobs that met a bug
 
 Each part loads on first use: a command needs two or three, and loading all takes longer than most
 commands run.
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from store.monitoring import Monitoring
     from store.outbox import Outbox
     from store.page_cache import PageCache
+    from store.quarantine import Quarantined
     from store.queries import Queries
     from store.record import Recorder
     from store.retention import Retention
@@ -59,6 +61,7 @@ _PARTS = {
     "monitor": ("store.monitoring", "Monitoring"),
     "retention": ("store.retention", "Retention"),
     "space": ("store.space", "Space"),
+    "quarantine": ("store.quarantine", "Quarantined"),
 }
 
 
@@ -86,6 +89,7 @@ class Store:
         monitor: Monitoring = field(init=False)
         retention: Retention = field(init=False)
         space: Space = field(init=False)
+        quarantine: Quarantined = field(init=False)
     else:
 
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a part
