@@ -23,7 +23,7 @@ from incremental.storage import MEGABYTE
 from incremental.times import DAY
 from store import Store
 from store.page_cache import file_name
-from store.retention import TABLES, Batch, Kind
+from store.retention import Batch, Kind
 
 logger = logging.getLogger("hubwatch.housekeeping")
 
@@ -36,6 +36,13 @@ LEAST_DAYS = 7
 HOST_DAYS = 30
 # Sightings are read by hub, so their oldest go in passes.
 _PASSES = (365, 180, 90, 60, 30, 14, LEAST_DAYS)
+# What the size budget forgets after bodies, in this order, with the tables that it frees.
+FREEING = {
+    Kind.TEXTS: ("page_text", "page_band", "news_words"),
+    Kind.VISITS: ("visit",),
+    Kind.CHANGES: ("change",),
+    Kind.SIGHTINGS: ("sighting",),
+}
 BODIES = "bodies"
 NOTE = "last"
 
@@ -123,6 +130,10 @@ class Housekeeping:
             yield "announced pages"
         for kind, days in ages(self._settings).items():
             yield from self._forget(kind, now - days * DAY, now, forgotten)
+        oldest = now - self._settings.store.visit_log_days * DAY
+        forgotten["bugs"] += self._store.quarantine.forget(before=oldest)
+        if forgotten[Kind.TEXTS]:
+            yield from self._merge_index()
         done = yield from self._fit(now, forgotten)
         while self._store.space.give_back():
             yield "free space"
@@ -180,23 +191,41 @@ class Housekeeping:
             forgotten[BODIES] += count
             cache, excess = cache - freed, excess - freed
             yield BODIES
-        if excess > 0:
-            meter = _Meter(self._store, excess)
-            for kind in TABLES:
-                for days in _PASSES if kind is Kind.SIGHTINGS else (LEAST_DAYS,):
-                    yield from self._shrink(meter, kind, now - days * DAY, now, forgotten)
-            excess = meter.excess
+        for kind in FREEING if excess > 0 else ():
+            yield from self._shrink(kind, excess, now, forgotten)
+            excess = cache + space.used_bytes() - budget
+            if excess <= 0:
+                break
         return Done({}, 0, cache, budget, max(excess, 0))
 
     def _shrink(
-        self, meter: _Meter, kind: Kind, before: float, now: float, forgotten: Counter[str]
+        self, kind: Kind, excess: int, now: float, forgotten: Counter[str]
     ) -> Iterator[str]:
-        cursor: int | None = 0
-        while cursor is not None and meter.excess > 0:
-            batch = self._batch(kind, before, now, cursor, forgotten)
-            meter.count(kind, batch.rows)
-            cursor = batch.cursor
-            yield kind
+        """Forget the oldest of a kind, about as many as take *excess* bytes."""
+        # Estimated: freed bytes show only when pages are empty, on PostgreSQL later still.
+        each, start = self._row_bytes(kind), forgotten[kind]
+        for days in _PASSES if kind is Kind.SIGHTINGS else (LEAST_DAYS,):
+            cursor: int | None = 0
+            while cursor is not None and (forgotten[kind] - start) * each < excess:
+                batch = self._batch(kind, now - days * DAY, now, cursor, forgotten)
+                cursor = batch.cursor
+                yield kind
+        if kind is Kind.TEXTS:
+            yield from self._merge_index()
+
+    def _row_bytes(self, kind: Kind) -> float:
+        """Return the mean size of a row, with what belongs to it."""
+        sizes = self._store.space.tables()
+        rows = max(sizes[FREEING[kind][0]].rows, 1)
+        size = sum(sizes[table].size_bytes or 0 for table in FREEING[kind])
+        return max(size / rows, 1.0)
+
+    def _merge_index(self) -> Iterator[str]:
+        """Have the full-text index drop what was removed from it."""
+        first = True
+        while self._store.space.merge_index(begin=first):
+            first = False
+            yield "full-text index"
 
     def _report(self, done: Done, now: float) -> None:
         before = self._store.space.noted(NOTE)
@@ -209,28 +238,3 @@ class Housekeeping:
                 "a week is left to forget: set a larger budget, or watch less",
                 done.excess_bytes / MEGABYTE,
             )
-
-
-class _Meter:
-    """How much a store still exceeds its budget."""
-
-    def __init__(self, store: Store, excess: int) -> None:
-        self._store = store
-        self.excess = excess
-        self._used = store.space.size().used_bytes
-        self._row_bytes: dict[Kind, float] = {}
-        if self._used is None:
-            sizes = store.space.tables()
-            self._row_bytes = {
-                kind: (sizes[table].size_bytes or 0) / max(sizes[table].rows, 1)
-                for kind, table in TABLES.items()
-            }
-
-    def count(self, kind: Kind, rows: int) -> None:
-        """Note that *rows* are gone."""
-        used = self._store.space.size().used_bytes
-        if used is None or self._used is None:
-            self.excess -= int(rows * self._row_bytes[kind])
-        else:
-            self.excess -= self._used - used
-        self._used = used

@@ -74,15 +74,6 @@ class Kind(StrEnum):
     HOSTS = "hosts"
 
 
-TABLES = {
-    Kind.VISITS: "visit",
-    Kind.CHANGES: "change",
-    Kind.TEXTS: "page_text",
-    Kind.SIGHTINGS: "sighting",
-}
-"""The table that a kind mostly frees."""
-
-
 @dataclass(frozen=True, slots=True)
 class Batch:
     """What one call forgot, and where the next one continues; None = there is no more."""

@@ -15,6 +15,8 @@ from store.repository import Repository
 # Free pages that stay in a SQLite file, as a share of it: the next day's writes need them.
 SLACK_SHARE = 0.1
 SLACK_PAGES = 1_000
+# Of the full-text index, merged in one transaction: 2 MB.
+INDEX_PAGES = 500
 FULL_TEXT = "news_words"
 
 
@@ -113,9 +115,25 @@ class Space(Repository):
             spare = free - max(int(SLACK_SHARE * pages), SLACK_PAGES)
             if spare <= 0:
                 return 0
-            self._run(f"PRAGMA incremental_vacuum({min(spare, most)})")
+            # One page per step, and only a script is stepped to its end when there are no columns.
+            connection: Any = self._db.connection()  # type: ignore[no-untyped-call]  # as below
+            connection.executescript(f"PRAGMA incremental_vacuum({min(spare, most)})")
             left = int(self._one("PRAGMA freelist_count"))
             return (free - left) * int(self._one("PRAGMA page_size"))
+
+    def merge_index(self, *, begin: bool, pages: int = INDEX_PAGES) -> bool:
+        """Merge a piece of SQLite's full-text index, which only then drops what was removed from it.
+
+        Returns whether there is more. *begin* starts a merge of the whole index.
+        """
+        if not is_sqlite(self._db):
+            return False
+        with storage_errors(self._where):
+            before = int(self._one("SELECT total_changes()"))
+            size = -pages if begin else pages
+            # https://www.sqlite.org/fts5.html#the_merge_command
+            self._run(f"INSERT INTO {FULL_TEXT}({FULL_TEXT}, rank) VALUES ('merge', {size})")  # noqa: S608
+            return int(self._one("SELECT total_changes()")) - before > 1
 
     def shorten_log(self) -> bool:
         """Write SQLite's log into the database and cut it; return whether no reader prevented that."""
@@ -177,4 +195,4 @@ class Space(Repository):
 
     def _run(self, statement: str, *, fetch: bool = True) -> list[tuple[Any, ...]]:
         cursor: Any = self._db.execute_sql(statement)  # type: ignore[no-untyped-call]  # peewee's stubs lack it
-        return list(cursor.fetchall()) if fetch and cursor.description is not None else []
+        return list(cursor.fetchall()) if fetch else []

@@ -80,7 +80,7 @@ def test_an_error_in_a_piece_does_not_stop_the_next_day(
 
 
 def test_a_store_above_its_budget_forgets_the_oldest_until_it_fits(store: Store) -> None:
-    write(store, 60)
+    write(store, 24)
     whole = store.space.used_bytes() + store.cache.size_bytes()
     bodies = store.cache.size_bytes()
     budget = (whole - bodies // 2) / 1e6
@@ -89,22 +89,22 @@ def test_a_store_above_its_budget_forgets_the_oldest_until_it_fits(store: Store)
     done = last_done(store)
     assert done is not None
     assert done.excess_bytes == 0
-    assert 0 < done.forgotten["bodies"] < 60
+    assert 0 < done.forgotten["bodies"] < 24
     assert not done.forgotten["texts"]
     left = [file.stat().st_mtime for file in store.cache.folder.rglob("*.*")]
-    assert min(left) >= NOW - (60 - done.forgotten["bodies"]) * DAY
+    assert min(left) >= NOW - (24 - done.forgotten["bodies"]) * DAY
     # Then texts.
     keep_house(store, size_budget_mb=(whole - bodies) * 0.9 / 1e6)
     done = last_done(store)
     assert done is not None
     assert done.forgotten["texts"] > 0
     assert done.excess_bytes == 0
-    assert len(announced_pages(store)) == 60 * 20
+    assert len(announced_pages(store)) == 24 * 20
 
 
 def test_a_budget_that_is_met_forgets_no_more_the_next_day(store: Store) -> None:
     """PostgreSQL's files do not shrink when rows go; that is no reason to forget the rest."""
-    write(store, 40, body=1)
+    write(store, 24, body=1)
     budget = store.space.used_bytes() * 0.8 / 1e6
     keep_house(store, size_budget_mb=budget)
     first = last_done(store)
@@ -136,7 +136,7 @@ def test_a_budget_that_cannot_be_met_is_said_once(
 
 
 def test_free_pages_go_back_to_the_file_system(sqlite_store: Store, tmp_path: Path) -> None:
-    write(sqlite_store, 120)
+    write(sqlite_store, 40)
     file = tmp_path / "hubwatch.sqlite"
     keep_house(sqlite_store)
     before = file.stat().st_size

@@ -89,7 +89,7 @@ def test_the_log_is_cut(sqlite_store: Store, tmp_path: Path) -> None:
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM visit LIMIT 1").fetchone()
         sqlite_store.database.execute_sql("PRAGMA busy_timeout = 10")  # type: ignore[no-untyped-call]
-        sqlite_store.write.update_site(1, origin="{}")
+        sqlite_store.write.update_site(1, origin='{"page": 1}')
         assert not sqlite_store.space.shorten_log()
     reader.close()
     assert sqlite_store.space.shorten_log()
