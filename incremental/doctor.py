@@ -300,7 +300,7 @@ def store_findings(store: Inspection | None, home: Path, *, check: bool) -> list
     """Check the store's version and, on demand, all that it holds; None = there is none."""
     if store is None:
         if left := remains(home):
-            way_out = "bring it back, restore a backup, or begin anew: hubwatch init --new-store"
+            way_out = "bring it back, restore a backup, or begin with an empty one: hubwatch init --new-store"
             return [
                 problem("store", f"there is no database; {_named(left)} of one is left", way_out)
             ]

@@ -33,10 +33,10 @@ _MOST_NAMED = 10
 logger = logging.getLogger("hubwatch.storage")
 
 
-def open_configured_store(settings: Settings, folder: Path, *, anew: bool = False) -> Store:
+def open_configured_store(settings: Settings, folder: Path, *, make_new: bool = False) -> Store:
     """Open the configured store; relative paths are relative to *folder*.
 
-    *anew*: make an empty one even if only its database is missing.
+    *make_new*: make an empty one even if only its database is missing.
     """
     where = store_address(settings, folder)
     quota = int(settings.store.cache_quota_mb * MEGABYTE)
@@ -46,7 +46,7 @@ def open_configured_store(settings: Settings, folder: Path, *, anew: bool = Fals
         cache_folder=cache,
         cache_quota_bytes=quota,
         upgrade_copies=settings.store.upgrade_copies,
-        anew=anew,
+        make_new=make_new,
     )
 
 

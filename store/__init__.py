@@ -73,7 +73,7 @@ class Store:
     where: str
     cache_folder: Path
     cache_quota_bytes: int
-    identity: tuple[int, int] | None = None
+    file_id: tuple[int, int] | None = None
     """Of the SQLite file that was opened; None = PostgreSQL."""
 
     if TYPE_CHECKING:  # provided by __getattr__
@@ -115,12 +115,12 @@ class Store:
             StoreGoneError: the file, or its folder, was deleted or replaced.
         """
         from store.errors import StoreGoneError  # noqa: PLC0415 - as in open_store
-        from store.home import identity  # noqa: PLC0415 - likewise
+        from store.home import file_id  # noqa: PLC0415 - likewise
 
-        if self.identity is None:
+        if self.file_id is None:
             return
         try:
-            there = identity(Path(self.where))
+            there = file_id(Path(self.where))
         except FileNotFoundError:
             way_out = "restore a backup, or begin with an empty one (hubwatch init --new-store)"
             raise StoreGoneError(
@@ -128,7 +128,7 @@ class Store:
             ) from None
         except OSError:
             return  # unreadable for now; the next write says why
-        if there != self.identity:
+        if there != self.file_id:
             raise StoreGoneError(f"{self.where} was replaced while it was in use; start again")
 
     @contextlib.contextmanager
@@ -155,18 +155,18 @@ def open_store(
     cache_folder: Path,
     cache_quota_bytes: int = 2_000_000_000,
     upgrade_copies: int = 2,
-    anew: bool = False,
+    make_new: bool = False,
 ) -> Store:
     """Open the database *where* (SQLite path or PostgreSQL URL) with its page cache.
 
-    *upgrade_copies*, *anew*: see :func:`store.database.open_database`.
+    *upgrade_copies*, *make_new*: see :func:`store.database.open_database`.
 
     Raises:
         StoreError: see :func:`store.database.open_database`.
     """
     from store.database import is_server, open_database  # noqa: PLC0415 - peewee loads every driver that there is
-    from store.home import identity  # noqa: PLC0415 - with it
+    from store.home import file_id  # noqa: PLC0415 - with it
 
-    database = open_database(where, copies=upgrade_copies, anew=anew)
-    own = None if is_server(where) else identity(Path(where))
+    database = open_database(where, copies=upgrade_copies, make_new=make_new)
+    own = None if is_server(where) else file_id(Path(where))
     return Store(database, where, cache_folder, cache_quota_bytes, own)

@@ -47,10 +47,10 @@ _PRAGMAS = {
 }
 
 
-def open_database(where: str, *, copies: int = 2, anew: bool = False) -> Database:
+def open_database(where: str, *, copies: int = 2, make_new: bool = False) -> Database:
     """Open a SQLite path or ``postgresql://`` URL and bring its tables up to date.
 
-    *copies*: see :func:`store.upgrades.upgrade`. *anew*: make a database even where one is missing.
+    *copies*: see :func:`store.upgrades.upgrade`. *make_new*: make a database even where one is missing.
 
     Raises:
         StoreRemainsError: there is no database, but what is beside it was a store's.
@@ -58,7 +58,7 @@ def open_database(where: str, *, copies: int = 2, anew: bool = False) -> Databas
         StoreDamagedError: damaged, or not a Hubwatch database; left untouched.
         StoreTooNewError: a later version of Hubwatch migrated it.
     """
-    database = postgres(where) if is_server(where) else _sqlite(Path(where), anew=anew)
+    database = postgres(where) if is_server(where) else _sqlite(Path(where), make_new=make_new)
     try:
         with storage_errors(where):
             upgrade(database, where, copies=copies)
@@ -68,7 +68,7 @@ def open_database(where: str, *, copies: int = 2, anew: bool = False) -> Databas
     return database
 
 
-def _sqlite(path: Path, *, anew: bool) -> Database:
+def _sqlite(path: Path, *, make_new: bool) -> Database:
     with storage_errors(str(path)):
         try:
             ours = path.exists() and check_sqlite(path)
@@ -79,7 +79,7 @@ def _sqlite(path: Path, *, anew: bool) -> Database:
                         f"a restore to {path.parent} was interrupted; run it again"
                     )
                 if not path.exists():
-                    _check_not_lost(path, anew=anew)
+                    _check_not_lost(path, make_new=make_new)
                 make_file(path)  # SQLite gives its log and its index the mode of the file itself
         except OSError as error:
             raise of_file(error, f"{path} cannot be opened for writing") from error
@@ -89,9 +89,9 @@ def _sqlite(path: Path, *, anew: bool) -> Database:
     return database
 
 
-def _check_not_lost(path: Path, *, anew: bool) -> None:
+def _check_not_lost(path: Path, *, make_new: bool) -> None:
     """Refuse to make a database where one was, unless the user says so."""
-    if anew:
+    if make_new:
         # SQLite would replay another database's log into the new one.
         for ending in ("-wal", "-shm", "-journal"):
             path.with_name(path.name + ending).unlink(missing_ok=True)

@@ -146,7 +146,7 @@ def copies_in(home: Path) -> list[Path]:
     return sorted(found, key=lambda path: path.name, reverse=True)
 
 
-def identity(path: Path) -> tuple[int, int]:
+def file_id(path: Path) -> tuple[int, int]:
     """Return what tells this file from any other, whatever their names.
 
     Raises:

@@ -57,7 +57,7 @@ _HUBS = 10
 KEPT_OF_HUB = 50
 # Announced pages of each site whose sightings all stay: coverage is computed from the last 200.
 KEPT_OF_SITE = 200
-_IDENTITY = (ChangeKind.ADDED, SiteEventKind.BACKFILL)
+_ANNOUNCING = (ChangeKind.ADDED, SiteEventKind.BACKFILL)
 
 
 class Kind(StrEnum):
@@ -122,7 +122,7 @@ class Retention(Repository):
         starred = News.select(News.page).where(News.starred_at.is_null(is_null=False))
         query = (
             Change.select(Change.id, Change.page, Change.at)
-            .where((Change.at < before) & Change.kind.not_in(_IDENTITY))
+            .where((Change.at < before) & Change.kind.not_in(_ANNOUNCING))
             .where(Change.page.is_null() | Change.page.not_in(starred))
             .order_by(Change.at)
             .limit(BATCH)

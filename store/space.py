@@ -15,6 +15,8 @@ from store.repository import Repository
 # Free pages that stay in a SQLite file, as a share of it: the next day's writes need them.
 SLACK_SHARE = 0.1
 SLACK_PAGES = 1_000
+# Returned in one transaction: 4 MB.
+RETURNED_PAGES = 1_000
 # Of the full-text index, merged in one transaction: 2 MB.
 INDEX_PAGES = 500
 FULL_TEXT = "news_words"
@@ -97,7 +99,7 @@ class Space(Repository):
 
     # Giving space back.
 
-    def give_back(self, *, most: int = SLACK_PAGES) -> int:
+    def give_back(self, *, most: int = RETURNED_PAGES) -> int:
         """Return at most *most* free pages of a SQLite file to the file system; return the bytes.
 
         Some stay for what is written next. 0 also for a file of an earlier version, whose pages only

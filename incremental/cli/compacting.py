@@ -74,7 +74,7 @@ def compact(
 def _rewrite(store: Store, settings: Settings, folder: Path, *, full: bool) -> str:
     """Give all free space back; return what is left for later, and why."""
     home = folder / settings.store.folder
-    if store.identity is None:
+    if store.file_id is None:
         store.space.compact(full=full)
         return ""
     free = store.space.size()

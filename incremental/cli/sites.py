@@ -63,7 +63,7 @@ def init(
 def _make_store(context: typer.Context, *, as_json: bool) -> None:
     """Make an empty database beside what is left of a store without one."""
     settings, folder = settings_of(context)
-    with open_configured_store(settings, folder, anew=True) as store:
+    with open_configured_store(settings, folder, make_new=True) as store:
         where = without_password(store.where)
         if store.read.sites():
             raise InputError(

@@ -77,7 +77,7 @@ def test_a_missing_database_is_not_made_anew_without_being_asked(
     with pytest.raises(StoreRemainsError, match=r"is missing, but .*init --new-store"):
         opened(home)
     assert not (home / "hubwatch.sqlite").exists()
-    open_database(str(home / "hubwatch.sqlite"), anew=True).close()
+    open_database(str(home / "hubwatch.sqlite"), make_new=True).close()
     opened(home).close()
 
 
