@@ -33,10 +33,20 @@ _MOST_NAMED = 10
 logger = logging.getLogger("hubwatch.storage")
 
 
-def open_configured_store(settings: Settings, folder: Path, *, make_new: bool = False) -> Store:
+def open_configured_store(
+    settings: Settings,
+    folder: Path,
+    *,
+    busy_seconds: float | None = None,
+    make_new: bool = False,
+) -> Store:
     """Open the configured store; relative paths are relative to *folder*.
 
-    *make_new*: make an empty one even if only its database is missing.
+    *busy_seconds*: how long to wait for another process that writes; None = 30. *make_new*: make an empty
+    one even if only its database is missing.
+
+    Raises:
+        StoreError: see :func:`store.open_store`.
     """
     where = store_address(settings, folder)
     quota = int(settings.store.cache_quota_mb * MEGABYTE)
@@ -46,6 +56,7 @@ def open_configured_store(settings: Settings, folder: Path, *, make_new: bool = 
         cache_folder=cache,
         cache_quota_bytes=quota,
         upgrade_copies=settings.store.upgrade_copies,
+        busy_seconds=busy_seconds,
         make_new=make_new,
     )
 

@@ -131,6 +131,27 @@ class Store:
         if there != self.file_id:
             raise StoreGoneError(f"{self.where} was replaced while it was in use; start again")
 
+    def recover(self) -> None:
+        """Connect again after the store could not be used.
+
+        Raises:
+            StoreError: see :func:`store.availability.recover`.
+        """
+        from store.availability import recover  # noqa: PLC0415 - the daemon alone needs it
+
+        self.still_there()
+        recover(self.database, self.where, self.cache_folder)
+
+    def check_room(self, least_bytes: float) -> None:
+        """Refuse to go on when little space is left for the store.
+
+        Raises:
+            StoreFullError: see :func:`store.availability.check_room`.
+        """
+        from store.availability import check_room  # noqa: PLC0415 - likewise
+
+        check_room(self.cache_folder.parent, least_bytes)
+
     @contextlib.contextmanager
     def in_this_thread(self) -> Iterator[Self]:
         """Use the store on the calling thread's own connection, closed at the end.
@@ -139,7 +160,7 @@ class Store:
         """
         from store.database import own_connection  # noqa: PLC0415 - as in open_store
 
-        with own_connection(self.database):
+        with own_connection(self.database, self.where):
             yield self
 
     def __enter__(self) -> Self:
@@ -149,17 +170,18 @@ class Store:
         self.database.close()
 
 
-def open_store(
+def open_store(  # noqa: PLR0913 - each is optional but the place
     where: str,
     *,
     cache_folder: Path,
     cache_quota_bytes: int = 2_000_000_000,
     upgrade_copies: int = 2,
+    busy_seconds: float | None = None,
     make_new: bool = False,
 ) -> Store:
     """Open the database *where* (SQLite path or PostgreSQL URL) with its page cache.
 
-    *upgrade_copies*, *make_new*: see :func:`store.database.open_database`.
+    *upgrade_copies*, *busy_seconds*, *make_new*: see :func:`store.database.open_database`.
 
     Raises:
         StoreError: see :func:`store.database.open_database`.
@@ -167,6 +189,6 @@ def open_store(
     from store.database import is_server, open_database  # noqa: PLC0415 - peewee loads every driver that there is
     from store.home import file_id  # noqa: PLC0415 - with it
 
-    database = open_database(where, copies=upgrade_copies, make_new=make_new)
+    database = open_database(where, busy_seconds, copies=upgrade_copies, make_new=make_new)
     own = None if is_server(where) else file_id(Path(where))
     return Store(database, where, cache_folder, cache_quota_bytes, own)

@@ -48,6 +48,8 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Database and page cache together: above it the oldest is forgotten early; 0 = no limit."""
     upgrade_copies: Annotated[int, msgspec.Meta(ge=0, le=100)] = 2
     """Copies kept of a SQLite store as it was before upgrades; 0 makes none."""
+    min_free_mb: _NotNegative = 100
+    """With less space left on the disk nothing is fetched."""
 
 
 class PolicyName(StrEnum):
@@ -122,6 +124,8 @@ class DaemonSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the daemon works."""
 
     workers: Annotated[int, msgspec.Meta(ge=1, le=256)] = 8
+    stop_seconds: Annotated[float, msgspec.Meta(ge=1, le=3_600)] = 10
+    """The daemon ends so long after the first signal at the latest; visits still under way are due again."""
     log_level: str = "info"
     log_format: LogFormat = LogFormat.TEXT
     """``json`` = one object a line, for programs that gather logs."""
