@@ -41,6 +41,7 @@ from incremental.settings import Settings
 from incremental.storage import (
     keep_private,
     models_folder,
+    note_settings,
     only_writer,
     open_configured_store,
     same_settings,
@@ -93,6 +94,7 @@ def run(
             stack.enter_context(pulse)
         pulse.ready()
         store = stack.enter_context(_opened(settings, folder, health, once=once))
+        note_settings(settings, folder, settings_file(context))
         _add_sites(store, settings, urls or [])
         serves = settings.web.enabled and not once
         if not serves and not store.read.sites() and not store.topics.topics():
