@@ -4,7 +4,7 @@
     scripts/bench_soak.py --days 365 --json
     scripts/bench_soak.py --quick --json                    a month of two sites, for the tests
     scripts/bench_soak.py --days 365 --restart-days 0       one process life: nothing may leak
-    scripts/bench_soak.py --chart docs/images/soak.png --samples soak.json
+    scripts/bench_soak.py --chart docs/images/soak.png --samples soak.jsonl
 
 Real: crawler, fetcher with its address guard and sockets, threads, parser, store on disk (SQLite in WAL
 mode), page cache, housekeeping, nightly training, notifier with Apprise, web server and its clients, a
@@ -26,6 +26,7 @@ import itertools
 import json
 import logging
 import os
+import signal
 import socket
 import sqlite3
 import statistics
@@ -40,7 +41,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
@@ -60,7 +61,7 @@ from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
 from incremental.notify.notifier import Notifier
-from incremental.seeds import add_seed
+from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import RevisitSettings, Settings
 from incremental.settings.channels import ChannelSettings
 from incremental.settings.sections import WebSettings
@@ -75,11 +76,12 @@ from store.values import VisitRecord
 
 MB = 1_000_000
 MONTH_DAYS = 365 / 12
-# The daemon asks every half minute; a year of that would be a million questions about nothing.
-MESSAGES_SECONDS = 3_600.0
+# The daemon asks twice a minute; a year of that would be a million questions about nothing.
+MESSAGES_SECONDS = 4 * 3_600.0
 # The page cache is walked this often: forty thousand files each day would be most of the work.
 CACHE_DAYS = 7
-REQUESTS_PER_DAY = 14.0
+# Of each site's budget, whatever it publishes.
+REQUESTS_PER_DAY = 2.0
 LOCKED_EVERY_DAYS, LOCKED_SECONDS = 15, 1.0
 # Added late and removed early, respectively.
 LATE_SITE, EARLY_SITE = "market.example", "club.example"
@@ -145,6 +147,8 @@ class Tally:
     """What the run counts."""
 
     found: dict[str, bytearray]
+    until: float = 0.0
+    """When the run ended, unix seconds of simulated time."""
     visits: int = 0
     announced: int = 0
     told_again: int = 0
@@ -158,7 +162,16 @@ class Tally:
 class Soak:
     """One run: the daemon's parts on one store, taken apart and put together again at each restart."""
 
-    def __init__(self, world: World, web: Served, folder: Path, *, restart_days: float) -> None:
+    def __init__(  # noqa: PLR0913 - what a run may be given
+        self,
+        world: World,
+        web: Served,
+        folder: Path,
+        *,
+        restart_days: float,
+        requests_per_story: float,
+        journal: TextIO | None = None,
+    ) -> None:
         self._world = world
         self._served = web
         self._folder = folder
@@ -166,6 +179,8 @@ class Soak:
         self._clock = WrongClock(START)
         self._woken = threading.Event()
         self._cache_mb = 0.0
+        self._requests_per_story = requests_per_story
+        self._journal = journal
         self.tally = Tally({host: bytearray(len(t)) for host, t in world.times.items()})
         fetch = FetchSettings(
             allowed_networks=("127.0.0.0/8",),
@@ -178,10 +193,7 @@ class Soak:
             Settings(),
             fetch=fetch,
             web=WebSettings(port=0),
-            revisit=RevisitSettings(
-                min_interval_minutes=60,
-                total_requests_per_day=REQUESTS_PER_DAY * len(world.sites),
-            ),
+            revisit=RevisitSettings(min_interval_minutes=60),
             notify=(
                 ChannelSettings("digest", hook, daily_at="08:00", time_zone=zone),
                 ChannelSettings("quiet", hook, every_minutes=240, quiet_hours="22:00-07:00"),
@@ -189,11 +201,13 @@ class Soak:
         )
 
     def run(self, progress: Callable[[float], None]) -> Tally:
-        """Run to the world's end."""
-        while self._clock.moment < self._world.end:
-            with self._life() as (store, crawler, jobs, address):
-                self._live(store, crawler, jobs, address, progress)
-            self.tally.faults["restarts"] += self._clock.moment < self._world.end
+        """Run to the world's end, or until SIGINT or SIGTERM: then the figures are of the days so far."""
+        with contextlib.suppress(KeyboardInterrupt):
+            while self._clock.moment < self._world.end:
+                with self._life() as (store, crawler, jobs, address):
+                    self._live(store, crawler, jobs, address, progress)
+                self.tally.faults["restarts"] += self._clock.moment < self._world.end
+        self.tally.until = self._clock.moment
         return self.tally
 
     @contextlib.contextmanager
@@ -240,9 +254,16 @@ class Soak:
     def _begin(self, store: Store) -> None:
         for host in self._world.sites:
             if host != LATE_SITE:
-                add_seed(store, f"http://{host}/", now=START)
+                self._add(store, host)
         words = ("energy", "climate", "solar", "wind", "能源", "气候")
         begin(store, "energy", examples=(), keywords=words, now=START)
+
+    def _add(self, store: Store, host: str) -> None:
+        """Watch a site, with a budget that fits what it publishes."""
+        stories = self._world.sites[host].per_day
+        budget = REQUESTS_PER_DAY + self._requests_per_story * stories
+        terms = SeedTerms(requests_per_day=budget)
+        add_seed(store, f"http://{host}/", now=self._clock.now(), terms=terms)
 
     def _live(
         self,
@@ -286,7 +307,7 @@ class Soak:
         day = len(self.tally.samples) + 1
         self._change_watched(store, crawler)
         self._set_clock()
-        for path in PATHS:
+        for path in PATHS[day % 2 :: 2]:
             with urllib.request.urlopen(address + path) as answer:  # noqa: S310 - our own server
                 answer.read()
         if day % CACHE_DAYS == 1:
@@ -294,6 +315,9 @@ class Soak:
         if day % LOCKED_EVERY_DAYS == 0:
             self._lock()
         self.tally.samples.append(self._measured(day))
+        if self._journal is not None:
+            self._journal.write(json.dumps(asdict(self.tally.samples[-1])) + "\n")
+            self._journal.flush()
         months = int(day / MONTH_DAYS + 1e-6)
         if months > len(self.tally.tables):
             self.tally.tables.append(self._tables())
@@ -307,9 +331,9 @@ class Soak:
             store.write.remove_site(watched[early])
             self.tally.faults["sites removed"] += 1
         elif EARLY_SITE in self._world.sites and early not in watched and part >= GONE_UNTIL:
-            add_seed(store, early, now=self._clock.now())
+            self._add(store, EARLY_SITE)
         elif LATE_SITE in self._world.sites and late not in watched and part >= 1 / 12:
-            add_seed(store, late, now=self._clock.now())
+            self._add(store, LATE_SITE)
         else:
             return
         crawler.load(self._clock.now())
@@ -474,7 +498,7 @@ def report(tally: Tally, world: World, told: Counter[str]) -> dict[str, Any]:
             for one in tally.tables
         ],
         "statuses": dict(tally.statuses.most_common()),
-        "faults": {**tally.faults, **_fault_days(world)},
+        "faults": {**tally.faults, **_fault_days(world, tally.until)},
         "held": held,
     }
 
@@ -491,17 +515,18 @@ def _counted(tally: Tally, world: World) -> tuple[int, int]:
                 host == EARLY_SITE
                 and GONE_FROM <= (at - START) / span < GONE_UNTIL + 2 * DAY / span
             )
-            if since + DAY <= at < world.end - SETTLING_SECONDS and not gone:
+            if since + DAY <= at < tally.until - SETTLING_SECONDS and not gone:
                 published += 1
                 found += flags[number]
     return published, found
 
 
-def _fault_days(world: World) -> dict[str, float]:
-    days: Counter[str] = Counter()
+def _fault_days(world: World, end: float) -> dict[str, float]:
+    days: dict[str, float] = {}
     for spans in world.faults.values():
         for since, until, kind in spans:
-            days[f"days of: {kind.value}"] += (min(until, world.end) - since) / DAY  # type: ignore[assignment]  # a Counter adds floats as well
+            name = f"days of: {kind.value}"
+            days[name] = days.get(name, 0.0) + max(min(until, end) - since, 0.0) / DAY
     return {name: round(value, 1) for name, value in sorted(days.items())}
 
 
@@ -540,10 +565,15 @@ def main() -> int:
     parser.add_argument(
         "--restart-days", type=float, default=28.0, metavar="N", help="0 = never (default: 28)"
     )
+    parser.add_argument(
+        "--requests-per-story", type=float, default=2.0, metavar="N", help="of each site's budget"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="30 days of two sites")
     parser.add_argument("--chart", type=Path, metavar="PNG")
-    parser.add_argument("--samples", type=Path, metavar="JSON", help="the measurements of each day")
+    parser.add_argument(
+        "--samples", type=Path, metavar="JSONL", help="the measurements of each day"
+    )
     parser.add_argument("--folder", type=Path, help="keep the store here")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     options = parser.parse_args()
@@ -553,19 +583,23 @@ def main() -> int:
     began = time.perf_counter()
     world = World(options.seed, options.days, options.sites)
     console = Console(stderr=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.ExitStack() as stack:
         temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="hubwatch-soak-"))
         web = stack.enter_context(served(world))
         bar = stack.enter_context(Progress(console=console, disable=not console.is_terminal))
         task = bar.add_task("simulated time", total=1.0)
         soak = Soak(
-            world, web, options.folder or Path(temporary), restart_days=options.restart_days
+            world,
+            web,
+            options.folder or Path(temporary),
+            restart_days=options.restart_days,
+            requests_per_story=options.requests_per_story,
+            journal=stack.enter_context(options.samples.open("w")) if options.samples else None,
         )
         tally = soak.run(lambda share: bar.update(task, completed=share))
         result = report(tally, world, web.told())
     result["wall_seconds"] = round(time.perf_counter() - began, 1)
-    if options.samples:
-        options.samples.write_text(json.dumps([asdict(row) for row in tally.samples]), "utf-8")
     if options.chart:
         draw(tally.samples, options.chart)
     _print(result)

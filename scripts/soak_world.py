@@ -104,20 +104,20 @@ class Site:
 
 
 SITES = (
-    Site("news.example", 12.0, ("world", "local", "sport", "culture", "science"), local_hour=1),
-    Site("ministry.example", 1.5, ("press", "speeches"), feed=False, sitemap=True, edited=0.5),
-    Site("journal.example", 0.4, ("posts",)),
-    Site("gov.example", 4.0, ("yaowen", "zhengce", "gonggao"), han=True, feed=False, local_hour=8),
+    Site("news.example", 4.0, ("world", "local", "sport", "culture", "science"), local_hour=1),
+    Site("ministry.example", 0.7, ("press", "speeches"), feed=False, sitemap=True, edited=0.5),
+    Site("journal.example", 0.3, ("posts",)),
+    Site("gov.example", 1.5, ("yaowen", "zhengce", "gonggao"), han=True, feed=False, local_hour=8),
     Site(
         "daily.example",
-        6.0,
+        2.0,
         ("news", "opinion", "business"),
         renamed=("stories", "comment", "economy"),
         sitemap=True,
         local_hour=-5,
     ),
-    Site("tenders.example", 5.0, ("open", "works", "services"), feed=False, lives_days=30.0),
-    Site("market.example", 3.0, ("offers", "guides"), endless=True, edited=0.2, local_hour=1),
+    Site("tenders.example", 1.5, ("open", "works", "services"), feed=False, lives_days=30.0),
+    Site("market.example", 1.0, ("offers", "guides"), endless=True, edited=0.2, local_hour=1),
     Site("club.example", 0.2, ("reports", "dates"), feed=False),
 )
 

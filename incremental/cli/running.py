@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
+from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -46,6 +46,9 @@ from store import Store
 from store.answers import NewQuery
 from store.backfills import BackfillEvent, BackfillQuery
 from store.values import HubRow, VisitRecord
+
+# Pages, and backfill events, that the summary of --json names: a daemon may end after a year.
+MOST_REPORTED = 10_000
 
 
 def run(
@@ -193,8 +196,8 @@ class Reporter:
         self._as_json = as_json
         self._visits: Counter[str] = Counter()
         self._announced = 0
-        self._new: list[dict[str, Any]] = []
-        self._backfills: dict[int, dict[str, Any]] = {}
+        self._new: deque[dict[str, Any]] = deque(maxlen=MOST_REPORTED)
+        self._backfills: OrderedDict[int, dict[str, Any]] = OrderedDict()
 
     def begin(self, sites: int, address: str | None) -> None:
         """Say what is watched, and where the web page is."""
@@ -232,6 +235,8 @@ class Reporter:
             if self._as_json:
                 fields = {"hub": event.hub_url, "folder": event.folder, "pages": event.pages}
                 self._backfills[event.id] = fields
+                while len(self._backfills) > MOST_REPORTED:
+                    self._backfills.popitem(last=False)
             else:
                 title = f": {clean(event.title)}" if event.pages == 1 else ""
                 tell(f"older {clean(event.site)}: {headline(event)}{title}")
@@ -255,7 +260,7 @@ class Reporter:
             say(f"hubwatch: {readable(seed.url)}: {seed.last_status or 'not fetched yet'}")
             failed += 1
         if self._as_json:
-            announced = {"new": self._new, "backfills": list(self._backfills.values())}
+            announced = {"new": list(self._new), "backfills": list(self._backfills.values())}
             print_json({"visits": dict(self._visits), **announced, "failed": failed})
         else:
             counts = ", ".join(f"{status} {count}" for status, count in self._visits.items())
