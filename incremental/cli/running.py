@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections import Counter
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -63,6 +63,8 @@ BUSY_SECONDS = 3.0
 _LONGEST_PAUSE_SECONDS = 15.0
 # Of [daemon] stop_seconds, for messages that are being sent.
 _SETTLE_SHARE = 0.2
+# Pages, and backfill events, that the summary of --json names: a daemon may end after a year.
+MOST_REPORTED = 10_000
 
 
 def run(
@@ -278,8 +280,8 @@ class Reporter:
         self._as_json = as_json
         self._visits: Counter[str] = Counter()
         self._announced = 0
-        self._new: list[dict[str, Any]] = []
-        self._backfills: dict[int, dict[str, Any]] = {}
+        self._new: deque[dict[str, Any]] = deque(maxlen=MOST_REPORTED)
+        self._backfills: OrderedDict[int, dict[str, Any]] = OrderedDict()
 
     def begin(self, sites: int, address: str | None) -> None:
         """Say what is watched, and where the web page is."""
@@ -317,6 +319,8 @@ class Reporter:
             if self._as_json:
                 fields = {"hub": event.hub_url, "folder": event.folder, "pages": event.pages}
                 self._backfills[event.id] = fields
+                while len(self._backfills) > MOST_REPORTED:
+                    self._backfills.popitem(last=False)
             else:
                 title = f": {clean(event.title)}" if event.pages == 1 else ""
                 tell(f"older {clean(event.site)}: {headline(event)}{title}")
@@ -340,7 +344,7 @@ class Reporter:
             say(f"hubwatch: {readable(seed.url)}: {seed.last_status or 'not fetched yet'}")
             failed += 1
         if self._as_json:
-            announced = {"new": self._new, "backfills": list(self._backfills.values())}
+            announced = {"new": list(self._new), "backfills": list(self._backfills.values())}
             print_json({"visits": dict(self._visits), **announced, "failed": failed})
         else:
             counts = ", ".join(f"{status} {count}" for status, count in self._visits.items())

@@ -350,7 +350,8 @@ class Discoverer:
     def _waited(self, url: str) -> bool:
         """Wait for the host's politeness delay; False if that is too long."""
         gate = HostGate(self._store, self._settings)
-        wait = gate.allowed_at(url) - self._dependencies.now()
+        now = self._dependencies.now()
+        wait = gate.allowed_at(url, now) - now
         if wait > LONGEST_WAIT_SECONDS:
             return False
         if wait > 0:
