@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from incremental.assembly import make_crawler, make_discoverer, make_fetcher
+from incremental.assembly import make_crawler, make_discoverer, make_fetcher, make_reader
 from incremental.cli.common import Json, counted, now, print_json, settings_file, settings_of
 from incremental.cli.logs import begin_log, say, tell
 from incremental.cli.serving import web_beside
@@ -97,11 +97,15 @@ def _watch(  # noqa: PLR0913 - options of the command
     with contextlib.ExitStack() as stack:
         stack.callback(fetcher.close)
         visits = ThreadPoolExecutor(settings.daemon.workers, thread_name_prefix="visit")
+        executor = stack.enter_context(visits)
+        # Closed before the threads are waited for, which frees those that wait for a reader.
+        read = stack.enter_context(make_reader(settings))
         crawler = make_crawler(
             store,
             settings,
             fetch=fetcher.fetch,
-            executor=stack.enter_context(visits),
+            executor=executor,
+            read=read,
             models=models,
             announced=reporter.announced,
             explore=explore,
