@@ -26,6 +26,7 @@ from classifier.hub.content_features import CONTENT_FEATURE_NAMES
 from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
 from incremental.decide.hubs import HubScorer
+from incremental.reading import Read, read_body
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import RevisitSettings, Settings
 from incremental.storage import open_configured_store
@@ -205,6 +206,7 @@ class Watch:
         executor: Executor | None = None,
         scorer: HubScorer | None = None,
         explore: int = 0,
+        read: Read = read_body,
     ) -> None:
         self.web, self.clock = web, web.clock
         self.store: Store = open_configured_store(settings, folder)
@@ -217,6 +219,7 @@ class Watch:
             executor=executor or InlineExecutor(),
             scorer=scorer or FolderScorer(),
             explore=explore,
+            read=read,
         )
         self.crawler.load(self.clock.now())
 
