@@ -16,6 +16,7 @@ from requests.adapters import BaseAdapter
 from incremental.clock import Clock, SystemClock
 from incremental.crawl.crawler import Announced, Crawler
 from incremental.crawl.engine import Engine
+from incremental.crawl.host_gate import HostGate
 from incremental.decide.hubs import HubScorer
 from incremental.discovery.providers.metered import Meter, Metered
 from incremental.discovery.search_provider import NoProvider, SearchProvider
@@ -61,11 +62,12 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     models: Path | None = None,
     announced: Announced | None = None,
     explore: int = 0,
+    gate: HostGate | None = None,
 ) -> Crawler:
     """Make a crawler on *store*.
 
     It uses *scorer*, else the version active in the folder *models*, else the shipped one. Topics may
-    lead it to *explore* so many new sites.
+    lead it to *explore* so many new sites. *gate* knows what hosts are owed after another crawler.
     """
     make_policy = policy_maker(settings)
     if scorer is None:
@@ -79,6 +81,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
         make_policy=make_policy,
         announced=announced,
         explore=explore,
+        gate=gate,
     )
 
 

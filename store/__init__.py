@@ -13,6 +13,7 @@
         .cache      PageCache   bodies, named by MD5
         .access     Access      tokens and sessions of the web page and the API
         .monitor    Monitoring  counts over time, for dashboards and metrics
+        .quarantine Quarantined pages, sites, topics and jobs that met a bug
 
 Each part loads on first use: a command needs two or three, and loading all takes longer than most
 commands run.
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from store.monitoring import Monitoring
     from store.outbox import Outbox
     from store.page_cache import PageCache
+    from store.quarantine import Quarantined
     from store.queries import Queries
     from store.record import Recorder
     from store.topics import Topics
@@ -53,6 +55,7 @@ _PARTS = {
     "outbox": ("store.outbox", "Outbox"),
     "access": ("store.access", "Access"),
     "monitor": ("store.monitoring", "Monitoring"),
+    "quarantine": ("store.quarantine", "Quarantined"),
 }
 
 
@@ -76,6 +79,7 @@ class Store:
         cache: PageCache = field(init=False)
         access: Access = field(init=False)
         monitor: Monitoring = field(init=False)
+        quarantine: Quarantined = field(init=False)
     else:
 
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a part

@@ -12,17 +12,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import peewee
-from peewee import Database, DatabaseError, OperationalError, SqliteDatabase
+from peewee import Database, PeeweeException, SqliteDatabase
 
-from store.addresses import without_password, without_secrets
+from store.addresses import without_password
 from store.errors import (
     StoreDamagedError,
     StoreError,
-    StoreLockedError,
     StorePlaceError,
     StoreTooNewError,
 )
+from store.failures import of_file, storage_errors
 from store.home import make_file, make_folder, was_cut_off
 
 BUSY_TIMEOUT_SECONDS = 30
@@ -72,7 +71,7 @@ def _sqlite(path: Path) -> Database:
                     )
                 make_file(path)  # SQLite gives its log and its index the mode of the file itself
         except OSError as error:
-            raise StoreError(f"{path} cannot be opened for writing: {error}") from error
+            raise of_file(error, f"{path} cannot be opened for writing") from error
         database = SqliteDatabase(str(path), pragmas=_PRAGMAS, timeout=BUSY_TIMEOUT_SECONDS)
         if not ours:
             _sql(database, f"PRAGMA application_id = {APPLICATION_ID}")
@@ -164,41 +163,25 @@ def _migrate(database: Database, where: str) -> None:
 
 
 @contextlib.contextmanager
-def storage_errors(where: str) -> Iterator[None]:
-    """Turn errors a user can fix into :class:`StoreError`; bugs pass through."""
-    try:
-        yield
-    except (OperationalError, sqlite3.OperationalError) as error:
-        shown, message = without_password(where), without_secrets(str(error), where)
-        if "locked" in message or "busy" in message:
-            raise StoreLockedError(
-                f"{shown} is locked by another process; is another Hubwatch running on it?"
-            ) from error
-        if "unable to open" in message or "readonly" in message:
-            raise StoreError(f"{shown} cannot be opened for writing: {message}") from error
-        raise StoreError(f"{shown}: {message}") from (error if message == str(error) else None)
-    # sqlite3 decodes its messages strictly, and they quote data of a damaged file.
-    except (DatabaseError, sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        shown = without_password(where)
-        if "invalid connection option" in str(error):
-            raise StoreError(f"{shown} has an option that PostgreSQL does not know") from None
-        # A wrong constraint, type or statement is a bug of ours.
-        if isinstance(error, peewee.IntegrityError | peewee.ProgrammingError | peewee.DataError):
-            raise
-        raise StoreDamagedError(
-            f"{shown} is damaged or not a database ({without_secrets(str(error), where)}); "
-            "restore a backup or move it away"
-        ) from error
-
-
-@contextlib.contextmanager
 def writing(database: Database, where: str) -> Iterator[None]:
     """Run the block as one transaction, rolled back if it raises."""
     # SQLite takes its write lock at once: a transaction that starts by reading fails at its first write,
     # despite the busy timeout, if another process wrote in between.
     transaction = database.atomic("IMMEDIATE") if is_sqlite(database) else database.atomic()
-    with storage_errors(where), transaction:
-        yield
+    with storage_errors(where):
+        try:
+            with transaction:
+                yield
+        except PeeweeException as error:
+            raise _first_error(error) from error.__cause__
+
+
+def _first_error(error: BaseException) -> BaseException:
+    """Return what went wrong in a transaction, not that rolling it back failed as well."""
+    # SQLite rolls back by itself when the disk is full: https://www.sqlite.org/lang_transaction.html, 3.1
+    while "cannot rollback" in str(error) and error.__context__ is not None:
+        error = error.__context__
+    return error
 
 
 @contextlib.contextmanager
