@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Self
 
 ROOT = Path(__file__).resolve().parents[2]
-_MAIN = "import sys; sys.argv[0] = 'hubwatch'; from incremental.cli import main; main()"
+MAIN = "import sys; sys.argv[0] = 'hubwatch'; from incremental.cli import main; main()"
 _POLL_SECONDS = 0.02
 
 
@@ -39,7 +39,7 @@ def wait_until(
 
 
 def command(
-    folder: Path, *arguments: str, variables: Mapping[str, str] | None = None, code: str = _MAIN
+    folder: Path, *arguments: str, variables: Mapping[str, str] | None = None, code: str = MAIN
 ) -> subprocess.Popen[bytes]:
     """Start ``hubwatch ARGUMENTS`` in *folder*; its output goes to ``<command>.out`` and ``.err`` there.
 
@@ -76,7 +76,7 @@ class DaemonProcess:
     *code*: see :func:`command`.
     """
 
-    def __init__(self, folder: Path, *, port: int = 0, code: str = _MAIN) -> None:
+    def __init__(self, folder: Path, *, port: int = 0, code: str = MAIN) -> None:
         self.folder = folder
         self._port = port
         self._code = code
@@ -138,10 +138,8 @@ class DaemonProcess:
         return code, time.monotonic() - began
 
     def memory_mb(self) -> float:
-        """Return the most resident memory that it has had, in megabytes."""
-        text = Path(f"/proc/{self.pid}/status").read_text(encoding="utf-8")
-        found = re.search(r"VmHWM:\s+(\d+) kB", text)
-        return int(found[1]) / 1024 if found else 0.0
+        """Return the most resident memory of it and of its processes that live, in megabytes."""
+        return sum(_peak_mb(pid) for pid in [self.pid, *_children(self.pid)])
 
     def errors(self) -> str:
         """Return what it has written to stderr since the file was made."""
@@ -165,6 +163,23 @@ class DaemonProcess:
             return 0, type(error).__name__
         finally:
             connection.close()
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, path.read_text(encoding="ascii").split()):
+            found += [child, *_children(child)]
+    return found
+
+
+def _peak_mb(pid: int) -> float:
+    try:
+        text = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    except OSError:
+        return 0.0  # it has ended meanwhile
+    found = re.search(r"VmHWM:\s+(\d+) kB", text)
+    return int(found[1]) / 1024 if found else 0.0
 
 
 def toml(value: object) -> str:
