@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
@@ -26,6 +25,7 @@ from incremental.revisit.price import PricePolicy
 from incremental.revisit.protocol import Policy, Terms
 from incremental.settings import PolicyName, Settings
 from incremental.storage import models_folder, only_discoverer
+from incremental.threads import pause
 from incremental.visit import Fetch
 from store import Store
 
@@ -118,7 +118,7 @@ def make_discoverer(
         scorer=_scorer(models_folder(settings, folder)),
         provider=provider,
         now=clock.now,
-        pause=_wait,
+        pause=pause,
     )
     try:
         with only_discoverer(settings, folder, topic.id):
@@ -126,10 +126,6 @@ def make_discoverer(
             yield Discoverer(store, settings, topic, model_store, dependencies)
     finally:
         fetcher.close()
-
-
-def _wait(seconds: float) -> None:
-    threading.Event().wait(seconds)
 
 
 def _provider(store: Store, settings: Settings, fetch: Fetch, clock: Clock) -> SearchProvider:
@@ -158,6 +154,6 @@ def _provider(store: Store, settings: Settings, fetch: Fetch, clock: Clock) -> S
         per_day=wanted.queries_per_day,
         interval_seconds=wanted.query_interval_seconds,
         meter=Meter(*json.loads(stored)) if stored else None,
-        pause=_wait,
+        pause=pause,
         keep=lambda meter: store.discovery.put_meter(name, json.dumps(meter.to_json())),
     )

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
 
 from peewee import Database, PeeweeException, SqliteDatabase
 
@@ -31,6 +31,14 @@ _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100  # https://www.sqlite.org/fileformat2.html, section 1.3
 MIGRATIONS = Path(__file__).with_name("migrations")
 
+# https://www.postgresql.org/docs/current/libpq-connect.html, section 32.1.2; seconds, the last milliseconds
+_PATIENCE = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
 _PRAGMAS = {
     "journal_mode": "wal",
     "foreign_keys": 1,
@@ -41,15 +49,17 @@ _PRAGMAS = {
 }
 
 
-def open_database(where: str) -> Database:
+def open_database(where: str, busy_seconds: float | None = None) -> Database:
     """Open a SQLite path or ``postgresql://`` URL and migrate it.
+
+    *busy_seconds*: how long SQLite waits for another process; None = 30.
 
     Raises:
         StoreLockedError: another process holds it for longer than the busy timeout.
         StoreDamagedError: damaged, or not a Hubwatch database; left untouched.
         StoreTooNewError: a later version of Hubwatch migrated it.
     """
-    database = postgres(where) if is_server(where) else _sqlite(Path(where))
+    database = postgres(where) if is_server(where) else _sqlite(Path(where), busy_seconds)
     try:
         with storage_errors(where):
             _migrate(database, where)
@@ -59,7 +69,7 @@ def open_database(where: str) -> Database:
     return database
 
 
-def _sqlite(path: Path) -> Database:
+def _sqlite(path: Path, busy_seconds: float | None) -> Database:
     with storage_errors(str(path)):
         try:
             ours = path.exists() and check_sqlite(path)
@@ -72,7 +82,13 @@ def _sqlite(path: Path) -> Database:
                 make_file(path)  # SQLite gives its log and its index the mode of the file itself
         except OSError as error:
             raise of_file(error, f"{path} cannot be opened for writing") from error
-        database = SqliteDatabase(str(path), pragmas=_PRAGMAS, timeout=BUSY_TIMEOUT_SECONDS)
+        # rw: a file deleted while it is in use is never created again by a thread that connects.
+        database = SqliteDatabase(
+            f"file:{quote(str(path.resolve()))}?mode=rw",
+            uri=True,
+            pragmas=_PRAGMAS,
+            timeout=BUSY_TIMEOUT_SECONDS if busy_seconds is None else busy_seconds,
+        )
         if not ours:
             _sql(database, f"PRAGMA application_id = {APPLICATION_ID}")
     return database
@@ -136,12 +152,20 @@ def postgres(url: str) -> Database:
 
     address = url.replace("postgres://", "postgresql://", 1)
     try:
-        database: Database = connect(address, prefer_psycopg3=True)
+        database: Database = connect(_with_patience(address), prefer_psycopg3=True)
     except ValueError:
         # Without the driver's error, which quotes the part it took for a port.
         way_out = "write special characters of the password as %40 (@), %2F (/), %3A (:)"
         raise StoreError(f"{without_password(url)} is not a database address; {way_out}") from None
     return database
+
+
+def _with_patience(url: str) -> str:
+    """Return the address with bounds for a network that drops packets; its own options win."""
+    parts = urlsplit(url)
+    given = parse_qs(parts.query, keep_blank_values=True)
+    missing = [f"{name}={value}" for name, value in _PATIENCE.items() if name not in given]
+    return urlunsplit(parts._replace(query="&".join([*filter(None, [parts.query]), *missing])))
 
 
 def _migrate(database: Database, where: str) -> None:
@@ -185,12 +209,12 @@ def _first_error(error: BaseException) -> BaseException:
 
 
 @contextlib.contextmanager
-def own_connection(database: Database) -> Iterator[None]:
+def own_connection(database: Database, where: str) -> Iterator[None]:
     """Use a connection of the calling thread: the one it has, or a new one closed at the end."""
     if not database.is_closed():
         yield
         return
-    with storage_errors(str(database.database)):
+    with storage_errors(where):
         database.connect()
     try:
         yield

@@ -59,12 +59,17 @@ class Quarantined(Repository):
         version: str,
         now: float,
         purpose: str = "",
+        pause: float | None = None,
     ) -> float:
-        """Note a failure; return when to try again, twice as long after each failure in a row."""
+        """Note a failure; return when to try again.
+
+        That is after *pause* seconds, or twice as long after each failure in a row.
+        """
         with writing(self._db, self._where):
             known = self._one(kind, key, purpose)
             times = known.times + 1 if known is not None else 1
-            pause = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(times - 1, 20), _LONGEST_PAUSE_SECONDS)
+            longer = _FIRST_PAUSE_SECONDS * 2.0 ** min(times - 1, 20)
+            pause = min(longer, _LONGEST_PAUSE_SECONDS) if pause is None else pause
             fields = {
                 "at": now,
                 "again_at": now + pause,

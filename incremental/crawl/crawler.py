@@ -158,6 +158,11 @@ class Crawler:
         """Whether no visit is under way."""
         return self._engine.idle
 
+    @property
+    def visits(self) -> tuple[int, int]:
+        """How many visits are under way, and how many have ended since this crawler was made."""
+        return self._engine.under_way, self._engine.ended
+
     def abandon(self, now: float) -> bool:
         """Drop finished visits, which are due again; return whether all have ended.
 

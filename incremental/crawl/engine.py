@@ -22,11 +22,18 @@ class Engine:
         self._fetch = fetch
         self._workers = workers
         self._running: dict[Future[Outcome], VisitTask] = {}
+        self.ended = 0
+        """Visits ended."""
 
     @property
     def free(self) -> int:
         """How many more visits may be started."""
         return max(self._workers - len(self._running), 0)
+
+    @property
+    def under_way(self) -> int:
+        """How many visits are under way."""
+        return len(self._running)
 
     @property
     def idle(self) -> bool:
@@ -52,6 +59,7 @@ class Engine:
                 failed = Response(task.url, FetchStatus.INTERNAL_ERROR, detail=detail)
                 outcome = Outcome(task, failed, bug=outcome)
             outcomes.append(outcome)
+            self.ended += 1
         return outcomes
 
     def wait(self, timeout_seconds: float | None = None) -> None:

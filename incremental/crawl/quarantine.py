@@ -12,6 +12,7 @@ After an upgrade everything is tried again at once.
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 from dataclasses import replace
@@ -19,9 +20,12 @@ from importlib.metadata import version
 
 from incremental.attempts import Bug
 from incremental.fetch.status import FetchStatus, Response
+from incremental.revisit.state import HubState
 from incremental.visit import Outcome, Purpose, VisitTask
 from store import Store
 from store.quarantine import QuarantineKind
+from store.texts import to_json
+from store.updates import HubUpdate
 
 logger = logging.getLogger("hubwatch.quarantine")
 
@@ -43,6 +47,7 @@ class CrawlQuarantine:
         for row in self._store.quarantine.of_other_versions(self._version):
             if row.kind is QuarantineKind.PAGE:
                 self._put_off(Purpose(row.purpose), int(row.key), now)
+                self._forgive(int(row.key), now)
             self._store.quarantine.remove(row.kind, row.key, row.purpose)
         self._known = self._store.quarantine.keys()
         self._waits = {
@@ -93,6 +98,14 @@ class CrawlQuarantine:
             now=now,
             purpose=purpose,
         )
+
+    def _forgive(self, page_id: int, now: float) -> None:
+        """Forget the failures of a hub: they were ours, not the site's."""
+        hub = self._store.read.hub(page_id)
+        if hub is not None and hub.failures:
+            state = replace(HubState.from_json(json.loads(hub.revisit)), failures=0, owed_at=now)
+            fields = HubUpdate(failures=0, due_at=now, revisit=to_json(state.to_json()))
+            self._store.write.update_hub(page_id, **fields)
 
     def _put_off(self, purpose: Purpose, page_id: int, until: float) -> None:
         if purpose is Purpose.VERIFY:

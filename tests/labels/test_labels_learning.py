@@ -251,6 +251,7 @@ class Straw:
     """A crawler with nothing to do."""
 
     idle = True
+    visits = (0, 0)
 
     def __init__(self) -> None:
         self.frontier = self
@@ -283,7 +284,9 @@ def test_the_daemon_repeats_the_step_when_it_asks_for_it(sqlite_store: Store) ->
 
     straw: Any = Straw()
     clock = FastClock(1000.0)
-    daemon = Daemon(straw, sqlite_store, Settings(), clock, once=False, jobs={"learning": learn})
+    daemon = Daemon(
+        lambda _gate: straw, sqlite_store, Settings(), clock, once=False, jobs={"learning": learn}
+    )
     daemon.run()
     for number, handler in handlers.items():
         signal.signal(number, handler)
