@@ -28,6 +28,8 @@ from store.values import HostRow
 
 # Origins whose parsed robots.txt is kept in memory (paper 004); others are read from the store again.
 MOST_POLICIES = 1_000
+# A host whose last request kept a worker for longer is slow.
+SLOW_SECONDS = 5.0
 # A page denied by robots.txt is asked about again after this long.
 DENIED_RETRY_SECONDS = DAY
 
@@ -59,7 +61,9 @@ class HostGate:
         self._store = store
         self._settings = settings
         self._hosts: dict[str, HostState] = {}
-        self._busy: set[str] = set()
+        # Hosts that are being asked, and since when.
+        self._busy: dict[str, float] = {}
+        self._quick: set[str] = set()
         self._policies: OrderedDict[str, RobotsPolicy] = OrderedDict()
 
     def ask(self, url: str, now: float) -> Answer:
@@ -93,9 +97,13 @@ class HostGate:
         """Return from when on the host of *url* may be asked, whatever its robots.txt says."""
         return self._host(host_key(url)).next_allowed_at
 
-    def occupy(self, url: str) -> None:
+    def occupy(self, url: str, now: float) -> None:
         """Mark the host of *url* as busy."""
-        self._busy.add(host_key(url))
+        self._busy[host_key(url)] = now
+
+    def is_quick(self, url: str) -> bool:
+        """Whether the host of *url* answered its last request, in this process within a few seconds."""
+        return self._host(host_key(url)).name in self._quick
 
     def release(self, url: str, response: Response, now: float, *, robots: bool = False) -> HostRow:
         """Take in a finished request; return what its host is owed, for the store.
@@ -103,12 +111,16 @@ class HostGate:
         *robots*: it was a robots.txt, whose rules apply from now on.
         """
         host = self._host(host_key(url))
-        self._busy.discard(host.name)
+        since = self._busy.pop(host.name, now)
         if robots:
             # robots.txt is fetched once a day; a crawl delay of a day after it would leave no page.
             host = replace(host, crawl_delay_seconds=None)
         wait = response.retry_after_seconds
         host = after_visit(host, response.status, wait, now, self._settings.politeness)
+        if host.failures or now - since > SLOW_SECONDS:
+            self._quick.discard(host.name)
+        else:
+            self._quick.add(host.name)
         rules: str | None = None
         if robots:
             agent = self._settings.fetch.product_token
@@ -151,6 +163,8 @@ class HostGate:
             host = HostState(name)
             if row is not None:
                 host = HostState(name, row.next_allowed_at, row.failures, row.crawl_delay_seconds)
+                if not row.failures:
+                    self._quick.add(name)
             self._hosts[name] = host
         return host
 

@@ -10,8 +10,8 @@ from lab.fault_server import BEHAVIOURS, FaultServer
 
 from incremental.clock import SystemClock
 from incremental.fetch.options import FetchSettings
-from incremental.fetch.session import Fetcher, Request
-from incremental.fetch.status import FetchStatus, Response
+from incremental.fetch.session import Fetcher
+from incremental.fetch.status import FetchStatus, Request, Response
 
 MOST_BYTES = 3_000_000
 SETTINGS = FetchSettings(
