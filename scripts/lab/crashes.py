@@ -428,11 +428,15 @@ class CrashWorld:
         """Return how often each address is in the lists of new pages, and of older ones."""
         found = Counter[str]()
         with self._opened() as store:
-            query: NewQuery | None = NewQuery(limit=1_000)
+            query: NewQuery | None = NewQuery(limit=1_000, order="oldest")
             while query is not None:
                 answer = store.answers.new(query)
                 found.update(row.url for row in answer.rows)
-                query = NewQuery(limit=1_000, after=answer.cursor) if answer.more else None
+                query = (
+                    NewQuery(limit=1_000, order="oldest", after=answer.cursor)
+                    if answer.more
+                    else None
+                )
             found.update(page.url for page in store.backfills.all_pages(BackfillQuery()))
         return found
 

@@ -235,11 +235,15 @@ class FaultWorld:
         """Return how often each address is in the list of new pages."""
         counts = Counter[str]()
         with self.opened() as store:
-            query: NewQuery | None = NewQuery(limit=1_000)
+            query: NewQuery | None = NewQuery(limit=1_000, order="oldest")
             while query is not None:
                 answer = store.answers.new(query)
                 counts.update(row.url for row in answer.rows)
-                query = NewQuery(limit=1_000, after=answer.cursor) if answer.more else None
+                query = (
+                    NewQuery(limit=1_000, order="oldest", after=answer.cursor)
+                    if answer.more
+                    else None
+                )
         return counts
 
     def connected(self) -> socket.socket:

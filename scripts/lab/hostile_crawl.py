@@ -136,11 +136,13 @@ def _found(folder: Path) -> dict[str, float]:
     found: dict[str, float] = {}
     home = folder / _HOME
     with open_store(str(home / DATABASE), cache_folder=home / "pages") as store:
-        query: NewQuery | None = NewQuery(limit=1_000)
+        query: NewQuery | None = NewQuery(limit=1_000, order="oldest")
         while query is not None:
             answer = store.answers.new(query)
             found |= {row.url: row.found_at for row in answer.rows}
-            query = NewQuery(limit=1_000, after=answer.cursor) if answer.more else None
+            query = (
+                NewQuery(limit=1_000, order="oldest", after=answer.cursor) if answer.more else None
+            )
     return found
 
 
