@@ -60,6 +60,7 @@ from incremental.fetch.guard import Endpoint
 from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
+from incremental.housekeeping import Housekeeping
 from incremental.notify.notifier import Notifier
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import RevisitSettings, Settings
@@ -235,12 +236,12 @@ class Soak:
             notifier = Notifier(
                 store, settings.notify, gate=gate, executor=messages, saved_query=lambda _: None
             )
-            daemon = Daemon(crawler, store, settings, clock, once=True)
+            daemon = Daemon(lambda _: crawler, store, settings, clock, once=True)
             jobs: dict[str, Step] = {
-                "housekeeping": daemon._keep_house,  # noqa: SLF001 - the daemon's own step, without its scheduler
+                "housekeeping": Housekeeping(store, settings).step,
                 "learning": Learner(store, models, settings.hubs.retrain_labels).step,
                 "messages": notifier.step,
-                "topics": daemon._catch_up,  # noqa: SLF001 - as above
+                "topics": daemon._catch_up,  # noqa: SLF001 - the daemon's own step, without its scheduler
             }
             address = stack.enter_context(web_served(Web(settings, folder, clock, store)))
             crawler.load(clock.now())

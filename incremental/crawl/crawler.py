@@ -128,7 +128,7 @@ class Crawler:
         for outcome in self._engine.finished():
             self._settle(outcome, now)
         while self._engine.free:
-            task = self.frontier.next_task(now)
+            task = self.frontier.next_task(now, quick=self._engine.only_quick)
             if task is None:
                 break
             judged = task.first_reading or task.purpose in (Purpose.VERIFY, Purpose.REFRESH)

@@ -35,6 +35,12 @@ class Engine:
         return max(self._workers - len(self._running), 0)
 
     @property
+    def only_quick(self) -> bool:
+        """Whether the free workers are those kept for hosts that answer quickly: a fourth of all."""
+        # Hosts that hang, or send what takes long to read, would otherwise keep every worker busy.
+        return self.free <= (self._workers + 1) // 4
+
+    @property
     def under_way(self) -> int:
         """How many visits are under way."""
         return len(self._running)
