@@ -41,9 +41,6 @@ _PATIENCE = {
     "tcp_user_timeout": 30_000,
 }
 _PRAGMAS = {
-    # Incremental: free pages can be returned while the file is in use. First, because it only takes effect
-    # on a file without tables; an older file keeps its mode until it is compacted.
-    "auto_vacuum": INCREMENTAL,
     "journal_mode": "wal",
     # A log that grew while somebody read for long is cut at the next checkpoint.
     "journal_size_limit": 64_000_000,
@@ -98,16 +95,24 @@ def _sqlite(path: Path, busy_seconds: float | None, *, make_new: bool) -> Databa
                 make_file(path)  # SQLite gives its log and its index the mode of the file itself
         except OSError as error:
             raise of_file(error, f"{path} cannot be opened for writing") from error
+        if not ours:
+            _begin(path)
         # rw: a file deleted while it is in use is never created again by a thread that connects.
-        database = SqliteDatabase(
+        return SqliteDatabase(
             f"file:{quote(str(path.resolve()))}?mode=rw",
             uri=True,
             pragmas=_PRAGMAS,
             timeout=BUSY_TIMEOUT_SECONDS if busy_seconds is None else busy_seconds,
         )
-        if not ours:
-            _sql(database, f"PRAGMA application_id = {APPLICATION_ID}")
-    return database
+
+
+def _begin(path: Path) -> None:
+    """Make an empty file a database of ours."""
+    with contextlib.closing(sqlite3.connect(path, timeout=BUSY_TIMEOUT_SECONDS)) as connection:
+        # Incremental: free pages can be returned while the file is in use. It only takes effect on an empty
+        # file, and is written each time it is set; an older file keeps its mode until it is compacted.
+        connection.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
 def _check_not_lost(path: Path, *, make_new: bool) -> None:
