@@ -61,7 +61,7 @@ ROUND = "round"
 # Of a job that met a bug: the first pause and the longest, in seconds.
 _JOB_PAUSES = (60.0, 21_600.0)
 _ROUND_PAUSES = (5.0, 600.0)
-_FIRST_OUTAGE_SECONDS, _LONGEST_OUTAGE_SECONDS = 1.0, 60.0
+_FIRST_OUTAGE_SECONDS, _LONGEST_OUTAGE_SECONDS = 1.0, 15.0
 # Tries between two lines of the log.
 _SAID_EVERY = 10
 _ABANDON_SECONDS = 0.5

@@ -137,7 +137,6 @@ class Housekeeping:
         done = yield from self._fit(now, forgotten)
         while self._store.space.give_back():
             yield "free space"
-        self._store.space.shorten_log()
         size = self._store.space.size()
         done = replace(
             done,
@@ -146,6 +145,7 @@ class Housekeeping:
             free_bytes=0 if size.used_bytes is None else size.size_bytes - size.used_bytes,
         )
         self._report(done, now)
+        self._store.space.shorten_log()
 
     def _forget_bodies(self, now: float, forgotten: Counter[str]) -> Iterator[str]:
         named = frozenset(file_name(url, md5) for url, md5 in self._store.answers.named_bodies())

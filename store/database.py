@@ -93,10 +93,9 @@ def _sqlite(path: Path, busy_seconds: float | None, *, make_new: bool) -> Databa
                 if not path.exists():
                     _check_not_lost(path, make_new=make_new)
                 make_file(path)  # SQLite gives its log and its index the mode of the file itself
+                _begin(path)
         except OSError as error:
             raise of_file(error, f"{path} cannot be opened for writing") from error
-        if not ours:
-            _begin(path)
         # rw: a file deleted while it is in use is never created again by a thread that connects.
         return SqliteDatabase(
             f"file:{quote(str(path.resolve()))}?mode=rw",
@@ -107,10 +106,10 @@ def _sqlite(path: Path, busy_seconds: float | None, *, make_new: bool) -> Databa
 
 
 def _begin(path: Path) -> None:
-    """Make an empty file a database of ours."""
-    with contextlib.closing(sqlite3.connect(path, timeout=BUSY_TIMEOUT_SECONDS)) as connection:
-        # Incremental: free pages can be returned while the file is in use. It only takes effect on an empty
-        # file, and is written each time it is set; an older file keeps its mode until it is compacted.
+    """Make the empty file *path* a database of ours."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        # Free pages can be returned while the file is in use. Only here: it takes effect on a file without
+        # tables, and writes to the file each time; an older one keeps its mode until it is compacted.
         connection.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 

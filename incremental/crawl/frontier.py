@@ -33,7 +33,7 @@ from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import Response
 from incremental.revisit.allocation import QUOTAS, Share
-from incremental.revisit.budget import spend
+from incremental.revisit.budget import not_ahead, spend
 from incremental.revisit.pacing import in_window
 from incremental.revisit.protocol import Policy, Terms
 from incremental.revisit.state import HubState
@@ -122,6 +122,7 @@ class Frontier:
             self._sites.pop(row.id, None)
             self._quarantine.hold(QuarantineKind.SITE, row.id, site, now)
             return
+        site.budget = not_ahead(site.budget, now)
         before = self._sites.get(row.id)
         if before is None:
             asked_at = site.budget.updated_at
@@ -151,6 +152,7 @@ class Frontier:
         self.gate.set_back(seconds)
         self._queue.clear()
         for site in self._sites.values():
+            site.budget = not_ahead(site.budget, now)
             self._replan(site, now)
             # Monitored articles follow no policy, so planning again leaves them at the old time.
             self._store.write.hasten_hubs(site.row.id, ARTICLE, latest=now + DAY)
@@ -214,7 +216,7 @@ class Frontier:
         return min([*moments, NEVER if hub_at is None else hub_at])
 
     def _ready_at(self, site: WatchedSite, now: float) -> float:
-        owed = self.gate.allowed_at(site.scope.seed_url)
+        owed = self.gate.allowed_at(site.scope.seed_url, now)
         planned_at = max(site.next_due_at, site.open_at(now))
         return in_window(max(min(site.urgent_at(now), planned_at), owed), site.terms)
 

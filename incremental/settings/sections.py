@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -124,8 +124,16 @@ class DaemonSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the daemon works."""
 
     workers: Annotated[int, msgspec.Meta(ge=1, le=256)] = 8
+    """Fetches at a time."""
     stop_seconds: Annotated[float, msgspec.Meta(ge=1, le=3_600)] = 10
     """The daemon ends so long after the first signal at the latest; visits still under way are due again."""
+    parse_workers: Annotated[int, msgspec.Meta(ge=0, le=64)] | Literal["auto"] = "auto"
+    """Processes that read bodies; ``auto`` = one per processor, at most four; 0 = the daemon itself, which
+    no limit of time or memory can then interrupt."""
+    parse_seconds: Annotated[float, msgspec.Meta(ge=0.1, le=3_600)] = 20
+    """Longest time to read one body."""
+    parse_memory_mb: Annotated[int, msgspec.Meta(ge=64, le=100_000)] = 512
+    """Most memory to read one body, above what an idle reader takes."""
     log_level: str = "info"
     log_format: LogFormat = LogFormat.TEXT
     """``json`` = one object a line, for programs that gather logs."""

@@ -27,6 +27,7 @@ from classifier.hub.updating import folds_of
 from incremental.clock import FastClock
 from incremental.daemon import Daemon
 from incremental.settings import Settings
+from incremental.training import nightly_training
 from incremental.training.model_versions import ActiveScorer, base_model, list_models
 from incremental.training.nightly_training import (
     MAX_LABELS,
@@ -226,6 +227,26 @@ def test_a_training_under_way_is_waited_for_and_not_begun_twice(
     (work,) = begun
     work()
     assert nightly.step(START + 2 * DAY + 1) == START + DAY
+    assert active(root) != BASE
+
+
+def test_a_training_with_a_bug_is_raised_until_the_next_night(
+    sqlite_store: Store, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that status shows it all day, and it is tried again by itself."""
+
+    def broken(*_: object) -> None:
+        raise IndexError("a bug")
+
+    train = nightly_training.train
+    monkeypatch.setattr(nightly_training, "train", broken)
+    sqlite_store.write.put_labels(digests(20))
+    nightly = learner(sqlite_store, root)
+    for later in (0, 60, DAY - 1):
+        with pytest.raises(IndexError):
+            nightly.step(START + later)
+    monkeypatch.setattr(nightly_training, "train", train)
+    assert nightly.step(START + DAY) == START + 2 * DAY
     assert active(root) != BASE
 
 

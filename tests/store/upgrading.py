@@ -24,7 +24,7 @@ WORDS = zlib.compress(b"bridge\nriver opens")
 VALUES: dict[str, Any] = {"words": WORDS, "text": zlib.compress(b"river"), "signature": b"ab" * 64}
 _UNIQUE = (
     *("seed_url", "url", "name", "canonical_key", "identity", "digest", "provider"),
-    *("host", "domain", "source", "target", "operator", "channel", "origin"),
+    *("host", "domain", "source", "target", "operator", "channel", "origin", "key"),
 )
 
 
