@@ -145,7 +145,7 @@ def test_free_pages_go_back_to_the_file_system(
     before = file.stat().st_size
     keep_house(sqlite_store, text_days=7, visit_log_days=7)
     assert file.stat().st_size < 0.75 * before
-    assert file.with_name("hubwatch.sqlite-wal").stat().st_size == 0
+    assert file.with_name("hubwatch.sqlite-wal").stat().st_size < 10_000
 
 
 def test_a_store_levels_off(sqlite_store: Store) -> None:
