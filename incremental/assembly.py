@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -17,6 +16,7 @@ from requests.adapters import BaseAdapter
 from incremental.clock import Clock, SystemClock
 from incremental.crawl.crawler import Announced, Crawler
 from incremental.crawl.engine import Engine
+from incremental.crawl.host_gate import HostGate
 from incremental.decide.hubs import HubScorer
 from incremental.discovery.providers.metered import Meter, Metered
 from incremental.discovery.search_provider import NoProvider, SearchProvider
@@ -27,6 +27,7 @@ from incremental.revisit.price import PricePolicy
 from incremental.revisit.protocol import Policy, Terms
 from incremental.settings import PolicyName, Settings
 from incremental.storage import models_folder, only_discoverer
+from incremental.threads import pause
 from incremental.visit import Fetch
 from store import Store
 
@@ -67,11 +68,13 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     announced: Announced | None = None,
     explore: int = 0,
     read: Read = read_body,
+    gate: HostGate | None = None,
 ) -> Crawler:
     """Make a crawler on *store*.
 
     It uses *scorer*, else the version active in the folder *models*, else the shipped one. Topics may
-    lead it to *explore* so many new sites. Bodies are read in the visit's thread, or by *read*.
+    lead it to *explore* so many new sites. Bodies are read in the visit's thread, or by *read*. *gate* knows
+    what hosts are owed after another crawler.
     """
     make_policy = policy_maker(settings)
     if scorer is None:
@@ -86,6 +89,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
         announced=announced,
         explore=explore,
         read=read,
+        gate=gate,
     )
 
 
@@ -147,7 +151,7 @@ def make_discoverer(
         scorer=_scorer(models_folder(settings, folder)),
         provider=provider,
         now=clock.now,
-        pause=_wait,
+        pause=pause,
     )
     try:
         with (
@@ -159,10 +163,6 @@ def make_discoverer(
             yield Discoverer(store, settings, topic, model_store, reading)
     finally:
         fetcher.close()
-
-
-def _wait(seconds: float) -> None:
-    threading.Event().wait(seconds)
 
 
 def _provider(store: Store, settings: Settings, fetch: Fetch, clock: Clock) -> SearchProvider:
@@ -191,6 +191,6 @@ def _provider(store: Store, settings: Settings, fetch: Fetch, clock: Clock) -> S
         per_day=wanted.queries_per_day,
         interval_seconds=wanted.query_interval_seconds,
         meter=Meter(*json.loads(stored)) if stored else None,
-        pause=_wait,
+        pause=pause,
         keep=lambda meter: store.discovery.put_meter(name, json.dumps(meter.to_json())),
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from classifier.topic.values import PageText
+from incremental.attempts import Bug
 from incremental.fetch.robots import follow_robots
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.parse import Page
@@ -121,6 +122,8 @@ class Outcome:
     """The page's text, to be stored; None = read as a hub, or nothing new."""
     features: tuple[float, ...] | None = None
     """``CONTENT_FEATURE_NAMES`` of a page that may be an article; None = any other."""
+    bug: Bug | None = None
+    """What the visit raised; its response is an internal error then."""
 
     @property
     def unchanged(self) -> bool:

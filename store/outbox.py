@@ -162,6 +162,21 @@ class Outbox(Repository):
         )
         return dict(self._rows(query))
 
+    def overdue(self, before: float, *, given_up_since: float) -> dict[str, str]:
+        """Return, by channel, the last error of messages that are stuck.
+
+        These are tried and still not accepted though queued before *before*, or given up and queued
+        since *given_up_since*.
+        """
+        tried = OutboxEntry.state.in_([OutboxState.WAITING, OutboxState.SENDING])
+        tried &= (OutboxEntry.attempts > 0) & (OutboxEntry.queued_at < before)
+        failed = OutboxEntry.state == OutboxState.FAILED
+        stuck = tried | (failed & (OutboxEntry.queued_at >= given_up_since))
+        latest = OutboxEntry.select(fn.MAX(OutboxEntry.id)).where(stuck)
+        query = OutboxEntry.select(OutboxEntry.channel, OutboxEntry.error)
+        rows = self._rows(query.where(OutboxEntry.id.in_(latest.group_by(OutboxEntry.channel))))
+        return {channel: error or "no answer yet" for channel, error in rows}
+
     def counts(self) -> dict[str, dict[str, int]]:
         """Count entries by channel and state."""
         key = (OutboxEntry.channel, OutboxEntry.state)
@@ -172,9 +187,3 @@ class Outbox(Repository):
         failed = (OutboxEntry.channel == channel) & (OutboxEntry.state == OutboxState.FAILED)
         query = OutboxEntry.update(state=OutboxState.WAITING, attempts=0, next_at=None)
         return self._write(query.where(failed))
-
-    def forget(self, *, before: float) -> int:
-        """Delete sent and failed entries queued before *before*; return how many."""
-        # Their pages are old and will not be queued again.
-        over = OutboxEntry.state.in_([OutboxState.SENT, OutboxState.FAILED])
-        return self._write(OutboxEntry.delete().where(over & (OutboxEntry.queued_at < before)))

@@ -48,7 +48,7 @@ COMMANDS: dict[str, Any] = {
     "new": "new:new",
     "search": "searching:search",
     "hubs": "explaining:hubs",
-    "status": "explaining:status",
+    "status": "status:status",
     "read": "searching:read",
     "unread": "searching:unread",
     "star": "searching:star",
@@ -106,6 +106,7 @@ COMMANDS: dict[str, Any] = {
     },
     "run": "running:run",
     "doctor": "doctor:doctor",
+    "compact": "compacting:compact",
     "serve": "serving:serve",
     "token": {
         HELP: "Access tokens for the web page, the API and feed readers.",

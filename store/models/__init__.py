@@ -18,11 +18,13 @@ truncated and storable (:func:`store.texts.storable`). Ids are never reused.
 from __future__ import annotations
 
 from store.models.crawl_tables import Change, Host, Hub, Label, Page, Sighting, Site, Table, Visit
+from store.models.operation_tables import Quarantine
 from store.models.reader_tables import (
     AccessToken,
     Backfill,
     BackfillPage,
     Channel,
+    Housekeeping,
     News,
     OutboxEntry,
     PageBand,
@@ -59,6 +61,7 @@ __all__ = [
     "DiscoveryRun",
     "ExternalCandidate",
     "Host",
+    "Housekeeping",
     "Hub",
     "Label",
     "News",
@@ -68,6 +71,7 @@ __all__ = [
     "PageText",
     "PageTopic",
     "Proposal",
+    "Quarantine",
     "Refresh",
     "SavedSearch",
     "SearchMeter",

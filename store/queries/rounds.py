@@ -129,6 +129,10 @@ class RoundQueries(Repository):
         asked = (sites, paused, hubs, labels, topics)
         return tuple(value for query in asked for value in self._rows(query)[0])
 
+    def site(self, site_id: int) -> SiteRow | None:
+        """Return a site."""
+        return self._first(_SITE, _SITE.select().where(Site.id == site_id))
+
     def sites(self) -> list[SiteRow]:
         """Return all sites in the order they were added."""
         return self._all(_SITE, _SITE.select().order_by(Site.id))
