@@ -9,7 +9,12 @@ Everything below it is drawn here; each class stands in the room that raises it:
     ├── NotFoundError            no such site, page or hub
     ├── JobsError                a list of urlwatch is no YAML
     ├── StoreError               something is wrong with the place where data is kept
-    │   ├── StoreLockedError     another process holds the database for too long
+    │   ├── StoreUnavailableError    not now, but maybe later without anybody's help
+    │   │   ├── StoreLockedError     another process holds the database for too long
+    │   │   ├── StoreLostError       the database server is absent, or closed the connection
+    │   │   ├── StoreFullError       no space is left
+    │   │   └── StoreReadOnlyError   the store cannot be written
+    │   ├── StoreGoneError       the database was deleted or replaced while it was in use
     │   ├── StoreDamagedError    no sound database of Hubwatch; it is never re-created
     │   ├── StoreTooNewError     written by a later version
     │   └── StorePlaceError      a file or folder that was named cannot be used; nothing was done

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
@@ -16,6 +15,7 @@ from requests.adapters import BaseAdapter
 from incremental.clock import Clock, SystemClock
 from incremental.crawl.crawler import Announced, Crawler
 from incremental.crawl.engine import Engine
+from incremental.crawl.host_gate import HostGate
 from incremental.decide.hubs import HubScorer
 from incremental.discovery.providers.metered import Meter, Metered
 from incremental.discovery.search_provider import NoProvider, SearchProvider
@@ -25,6 +25,7 @@ from incremental.revisit.price import PricePolicy
 from incremental.revisit.protocol import Policy, Terms
 from incremental.settings import PolicyName, Settings
 from incremental.storage import models_folder, only_discoverer
+from incremental.threads import pause
 from incremental.visit import Fetch
 from store import Store
 
@@ -61,11 +62,12 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     models: Path | None = None,
     announced: Announced | None = None,
     explore: int = 0,
+    gate: HostGate | None = None,
 ) -> Crawler:
     """Make a crawler on *store*.
 
     It uses *scorer*, else the version active in the folder *models*, else the shipped one. Topics may
-    lead it to *explore* so many new sites.
+    lead it to *explore* so many new sites. *gate* knows what hosts are owed after another crawler.
     """
     make_policy = policy_maker(settings)
     if scorer is None:
@@ -79,6 +81,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
         make_policy=make_policy,
         announced=announced,
         explore=explore,
+        gate=gate,
     )
 
 
@@ -115,7 +118,7 @@ def make_discoverer(
         scorer=_scorer(models_folder(settings, folder)),
         provider=provider,
         now=clock.now,
-        pause=_wait,
+        pause=pause,
     )
     try:
         with only_discoverer(settings, folder, topic.id):
@@ -123,10 +126,6 @@ def make_discoverer(
             yield Discoverer(store, settings, topic, model_store, dependencies)
     finally:
         fetcher.close()
-
-
-def _wait(seconds: float) -> None:
-    threading.Event().wait(seconds)
 
 
 def _provider(store: Store, settings: Settings, fetch: Fetch, clock: Clock) -> SearchProvider:
@@ -155,6 +154,6 @@ def _provider(store: Store, settings: Settings, fetch: Fetch, clock: Clock) -> S
         per_day=wanted.queries_per_day,
         interval_seconds=wanted.query_interval_seconds,
         meter=Meter(*json.loads(stored)) if stored else None,
-        pause=_wait,
+        pause=pause,
         keep=lambda meter: store.discovery.put_meter(name, json.dumps(meter.to_json())),
     )

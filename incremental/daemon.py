@@ -10,8 +10,10 @@
     discovery    once a day, if enabled: search for further sites of each topic
     topics       after a topic was added: judge earlier announcements, a few pages at a time
 
-Each job is a ``step(now)`` that returns when it wants to be called next. The first INT or TERM ends the
-daemon after the running step and the fetches under way; the second ends it at once.
+Each job is a ``step(now)`` that returns when it wants to be called next. A job that meets a bug is tried
+again later, and the others go on. While the store cannot be used all wait; then a new crawler reads it, as
+after a restart. The first INT or TERM ends the daemon after the running step and the fetches under way,
+within ``[daemon] stop_seconds``; the second ends it at once.
 """
 
 from __future__ import annotations
@@ -19,8 +21,11 @@ from __future__ import annotations
 import logging
 import os
 import signal
+from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
 from threading import Thread
 from typing import Any, Protocol
 
@@ -28,11 +33,17 @@ from apscheduler.executors.debug import DebugExecutor
 from apscheduler.schedulers.blocking import BlockingScheduler
 from apscheduler.triggers.base import BaseTrigger
 
+from incremental.attempts import Bug, attempt
 from incremental.clock import Clock
 from incremental.crawl.crawler import CLOCK_BACK_SECONDS, Crawler
+from incremental.crawl.host_gate import HostGate
+from incremental.health import DaemonState, Health
 from incremental.settings import Settings
+from incremental.storage import MEGABYTE
 from store import Store
+from store.errors import StoreError, StoreUnavailableError
 from store.page_cache import file_name
+from store.quarantine import QuarantineKind
 
 logger = logging.getLogger("hubwatch.daemon")
 
@@ -49,6 +60,17 @@ NOTICE_SECONDS = 60.0
 # A single run waits this long for work that politeness delays.
 ONCE_PATIENCE_SECONDS = 60.0
 SECOND_SIGNAL_EXIT = 130
+ROUND = "round"
+# Of a job that met a bug: the first pause and the longest, in seconds.
+_JOB_PAUSES = (60.0, 21_600.0)
+_ROUND_PAUSES = (5.0, 600.0)
+_FIRST_OUTAGE_SECONDS, _LONGEST_OUTAGE_SECONDS = 1.0, 15.0
+# Tries between two lines of the log.
+_SAID_EVERY = 10
+_ABANDON_SECONDS = 0.5
+_STOP_POLL_SECONDS = 0.5
+# Of [daemon] stop_seconds: the rest is for messages, the web page and the store.
+_DRAIN_SHARE = 0.6
 # Year 4821: datetime cannot hold much later ones.
 NEVER = 9e10
 
@@ -58,6 +80,16 @@ class RunningClock(Clock, Protocol):
 
     def real(self, moment: float) -> float:
         """Return *moment* on the machine's clock, unix seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """A time in which the store cannot be used."""
+
+    reason: str
+    since: float
+    tries: int
+    try_at: float
 
 
 class _StepTrigger(BaseTrigger):  # type: ignore[misc]  # apscheduler 3 has no types
@@ -98,30 +130,43 @@ class _Scheduler(BlockingScheduler):  # type: ignore[misc]  # apscheduler 3 has 
 class Daemon:
     """Repeats the steps of a crawler until it is stopped or, with *once*, until nothing is due.
 
-    *jobs*: further steps by name (learning, messages). A single run leaves them to its caller.
+    *make* makes the crawler: at the start, and again after the store could not be used. *jobs*: further
+    steps by name (learning, messages). A single run leaves them to its caller. *on_stop* is called when the
+    daemon is asked to end.
     """
 
     def __init__(  # noqa: PLR0913 - what it repeats, and on what
         self,
-        crawler: Crawler,
+        make: Callable[[HostGate | None], Crawler],
         store: Store,
         settings: Settings,
         clock: RunningClock,
         *,
         once: bool,
         jobs: Mapping[str, Step] | None = None,
+        health: Health | None = None,
+        on_stop: Callable[[], object] = lambda: None,
     ) -> None:
-        self._crawler = crawler
+        self._on_stop = on_stop
+        self._make = make
+        self.crawler = make(None)
+        """The one at work; replaced after the store could not be used."""
         self._store = store
         self._settings = settings
         self._clock = clock
         self._once = once
         self._jobs = jobs or {}
+        self._health = health or Health(clock)
         self._signals = 0
-        self._stopping = False
+        self._stop_at: float | None = None
         self._ending = False
         self._error: Exception | None = None
         self._generation: object = None
+        self._outage: Outage | None = None
+        # Whether the crawler has yet to read the store.
+        self._fresh = True
+        self._started = False
+        self._failures: Counter[str] = Counter()
         self._scheduler = _Scheduler(
             lambda: clock.real(clock.now()),
             # Steps run in the scheduler's thread, so there is one writer; only visits run in worker threads.
@@ -134,10 +179,10 @@ class Daemon:
         """Run until a signal or, with *once*, until nothing is due.
 
         Raises:
-            StoreError: the store can no longer be written; any error of a step ends the daemon.
+            StoreError: the store is damaged, gone or of a later version; with *once*, unavailable.
+            RuntimeError: a single run met a bug.
         """
-        self._crawler.load(self._clock.now())
-        self._add("round", self._round)
+        self._add(ROUND, self._round)
         if not self._once:
             self._add("reload", self._reload)
             self._add("housekeeping", self._keep_house)
@@ -146,13 +191,25 @@ class Daemon:
                 self._add(name, step)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
+        self._health.enter(DaemonState.RUNNING)
         self._scheduler.start()
         if self._error is not None:
             raise self._error
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether visits are still under way; they are due again at the next start."""
+        return not self.crawler.idle
+
+    @property
+    def waits_for_store(self) -> bool:
+        """Whether the store cannot be used."""
+        return self._outage is not None
+
     def stop(self) -> None:
         """Ask the daemon to end, from a signal handler or another thread."""
         self._signals += 1
+        self._on_stop()
         self._wake()
 
     def _add(self, name: str, step: Step) -> None:
@@ -161,8 +218,8 @@ class Daemon:
         def run() -> None:
             signals = self._signals
             try:
-                trigger.next_at = self._clock.real(step(self._clock.now()))
-            except Exception as error:  # noqa: BLE001 - APScheduler would log it and go on; run() raises it
+                trigger.next_at = self._clock.real(self._run_job(name, step))
+            except (StoreError, RuntimeError, BrokenPipeError) as error:
                 self._error = error
                 trigger.next_at = NEVER
                 self._end()
@@ -173,11 +230,111 @@ class Daemon:
         now = datetime.fromtimestamp(self._clock.real(self._clock.now()), UTC)
         self._scheduler.add_job(run, trigger, id=name, next_run_time=now)
 
+    def _run_job(self, name: str, step: Step) -> float:
+        """Run one step; return when to call it again.
+
+        Raises:
+            StoreError: waiting does not help.
+            RuntimeError: a single run met a bug.
+        """
+        self._health.began(name)
+        try:
+            if self._outage is not None and name != ROUND:
+                next_at = self._clock.now() + RELOAD_SECONDS
+            else:
+                done = attempt(lambda: step(self._clock.now()))
+                next_at = self._failed(name, done) if isinstance(done, Bug) else done
+                if not isinstance(done, Bug):
+                    self._passed(name)
+        except StoreUnavailableError as error:
+            if self._once:
+                raise
+            next_at = self._wait_for_store(error)
+        if not self._failures[name]:
+            self._health.ended(name, next_at)
+        return next_at
+
+    # A job that met a bug is tried again, ever more rarely; the others go on.
+
+    def _failed(self, name: str, bug: Bug) -> float:
+        self._failures[name] += 1
+        first, longest = _ROUND_PAUSES if name == ROUND else _JOB_PAUSES
+        pause = min(first * 2.0 ** min(self._failures[name] - 1, 30), longest)
+        logger.error(
+            "a bug in the job %s, which is tried again in %.0f seconds; please report it\n%s",
+            *(name, pause, bug.trace),
+        )
+        if self._once:
+            raise RuntimeError(f"the job {name} met a bug: {bug.error}")
+        now = self._clock.now()
+        self._health.failed(name, bug.error, now + pause)
+        if name == ROUND:
+            # What the crawler has in memory may be half of something.
+            self._fresh = True
+            if self._signals:
+                self._end()
+        self._store.quarantine.put(
+            QuarantineKind.JOB,
+            name,
+            error=bug.error,
+            trace=bug.trace,
+            version=version("hubwatch"),
+            now=now,
+            pause=pause,
+        )
+        return now + pause
+
+    def _passed(self, name: str) -> None:
+        if self._failures.pop(name, 0):
+            self._store.quarantine.remove(QuarantineKind.JOB, name)
+
+    # A store that cannot be used is waited for.
+
+    def _wait_for_store(self, error: StoreUnavailableError) -> float:
+        """Note that the store cannot be used; return when to try it again."""
+        now, before = self._clock.now(), self._outage
+        since, tries = (before.since, before.tries + 1) if before is not None else (now, 0)
+        pause = min(_FIRST_OUTAGE_SECONDS * 2.0 ** min(tries, 20), _LONGEST_OUTAGE_SECONDS)
+        reason = str(error)
+        if before is None or before.reason != reason or tries % _SAID_EVERY == 0:
+            logger.warning("waiting for the store, nothing is fetched: %s", reason)
+        self._outage = Outage(reason, since, tries, now + pause)
+        self._health.store_lost(reason)
+        self._wake()
+        return now + pause
+
+    def _recover(self, now: float) -> float | None:
+        """Use the store again if it can be; return when to try again, None = it can."""
+        outage = self._outage
+        if outage is None:
+            return None
+        idle = self.crawler.abandon(now)
+        if now < outage.try_at:
+            return outage.try_at
+        self._store.recover()
+        if not idle:
+            # Two fetches of one host at once would be impolite.
+            return now + _ABANDON_SECONDS
+        logger.warning("the store can be used again, after %.0f seconds", now - outage.since)
+        self._outage, self._fresh = None, True
+        self._health.store_back()
+        return None
+
+    def _renew(self, now: float) -> None:
+        """Let a new crawler read the store, as after a restart."""
+        if self._started:
+            self.crawler.abandon(now)
+            self.crawler = self._make(self.crawler.frontier.gate)
+        self._started = True
+        self._generation = self._store.read.generation()
+        self.crawler.load(now)
+        self._fresh = False
+
     def _wake(self) -> None:
         """Run the next round now. Called from worker threads and the signal handler."""
         now = datetime.fromtimestamp(self._clock.real(self._clock.now()), UTC)
         if self._scheduler.running:
-            self._scheduler.modify_job("round", next_run_time=now)
+            self._scheduler.modify_job(ROUND, next_run_time=now)
 
     def _on_signal(self, _number: int, _frame: Any) -> None:  # noqa: ANN401 - signal's own signature
         if self._signals:
@@ -187,21 +344,41 @@ class Daemon:
 
     def _round(self, now: float) -> float:
         if self._signals:
-            if not self._stopping:
-                self._stopping = True
-                logger.warning("finishing running fetches; press Ctrl-C again to stop now")
-            self._crawler.drain(now)
-            if self._crawler.idle:
-                self._end()
-            return now + RELOAD_SECONDS
-        wake_at = self._crawler.step(now, self._wake)
-        waits = not self._crawler.idle or self._crawler.is_due(now, ONCE_PATIENCE_SECONDS)
+            return NEVER if self._stop(now) else now + _STOP_POLL_SECONDS
+        again_at = self._recover(now)
+        if again_at is not None:
+            return again_at
+        if self._fresh:
+            self._renew(now)
+        wake_at = self.crawler.step(now, self._wake)
+        self._health.visits(*self.crawler.visits)
+        waits = not self.crawler.idle or self.crawler.is_due(now, ONCE_PATIENCE_SECONDS)
         if self._once and not waits:
-            while self._crawler.catch_up(now):
+            while self.crawler.catch_up(now):
                 pass
-            self._crawler.drain(now)
+            self.crawler.drain(now)
             self._end()
         return wake_at
+
+    def _stop(self, now: float) -> bool:
+        """Record what has finished; return whether the daemon ends now."""
+        moment = self._clock.monotonic()
+        if self._stop_at is None:
+            self._stop_at = moment + _DRAIN_SHARE * self._settings.daemon.stop_seconds
+            self._health.enter(DaemonState.STOPPING)
+            logger.warning("finishing running fetches; press Ctrl-C again to stop now")
+        if self._outage is None and not self._fresh:
+            self.crawler.drain(now)
+        else:
+            self.crawler.abandon(now)
+        if not self.crawler.idle and moment < self._stop_at:
+            return False
+        if not self.crawler.idle:
+            logger.warning(
+                "stopping without %d visits, which are due again", self.crawler.visits[0]
+            )
+        self._end()
+        return True
 
     def _end(self) -> None:
         """Shut the scheduler down."""
@@ -212,17 +389,22 @@ class Daemon:
         Thread(target=self._scheduler.shutdown, kwargs={"wait": False}).start()
 
     def _reload(self, now: float) -> float:
+        self._store.check_room(self._settings.store.min_free_mb * MEGABYTE)
+        if self._fresh:
+            return now + RELOAD_SECONDS
         generation = self._store.read.generation()
         if generation != self._generation:
             self._generation = generation
-            self._crawler.load(now)
+            self.crawler.load(now)
             self._wake()
         elif self._signals:
             self._wake()
         return now + RELOAD_SECONDS
 
     def _catch_up(self, now: float) -> float:
-        return now + (CATCH_UP_SECONDS if self._crawler.catch_up(now) else RELOAD_SECONDS)
+        if self._fresh:
+            return now + RELOAD_SECONDS
+        return now + (CATCH_UP_SECONDS if self.crawler.catch_up(now) else RELOAD_SECONDS)
 
     def _keep_house(self, now: float) -> float:
         keep = self._settings.store

@@ -32,12 +32,20 @@ _SETTINGS_NOTE = "settings.name"
 logger = logging.getLogger("hubwatch.storage")
 
 
-def open_configured_store(settings: Settings, folder: Path) -> Store:
-    """Open the configured store; relative paths are relative to *folder*."""
+def open_configured_store(
+    settings: Settings, folder: Path, *, busy_seconds: float | None = None
+) -> Store:
+    """Open the configured store; relative paths are relative to *folder*.
+
+    *busy_seconds*: how long to wait for another process that writes; None = 30.
+
+    Raises:
+        StoreError: see :func:`store.open_store`.
+    """
     where = store_address(settings, folder)
     quota = int(settings.store.cache_quota_mb * MEGABYTE)
     cache = folder / settings.store.folder / "pages"
-    return open_store(where, cache_folder=cache, cache_quota_bytes=quota)
+    return open_store(where, cache_folder=cache, cache_quota_bytes=quota, busy_seconds=busy_seconds)
 
 
 def store_address(settings: Settings, folder: Path) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from threading import Thread
+from threading import Event, Thread, Timer
 from typing import ParamSpec, TypeVar
 
 Start = Callable[[Callable[[], None]], object]
@@ -17,6 +20,26 @@ T = TypeVar("T")
 def start_thread(work: Callable[[], None]) -> None:
     """Run *work* in a daemon thread."""
     Thread(target=work, name="nightly", daemon=True).start()
+
+
+def pause(seconds: float) -> None:
+    """Let the calling thread wait."""
+    Event().wait(seconds)
+
+
+def leave_within(seconds: float) -> None:
+    """End the process that much later, whatever its threads do; what is stored is whole at any moment."""
+    timer = Timer(seconds, leave_at_once)
+    timer.daemon = True
+    timer.start()
+
+
+def leave_at_once() -> None:
+    """End the process without waiting for its threads."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(0)
 
 
 class InlineExecutor(Executor):

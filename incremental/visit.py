@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from classifier.topic.values import PageText
+from incremental.attempts import Bug
 from incremental.fetch.decoding import decode_body
 from incremental.fetch.headers import link_targets
 from incremental.fetch.robots import follow_robots
@@ -112,6 +113,8 @@ class Outcome:
     """What topics judge; None = they do not, or there was nothing new."""
     read: ReadText | None = None
     """The page's text, to be stored; None = read as a hub, or nothing new."""
+    bug: Bug | None = None
+    """What the visit raised; its response is an internal error then."""
 
     @property
     def unchanged(self) -> bool:

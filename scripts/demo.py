@@ -24,6 +24,8 @@ from incremental.assembly import make_crawler, make_fetcher
 from incremental.cli.running import Reporter
 from incremental.cli.serving import web_beside
 from incremental.clock import FastClock
+from incremental.crawl.crawler import Crawler
+from incremental.crawl.host_gate import HostGate
 from incremental.daemon import Daemon
 from incremental.fetch.options import FetchSettings
 from incremental.seeds import add_seed
@@ -62,14 +64,18 @@ def main() -> int:
             reporter = Reporter(store, as_json=False)
             fetcher = make_fetcher(settings, clock)
             with ThreadPoolExecutor(settings.daemon.workers) as executor:
-                crawler = make_crawler(
-                    store,
-                    settings,
-                    fetch=fetcher.fetch,
-                    executor=executor,
-                    announced=reporter.announced,
-                )
-                daemon = Daemon(crawler, store, settings, clock, once=False)
+
+                def make(gate: HostGate | None) -> Crawler:
+                    return make_crawler(
+                        store,
+                        settings,
+                        fetch=fetcher.fetch,
+                        executor=executor,
+                        announced=reporter.announced,
+                        gate=gate,
+                    )
+
+                daemon = Daemon(make, store, settings, clock, once=False)
                 if arguments.seconds:
                     timer = threading.Timer(arguments.seconds, daemon.stop)
                     timer.daemon = True

@@ -30,6 +30,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import FastClock
+from incremental.crawl.crawler import Crawler
+from incremental.crawl.host_gate import HostGate
 from incremental.daemon import Daemon
 from incremental.fetch.libraries import LibraryGate
 from incremental.notify.notifier import Notifier
@@ -88,10 +90,17 @@ def watched() -> Iterator[tuple[str, Store, FastClock]]:
             if store.answers.counts()[0].announced >= ENOUGH:
                 enough.set()
 
-        crawler = make_crawler(
-            store, settings, fetch=fetcher.fetch, executor=executor, announced=announced
-        )
-        daemon = Daemon(crawler, store, settings, clock, once=False)
+        def make(gate: HostGate | None) -> Crawler:
+            return make_crawler(
+                store,
+                settings,
+                fetch=fetcher.fetch,
+                executor=executor,
+                announced=announced,
+                gate=gate,
+            )
+
+        daemon = Daemon(make, store, settings, clock, once=False)
 
         def stop() -> None:
             enough.wait(MOST_SECONDS)

@@ -13,6 +13,7 @@
         .cache      PageCache   bodies, named by MD5
         .access     Access      tokens and sessions of the web page and the API
         .monitor    Monitoring  counts over time, for dashboards and metrics
+        .quarantine Quarantined pages, sites, topics and jobs that met a bug
 
 Each part loads on first use: a command needs two or three, and loading all takes longer than most
 commands run.
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from store.monitoring import Monitoring
     from store.outbox import Outbox
     from store.page_cache import PageCache
+    from store.quarantine import Quarantined
     from store.queries import Queries
     from store.record import Recorder
     from store.topics import Topics
@@ -53,6 +55,7 @@ _PARTS = {
     "outbox": ("store.outbox", "Outbox"),
     "access": ("store.access", "Access"),
     "monitor": ("store.monitoring", "Monitoring"),
+    "quarantine": ("store.quarantine", "Quarantined"),
 }
 
 
@@ -76,6 +79,7 @@ class Store:
         cache: PageCache = field(init=False)
         access: Access = field(init=False)
         monitor: Monitoring = field(init=False)
+        quarantine: Quarantined = field(init=False)
     else:
 
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a part
@@ -94,6 +98,26 @@ class Store:
         """Close the database."""
         self.database.close()
 
+    def recover(self) -> None:
+        """Connect again after the store could not be used.
+
+        Raises:
+            StoreError: see :func:`store.availability.recover`.
+        """
+        from store.availability import recover  # noqa: PLC0415 - the daemon alone needs it
+
+        recover(self.database, self.where, self.cache_folder)
+
+    def check_room(self, least_bytes: float) -> None:
+        """Refuse to go on when little space is left for the store.
+
+        Raises:
+            StoreFullError: see :func:`store.availability.check_room`.
+        """
+        from store.availability import check_room  # noqa: PLC0415 - likewise
+
+        check_room(self.cache_folder.parent, least_bytes)
+
     @contextlib.contextmanager
     def in_this_thread(self) -> Iterator[Self]:
         """Use the store on the calling thread's own connection, closed at the end.
@@ -102,7 +126,7 @@ class Store:
         """
         from store.database import own_connection  # noqa: PLC0415 - as in open_store
 
-        with own_connection(self.database):
+        with own_connection(self.database, self.where):
             yield self
 
     def __enter__(self) -> Self:
@@ -112,12 +136,20 @@ class Store:
         self.database.close()
 
 
-def open_store(where: str, *, cache_folder: Path, cache_quota_bytes: int = 2_000_000_000) -> Store:
+def open_store(
+    where: str,
+    *,
+    cache_folder: Path,
+    cache_quota_bytes: int = 2_000_000_000,
+    busy_seconds: float | None = None,
+) -> Store:
     """Open the database *where* (SQLite path or PostgreSQL URL) with its page cache.
+
+    *busy_seconds*: how long SQLite waits for another process that writes; None = 30.
 
     Raises:
         StoreError: see :func:`store.database.open_database`.
     """
     from store.database import open_database  # noqa: PLC0415 - peewee loads every driver that there is
 
-    return Store(open_database(where), where, cache_folder, cache_quota_bytes)
+    return Store(open_database(where, busy_seconds), where, cache_folder, cache_quota_bytes)

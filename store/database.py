@@ -10,19 +10,18 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
 
-import peewee
-from peewee import Database, DatabaseError, OperationalError, SqliteDatabase
+from peewee import Database, PeeweeException, SqliteDatabase
 
-from store.addresses import without_password, without_secrets
+from store.addresses import without_password
 from store.errors import (
     StoreDamagedError,
     StoreError,
-    StoreLockedError,
     StorePlaceError,
     StoreTooNewError,
 )
+from store.failures import of_file, storage_errors
 from store.home import make_file, make_folder, was_cut_off
 
 BUSY_TIMEOUT_SECONDS = 30
@@ -32,6 +31,14 @@ _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100  # https://www.sqlite.org/fileformat2.html, section 1.3
 MIGRATIONS = Path(__file__).with_name("migrations")
 
+# https://www.postgresql.org/docs/current/libpq-connect.html, section 32.1.2; seconds, the last milliseconds
+_PATIENCE = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
 _PRAGMAS = {
     "journal_mode": "wal",
     "foreign_keys": 1,
@@ -42,15 +49,17 @@ _PRAGMAS = {
 }
 
 
-def open_database(where: str) -> Database:
+def open_database(where: str, busy_seconds: float | None = None) -> Database:
     """Open a SQLite path or ``postgresql://`` URL and migrate it.
+
+    *busy_seconds*: how long SQLite waits for another process; None = 30.
 
     Raises:
         StoreLockedError: another process holds it for longer than the busy timeout.
         StoreDamagedError: damaged, or not a Hubwatch database; left untouched.
         StoreTooNewError: a later version of Hubwatch migrated it.
     """
-    database = postgres(where) if is_server(where) else _sqlite(Path(where))
+    database = postgres(where) if is_server(where) else _sqlite(Path(where), busy_seconds)
     try:
         with storage_errors(where):
             _migrate(database, where)
@@ -60,7 +69,7 @@ def open_database(where: str) -> Database:
     return database
 
 
-def _sqlite(path: Path) -> Database:
+def _sqlite(path: Path, busy_seconds: float | None) -> Database:
     with storage_errors(str(path)):
         try:
             ours = path.exists() and check_sqlite(path)
@@ -72,8 +81,14 @@ def _sqlite(path: Path) -> Database:
                     )
                 make_file(path)  # SQLite gives its log and its index the mode of the file itself
         except OSError as error:
-            raise StoreError(f"{path} cannot be opened for writing: {error}") from error
-        database = SqliteDatabase(str(path), pragmas=_PRAGMAS, timeout=BUSY_TIMEOUT_SECONDS)
+            raise of_file(error, f"{path} cannot be opened for writing") from error
+        # rw: a file deleted while it is in use is never created again by a thread that connects.
+        database = SqliteDatabase(
+            f"file:{quote(str(path.resolve()))}?mode=rw",
+            uri=True,
+            pragmas=_PRAGMAS,
+            timeout=BUSY_TIMEOUT_SECONDS if busy_seconds is None else busy_seconds,
+        )
         if not ours:
             _sql(database, f"PRAGMA application_id = {APPLICATION_ID}")
     return database
@@ -137,12 +152,20 @@ def postgres(url: str) -> Database:
 
     address = url.replace("postgres://", "postgresql://", 1)
     try:
-        database: Database = connect(address, prefer_psycopg3=True)
+        database: Database = connect(_with_patience(address), prefer_psycopg3=True)
     except ValueError:
         # Without the driver's error, which quotes the part it took for a port.
         way_out = "write special characters of the password as %40 (@), %2F (/), %3A (:)"
         raise StoreError(f"{without_password(url)} is not a database address; {way_out}") from None
     return database
+
+
+def _with_patience(url: str) -> str:
+    """Return the address with bounds for a network that drops packets; its own options win."""
+    parts = urlsplit(url)
+    given = parse_qs(parts.query, keep_blank_values=True)
+    missing = [f"{name}={value}" for name, value in _PATIENCE.items() if name not in given]
+    return urlunsplit(parts._replace(query="&".join([*filter(None, [parts.query]), *missing])))
 
 
 def _migrate(database: Database, where: str) -> None:
@@ -164,50 +187,34 @@ def _migrate(database: Database, where: str) -> None:
 
 
 @contextlib.contextmanager
-def storage_errors(where: str) -> Iterator[None]:
-    """Turn errors a user can fix into :class:`StoreError`; bugs pass through."""
-    try:
-        yield
-    except (OperationalError, sqlite3.OperationalError) as error:
-        shown, message = without_password(where), without_secrets(str(error), where)
-        if "locked" in message or "busy" in message:
-            raise StoreLockedError(
-                f"{shown} is locked by another process; is another Hubwatch running on it?"
-            ) from error
-        if "unable to open" in message or "readonly" in message:
-            raise StoreError(f"{shown} cannot be opened for writing: {message}") from error
-        raise StoreError(f"{shown}: {message}") from (error if message == str(error) else None)
-    # sqlite3 decodes its messages strictly, and they quote data of a damaged file.
-    except (DatabaseError, sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        shown = without_password(where)
-        if "invalid connection option" in str(error):
-            raise StoreError(f"{shown} has an option that PostgreSQL does not know") from None
-        # A wrong constraint, type or statement is a bug of ours.
-        if isinstance(error, peewee.IntegrityError | peewee.ProgrammingError | peewee.DataError):
-            raise
-        raise StoreDamagedError(
-            f"{shown} is damaged or not a database ({without_secrets(str(error), where)}); "
-            "restore a backup or move it away"
-        ) from error
-
-
-@contextlib.contextmanager
 def writing(database: Database, where: str) -> Iterator[None]:
     """Run the block as one transaction, rolled back if it raises."""
     # SQLite takes its write lock at once: a transaction that starts by reading fails at its first write,
     # despite the busy timeout, if another process wrote in between.
     transaction = database.atomic("IMMEDIATE") if is_sqlite(database) else database.atomic()
-    with storage_errors(where), transaction:
-        yield
+    with storage_errors(where):
+        try:
+            with transaction:
+                yield
+        except PeeweeException as error:
+            raise _first_error(error) from error.__cause__
+
+
+def _first_error(error: BaseException) -> BaseException:
+    """Return what went wrong in a transaction, not that rolling it back failed as well."""
+    # SQLite rolls back by itself when the disk is full: https://www.sqlite.org/lang_transaction.html, 3.1
+    while "cannot rollback" in str(error) and error.__context__ is not None:
+        error = error.__context__
+    return error
 
 
 @contextlib.contextmanager
-def own_connection(database: Database) -> Iterator[None]:
+def own_connection(database: Database, where: str) -> Iterator[None]:
     """Use a connection of the calling thread: the one it has, or a new one closed at the end."""
     if not database.is_closed():
         yield
         return
-    with storage_errors(str(database.database)):
+    with storage_errors(where):
         database.connect()
     try:
         yield

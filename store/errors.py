@@ -9,8 +9,28 @@ class StoreError(HubwatchError):
     """The place where data is kept cannot be used; the data may be fine."""
 
 
-class StoreLockedError(StoreError):
+class StoreUnavailableError(StoreError):
+    """The store cannot be used now, but may be later without anybody's help: wait and try again."""
+
+
+class StoreLockedError(StoreUnavailableError):
     """Another process holds the database; try again, or stop that process."""
+
+
+class StoreLostError(StoreUnavailableError):
+    """The database server is absent, restarting, or closed the connection."""
+
+
+class StoreFullError(StoreUnavailableError):
+    """There is no space left; make room."""
+
+
+class StoreReadOnlyError(StoreUnavailableError):
+    """The store cannot be written: mounted read-only, or without permission."""
+
+
+class StoreGoneError(StoreError):
+    """The database was deleted or replaced while it was in use; what is written there would be lost."""
 
 
 class StoreDamagedError(StoreError):

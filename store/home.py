@@ -6,7 +6,7 @@
            pages/ab/cd/<md5>.<md5>
            models/active.json
                   <version>/manifest.json *.json *.svm
-           crawler.lock  discovery-N.lock  websub.key
+           crawler.lock  discovery-N.lock  websub.key  daemon.json
            ~restore-xxxxxxxx/         of a restore, running or killed
 
 Deleting or replacing anything there is checked here first: a folder called ``pages`` may be the user's.
@@ -28,7 +28,7 @@ from pathlib import Path
 DATABASE = "hubwatch.sqlite"
 SIDE_FILES = tuple(f"{DATABASE}{ending}" for ending in ("-wal", "-shm", "-journal"))
 TREES = ("models", "pages")
-_SMALL = re.compile(r"crawler\.lock|discovery-\d+\.lock|websub\.key|settings\.name")
+_SMALL = re.compile(r"crawler\.lock|discovery-\d+\.lock|websub\.key|settings\.name|daemon\.json")
 # Not the store's, never touched, but often there: settings, and a volume's own folder.
 _NEIGHBOURS = frozenset(("hubwatch.toml", "lost+found"))
 _PAGE = re.compile(r"[0-9a-f]{2}(?:/[0-9a-f]{2}(?:/(?:[0-9a-f]{32}\.[0-9a-f]{32}|~\w+))?)?")

@@ -24,10 +24,10 @@ from store.database import (
     is_sqlite,
     postgres,
     read_address,
-    storage_errors,
 )
 from store.enums import SiteStatus
 from store.errors import StoreDamagedError, StoreError, StoreTooNewError
+from store.failures import storage_errors
 from store.models import Change, Host, Site, Visit
 from store.repository import Repository
 

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from store.errors import StoreError
+from store.failures import of_file
 from store.home import make_folder
 
 _LEVELS = 2
@@ -35,14 +35,14 @@ class PageCache:
         """Store *body* unless present; return its MD5, 32 hexadecimal digits.
 
         Raises:
-            StoreError: the folder cannot be written (no space, no permission).
+            StoreUnavailableError: the folder cannot be written (no space, no permission).
         """
         digest = body_md5(body)
         if self.quota_bytes and self.get(url, digest) is None:
             try:
                 self._write(self._path(url, digest), _key(url) + b"\n" + body)
             except OSError as error:
-                raise StoreError(f"page cache {self.folder}: {error}") from error
+                raise of_file(error, f"page cache {self.folder}") from error
         return digest
 
     def get(self, url: str, digest: str) -> bytes | None:

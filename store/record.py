@@ -9,8 +9,9 @@ from typing import Any, Unpack
 from peewee import chunked, fn
 
 from store.backfills import adopt_waiting, is_of_event, join_backfill, put_backfill, unannounced
-from store.database import storage_errors, writing
+from store.database import writing
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, LabelOrigin, PageState
+from store.failures import storage_errors
 from store.models import Change, Host, Hub, Label, Page, Sighting, Site, Visit
 from store.naming import free_name
 from store.news import forget_texts, move_news, note_language, put_news, put_refresh, put_text

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar, get_type_hints
 
 from peewee import EXCLUDED, Database, Model, chunked
 
-from store.database import storage_errors
+from store.failures import storage_errors
 
 T = TypeVar("T")
 # Values per IN (...).

@@ -48,7 +48,7 @@ COMMANDS: dict[str, Any] = {
     "new": "new:new",
     "search": "searching:search",
     "hubs": "explaining:hubs",
-    "status": "explaining:status",
+    "status": "status:status",
     "read": "searching:read",
     "unread": "searching:unread",
     "star": "searching:star",

@@ -1,4 +1,4 @@
-"""Why: ``check hubs status``."""
+"""Why: ``check hubs``."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import typer
 from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
 from incremental.explain.hours import hours_of
 from incremental.explain.hub import in_short
-from incremental.explain.page import budget_of, explain, hub_rows
+from incremental.explain.page import explain, hub_rows
 from incremental.readable_urls import readable
 from incremental.results.lookup import find_sites
-from incremental.results.schema import dated, utc, when
+from incremental.results.schema import dated, when
 from incremental.settings import Settings
 from incremental.storage import models_folder
 
@@ -112,63 +112,3 @@ def _show_hours(context: typer.Context, settings: Settings, url: str, *, as_json
     zone = "UTC" if offset is None else f"UTC{offset:+d}, estimated from the site's activity"
     columns = ("hour", "new links", "")
     print_table(f"{readable(answer['url'])}: expected by hour, {zone}", columns, rows)
-
-
-def status(context: typer.Context, *, as_json: Json = False) -> None:
-    """Show budget and price of each site, visits of the last day, and failures."""
-    settings, _ = settings_of(context)
-    at = now()
-    with open_store(context) as store:
-        totals, counts = store.read.site_totals(), store.read.visit_counts(at - 86_400)
-        unread = store.monitor.unread_seeds()
-        rows = [
-            {
-                "site": row.name,
-                "state": row.state,
-                **totals.get(row.id, {"pages": 0, "hubs": 0, "new_pages": 0}),
-                **budget_of(settings, row, now=at),
-                "visits_by_status": counts.get(row.id, {}),
-                "trouble": unread.get(row.id),
-                "next_due": utc(store.read.next_due_at(row.id)),
-                "events": [dated(e) for e in store.read.site_changes(row.id, limit=5)],
-            }
-            for row in store.read.sites()
-        ]
-    if as_json:
-        whole = settings.revisit.total_requests_per_day or None
-        print_json({"now": utc(at), "total_requests_per_day": whole, "sites": rows})
-        return
-    if not rows:
-        say("no site yet; add one: hubwatch add https://example.org/")
-        return
-    table = [
-        (
-            row["site"],
-            row["state"],
-            row["hubs"],
-            row["new_pages"],
-            f"{row['requests_today']:g} of {row['budget_per_day']:g}",
-            f"{row['requests_last_day']:g}",
-            "-" if row["price_minutes"] is None else f"{row['price_minutes']:,.2f} min",
-            ", ".join(f"{name} {count}" for name, count in sorted(row["visits_by_status"].items())),
-        )
-        for row in rows
-    ]
-    for row in rows:
-        if row["trouble"] and row["state"] == "active":
-            say(
-                f"hubwatch: {row['site']}: the seed could not be fetched yet: {_trouble(row['trouble'])}"
-            )
-    columns = ("site", "state", "hubs", "new", "today (UTC)", "in 24 h", "price", "visits in 24 h")
-    print_table("Status", columns, table)
-    if settings.revisit.total_requests_per_day:
-        used = sum(row["requests_last_day"] for row in rows)
-        say(f"all sites: {used:g} of {settings.revisit.total_requests_per_day:g} requests in 24 h")
-
-
-def _trouble(status: str) -> str:
-    """Return a fetch status in words, with the setting that helps if there is one."""
-    if status == "forbidden_address":
-        way_out = "to allow it, add it to [fetch] allowed_hosts or allowed_networks"
-        return f"its address is not public; {way_out}"
-    return status.replace("_", " ")

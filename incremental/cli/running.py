@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections import Counter, OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,17 +20,21 @@ from incremental.cli.logs import begin_log, say, tell
 from incremental.cli.serving import web_beside
 from incremental.clock import SystemClock
 from incremental.crawl.crawler import Crawler
+from incremental.crawl.host_gate import HostGate
 from incremental.daemon import Daemon, Step
 from incremental.discovery.nightly_discovery import NightlyDiscovery
 from incremental.errors import InputError
 from incremental.explain.backfill import headline
 from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.status import HARMLESS, FetchStatus
+from incremental.health import Health
 from incremental.notify.delivery import check_service
 from incremental.notify.message import check_template
 from incremental.notify.notifier import Notifier
 from incremental.plain_text import clean
+from incremental.pulse import Pulse
 from incremental.readable_urls import readable
+from incremental.revisit.state import HubState
 from incremental.saved_searches import from_json
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import Settings
@@ -39,14 +45,23 @@ from incremental.storage import (
     open_configured_store,
     same_settings,
 )
+from incremental.threads import leave_at_once, leave_within, pause
 from incremental.training.nightly_training import Learner
 from incremental.visit import Fetch
 from incremental.websub.pushes import Pushes
 from store import Store
 from store.answers import NewQuery
 from store.backfills import BackfillEvent, BackfillQuery
+from store.errors import StoreReadOnlyError, StoreUnavailableError
 from store.values import HubRow, VisitRecord
 
+logger = logging.getLogger("hubwatch.run")
+
+# How long the daemon waits for another process that writes: short, so that it can be stopped meanwhile.
+BUSY_SECONDS = 3.0
+_LONGEST_PAUSE_SECONDS = 15.0
+# Of [daemon] stop_seconds, for messages that are being sent.
+_SETTLE_SHARE = 0.2
 # Pages, and backfill events, that the summary of --json names: a daemon may end after a year.
 MOST_REPORTED = 10_000
 
@@ -69,73 +84,133 @@ def run(
     """
     settings, folder = settings_of(context)
     begin_log(settings)
+    clock = SystemClock()
+    health = Health(clock)
     with contextlib.ExitStack() as stack:
         stack.enter_context(only_writer(settings, folder))
         same_settings(settings, folder, settings_file(context))
         keep_private(settings, folder, settings_file(context))
-        store = stack.enter_context(open_configured_store(settings, folder))
+        pulse = Pulse(health, folder / settings.store.folder)
+        if not once:
+            stack.enter_context(pulse)
+        pulse.ready()
+        store = stack.enter_context(_opened(settings, folder, health, once=once))
         _add_sites(store, settings, urls or [])
         serves = settings.web.enabled and not once
         if not serves and not store.read.sites() and not store.topics.topics():
             raise InputError("sites", "", "no site yet; add one: hubwatch add URL")
         reporter = Reporter(store, as_json=as_json)
-        _watch(store, settings, folder, reporter, once=once, explore=explore, serves=serves)
+        run = Run(store, settings, folder, clock, health, reporter, once=once)
+        unfinished = _watch(run, explore=explore, serves=serves)
         reporter.finish(once=once)
+    if unfinished:
+        leave_at_once()
 
 
-def _watch(  # noqa: PLR0913 - options of the command
-    store: Store,
-    settings: Settings,
-    folder: Path,
-    reporter: Reporter,
-    *,
-    once: bool,
-    explore: int,
-    serves: bool,
-) -> None:
-    """Run the daemon with the configured jobs, and the web page beside it."""
-    clock = SystemClock()
-    models = models_folder(settings, folder)
+def _opened(settings: Settings, folder: Path, health: Health, *, once: bool) -> Store:
+    """Open the store; the daemon waits for one that may come: a server that starts later than we.
+
+    Raises:
+        StoreError: it cannot be used, and waiting would not help.
+    """
+    seconds, said = 1.0, ""
+    while True:
+        try:
+            return open_configured_store(
+                settings, folder, busy_seconds=None if once else BUSY_SECONDS
+            )
+        except StoreReadOnlyError:
+            raise  # at a start the place is wrong rather than out of order
+        except StoreUnavailableError as error:
+            if once:
+                raise
+            health.store_lost(str(error))
+            if str(error) != said:
+                logger.warning("waiting for the store, nothing is fetched: %s", error)
+            said = str(error)
+        pause(seconds)
+        seconds = min(2 * seconds, _LONGEST_PAUSE_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run of the daemon is made of."""
+
+    store: Store
+    settings: Settings
+    folder: Path
+    clock: SystemClock
+    health: Health
+    reporter: Reporter
+    once: bool
+
+
+def _watch(run: Run, *, explore: int, serves: bool) -> bool:
+    """Run the daemon with the configured jobs, and the web page beside it.
+
+    Returns whether visits are still under way, whose threads nobody waits for.
+    """
+    store, settings, clock = run.store, run.settings, run.clock
+    models = models_folder(settings, run.folder)
     fetcher = make_fetcher(settings, clock)
     with contextlib.ExitStack() as stack:
         stack.callback(fetcher.close)
         visits = ThreadPoolExecutor(settings.daemon.workers, thread_name_prefix="visit")
-        crawler = make_crawler(
-            store,
-            settings,
-            fetch=fetcher.fetch,
-            executor=stack.enter_context(visits),
-            models=models,
-            announced=reporter.announced,
-            explore=explore,
-        )
+        stack.callback(visits.shutdown, wait=False, cancel_futures=True)
+
+        def make(gate: HostGate | None) -> Crawler:
+            return make_crawler(
+                store,
+                settings,
+                fetch=fetcher.fetch,
+                executor=visits,
+                models=models,
+                announced=run.reporter.announced,
+                explore=explore,
+                gate=gate,
+            )
+
         jobs: dict[str, Step] = {
             "learning": Learner(store, models, settings.hubs.retrain_labels).step
         }
+        daemon = Daemon(
+            make,
+            store,
+            settings,
+            clock,
+            once=run.once,
+            jobs=jobs,
+            health=run.health,
+            on_stop=partial(leave_within, settings.daemon.stop_seconds),
+        )
         address = None
         if serves:
-            pushes = _pushes(store, settings, folder, fetcher.fetch, crawler)
+            pushes = _pushes(store, settings, run.folder, fetcher.fetch, daemon)
             receive = pushes.receive if pushes is not None else None
-            web = web_beside(store, settings, folder, clock, receive=receive)
+            web = web_beside(store, settings, run.folder, clock, receive=receive, health=run.health)
             address = stack.enter_context(web)
             if pushes is not None and address is not None:
                 jobs["websub"] = pushes.step
-        reporter.begin(len(store.read.sites()), address)
-        notifier = _notifier(store, settings, clock)
+        run.reporter.begin(len(store.read.sites()), address)
+        notifier = _notifier(store, settings, clock, run.health)
         if notifier is not None:
             notifier.listen(clock.now())
             jobs["messages"] = notifier.step
         if settings.discovery.pages_per_night:
-            make = partial(make_discoverer, store, settings, folder)
-            nightly = NightlyDiscovery(store, settings.discovery.pages_per_night, make)
+            discoverer = partial(make_discoverer, store, settings, run.folder)
+            nightly = NightlyDiscovery(store, settings.discovery.pages_per_night, discoverer)
             jobs["discovery"] = nightly.step
-        Daemon(crawler, store, settings, clock, once=once, jobs=jobs).run()
-        if notifier is not None:
-            (notifier.finish if once else notifier.settle)(clock.now)
+        daemon.run()
+        sent = True
+        if notifier is not None and run.once:
+            notifier.finish(clock.now)
+        elif notifier is not None and not daemon.waits_for_store:
+            sent = notifier.settle(clock.now, _SETTLE_SHARE * settings.daemon.stop_seconds)
+        return daemon.unfinished or not sent
 
 
 def _pushes(
-    store: Store, settings: Settings, folder: Path, fetch: Fetch, crawler: Crawler
+    store: Store, settings: Settings, folder: Path, fetch: Fetch, daemon: Daemon
 ) -> Pushes | None:
     """Return the WebSub subscriber; None without a public callback URL."""
     if not settings.websub.callback_url:
@@ -143,10 +218,16 @@ def _pushes(
     from incremental.websub.pushes import Pushes, load_keys  # noqa: PLC0415 - rarely used
 
     keys = load_keys(folder / settings.store.folder)
-    return Pushes(store, settings.websub, keys, fetch=fetch, note=crawler.frontier.note)
+
+    def note(page_id: int, change: Callable[[HubState], HubState], now: float) -> None:
+        daemon.crawler.frontier.note(page_id, change, now)  # the crawler may have been replaced
+
+    return Pushes(store, settings.websub, keys, fetch=fetch, note=note)
 
 
-def _notifier(store: Store, settings: Settings, clock: SystemClock) -> Notifier | None:
+def _notifier(
+    store: Store, settings: Settings, clock: SystemClock, health: Health
+) -> Notifier | None:
     """Return the notifier; None without a channel."""
     if not settings.notify:
         return None
@@ -160,6 +241,7 @@ def _notifier(store: Store, settings: Settings, clock: SystemClock) -> Notifier 
         gate=LibraryGate(settings.fetch, clock),
         executor=ThreadPoolExecutor(1, thread_name_prefix="messages"),
         saved_query=partial(_saved_query, store),
+        stuck=health.messages,
     )
 
 

@@ -12,6 +12,7 @@ from incremental.cli.common import Json, print_json, settings_file, settings_of
 from incremental.cli.logs import begin_log, say
 from incremental.clock import Clock, SystemClock
 from incremental.errors import SettingsError
+from incremental.health import Health
 from incremental.settings import Settings
 from incremental.storage import keep_private, open_configured_store, same_settings
 from incremental.websub.callback import CallbackAnswer, CallbackRequest
@@ -47,12 +48,19 @@ def serve(context: typer.Context, *, as_json: Json = False) -> None:
 
 
 @contextlib.contextmanager
-def web_beside(
-    store: Store, settings: Settings, folder: Path, clock: Clock, *, receive: Receive | None = None
+def web_beside(  # noqa: PLR0913 - what the pages are made of
+    store: Store,
+    settings: Settings,
+    folder: Path,
+    clock: Clock,
+    *,
+    receive: Receive | None = None,
+    health: Health | None = None,
 ) -> Iterator[str | None]:
     """Serve the store while the block runs; yield the address, or None after printing why not.
 
-    *receive* handles WebSub callbacks. A busy port or a missing extra does not stop the crawler.
+    *receive* handles WebSub callbacks; *health* is the daemon's. A busy port or a missing extra does not
+    stop the crawler.
 
     Raises:
         SettingsError: the page would be reachable by others without any credential.
@@ -64,7 +72,7 @@ def web_beside(
         say(f"hubwatch: {_EXTRA}")
         yield None
         return
-    web = Web(settings, folder, clock, store, receive=receive)
+    web = Web(settings, folder, clock, store, receive=receive, health=health)
     with contextlib.ExitStack() as stack:
         try:
             address = stack.enter_context(served(web))

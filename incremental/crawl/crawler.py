@@ -16,14 +16,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf
 
+from incremental.attempts import attempt
 from incremental.crawl.articles import ArticleMonitor
 from incremental.crawl.coverage_watch import CoverageWatch
 from incremental.crawl.engine import Engine
 from incremental.crawl.facts import FactReader
 from incremental.crawl.frontier import Frontier
 from incremental.crawl.given_feeds import GivenFeeds
+from incremental.crawl.host_gate import HostGate
 from incremental.crawl.overflows import Overflows
 from incremental.crawl.path_alias_watch import PathAliasWatch
+from incremental.crawl.quarantine import CrawlQuarantine, as_failed
 from incremental.crawl.rescheduling import ChangeHints, reschedule
 from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite
 from incremental.crawl.topics import TopicWatch
@@ -40,6 +43,7 @@ from incremental.urls import canonical_key, normalize
 from incremental.visit import Outcome, Purpose
 from store import Store
 from store.enums import HubKind, HubRole, HubStatus, PageState
+from store.quarantine import QuarantineKind
 from store.texts import to_json
 from store.updates import SiteUpdate
 from store.values import HostRow, NewHub, SeenLink, VisitPlan, VisitRecord
@@ -65,11 +69,14 @@ class Crawler:
         make_policy: Callable[[Terms], Policy],
         announced: Announced | None = None,
         explore: int = 0,
+        gate: HostGate | None = None,
     ) -> None:
+        """Make a crawler; *gate* knows what hosts are owed after fetches of another one."""
         self._store = store
         self._settings = settings
         self._engine = engine
-        self.topics = TopicWatch(store, settings, explore=explore)
+        self.quarantine = CrawlQuarantine(store)
+        self.topics = TopicWatch(store, settings, self.quarantine, explore=explore)
         self._facts = FactReader(store, settings, scorer, self.topics)
         self._path_aliases = PathAliasWatch(store)
         self._change_hints = ChangeHints(store)
@@ -80,6 +87,7 @@ class Crawler:
         self._overflows = Overflows(store, self._coverage, settings.hubs.max_next_pages)
         self._stepped_at = 0.0
         self._wake_at = inf
+        self._loaded, self._loaded_at = False, 0.0
         self.frontier = Frontier(
             store,
             settings,
@@ -88,10 +96,16 @@ class Crawler:
             topic_fetches=self.topics.topic_fetches,
             overflows=self._overflows,
             replan=self._coverage.replan,
+            quarantine=self.quarantine,
+            gate=gate,
         )
 
     def load(self, now: float) -> None:
         """Read sites and topics from the store: at start, and after another process changed them."""
+        if not self._loaded:
+            self.quarantine.load(now)
+            self._loaded = True
+        self._loaded_at = now
         self.topics.load(now)
         self.frontier.likely_first = self.topics.active
         self.frontier.load(now)
@@ -107,6 +121,8 @@ class Crawler:
         if now > self._wake_at + PAUSE_SECONDS:
             self.frontier.resume(now)
         self._stepped_at = now
+        if self.quarantine.next_at(self._loaded_at) <= now:
+            self.load(now)
         for outcome in self._engine.finished():
             self._settle(outcome, now)
         while self._engine.free:
@@ -142,9 +158,41 @@ class Crawler:
         """Whether no visit is under way."""
         return self._engine.idle
 
+    @property
+    def visits(self) -> tuple[int, int]:
+        """How many visits are under way, and how many have ended since this crawler was made."""
+        return self._engine.under_way, self._engine.ended
+
+    def abandon(self, now: float) -> bool:
+        """Drop finished visits, which are due again; return whether all have ended.
+
+        What their hosts are owed stays known to the gate.
+        """
+        for outcome in self._engine.finished():
+            self.frontier.gate.release(outcome.task.url, outcome.response, now)
+        return self._engine.idle
+
     def _settle(self, outcome: Outcome, now: float) -> None:
-        """Decide on, record and reschedule one visit."""
+        """Decide on, record and reschedule one visit; one that meets a bug counts as failed."""
+        task = outcome.task
+        if outcome.bug is not None:
+            self.quarantine.page(task, outcome.bug, now)
         outcome, host = self.frontier.release(outcome, now)
+        bug = attempt(lambda: self._settle_one(outcome, host, now))
+        if bug is None:
+            if outcome.bug is None:
+                self.quarantine.passed(QuarantineKind.PAGE, task.page_id, task.purpose)
+            return
+        self.quarantine.page(task, bug, now)
+        # What was not recorded must not be in memory either.
+        self.frontier.reread(task.site_id, now)
+        bug = attempt(lambda: self._settle_one(as_failed(outcome), host, now))
+        if bug is not None:
+            again_at = self.quarantine.page(task, bug, now, put_off=True)
+            self.topics.topic_fetches.put_off(task, again_at)
+            self.frontier.reread(task.site_id, now)
+
+    def _settle_one(self, outcome: Outcome, host: HostRow, now: float) -> None:
         site = self.frontier.site(outcome.task.site_id)
         if not outcome.task.site_id:
             self._store.write.put_host(host)
@@ -160,14 +208,15 @@ class Crawler:
             self.frontier.refresh(site, now)
             return
         decision = self._decide(outcome, site, now)
-        if decision is not None:
-            self._apply(decision, outcome, site, host, now)
-            first = decision.record.hub_fields.get("baseline_at") == now
-            if first and self._given_feeds.handed_over(outcome.task.page_id, site, now):
-                self.load(now)
-                return
-            self._follow_up(decision.record, site, now)
-        self.frontier.refresh(site, now)
+        if decision is None:
+            self.frontier.refresh(site, now)
+            return
+        self._apply(decision, outcome, site, host, now)
+        bug = attempt(lambda: self._follow_up(decision.record, site, now))
+        if bug is not None:
+            # The visit is recorded, and stays so.
+            self.quarantine.page(outcome.task, bug, now)
+            self.frontier.reread(site.row.id, now)
 
     def _decide(self, outcome: Outcome, site: WatchedSite | None, now: float) -> Decision | None:
         """Gather the facts and decide; None = the page was removed meanwhile."""
@@ -203,7 +252,7 @@ class Crawler:
             self._path_aliases.learn(outcome, decision, site, now)
             self._change_hints.from_sitemap(outcome, site, now)
         self._overflows.note(decision, site)
-        opinion = self.topics.opinion(decision, outcome, site)
+        opinion = self.topics.opinion(decision, outcome, site, now)
         state = SiteUpdate(
             budget=to_json(site.budget.to_json()), revisit=to_json(site.state.to_json())
         )
@@ -229,6 +278,10 @@ class Crawler:
 
     def _follow_up(self, record: VisitRecord, site: WatchedSite, now: float) -> None:
         """Queue what a recorded visit makes urgent, and refresh what is computed periodically."""
+        first = record.hub_fields.get("baseline_at") == now
+        if first and self._given_feeds.handed_over(record.page_id, site, now):
+            self.load(now)
+            return
         if "scope" in record.site_fields:
             self._given_feeds.rename(record.page_id, site)
         self._overflows.settle(record, site, now)
@@ -237,6 +290,7 @@ class Crawler:
         self._coverage.replan(site, now)
         self._articles.refresh(site, now)
         self._articles.hasten(site, now)
+        self.frontier.refresh(site, now)
 
     def _settle_topic_fetch(self, outcome: Outcome, now: float) -> None:
         """Let topics learn from an example, or follow an external candidate to a new site."""

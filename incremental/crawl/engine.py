@@ -5,15 +5,13 @@ Threads by default. Replays and tests run each visit at once (:mod:`incremental.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Any
 
+from incremental.attempts import Bug, attempt
 from incremental.fetch.status import FetchStatus, Response
 from incremental.visit import Fetch, Outcome, VisitTask, visit
-
-logger = logging.getLogger("hubwatch.engine")
 
 
 class Engine:
@@ -24,11 +22,18 @@ class Engine:
         self._fetch = fetch
         self._workers = workers
         self._running: dict[Future[Outcome], VisitTask] = {}
+        self.ended = 0
+        """Visits ended."""
 
     @property
     def free(self) -> int:
         """How many more visits may be started."""
         return max(self._workers - len(self._running), 0)
+
+    @property
+    def under_way(self) -> int:
+        """How many visits are under way."""
+        return len(self._running)
 
     @property
     def idle(self) -> bool:
@@ -48,15 +53,13 @@ class Engine:
         outcomes = []
         for future in [one for one in self._running if one.done()]:
             task = self._running.pop(future)
-            try:
-                outcomes.append(future.result())
-            except (
-                Exception
-            ):  # a bug in one visit must not stop the others; it is logged with its trace
-                logger.exception("a visit of %s failed; this is a bug, please report it", task.url)
-                detail = "internal error, see the log"
+            outcome = attempt(future.result)
+            if isinstance(outcome, Bug):
+                detail = "internal error, see hubwatch status"
                 failed = Response(task.url, FetchStatus.INTERNAL_ERROR, detail=detail)
-                outcomes.append(Outcome(task, failed))
+                outcome = Outcome(task, failed, bug=outcome)
+            outcomes.append(outcome)
+            self.ended += 1
         return outcomes
 
     def wait(self, timeout_seconds: float | None = None) -> None:

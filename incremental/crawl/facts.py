@@ -226,7 +226,7 @@ class FactReader:
             resumed_at=site.resumed_at,
             sights=read.sights(hub.page_id) if _may_be_old(found, known, visible, hub) else (),
         )
-        return replace(view, guesses=self._topics.guess(page, view))
+        return replace(view, guesses=self._topics.guess(page, view, now))
 
     def _young(self, hub: HubRow) -> frozenset[int]:
         """Return the ids of pages new on the hub at its last visit, if that was not its first."""

@@ -20,9 +20,12 @@ import heapq
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
+from incremental.attempts import Bug, attempt
 from incremental.crawl.host_gate import Answer, HostGate
 from incremental.crawl.overflows import Overflows
+from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.rescheduling import ChangeHints
 from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite, share_out, watch
 from incremental.crawl.topic_fetches import TopicFetches
@@ -39,7 +42,8 @@ from incremental.times import DAY, HOUR, NEVER
 from incremental.visit import Outcome, Purpose, VisitTask, hub_task, refresh_task, verification_task
 from store import Store
 from store.enums import HubClass, PageState, SiteStatus
-from store.values import ARTICLE, HostRow, HubRow
+from store.quarantine import QuarantineKind
+from store.values import ARTICLE, HostRow, HubRow, SiteRow
 
 # When to ask again a site that had less to do than expected.
 SOON_SECONDS = 1.0
@@ -69,6 +73,8 @@ class Frontier:
         topic_fetches: TopicFetches,
         overflows: Overflows,
         replan: Callable[[WatchedSite, float], None],
+        quarantine: CrawlQuarantine,
+        gate: HostGate | None = None,
     ) -> None:
         self._store = store
         self._overflows = overflows
@@ -79,7 +85,8 @@ class Frontier:
         self._settings = settings
         self._make_policy = make_policy
         self._refuse = refuse
-        self.gate = HostGate(store, settings)
+        self._quarantine = quarantine
+        self.gate = gate or HostGate(store, settings)
         self._sites: dict[int, WatchedSite] = {}
         # Ids of waiting sites, by the busy host.
         self._waiting: dict[str, set[int]] = {}
@@ -98,20 +105,43 @@ class Frontier:
         parts = share_out(list(rows.values()), self._settings.revisit)
         self._shared_at = now
         for row in rows.values():
-            site = watch(row, self._settings, self._make_policy, per_day=parts.get(row.id))
-            site.budget = not_ahead(site.budget, now)
-            before = self._sites.get(row.id)
-            if before is None:
-                asked_at = site.budget.updated_at
-                site.resumed_at = now if asked_at and now - asked_at > PAUSE_SECONDS else 0.0
+            if self._quarantine.holds(QuarantineKind.SITE, row.id, now):
+                self._sites.pop(row.id, None)
             else:
-                site.take_over(before)
-            self._sites[row.id] = site
+                self._watch(row, parts.get(row.id), now)
         if starts:
             self.gate.stagger((site.scope.seed_url for site in self._sites.values()), now)
         self._queue.clear()
         for site in self._sites.values():
             self.refresh(site, now)
+
+    def _watch(self, row: SiteRow, per_day: float | None, now: float) -> None:
+        """Watch a site; one whose row meets a bug is quarantined."""
+        site = attempt(lambda: watch(row, self._settings, self._make_policy, per_day=per_day))
+        if isinstance(site, Bug):
+            self._sites.pop(row.id, None)
+            self._quarantine.hold(QuarantineKind.SITE, row.id, site, now)
+            return
+        site.budget = not_ahead(site.budget, now)
+        before = self._sites.get(row.id)
+        if before is None:
+            asked_at = site.budget.updated_at
+            site.resumed_at = now if asked_at and now - asked_at > PAUSE_SECONDS else 0.0
+        else:
+            site.take_over(before)
+        self._sites[row.id] = site
+
+    def reread(self, site_id: int, now: float) -> None:
+        """Drop what is in memory of a site, and read its row again."""
+        before = self._sites.pop(site_id, None)
+        if before is None:
+            return
+        row = self._store.read.site(site_id)
+        if row is not None and row.state == SiteStatus.ACTIVE:
+            self._watch(row, before.terms.requests_per_day, now)
+        if site_id in self._sites:
+            self._sites[site_id].resumed_at = before.resumed_at
+            self.refresh(self._sites[site_id], now)
 
     def set_back(self, seconds: float, now: float) -> None:
         """Plan again after the clock went back, which put everything planned too far off.
@@ -201,7 +231,8 @@ class Frontier:
 
     def wake_at(self, now: float) -> float:
         """Return when there may be something to do; infinite = nothing is planned."""
-        return min(self._next_site_at(now), self._topic_fetches.next_at())
+        again_at = self._quarantine.next_at(now)
+        return min(self._next_site_at(now), self._topic_fetches.next_at(), again_at)
 
     def _next_site_at(self, now: float) -> float:
         """Return when the first site of the queue may be asked; removes stale entries."""
@@ -225,7 +256,13 @@ class Frontier:
         while task is None and self._next_site_at(now) <= now:
             _, site_id = heapq.heappop(self._queue)
             site = self._sites[site_id]
-            task = self._task_of(site, now)
+            chosen = attempt(partial(self._task_of, site, now))
+            if isinstance(chosen, Bug):
+                del self._sites[site_id]
+                self._quarantine.hold(QuarantineKind.SITE, site_id, chosen, now)
+                continue
+            self._quarantine.passed(QuarantineKind.SITE, site_id)
+            task = chosen
             if task is None and not site.busy:
                 waiting.append(site)
         for site in waiting:

@@ -14,12 +14,15 @@ Scores are written in the visit's transaction.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from classifier.topic.values import Relevance, Verdict
+from classifier.topic.values import LinkContext, PageText, Relevance, Verdict
+from incremental.attempts import Bug, attempt
+from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topic_fetches import TopicFetches
 from incremental.decide.decision import Decision
@@ -45,6 +48,7 @@ from incremental.urls import canonical_key, host_of, registered_domain
 from incremental.visit import Outcome, Purpose
 from store import Store
 from store.enums import HubKind, TopicState
+from store.quarantine import QuarantineKind
 from store.texts import to_json
 from store.topic_values import ExampleFields, ExampleRow, ExternalCandidateRow, KeptPage, TopicRow
 from store.values import NewExternalCandidate, SeenLink, TopicOpinion, TopicScore
@@ -54,6 +58,8 @@ if TYPE_CHECKING:
     from incremental.topics.model_store import TopicModelStore
 
 logger = logging.getLogger("hubwatch.topics")
+
+T = TypeVar("T")
 
 # How often what was learned of links and words is written, and retraining considered; a kill loses that
 # much.
@@ -65,8 +71,11 @@ MAX_REDIRECTS = 5
 class TopicWatch:
     """Topics at work. Used by the crawler's thread only."""
 
-    def __init__(self, store: Store, settings: Settings, *, explore: int = 0) -> None:
+    def __init__(
+        self, store: Store, settings: Settings, quarantine: CrawlQuarantine, *, explore: int = 0
+    ) -> None:
         self._store = store
+        self._quarantine = quarantine
         self._settings = settings
         # Without a topic no model is loaded.
         self._model_store: TopicModelStore | None = None
@@ -93,18 +102,43 @@ class TopicWatch:
                 self._store, wanted.trees, link_order=wanted.link_order.value
             )
         if self._model_store is not None:
-            ready = [row for row in self._learned(rows) if row.state == TopicState.READY]
-            self._active_topics = self._model_store.active_topics(ready)
+            self._activate(self._model_store, rows, now)
         self.topic_fetches.load(now)
 
-    def _learned(self, rows: Iterable[TopicRow]) -> Iterable[TopicRow]:
-        assert self._model_store is not None
+    def _activate(
+        self,
+        model_store: TopicModelStore,
+        rows: Iterable[TopicRow],
+        now: float,
+        *,
+        retrain: bool = False,
+    ) -> None:
+        """Let the topics of *rows* judge, after those that changed learned; *retrain*: after all did."""
+        ready = []
         for row in rows:
-            yield row if row.learned_at == row.changed_at else self._model_store.learn(row)
+            if self._quarantine.holds(QuarantineKind.TOPIC, row.id, now):
+                continue
+            changed = retrain or row.learned_at != row.changed_at
+            learned = attempt(partial(model_store.learn, row)) if changed else row
+            if isinstance(learned, Bug):
+                self._quarantine.hold(QuarantineKind.TOPIC, row.id, learned, now)
+            elif learned.state == TopicState.READY:
+                ready.append(learned)
+        self._active_topics = model_store.active_topics(ready)
+
+    def _without_bug(self, topic_id: int, work: Callable[[], T], now: float) -> T | None:
+        """Return what a topic's work returns; None after a bug, which deactivates the topic."""
+        done = attempt(work)
+        if isinstance(done, Bug):
+            self._active_topics.pop(topic_id, None)
+            self._quarantine.hold(QuarantineKind.TOPIC, topic_id, done, now)
+            return None
+        self._quarantine.passed(QuarantineKind.TOPIC, topic_id)
+        return done
 
     # Hubs.
 
-    def guess(self, page: Page, view: HubView) -> Guesses | None:
+    def guess(self, page: Page, view: HubView, now: float) -> Guesses | None:
         """Return what topics expect of a hub's unknown links, if these may be news."""
         if not self._active_topics:
             return None
@@ -118,23 +152,22 @@ class TopicWatch:
         text, links = page_text(page), link_contexts(page)
         scores: dict[str, tuple[TopicScore, ...]] = {}
         contexts: dict[str, str] = {}
-        for active_topic in self._active_topics.values():
-            parent = active_topic.read_hub(text, links)
-            fresh = [replace(link, parent_score=parent) for link in links if link.url in unknown]
-            for link, value in zip(fresh, active_topic.expect(fresh), strict=True):
-                key = unknown[link.url]
-                contexts[key] = to_context(link)
-                scores[key] = (*scores.get(key, ()), active_topic.guess(key, value))
-        return Guesses(
-            scores,
-            contexts,
-            max(active_topic.usual() for active_topic in self._active_topics.values()),
-        )
+        usual: list[float] = []
+        for topic_id, active_topic in list(self._active_topics.items()):
+            work = partial(_guesses, active_topic, text, links, unknown)
+            guessed = self._without_bug(topic_id, work, now)
+            if guessed is None:
+                continue
+            usual.append(guessed.usual)
+            contexts |= guessed.contexts
+            for key, score in guessed.scores.items():
+                scores[key] = (*scores.get(key, ()), *score)
+        return Guesses(scores, contexts, max(usual)) if usual else None
 
     # Pages.
 
     def opinion(
-        self, decision: Decision, outcome: Outcome, site: WatchedSite
+        self, decision: Decision, outcome: Outcome, site: WatchedSite, now: float
     ) -> TopicOpinion | None:
         """Return every topic's judgement of the visited page, and external candidates on it; None = none."""
         page, text = outcome.page, outcome.text
@@ -152,16 +185,24 @@ class TopicWatch:
         again = outcome.task.purpose is Purpose.REFRESH
         context, links = from_context(row.link_context), link_contexts(page)
         outside = [link for link in links if not site.scope.verdict(link.url).inside]
-        scores, external_candidates = [], {}
-        for topic_id, active_topic in self._active_topics.items():
+
+        def judged(active_topic: ActiveTopic) -> tuple[Relevance, list[tuple[LinkContext, float]]]:
             relevance = active_topic.judge(text, again=again)
-            scores.append(score_of(row.canonical_key, topic_id, relevance))
             active_topic.learn_links(text, context, links, relevance)
-            if relevance.verdict is Verdict.RELEVANT and outside:
-                own = [replace(link, parent_score=relevance.score) for link in outside]
-                external_candidates[topic_id] = list(
-                    zip(own, active_topic.expect(own), strict=True)
-                )
+            if relevance.verdict is not Verdict.RELEVANT or not outside:
+                return relevance, []
+            own = [replace(link, parent_score=relevance.score) for link in outside]
+            return relevance, list(zip(own, active_topic.expect(own), strict=True))
+
+        scores, external_candidates = [], {}
+        for topic_id, active_topic in list(self._active_topics.items()):
+            done = self._without_bug(topic_id, partial(judged, active_topic), now)
+            if done is None:
+                continue
+            relevance, expected = done
+            scores.append(score_of(row.canonical_key, topic_id, relevance))
+            if expected:
+                external_candidates[topic_id] = expected
         found = external_candidates_of(
             external_candidates, found_on=row.url, follows=lambda url: _follows(site, url)
         )
@@ -173,7 +214,7 @@ class TopicWatch:
         # Only after its examples were tried: the first of three alone is a poor judge.
         if self.topic_fetches.next_at() <= now:
             return False
-        for topic_id, active_topic in self._active_topics.items():
+        for topic_id, active_topic in list(self._active_topics.items()):
             if active_topic.caught_up:
                 continue
             kept = self._store.topics.unjudged(
@@ -191,10 +232,12 @@ class TopicWatch:
         text = text_of(body, page.url) if body is not None else None
         if text is None or is_empty(text):
             return False
-        scores = [
-            score_of(page.canonical_key, topic_id, active_topic.judge(text))
-            for topic_id, active_topic in self._active_topics.items()
-        ]
+        scores = []
+        for topic_id, active_topic in list(self._active_topics.items()):
+            work = partial(active_topic.judge, text)
+            relevance = self._without_bug(topic_id, work, now)
+            if relevance is not None:
+                scores.append(score_of(page.canonical_key, topic_id, relevance))
         self._learned_more = True
         self._store.topics.put_scores(page.site_id, scores, now=now)
         return True
@@ -211,13 +254,8 @@ class TopicWatch:
         self._model_store.keep(self._active_topics.values(), now)
         self._kept_at, self._learned_more = now, False
         if outgrown:
-            rows = [
-                self._model_store.learn(active_topic.row)
-                for active_topic in self._active_topics.values()
-            ]
-            self._active_topics = self._model_store.active_topics(
-                [row for row in rows if row.state == TopicState.READY]
-            )
+            rows = [active_topic.row for active_topic in self._active_topics.values()]
+            self._activate(self._model_store, rows, now, retrain=True)
 
     # Topic fetches.
 
@@ -273,7 +311,11 @@ class TopicWatch:
         if active_topic is None or is_empty(text):
             self._store.topics.close_external_candidate(external_candidate.id, "not judged")
             return False
-        relevance = active_topic.judge(text)
+        work = partial(active_topic.judge, text)
+        relevance = self._without_bug(external_candidate.topic_id, work, now)
+        if relevance is None:
+            self._store.topics.close_external_candidate(external_candidate.id, "not judged")
+            return False
         if relevance.verdict is not Verdict.RELEVANT:
             self._store.topics.close_external_candidate(external_candidate.id, "off topic")
             return False
@@ -305,6 +347,24 @@ class TopicWatch:
             opinion=TopicOpinion((score,)),
         )
         logger.info("%s is watched from now on: %s is on topic %s", parts.netloc, url, topic)
+
+
+def _guesses(
+    active_topic: ActiveTopic,
+    text: PageText,
+    links: Sequence[LinkContext],
+    unknown: Mapping[str, str],
+) -> Guesses:
+    """Return what one topic expects of the *unknown* links (keys by URL) of a hub."""
+    parent = active_topic.read_hub(text, links)
+    fresh = [replace(link, parent_score=parent) for link in links if link.url in unknown]
+    scores: dict[str, tuple[TopicScore, ...]] = {}
+    contexts: dict[str, str] = {}
+    for link, value in zip(fresh, active_topic.expect(fresh), strict=True):
+        key = unknown[link.url]
+        contexts[key] = to_context(link)
+        scores[key] = (*scores.get(key, ()), active_topic.guess(key, value))
+    return Guesses(scores, contexts, active_topic.usual())
 
 
 def score_of(key: str, topic_id: int, relevance: Relevance) -> TopicScore:

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 
 from hubwatch_errors import HubwatchError
 from incremental.discovery.exploration import Round
-from incremental.threads import Start, start_thread
+from incremental.threads import InlineExecutor, Start, start_thread
 from incremental.times import DAY
 from store import Store
 from store.enums import TopicState
+from store.errors import StoreError
 from store.topic_values import TopicRow
 
 if TYPE_CHECKING:
@@ -46,18 +47,25 @@ class NightlyDiscovery:
         self._start = start
         self._running = False
         self._next_at: float | None = None
+        # Raised again until the next night, so that status shows it.
+        self._bug: BaseException | None = None
 
     def step(self, now: float) -> float:
         """Begin nightly discovery if due; return when to call again (unix seconds).
 
         The first is due a day after any process's last run or, without one, after a topic was added.
+
+        Raises:
+            Exception: the last run met a bug.
         """
         if self._next_at is None:
             self._next_at = min(self._last_at(now), now) + DAY
         if now >= self._next_at and not self._running:
             self._next_at = now + DAY
-            self._running = True
+            self._running, self._bug = True, None
             self._start(self._night)
+        if self._bug is not None:
+            raise self._bug
         return now + POLL_SECONDS
 
     def _last_at(self, now: float) -> float:
@@ -67,13 +75,19 @@ class NightlyDiscovery:
         return max(begun or [topic.created_at for topic in topics], default=now)
 
     def _night(self) -> None:
-        try:
-            with self._store.in_this_thread():
-                for topic in self._store.topics.topics():
-                    if topic.state == TopicState.READY:
-                        self._topic(topic)
-        finally:
-            self._running = False
+        error = InlineExecutor().submit(self._search).exception()
+        if isinstance(error, StoreError):
+            # The daemon waits for its store by itself; the run goes on the next night.
+            logger.warning("nightly discovery was interrupted: %s", error)
+        else:
+            self._bug = error
+        self._running = False
+
+    def _search(self) -> None:
+        with self._store.in_this_thread():
+            for topic in self._store.topics.topics():
+                if topic.state == TopicState.READY:
+                    self._topic(topic)
 
     def _topic(self, topic: TopicRow) -> None:
         done: list[Round] = []

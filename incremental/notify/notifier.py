@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, replace
 from functools import partial
@@ -48,6 +48,11 @@ MOST = 1_000
 LIKELY = 0.5
 _MOST_IN_A_RUN = 1_000
 
+# A message that fails for so long is stuck.
+STUCK_SECONDS = HOUR
+
+Stuck = Callable[[Mapping[str, str]], object]
+"""Receives the channels whose messages are stuck, with the reason."""
 SavedQuery = Callable[[str], NewQuery | None]
 """Returns the query of a saved search; None if missing or damaged."""
 
@@ -75,7 +80,7 @@ class _Underway:
 class Notifier:
     """Sends what the outbox holds. Called only by the store's writer thread."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it needs of others
         self,
         store: Store,
         channels: Sequence[ChannelSettings],
@@ -83,12 +88,14 @@ class Notifier:
         gate: LibraryGate,
         executor: Executor,
         saved_query: SavedQuery,
+        stuck: Stuck = lambda _: None,
     ) -> None:
         self._store = store
         self._channels = channels
         self._gate = gate
         self._executor = executor
         self._saved_query = saved_query
+        self._stuck = stuck
         self._underway: dict[str, _Underway] = {}
         self._complained: set[str] = set()
         self._forgotten_at = -math.inf
@@ -99,8 +106,15 @@ class Notifier:
             self._store.outbox.forget(before=now - KEEP_SECONDS)
             self._forgotten_at = now
         check_at = [self._channel(channel, now) for channel in self._channels]
+        self._report(now)
         pause = BUSY_SECONDS if self._underway else POLL_SECONDS
         return min([now + pause, *check_at]) if check_at else math.inf
+
+    def _report(self, now: float) -> None:
+        """Report the channels whose messages are stuck."""
+        overdue = self._store.outbox.overdue(now - STUCK_SECONDS, given_up_since=now - DAY)
+        names = {channel.name for channel in self._channels}
+        self._stuck({name: error for name, error in overdue.items() if name in names})
 
     def listen(self, now: float) -> None:
         """Start each new channel at *now*: earlier pages are not sent."""
@@ -115,12 +129,12 @@ class Notifier:
                 return
             wait([one.future for one in self._underway.values()])
 
-    def settle(self, clock: Callable[[], float]) -> None:
-        """Wait for running sends and record their results."""
-        wait([one.future for one in self._underway.values()])
+    def settle(self, clock: Callable[[], float], seconds: float | None = None) -> bool:
+        """Wait for running sends, *seconds* at most, and record their results; whether all ended."""
+        wait([one.future for one in self._underway.values()], timeout=seconds)
         # Otherwise the next start would repeat them.
-        for channel in self._channels:
-            self._settled(channel, clock())
+        settled = [self._settled(channel, clock()) for channel in self._channels]
+        return all(settled)
 
     @property
     def idle(self) -> bool:
@@ -150,13 +164,15 @@ class Notifier:
             return True
         if not underway.future.done():
             return False
-        del self._underway[channel.name]
         outcome = underway.future.result()
+        # Forgotten only once it is stored: while the store cannot be used it is neither lost nor sent again.
         if outcome.ok:
             self._store.outbox.sent(underway.key, now=now)
+            del self._underway[channel.name]
             return True
         again = retry_at(underway.attempts, now)
         self._store.outbox.failed(underway.key, outcome.error, next_at=again)
+        del self._underway[channel.name]
         given_up = "" if again is not None else "; given up (hubwatch notify retry)"
         logger.warning("channel %s: %s%s", channel.name, outcome.error, given_up)
         return True

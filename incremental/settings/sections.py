@@ -32,6 +32,8 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Compressed size of the page cache; 0 keeps no bodies."""
     cache_days: _Positive = 365
     visit_log_days: _Positive = 90
+    min_free_mb: _NotNegative = 100
+    """With less space left on the disk nothing is fetched."""
 
 
 class PolicyName(StrEnum):
@@ -106,6 +108,8 @@ class DaemonSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the daemon works."""
 
     workers: Annotated[int, msgspec.Meta(ge=1, le=256)] = 8
+    stop_seconds: Annotated[float, msgspec.Meta(ge=1, le=3_600)] = 10
+    """The daemon ends so long after the first signal at the latest; visits still under way are due again."""
     log_level: str = "info"
     log_format: LogFormat = LogFormat.TEXT
     """``json`` = one object a line, for programs that gather logs."""

@@ -116,13 +116,22 @@ class Learner:
         self._done: Future[Learned] | None = None
         self._running = False
         self._next_at = 0.0
+        # Raised again until the next night, so that status shows it.
+        self._bug: BaseException | None = None
 
     def step(self, now: float) -> float:
-        """Label by behaviour and train if enough labels are new; return when to call again."""
+        """Label by behaviour and train if enough labels are new; return when to call again.
+
+        Raises:
+            Exception: the last training met a bug.
+        """
         if now >= self._next_at and not self._running:
             self._next_at = now + DAY
+            self._bug = None
             self._begin(now)
         self._finish()
+        if self._bug is not None:
+            raise self._bug
         return now + POLL_SECONDS if self._running else self._next_at
 
     def _begin(self, now: float) -> None:
@@ -145,15 +154,17 @@ class Learner:
 
     def _finish(self) -> None:
         """Log the outcome."""
-        # Errors other than bad models and labels are bugs and raised.
         if self._done is None:
             return
         done, self._done, self._running = self._done, None, False
-        try:
-            learned = done.result()
-        except (ModelError, TrainingError) as error:
+        error = done.exception()
+        if isinstance(error, ModelError | TrainingError):
             logger.warning("training failed: %s", error)
             return
+        if error is not None:
+            self._bug = error
+            return
+        learned = done.result()
         logger.info(
             "%s trained on %d labels: %.1f %% right, %s had %.1f %%; %s",
             learned.version,

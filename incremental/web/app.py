@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 
 from hubwatch_errors import HubwatchError
 from incremental.errors import NotFoundError
+from incremental.health import SERIOUS, Problem, ProblemKind
 from incremental.web import api, routes
 from incremental.web.access import Gate
 from incremental.web.context import Web
@@ -38,6 +39,20 @@ class _Static(StaticFiles):
         response = super().file_response(*args, **more)  # type: ignore[arg-type]  # as it came
         response.headers["Cache-Control"] = f"public, max-age={_STATIC_SECONDS}"
         return response
+
+
+_UNHEALTHY = {
+    ProblemKind.ROUNDS: "rounds stand still",
+    ProblemKind.VISITS: "visits stand still",
+    ProblemKind.STORE: "the store cannot be used",
+    ProblemKind.MESSAGES: "messages are stuck",
+}
+
+
+def serious(web: Web) -> list[Problem]:
+    """Return what is seriously wrong with the daemon in this process."""
+    problems = web.health.report().problems if web.health is not None else ()
+    return [one for one in problems if one.kind in SERIOUS]
 
 
 def make_app(web: Web, *, warm: bool = False) -> ASGIApp:
@@ -84,11 +99,17 @@ def _routes() -> FastAPI:
 
 
 def _healthz(request: Request) -> Response:
-    """Check that the store can be read; says nothing more, because it is public."""
+    """Say whether all is well or what is not; no more, because it is public."""
     web: Web = request.app.state.web
-    with web.store() as store:
-        store.read.generation()
-    return PlainTextResponse("ok\n")
+    problems = {_UNHEALTHY[one.kind] for one in serious(web)}
+    try:
+        with web.store() as store:
+            store.read.generation()
+    except StoreError:
+        problems.add(_UNHEALTHY[ProblemKind.STORE])
+    if not problems:
+        return PlainTextResponse("ok\n")
+    return PlainTextResponse("\n".join(sorted(problems)) + "\n", HTTPStatus.SERVICE_UNAVAILABLE)
 
 
 def _metrics(request: Request) -> Response:

@@ -11,6 +11,8 @@ from pathlib import Path
 from fastapi import Request
 
 from incremental.clock import Clock
+from incremental.health import Health, HealthReport
+from incremental.pulse import read_report
 from incremental.settings import Settings
 from incremental.storage import models_folder
 from incremental.web.hub_models import HubModels
@@ -33,6 +35,8 @@ class Web:
     """Whether a daemon runs in this process; if not, the pages say that nothing is fetched."""
     receive: Callable[[CallbackRequest, float], CallbackAnswer] | None = None
     """Handles WebSub callbacks; None = no subscriptions."""
+    health: Health | None = None
+    """Of the daemon in this process."""
     catalogue: Catalogue = field(default_factory=read_catalogue)
 
     @contextlib.contextmanager
@@ -50,6 +54,12 @@ class Web:
     def models(self) -> Path:
         """The folder of hub classifier versions."""
         return models_folder(self.settings, self.folder)
+
+    def health_report(self) -> HealthReport | None:
+        """Return the health of the daemon in this process, or else what another one last reported."""
+        if self.health is not None:
+            return self.health.report()
+        return read_report(self.folder / self.settings.store.folder)
 
     def now(self) -> float:
         """Return the time, unix seconds, UTC."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from incremental.explain.health import health_facts, quarantine_facts
 from incremental.explain.page import budget_of
 from incremental.fetch.status import HARMLESS
 from incremental.revisit.rates import site_shape
@@ -82,6 +83,8 @@ def status_facts(web: Web, store: Store) -> dict[str, Any]:
     return {
         "now": now,
         "crawling": web.crawling,
+        "daemon": health_facts(web.health_report(), now),
+        "quarantine": quarantine_facts(store),
         "hubs_due": queue.hubs,
         "verifications_due": queue.verifications,
         "sites": sites,

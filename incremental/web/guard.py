@@ -36,6 +36,7 @@ from incremental.web.access import (
     same_secret,
 )
 from incremental.web.context import Web
+from store.errors import StoreError
 
 # No credentials needed.
 PUBLIC = ("/healthz", "/login")
@@ -104,7 +105,14 @@ class Guard:
             return _plain(HTTPStatus.BAD_REQUEST, "this server is not known by that name")
         if "\0" in request.url.path or "%00" in request.url.query:
             return _plain(HTTPStatus.BAD_REQUEST, "the URL contains a NUL")
-        request.state.caller = caller = self._caller(request)
+        try:
+            caller = self._caller(request)
+        except StoreError:
+            # Nobody is known then. /healthz says the same of the whole daemon.
+            if not is_public(request.url.path):
+                return _plain(HTTPStatus.SERVICE_UNAVAILABLE, "the store cannot be used now")
+            caller = None
+        request.state.caller = caller
         if caller is None and not is_public(request.url.path):
             return _ask_for_credentials(request)
         return None if request.method in _SAFE else _refused_change(request, caller, body)

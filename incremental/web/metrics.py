@@ -20,8 +20,11 @@ from prometheus_client.registry import Collector
 
 from classifier.hub.errors import HubClassifierError
 from incremental.explain.page import budget_of
+from incremental.health import ProblemKind
 from incremental.web.context import Web
 from store import Store
+from store.errors import StoreError
+from store.quarantine import QuarantineKind
 
 _MINUTE, _HOUR, _DAY = 60.0, 3_600.0, 86_400.0
 _DELAY_BUCKETS = (
@@ -53,15 +56,22 @@ class MetricsPage:
             registry=self._registry,
         )
         self._registry.register(_Gauges(web))
+        self._of_health = CollectorRegistry()
+        self._of_health.register(_HealthGauges(web))
         with web.store() as store:
             self._visit, self._change = store.monitor.cursors()
 
     def render(self) -> bytes:
         """Return the metrics in the Prometheus text format."""
+        # While the store cannot be used the health is all that there is to say.
         with self._lock:
-            with self._web.store() as store:
-                self._count(store)
-            return generate_latest(self._registry)
+            try:
+                with self._web.store() as store:
+                    self._count(store)
+                known = generate_latest(self._registry)
+            except StoreError:
+                known = b""
+            return known + generate_latest(self._of_health)
 
     def _count(self, store: Store) -> None:
         visits = store.monitor.visits_after(self._visit)
@@ -87,6 +97,7 @@ class _Gauges(Collector):
             yield from self._sites(store, now)
             yield from _queue(store, now)
             yield from _hosts(store, now)
+            yield _quarantined(store)
             yield from self._models(store)
 
     def _models(self, store: Store) -> Iterator[Metric]:
@@ -124,12 +135,64 @@ class _Gauges(Collector):
         yield from gauges.values()
 
 
+class _HealthGauges(Collector):
+    """The health of the daemon in this process."""
+
+    def __init__(self, web: Web) -> None:
+        self._web = web
+
+    def describe(self) -> list[Metric]:
+        """Return nothing, as for the other gauges."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        if self._web.health is None:
+            return
+        report = self._web.health.report()
+        yield GaugeMetricFamily(
+            "hubwatch_healthy", "1 = nothing serious is wrong, as /healthz says.", report.well
+        )
+        kinds = Count(problem.kind for problem in report.problems)
+        problems = GaugeMetricFamily(
+            "hubwatch_problems", "What is wrong at the moment.", labels=["kind"]
+        )
+        for kind in ProblemKind:
+            problems.add_metric([kind], kinds[kind])
+        yield problems
+        ended = GaugeMetricFamily(
+            "hubwatch_job_last_success_timestamp_seconds",
+            "When a job last ended well; 0 = never.",
+            labels=["job"],
+        )
+        failures = GaugeMetricFamily(
+            "hubwatch_job_failures", "Failures of a job in a row.", labels=["job"]
+        )
+        for job in report.jobs:
+            ended.add_metric([job.name], job.ended_at)
+            failures.add_metric([job.name], job.failures)
+        yield ended
+        yield failures
+        yield GaugeMetricFamily(
+            "hubwatch_visits_under_way", "Fetches under way.", report.visits_under_way
+        )
+
+
 def _queue(store: Store, now: float) -> Iterator[Metric]:
     due = store.monitor.queue(now)
     queue = GaugeMetricFamily("hubwatch_queue", "What is due and not fetched yet.", labels=["kind"])
     queue.add_metric(["hub"], due.hubs)
     queue.add_metric(["verify"], due.verifications)
     yield queue
+
+
+def _quarantined(store: Store) -> Metric:
+    counts = store.quarantine.counts()
+    found = GaugeMetricFamily(
+        "hubwatch_quarantined", "What met a bug and is tried again later.", labels=["kind"]
+    )
+    for kind in QuarantineKind:
+        found.add_metric([kind], counts.get(kind, 0))
+    return found
 
 
 def _hosts(store: Store, now: float) -> Iterator[Metric]:

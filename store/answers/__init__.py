@@ -34,7 +34,8 @@ from store.answers.values import (
     StoredText,
     Version,
 )
-from store.database import storage_errors, writing
+from store.database import writing
+from store.failures import storage_errors
 from store.models import Change, Hub, News, Page, Refresh, SavedSearch, Site
 from store.news import adopt_announced
 from store.repository import Prepared, Repository

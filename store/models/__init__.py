@@ -18,6 +18,7 @@ truncated and storable (:func:`store.texts.storable`). Ids are never reused.
 from __future__ import annotations
 
 from store.models.crawl_tables import Change, Host, Hub, Label, Page, Sighting, Site, Table, Visit
+from store.models.operation_tables import Quarantine
 from store.models.reader_tables import (
     AccessToken,
     Backfill,
@@ -68,6 +69,7 @@ __all__ = [
     "PageText",
     "PageTopic",
     "Proposal",
+    "Quarantine",
     "Refresh",
     "SavedSearch",
     "SearchMeter",

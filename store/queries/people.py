@@ -9,7 +9,7 @@ from typing import Any
 
 from peewee import fn
 
-from store.database import storage_errors
+from store.failures import storage_errors
 from store.models import Change, Hub, Page, Sighting, Site, Visit
 from store.repository import Repository
 from store.texts import storable

@@ -7,8 +7,9 @@ from typing import Any
 
 from peewee import JOIN, Case, fn
 
-from store.database import data_version, is_sqlite, storage_errors
+from store.database import data_version, is_sqlite
 from store.enums import HubClass, HubKind, HubRole, HubStatus, PageState, SiteStatus
+from store.failures import storage_errors
 from store.models import Host, Hub, Label, Page, Sighting, Site, Topic
 from store.repository import Prepared, Repository, Shape, batches
 from store.values import HostRow, HubRow, KnownPage, PageRow, Sight, SiteRow, VerificationRow
@@ -127,6 +128,10 @@ class RoundQueries(Repository):
         sites = Site.select(fn.COUNT(Site.id), fn.MAX(Site.id))
         asked = (sites, paused, hubs, labels, topics)
         return tuple(value for query in asked for value in self._rows(query)[0])
+
+    def site(self, site_id: int) -> SiteRow | None:
+        """Return a site."""
+        return self._first(_SITE, _SITE.select().where(Site.id == site_id))
 
     def sites(self) -> list[SiteRow]:
         """Return all sites in the order they were added."""

@@ -7,7 +7,6 @@ from typing import Any
 
 from peewee import JOIN, Case, Database, fn
 
-from store.database import storage_errors
 from store.enums import (
     ChangeKind,
     HubKind,
@@ -18,6 +17,7 @@ from store.enums import (
     PageState,
     SiteEventKind,
 )
+from store.failures import storage_errors
 from store.models import Backfill, BackfillPage, Change, Hub, Label, Page, Sighting
 from store.repository import Repository, batches
 from store.texts import storable

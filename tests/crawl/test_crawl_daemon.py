@@ -9,7 +9,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_web import page
@@ -18,10 +20,12 @@ from stories import announced_pages
 
 from incremental.clock import FastClock
 from incremental.daemon import Daemon
+from incremental.health import Health
 from incremental.settings import Settings
 from incremental.storage import open_configured_store
 from store import Store
-from store.errors import StoreLockedError
+from store.errors import StoreDamagedError, StoreLockedError
+from store.quarantine import QuarantineRow
 
 ROOT = Path(__file__).parents[2]
 CONFIG = """
@@ -163,6 +167,26 @@ def test_the_second_signal_ends_it_at_once_and_loses_nothing(
         assert (hub.visits, hub.state) == (0, "candidate")
 
 
+def test_a_server_that_never_answers_does_not_hold_up_the_end(
+    tmp_path: Path, site: LocalSite, start: Start
+) -> None:
+    config = tmp_path / "hubwatch.toml"
+    config.write_text(f"{CONFIG}[daemon]\nstop_seconds = 2\n")
+    site.held.add("/")
+    process = start(site.url)
+    assert site.asked.wait(60)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate()
+    assert process.returncode == 0
+    assert "stopping without 1 visits" in err
+    site.release.set()
+    with stored(tmp_path) as store:
+        (hub,) = store.read.hubs()
+        assert (hub.visits, hub.state) == (0, "candidate")
+        assert hub.due_at < 2e9, "it is due at the next start"
+    assert not (tmp_path / "hubwatch-data" / "daemon.json").exists()
+
+
 def test_killed_and_started_again_it_announces_nothing_twice(
     tmp_path: Path, site: LocalSite, start: Start
 ) -> None:
@@ -205,10 +229,16 @@ class Straw:
         self.steps = 0
         self.due = 0
         self.idle = True
+        self.visits = (0, 0)
+        self.gate = None
         self.frontier = self
+        self.loads = 0
 
     def load(self, _now: float) -> None:
-        """Load nothing."""
+        self.loads += 1
+
+    def abandon(self, _now: float) -> bool:
+        return True
 
     def is_due(self, _now: float, _patience_seconds: float) -> bool:
         return self.steps < self.due
@@ -236,7 +266,8 @@ def handlers() -> Iterator[None]:
 def run_straw(step: Callable[[int, float], float], folder: Path, *, once: bool = False) -> Straw:
     straw = Straw(step)
     with stored(folder) as store:
-        Daemon(straw, store, Settings(), FastClock(1000.0), once=once).run()  # type: ignore[arg-type]  # as wide as the daemon needs
+        make: Any = lambda _gate: straw  # noqa: E731 - as wide as the daemon needs
+        Daemon(make, store, Settings(), FastClock(1000.0), once=once).run()
     return straw
 
 
@@ -251,14 +282,89 @@ def test_a_signal_that_comes_in_the_middle_of_a_step_is_not_lost(tmp_path: Path)
 
 
 @pytest.mark.usefixtures("handlers")
-def test_what_a_step_raises_ends_the_daemon(tmp_path: Path) -> None:
+def test_a_damaged_store_ends_the_daemon(tmp_path: Path) -> None:
+    def step(count: int, now: float) -> float:
+        if count == 2:
+            raise StoreDamagedError("page 7")
+        return now
+
+    with pytest.raises(StoreDamagedError):
+        run_straw(step, tmp_path)
+
+
+@pytest.mark.usefixtures("handlers")
+def test_a_locked_store_is_waited_for_and_read_again(tmp_path: Path) -> None:
     def step(count: int, now: float) -> float:
         if count == 2:
             raise StoreLockedError("held by another process")
+        if count == 4:
+            os.kill(os.getpid(), signal.SIGTERM)
         return now
 
+    straw = run_straw(step, tmp_path)
+    assert (straw.steps, straw.loads) == (4, 2)
+
+
+@pytest.mark.usefixtures("handlers")
+def test_a_single_run_does_not_wait_for_a_locked_store(tmp_path: Path) -> None:
+    def step(_count: int, _now: float) -> float:
+        raise StoreLockedError("held by another process")
+
     with pytest.raises(StoreLockedError):
-        run_straw(step, tmp_path)
+        run_straw(step, tmp_path, once=True)
+
+
+@pytest.mark.usefixtures("handlers")
+def test_a_bug_in_a_round_is_noted_and_the_next_one_begins_afresh(tmp_path: Path) -> None:
+    held: list[QuarantineRow] = []
+
+    def step(count: int, now: float) -> float:
+        if count == 2:
+            raise KeyError("a bug")
+        if count == 3:
+            with stored(tmp_path) as store:
+                held.extend(store.quarantine.entries())
+        if count == 4:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return now
+
+    straw = run_straw(step, tmp_path)
+    assert (straw.steps, straw.loads) == (4, 2)
+    assert [(row.kind, row.key, row.error) for row in held] == [
+        ("job", "round", "KeyError: 'a bug'")
+    ]
+    assert "test_crawl_daemon.py" in held[0].trace
+    with stored(tmp_path) as store:
+        assert store.quarantine.entries() == []
+
+
+@pytest.mark.usefixtures("handlers")
+def test_a_job_with_a_bug_leaves_the_others_alone(tmp_path: Path) -> None:
+    tried: list[float] = []
+
+    def broken(now: float) -> float:
+        tried.append(now)
+        raise ZeroDivisionError
+
+    def step(_count: int, now: float) -> float:
+        if len(tried) == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return now + 5
+
+    straw = Straw(step)
+    make: Any = lambda _gate: straw  # noqa: E731 - as wide as the daemon needs
+    clock = FastClock(1000.0)
+    health = Health(clock)
+    with stored(tmp_path) as store:
+        jobs = {"learning": broken}
+        Daemon(make, store, Settings(), clock, once=False, jobs=jobs, health=health).run()
+        (row,) = store.quarantine.entries()
+    assert (row.key, row.times) == ("learning", 3)
+    assert straw.steps > 5
+    gaps = [later - before for before, later in pairwise(tried)]
+    assert [round(gap / 60) for gap in gaps] == [1, 2]
+    (problem,) = health.report().problems
+    assert (problem.kind, health.report().well) == ("job", True)
 
 
 @pytest.mark.usefixtures("handlers")

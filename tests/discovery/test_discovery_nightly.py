@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from stories import DAY, START
 
 from classifier.hub import ModelError
@@ -15,6 +16,7 @@ from incremental.discovery.nightly_discovery import NightlyDiscovery
 from incremental.errors import InputError
 from store import Store
 from store.enums import TopicState
+from store.errors import StoreLockedError
 from store.topic_values import TopicRow
 
 FIND = Find("http://a.example/", "forward", "", 1)
@@ -25,6 +27,7 @@ class Runs:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, int]] = []
+        self.bug = False
 
     @contextmanager
     def make(self, topic: TopicRow) -> Iterator[Any]:
@@ -39,6 +42,8 @@ class Runs:
         assert rounds > 0
         assert progress is not None
         assert not stop()
+        if self.bug:
+            raise ZeroDivisionError
         self.asked.append((self.name, pages))
         return type("Run", (), {"why": "done"})
 
@@ -106,3 +111,31 @@ def test_a_topic_in_trouble_leaves_the_others_alone(sqlite_store: Store) -> None
     nightly.step(START)
     nightly.step(START + DAY)
     assert runs.asked == [("rivers", 30)]
+
+
+def test_a_bug_is_raised_until_the_next_night_so_that_status_shows_it(sqlite_store: Store) -> None:
+    ready(sqlite_store, "bridges")
+    runs = Runs()
+    runs.bug = True
+    nightly = night(sqlite_store, runs)
+    nightly.step(START)
+    for hour in (25, 30):
+        with pytest.raises(ZeroDivisionError):
+            nightly.step(START + hour * 3600)
+    runs.bug = False
+    nightly.step(START + 50 * 3600)
+    assert runs.asked == [("bridges", 30)]
+
+
+def test_a_store_that_is_lost_in_the_night_is_no_bug(sqlite_store: Store) -> None:
+    """The daemon waits for it elsewhere; raising it here for a day would end nothing but its work."""
+    ready(sqlite_store, "bridges")
+
+    class Losing(Runs):
+        def run(self, **_: Any) -> Any:
+            raise StoreLockedError("held by another process")
+
+    nightly = night(sqlite_store, Losing())
+    nightly.step(START)
+    nightly.step(START + 25 * 3600)
+    nightly.step(START + 26 * 3600)

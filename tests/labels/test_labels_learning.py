@@ -27,6 +27,7 @@ from classifier.hub.updating import folds_of
 from incremental.clock import FastClock
 from incremental.daemon import Daemon
 from incremental.settings import Settings
+from incremental.training import nightly_training
 from incremental.training.model_versions import ActiveScorer, base_model, list_models
 from incremental.training.nightly_training import (
     MAX_LABELS,
@@ -229,6 +230,26 @@ def test_a_training_under_way_is_waited_for_and_not_begun_twice(
     assert active(root) != BASE
 
 
+def test_a_training_with_a_bug_is_raised_until_the_next_night(
+    sqlite_store: Store, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that status shows it all day, and it is tried again by itself."""
+
+    def broken(*_: object) -> None:
+        raise IndexError("a bug")
+
+    train = nightly_training.train
+    monkeypatch.setattr(nightly_training, "train", broken)
+    sqlite_store.write.put_labels(digests(20))
+    nightly = learner(sqlite_store, root)
+    for later in (0, 60, DAY - 1):
+        with pytest.raises(IndexError):
+            nightly.step(START + later)
+    monkeypatch.setattr(nightly_training, "train", train)
+    assert nightly.step(START + DAY) == START + 2 * DAY
+    assert active(root) != BASE
+
+
 def test_it_learns_in_a_thread_of_its_own_unless_asked(sqlite_store: Store, root: Path) -> None:
     sqlite_store.write.put_labels(digests(20))
     nightly = Learner(sqlite_store, root, 20)
@@ -251,6 +272,7 @@ class Straw:
     """A crawler with nothing to do."""
 
     idle = True
+    visits = (0, 0)
 
     def __init__(self) -> None:
         self.frontier = self
@@ -283,7 +305,9 @@ def test_the_daemon_repeats_the_step_when_it_asks_for_it(sqlite_store: Store) ->
 
     straw: Any = Straw()
     clock = FastClock(1000.0)
-    daemon = Daemon(straw, sqlite_store, Settings(), clock, once=False, jobs={"learning": learn})
+    daemon = Daemon(
+        lambda _gate: straw, sqlite_store, Settings(), clock, once=False, jobs={"learning": learn}
+    )
     daemon.run()
     for number, handler in handlers.items():
         signal.signal(number, handler)

@@ -155,10 +155,11 @@ def one_clock(sources: Sources) -> list[str]:
 def one_socket(sources: Sources) -> list[str]:
     """Only ``incremental.fetch`` opens sockets; ``incremental.web.server`` listens on one.
 
-    The type of a transport that is handed in (``requests.adapters``) opens none.
+    ``incremental.service_manager`` sends datagrams to systemd, on this machine. The type of a transport
+    that is handed in (``requests.adapters``) opens none.
     """
     harmless = ("requests.adapters",)
-    listens = {"incremental.web.server": "socket"}
+    listens = {"incremental.web.server": "socket", "incremental.service_manager": "socket"}
     return [
         f"{module} imports {name}"
         for module, source in sources.items()

@@ -20,8 +20,9 @@ import pytest
 import yaml
 
 from incremental.cli import COMMANDS
-from incremental.fetch.options import FetchSettings
-from incremental.settings import LogFormat, Settings, load_settings
+from incremental.health import STALLED_SECONDS
+from incremental.pulse import PULSE_SECONDS
+from incremental.settings import DaemonSettings, LogFormat, Settings, load_settings
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -120,8 +121,15 @@ def test_the_unit_runs_a_command_that_there_is() -> None:
     assert command in COMMANDS
 
 
+def test_the_watchdog_is_slower_than_what_notices_a_standstill() -> None:
+    """The pulse beats three times in its time, and stops when rounds stand still."""
+    assert value("Type") == "notify"
+    assert seconds(value("WatchdogSec")) >= 3 * PULSE_SECONDS
+    assert seconds(value("WatchdogSec")) >= STALLED_SECONDS
+
+
 def test_the_unit_waits_for_visits_under_way() -> None:
-    assert seconds(value("TimeoutStopSec")) > FetchSettings().total_timeout_seconds
+    assert seconds(value("TimeoutStopSec")) > DaemonSettings().stop_seconds
 
 
 def test_growing_pauses_never_meet_the_limit_of_starts() -> None:
@@ -360,7 +368,7 @@ def test_a_service_has_settings_that_are_taken_and_ports_that_they_name(name: st
     assert (settings.web.host, settings.web.password) == ("0.0.0.0", "sesame")
     (volume,) = service["volumes"]
     assert volume.endswith(":" + of(stages()[1], "VOLUME")[0])
-    assert seconds(service["stop_grace_period"]) > settings.fetch.total_timeout_seconds
+    assert seconds(service["stop_grace_period"]) > settings.daemon.stop_seconds
     assert (service["cap_drop"], service["read_only"], service["init"]) == (["ALL"], True, True)
 
 

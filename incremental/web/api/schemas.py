@@ -106,12 +106,66 @@ class SiteStatus(ResponseSchema):
     events: list[SiteEvent]
 
 
+class JobHealth(ResponseSchema):
+    """The last runs of a job."""
+
+    name: str
+    began_at: Moment
+    ended_at: Moment
+    """Of the last run that succeeded."""
+    next_at: Moment
+    failures: int
+    """In a row."""
+    error: str
+
+
+class HealthProblem(ResponseSchema):
+    """Something wrong with the daemon."""
+
+    kind: str
+    detail: str
+    since: Moment
+
+
+class DaemonHealth(ResponseSchema):
+    """What the daemon last reported."""
+
+    at: Moment
+    state: str
+    well: bool
+    """Nothing serious is wrong."""
+    silent: bool
+    """The report is old: the daemon was killed, or stands still."""
+    started_at: Moment
+    visits_under_way: int
+    problems: list[HealthProblem]
+    jobs: list[JobHealth]
+
+
+class QuarantineEntry(ResponseSchema):
+    """A page, site, topic or job that met a bug and is tried again later."""
+
+    kind: str
+    key: str
+    url: str | None
+    purpose: str
+    at: Moment
+    again_at: Moment
+    times: int
+    version: str
+    error: str
+    trace: str
+
+
 class Status(ResponseSchema):
     """The state of the daemon and its sites."""
 
     now: Moment
     crawling: bool
     """Whether this process also crawls."""
+    daemon: DaemonHealth | None
+    """None = no daemon has reported."""
+    quarantine: list[QuarantineEntry]
     hubs_due: int
     verifications_due: int
     sites: list[SiteStatus]

@@ -1,0 +1,61 @@
+"""Work that may have a bug: tried, and its failure returned as a value.
+
+What says something about the store passes through: the daemon waits for it, or ends.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from store.errors import (
+    StoreDamagedError,
+    StoreGoneError,
+    StoreTooNewError,
+    StoreUnavailableError,
+)
+
+T = TypeVar("T")
+
+MOST_TRACE_CHARS = 8_000
+# The last is that of a terminal or a pipe that was closed: nobody reads what is found.
+_PASS = (
+    StoreUnavailableError,
+    StoreDamagedError,
+    StoreTooNewError,
+    StoreGoneError,
+    BrokenPipeError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bug:
+    """What some work raised."""
+
+    error: str
+    """The last line of the trace."""
+    trace: str
+    """The last 8,000 characters of it."""
+
+
+def attempt(work: Callable[[], T]) -> T | Bug:
+    """Return what *work* returns or, if it raises, the bug.
+
+    Raises:
+        StoreError: the store is unavailable, damaged, gone, or of a later version.
+        BrokenPipeError: standard output was closed.
+    """
+    try:
+        return work()
+    except _PASS:
+        raise
+    except Exception as error:  # noqa: BLE001 - a bug stops the page or job it is in, nothing else
+        return bug_of(error)
+
+
+def bug_of(error: Exception) -> Bug:
+    """Return *error* as a value."""
+    last = traceback.format_exception_only(error)[-1].strip()
+    return Bug(last, "".join(traceback.format_exception(error))[-MOST_TRACE_CHARS:])

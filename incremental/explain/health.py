@@ -1,0 +1,62 @@
+"""The daemon's health and the quarantine, as ``status`` and the API give them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from incremental.health import HealthReport
+from incremental.pulse import STALE_SECONDS
+from store import Store
+
+MOST_QUARANTINED = 50
+
+
+def health_facts(report: HealthReport | None, now: float) -> dict[str, Any] | None:
+    """Return a report as plain data; None without one. Times are unix seconds, UTC."""
+    if report is None:
+        return None
+    silent = now - report.at > STALE_SECONDS
+    return {
+        "at": report.at,
+        "state": report.state.value,
+        "well": report.well and not silent,
+        "silent": silent,
+        "started_at": report.started_at,
+        "visits_under_way": report.visits_under_way,
+        "problems": [
+            {"kind": one.kind.value, "detail": one.detail, "since": one.since}
+            for one in report.problems
+        ],
+        "jobs": [
+            {
+                "name": job.name,
+                "began_at": job.began_at,
+                "ended_at": job.ended_at,
+                "next_at": job.next_at,
+                "failures": job.failures,
+                "error": job.error,
+            }
+            for job in report.jobs
+        ],
+    }
+
+
+def quarantine_facts(store: Store) -> list[dict[str, Any]]:
+    """Return what met a bug, the latest failure first, with the traces."""
+    rows = store.quarantine.entries(limit=MOST_QUARANTINED)
+    urls = store.quarantine.urls(rows)
+    return [
+        {
+            "kind": row.kind.value,
+            "key": row.key,
+            "url": urls.get(row.id),
+            "purpose": row.purpose,
+            "at": row.at,
+            "again_at": row.again_at,
+            "times": row.times,
+            "version": row.version,
+            "error": row.error,
+            "trace": row.trace,
+        }
+        for row in rows
+    ]

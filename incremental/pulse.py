@@ -1,0 +1,92 @@
+"""The pulse: a thread that shows the daemon's health to others, also while the loop stands still.
+
+::
+
+    Health ──every 5 s──> <home>/daemon.json     for `hubwatch status` and a separate `serve`
+                     └──> systemd                READY, STATUS, and WATCHDOG as long as the loop moves
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from incremental.health import Health, HealthReport
+from incremental.service_manager import ServiceManager
+from store.home import make_file
+
+PULSE_SECONDS = 5.0
+REPORT = "daemon.json"
+# Overwritten in place, so that a full disk cannot keep it from being written.
+_REPORT_BYTES = 32_768
+_MOST_PROBLEMS = 20
+# A report older than this is of a daemon that was killed, or that stands still.
+STALE_SECONDS = 60.0
+
+
+class Pulse:
+    """Shows the health until it is closed. A context manager."""
+
+    def __init__(self, health: Health, home: Path) -> None:
+        self._health = health
+        self._manager = ServiceManager()
+        self._stop = threading.Event()
+        self._path = home / REPORT
+        with contextlib.suppress(OSError):
+            make_file(self._path)
+        pause = self._manager.watchdog_seconds
+        self._pause = PULSE_SECONDS if pause is None else min(PULSE_SECONDS, pause / 3)
+        self._thread = threading.Thread(target=self._run, name="pulse", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+        self._manager.tell(stopping=1)
+        with contextlib.suppress(OSError):
+            self._path.unlink()
+
+    def ready(self) -> None:
+        """Tell the service manager that the daemon has started."""
+        self._manager.tell(ready=1)
+
+    def _run(self) -> None:
+        while True:
+            report = self._health.report()
+            write_report(self._path, report)
+            alive = {"watchdog": 1} if self._health.lives() else {}
+            self._manager.tell(status=_in_brief(report), **alive)
+            if self._stop.wait(self._pause):
+                return
+
+
+def _in_brief(report: HealthReport) -> str:
+    problems = "; ".join(problem.detail for problem in report.problems)
+    return f"{report.state}: {problems or 'all well'}".replace("\n", " ")[:500]
+
+
+def write_report(path: Path, report: HealthReport) -> None:
+    """Write a report; one that finds no room leaves the old one, which says so by its age."""
+    body = msgspec.json.encode(report)
+    if len(body) > _REPORT_BYTES:
+        body = msgspec.json.encode(replace(report, problems=report.problems[:_MOST_PROBLEMS]))
+    with contextlib.suppress(OSError), path.open("r+b") as file:
+        file.write(body.ljust(_REPORT_BYTES))
+        file.flush()
+
+
+def read_report(home: Path) -> HealthReport | None:
+    """Return what the daemon of this store last reported; None if there is none."""
+    try:
+        body = (home / REPORT).read_bytes()
+        return msgspec.json.decode(body.strip(), type=HealthReport)
+    except (OSError, msgspec.DecodeError):
+        return None

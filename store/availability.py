@@ -1,0 +1,58 @@
+"""Whether the store can be used: checked while it works, and repeatedly after it could not."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from pathlib import Path
+
+from peewee import Database, PeeweeException
+
+from store.database import is_server, is_sqlite, writing
+from store.errors import StoreFullError, StoreGoneError
+from store.failures import of_file
+from store.home import make_folder
+
+_PROBE_BYTES = 65_536
+
+
+def recover(database: Database, where: str, cache_folder: Path) -> None:
+    """Replace the calling thread's connection, and check that the new one can write.
+
+    Raises:
+        StoreUnavailableError: not yet.
+        StoreGoneError: the database file was deleted; it is not created again.
+    """
+    # What was in the middle of a transaction is rolled back by whoever held it.
+    with contextlib.suppress(PeeweeException):
+        database.close()
+    database.dispose()
+    if not is_server(where) and not Path(where).exists():
+        raise StoreGoneError(f"{where} was deleted while it was in use; restore a backup")
+    with writing(database, where):
+        if not is_sqlite(database):
+            # A temporary table takes room and is refused on a read-only server.
+            database.execute_sql("CREATE TEMPORARY TABLE probe (a INTEGER) ON COMMIT DROP")  # type: ignore[no-untyped-call]
+    try:
+        make_folder(cache_folder)
+        with tempfile.TemporaryFile(dir=cache_folder.parent) as file:
+            file.write(bytes(_PROBE_BYTES))
+    except OSError as error:
+        raise of_file(error, cache_folder.parent) from error
+
+
+def check_room(folder: Path, least_bytes: float) -> None:
+    """Refuse to go on when little space is left.
+
+    Raises:
+        StoreFullError: less than *least_bytes* are free in the file system of *folder*.
+    """
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    if free < least_bytes:
+        raise StoreFullError(
+            f"{folder} has {free / 1e6:,.0f} MB left, and [store] min_free_mb asks for "
+            f"{least_bytes / 1e6:,.0f}; make room"
+        )

@@ -1,0 +1,100 @@
+"""``/healthz``, the metrics and the status page of a daemon that is not well."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from test_web_metrics import scraped
+from web_served import Served
+
+from incremental.health import Health
+from incremental.web.metrics import MetricsPage
+from store.quarantine import QuarantineKind
+
+
+@pytest.fixture
+def beating(served: Served) -> tuple[Served, Health]:
+    """A served store beside a daemon, whose health a test decides."""
+    health = Health(served.clock)
+    return Served(replace(served.web, health=health), served.store, served.clock), health
+
+
+def test_well_is_ok(beating: tuple[Served, Health]) -> None:
+    served, health = beating
+    health.began("round")
+    health.failed("learning", "KeyError", 0.0)
+    answer = served.client().get("/healthz")
+    assert (answer.status_code, answer.text) == (200, "ok\n"), "nobody waits for a training"
+
+
+def test_what_is_wrong_is_a_503_that_names_no_secret(beating: tuple[Served, Health]) -> None:
+    served, health = beating
+    health.store_lost("/home/me/secret.sqlite cannot be written")
+    health.messages({"boss": "401 from mail.example"})
+    served.clock.advance_to(served.clock.now() + 500)
+    answer = served.client().get("/healthz")
+    assert answer.status_code == 503
+    assert answer.text.splitlines() == [
+        "messages are stuck",
+        "rounds stand still",
+        "the store cannot be used",
+    ]
+
+
+def test_a_store_that_cannot_be_read_is_a_503_at_once(
+    beating: tuple[Served, Health], tmp_path: Path
+) -> None:
+    served, _ = beating
+    client = served.client()
+    served.store.close()
+    for path in served.web.folder.rglob("hubwatch.sqlite*"):
+        path.rename(tmp_path / f"moved-{path.name}")
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.text) == (503, "the store cannot be used\n")
+    assert not list(served.web.folder.rglob("hubwatch.sqlite")), "it is not made again"
+
+
+def test_metrics_of_health_are_there_while_the_store_is_not(
+    beating: tuple[Served, Health], tmp_path: Path
+) -> None:
+    served, health = beating
+    page = MetricsPage(served.web)
+    health.began("round")
+    health.ended("round", served.clock.now() + 10)
+    found = scraped(page)
+    assert found["hubwatch_healthy", ()] == 1
+    assert found["hubwatch_job_last_success_timestamp_seconds", ("round",)] == served.clock.now()
+    assert found["hubwatch_quarantined", ("page",)] == 0
+    served.store.close()
+    for path in served.web.folder.rglob("hubwatch.sqlite*"):
+        path.rename(tmp_path / f"moved-{path.name}")
+    health.store_lost("gone")
+    found = scraped(page)
+    assert found["hubwatch_healthy", ()] == 0
+    assert found["hubwatch_problems", ("store",)] == 1
+    assert ("hubwatch_sites", ("active",)) not in found
+
+
+def test_status_shows_problems_jobs_and_what_met_a_bug(beating: tuple[Served, Health]) -> None:
+    served, health = beating
+    health.failed("messages", "<script>alert(1)</script>", 0.0)
+    site = served.store.read.sites()[0]
+    served.store.quarantine.put(
+        *(QuarantineKind.SITE, site.id),
+        error="KeyError: <b>",
+        trace="Traceback <i>",
+        version="1",
+        now=served.clock.now(),
+    )
+    client = served.client()
+    shown = client.get("/status").text
+    assert "job messages failed 1 times" in shown
+    assert "&lt;script&gt;" in shown
+    assert "Traceback &lt;i&gt;" in shown
+    chinese = client.get("/status", headers={"Accept-Language": "zh"}).text
+    assert "因程序错误暂缓处理" in chinese
+    answer = client.get("/api/v1/status").json()
+    assert answer["daemon"]["problems"][0]["kind"] == "job"
+    assert answer["quarantine"][0]["url"] == site.seed_url
