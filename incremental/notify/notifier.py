@@ -102,7 +102,7 @@ class Notifier:
 
     def step(self, now: float) -> float:
         """Do what is due; return when to call again (unix seconds)."""
-        if now - self._forgotten_at > DAY:
+        if not 0 <= now - self._forgotten_at <= DAY:
             self._store.outbox.forget(before=now - KEEP_SECONDS)
             self._forgotten_at = now
         check_at = [self._channel(channel, now) for channel in self._channels]
