@@ -36,11 +36,14 @@ class SystemClock:
 
 
 class FastClock:
-    """The machine's clock, *speed* times as fast since it was made: for demonstrations."""
+    """The machine's clock, *speed* times as fast since *started*: for demonstrations and benchmarks.
 
-    def __init__(self, speed: float) -> None:
+    *started* (unix seconds) is when both agreed, by default now; processes that share it share the time.
+    """
+
+    def __init__(self, speed: float, started: float | None = None) -> None:
         self._speed = speed
-        self._started = time.time()
+        self._started = time.time() if started is None else started
 
     def now(self) -> float:
         """Return the sped-up time, unix seconds, UTC."""

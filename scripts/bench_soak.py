@@ -55,12 +55,12 @@ from soak_world import DAY, HOUR, SITES, START, Fault, World
 from incremental.assembly import make_crawler
 from incremental.clock import SimulatedClock
 from incremental.crawl.crawler import Crawler
-from incremental.crawl.host_gate import HostGate
-from incremental.daemon import Daemon, Step
+from incremental.daemon import Step
 from incremental.fetch.guard import Endpoint
 from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
+from incremental.housekeeping import Housekeeping
 from incremental.notify.notifier import Notifier
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import RevisitSettings, Settings
@@ -226,26 +226,20 @@ class Soak:
             visits = stack.enter_context(ThreadPoolExecutor(settings.daemon.workers))
             messages = stack.enter_context(ThreadPoolExecutor(1))
             models = models_folder(settings, folder)
-
-            def make(gate: HostGate | None) -> Crawler:
-                return make_crawler(
-                    store,
-                    settings,
-                    fetch=fetcher.fetch,
-                    executor=visits,
-                    models=models,
-                    announced=partial(self._announced, store),
-                    gate=gate,
-                )
-
+            crawler = make_crawler(
+                store,
+                settings,
+                fetch=fetcher.fetch,
+                executor=visits,
+                models=models,
+                announced=partial(self._announced, store),
+            )
             gate = LibraryGate(settings.fetch, clock)
             notifier = Notifier(
                 store, settings.notify, gate=gate, executor=messages, saved_query=lambda _: None
             )
-            daemon = Daemon(make, store, settings, clock, once=True)
-            crawler = daemon.crawler
             jobs: dict[str, Step] = {
-                "housekeeping": daemon._keep_house,  # noqa: SLF001 - the daemon's own step, without its scheduler
+                "housekeeping": Housekeeping(store, settings).step,
                 "learning": Learner(store, models, settings.hubs.retrain_labels).step,
                 "messages": notifier.step,
                 "topics": partial(_catch_up, crawler),

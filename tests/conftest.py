@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cli_runner import found, hubwatch  # noqa: F401 - fixtures of the command line
 from hypothesis import HealthCheck, settings
-from postgres_server import PostgresServer, missing_for_postgres
+from lab.postgres_server import PostgresServer, missing_for_postgres
 from web_served import announced, empty, served, watched  # noqa: F401 - fixtures of the web page
 
 from store import Store, open_store

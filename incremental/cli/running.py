@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from incremental.assembly import make_crawler, make_discoverer, make_fetcher
+from incremental.assembly import make_crawler, make_discoverer, make_fetcher, make_reader
 from incremental.cli.common import Json, counted, now, print_json, settings_file, settings_of
 from incremental.cli.logs import begin_log, say, tell
 from incremental.cli.serving import web_beside
@@ -41,6 +41,7 @@ from incremental.settings import Settings
 from incremental.storage import (
     keep_private,
     models_folder,
+    note_settings,
     only_writer,
     open_configured_store,
     same_settings,
@@ -95,6 +96,7 @@ def run(
             stack.enter_context(pulse)
         pulse.ready()
         store = stack.enter_context(_opened(settings, folder, health, once=once))
+        note_settings(settings, folder, settings_file(context))
         _add_sites(store, settings, urls or [])
         serves = settings.web.enabled and not once
         if not serves and not store.read.sites() and not store.topics.topics():
@@ -157,6 +159,8 @@ def _watch(run: Run, *, explore: int, serves: bool) -> bool:
         stack.callback(fetcher.close)
         visits = ThreadPoolExecutor(settings.daemon.workers, thread_name_prefix="visit")
         stack.callback(visits.shutdown, wait=False, cancel_futures=True)
+        # Closed first, which frees the threads that wait for a reader.
+        read = stack.enter_context(make_reader(settings))
 
         def make(gate: HostGate | None) -> Crawler:
             return make_crawler(
@@ -164,6 +168,7 @@ def _watch(run: Run, *, explore: int, serves: bool) -> bool:
                 settings,
                 fetch=fetcher.fetch,
                 executor=visits,
+                read=read,
                 models=models,
                 announced=run.reporter.announced,
                 explore=explore,

@@ -11,15 +11,19 @@ from typing import Any
 
 from incremental.attempts import Bug, attempt
 from incremental.fetch.status import FetchStatus, Response
+from incremental.reading import Read, read_body
 from incremental.visit import Fetch, Outcome, VisitTask, visit
 
 
 class Engine:
     """Visits under way."""
 
-    def __init__(self, executor: Executor, fetch: Fetch, *, workers: int) -> None:
+    def __init__(
+        self, executor: Executor, fetch: Fetch, *, workers: int, read: Read = read_body
+    ) -> None:
         self._executor = executor
         self._fetch = fetch
+        self._read = read
         self._workers = workers
         self._running: dict[Future[Outcome], VisitTask] = {}
         self.ended = 0
@@ -29,6 +33,12 @@ class Engine:
     def free(self) -> int:
         """How many more visits may be started."""
         return max(self._workers - len(self._running), 0)
+
+    @property
+    def only_quick(self) -> bool:
+        """Whether the free workers are those kept for hosts that answer quickly: a fourth of all."""
+        # Hosts that hang, or send what takes long to read, would otherwise keep every worker busy.
+        return self.free <= (self._workers + 1) // 4
 
     @property
     def under_way(self) -> int:
@@ -43,7 +53,7 @@ class Engine:
     def start(self, task: VisitTask, when_done: Callable[[], Any] | None = None) -> None:
         """Start a visit; *when_done* is called from the thread that finished it."""
         # A visit is a function of its task, so a process pool or a Dask client's executor works as well.
-        future = self._executor.submit(visit, task, self._fetch)
+        future = self._executor.submit(visit, task, self._fetch, self._read)
         self._running[future] = task
         if when_done is not None:
             future.add_done_callback(lambda _: when_done())

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -91,6 +92,9 @@ class Frontier:
         # Ids of waiting sites, by the busy host.
         self._waiting: dict[str, set[int]] = {}
         self._queue: list[tuple[float, int]] = []
+        # Ids of sites whose host may be slow, while the last workers are kept for quick ones.
+        self._held: OrderedDict[int, None] = OrderedDict()
+        self._only_quick = False
         self._change_hints = ChangeHints(store)
         self._shared_at = 0.0
 
@@ -112,6 +116,7 @@ class Frontier:
         if starts:
             self.gate.stagger((site.scope.seed_url for site in self._sites.values()), now)
         self._queue.clear()
+        self._held.clear()
         for site in self._sites.values():
             self.refresh(site, now)
 
@@ -151,6 +156,7 @@ class Frontier:
         """
         self.gate.set_back(seconds)
         self._queue.clear()
+        self._held.clear()
         for site in self._sites.values():
             site.budget = not_ahead(site.budget, now)
             self._replan(site, now)
@@ -249,10 +255,19 @@ class Frontier:
 
     # Tasks.
 
-    def next_task(self, now: float) -> VisitTask | None:
-        """Return the next fetch at *now* and mark its site and host as busy; None = nothing."""
+    def next_task(self, now: float, *, quick: bool = False) -> VisitTask | None:
+        """Return the next fetch at *now* and mark its site and host as busy; None = nothing.
+
+        *quick*: only from a host that answered its last request quickly.
+        """
         waiting: list[WatchedSite] = []
-        task = self._topic_fetch(now)
+        self._only_quick = quick
+        task = None if quick else self._topic_fetch(now)
+        if not quick and self._held:
+            # One for each worker: it goes first, since it has waited longest.
+            site_id, _ = self._held.popitem(last=False)
+            if (held := self._sites.get(site_id)) is not None:
+                heapq.heappush(self._queue, (self._ready_at(held, now), site_id))
         while task is None and self._next_site_at(now) <= now:
             _, site_id = heapq.heappop(self._queue)
             site = self._sites[site_id]
@@ -268,7 +283,7 @@ class Frontier:
         for site in waiting:
             self._enqueue_later(site, now)
         if task is not None:
-            self.gate.occupy(task.url)
+            self.gate.occupy(task.url, now)
         return task
 
     def _topic_fetch(self, now: float) -> VisitTask | None:
@@ -285,6 +300,8 @@ class Frontier:
 
     def _enqueue_later(self, site: WatchedSite, now: float) -> None:
         """Queue a site that had nothing to do after all: its host was busy, or its rows were put off."""
+        if site.row.id in self._held:
+            return  # next_task() queues it when a worker is free that slow hosts may have
         if any(site.row.id in ids for ids in self._waiting.values()):
             return  # release() queues it when its host is free
         self._replan(site, now)
@@ -302,6 +319,9 @@ class Frontier:
             answer = self.gate.ask(task.url, now)
             if answer.busy:
                 self._waiting.setdefault(host_key(task.url), set()).add(site.row.id)
+                return None
+            if self._only_quick and not self.gate.is_quick(task.url, now):
+                self._held[site.row.id] = None
                 return None
             admitted = self._admit(task, answer, now)
             if urgent and (admitted is None or admitted.purpose is not Purpose.ROBOTS):

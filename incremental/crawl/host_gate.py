@@ -32,6 +32,8 @@ MOST_POLICIES = 1_000
 MOST_HOSTS = 1_000
 # Rules whose term ends later than this from now were read by a clock that was ahead.
 FURTHEST_TERM_SECONDS = DAY + HOUR
+# A host whose last request kept a worker for longer is slow.
+SLOW_SECONDS = 5.0
 # A page denied by robots.txt is asked about again after this long.
 DENIED_RETRY_SECONDS = DAY
 
@@ -63,7 +65,10 @@ class HostGate:
         self._store = store
         self._settings = settings
         self._hosts: OrderedDict[str, HostState] = OrderedDict()
-        self._busy: set[str] = set()
+        # Hosts that are being asked, and since when.
+        self._busy: dict[str, float] = {}
+        # Of those in memory.
+        self._quick: set[str] = set()
         self._policies: OrderedDict[str, RobotsPolicy] = OrderedDict()
 
     def ask(self, url: str, now: float) -> Answer:
@@ -97,9 +102,13 @@ class HostGate:
         """Return from when on the host of *url* may be asked, whatever its robots.txt says."""
         return self._host(host_key(url), now).next_allowed_at
 
-    def occupy(self, url: str) -> None:
+    def occupy(self, url: str, now: float) -> None:
         """Mark the host of *url* as busy."""
-        self._busy.add(host_key(url))
+        self._busy[host_key(url)] = now
+
+    def is_quick(self, url: str, now: float) -> bool:
+        """Whether the host of *url* answered its last request, in this process within a few seconds."""
+        return self._host(host_key(url), now).name in self._quick
 
     def release(self, url: str, response: Response, now: float, *, robots: bool = False) -> HostRow:
         """Take in a finished request; return what its host is owed, for the store.
@@ -107,12 +116,16 @@ class HostGate:
         *robots*: it was a robots.txt, whose rules apply from now on.
         """
         host = self._host(host_key(url), now)
-        self._busy.discard(host.name)
+        since = self._busy.pop(host.name, now)
         if robots:
             # robots.txt is fetched once a day; a crawl delay of a day after it would leave no page.
             host = replace(host, crawl_delay_seconds=None)
         wait = response.retry_after_seconds
         host = after_visit(host, response.status, wait, now, self._settings.politeness)
+        if host.failures or now - since > SLOW_SECONDS:
+            self._quick.discard(host.name)
+        else:
+            self._quick.add(host.name)
         rules: str | None = None
         if robots:
             agent = self._settings.fetch.product_token
@@ -156,6 +169,8 @@ class HostGate:
             if row is not None:
                 owed = self._believable(row.next_allowed_at, now)
                 host = HostState(name, owed, row.failures, row.crawl_delay_seconds)
+                if not row.failures:
+                    self._quick.add(name)
             self._keep(host)
         return host
 
@@ -164,7 +179,7 @@ class HostGate:
         self._hosts[host.name] = host
         self._hosts.move_to_end(host.name)
         while len(self._hosts) > MOST_HOSTS:
-            self._hosts.popitem(last=False)
+            self._quick.discard(self._hosts.popitem(last=False)[0])
 
     def _believable(self, next_allowed_at: float, now: float) -> float:
         """Return a stored time, or *now* for one that only a clock that was ahead can have written."""

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 from cli_runner import Result, Run
+from lab.postgres_server import PostgresServer
 from local_site import LocalSite
-from postgres_server import PostgresServer
 
 import store.database
 from incremental.clock import SystemClock

@@ -112,10 +112,29 @@ def test_a_redirect_onto_a_denied_path_brings_nothing_and_is_paid_for(tmp_path: 
 def test_a_host_is_busy_from_a_request_to_its_end(tmp_path: Path) -> None:
     with open_configured_store(Settings(), tmp_path) as store:
         gate = HostGate(store, Settings())
-        gate.occupy(SEED)
+        gate.occupy(SEED, START)
         assert gate.ask("https://www.news.example/other", START).busy
         gate.release(SEED, Response(SEED, FetchStatus.FETCHED), START)
         assert not gate.ask(SEED, START).busy
+
+
+def test_a_host_is_quick_by_its_last_answer(tmp_path: Path) -> None:
+    with open_configured_store(Settings(), tmp_path) as store:
+        gate = HostGate(store, Settings())
+        assert not gate.is_quick(SEED, START)
+        answers = [
+            (FetchStatus.FETCHED, 0, True),
+            (FetchStatus.FETCHED, 30, False),
+            (FetchStatus.FETCHED, 1, True),
+            (FetchStatus.TIMED_OUT, 1, False),
+            (FetchStatus.FETCHED, 1, True),
+        ]
+        for status, seconds, quick in answers:
+            gate.occupy(SEED, START)
+            row = gate.release(SEED, Response(SEED, status), START + seconds)
+            assert gate.is_quick(SEED, START) is quick
+        store.write.put_host(row)
+        assert HostGate(store, Settings()).is_quick(SEED, START)
 
 
 def test_the_policies_that_were_used_last_are_kept(
@@ -138,7 +157,7 @@ def test_hosts_that_never_come_again_are_not_kept_in_memory(tmp_path: Path) -> N
         gate = HostGate(store, Settings())
         for number in range(MOST_HOSTS + 200):
             url = f"https://host{number}.example/"
-            gate.occupy(url)
+            gate.occupy(url, START)
             gate.ask(url, START)
             busy = Response(url, FetchStatus.RATE_LIMITED, http_code=429, retry_after_seconds=HOUR)
             store.write.put_host(gate.release(url, busy, START))

@@ -1,4 +1,4 @@
-"""A throw-away PostgreSQL server on a Unix socket, for the tests of the store."""
+"""A throw-away PostgreSQL server on a Unix socket, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -50,19 +50,51 @@ class PostgresServer:
             self._as = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
         data = str(self._folder / "data")
         self._run("initdb", "-D", data, "-U", _USER, "-A", "trust", "-E", "UTF8", "--no-sync")
-        options = f"-k {self._folder} -c listen_addresses= -c fsync=off -c max_connections=20"
-        self._run("pg_ctl", "-D", data, "-w", "-o", options, "-l", f"{data}/log", "start")
+        self._running = False
+        self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._run("pg_ctl", "-D", str(self._folder / "data"), "-m", "immediate", "-w", "stop")
+        if self._running:
+            self.stop("immediate")
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        data = str(self._folder / "data")
+        options = f"-k {self._folder} -c listen_addresses= -c fsync=off -c max_connections=40"
+        self._run("pg_ctl", "-D", data, "-w", "-o", options, "-l", f"{data}/log", "start")
+        self._running = True
+
+    def stop(self, mode: str = "fast") -> None:
+        """Stop the server and wait for its end; *mode* is that of ``pg_ctl stop``."""
+        self._run("pg_ctl", "-D", str(self._folder / "data"), "-m", mode, "-w", "stop")
+        self._running = False
+
+    def terminate_backends(self) -> int:
+        """End every client's connection but this one; return how many there were."""
+        import psycopg  # noqa: PLC0415 - an extra
+
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            rows = connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+            ).fetchall()
+        return len(rows)
+
+    def database(self, name: str) -> str:
+        """Make an empty database and return its URL."""
+        import psycopg  # noqa: PLC0415 - an extra
+
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{name}"'.encode())
+        return f"postgresql://{_USER}@/{name}?host={self._folder}"
 
     def _run(self, program: str, *arguments: str) -> None:
         path = _program(program)
         assert path is not None
         environment = os.environ | {"LC_ALL": "C", "HOME": str(self._folder)}
-        subprocess.run(
+        subprocess.run(  # noqa: S603 - PostgreSQL's own programs
             [path, *arguments],
             check=True,
             cwd=self._folder,
@@ -80,7 +112,7 @@ class PostgresServer:
 
     def empty_database(self) -> str:
         """Drop all tables that a former test left, and return the URL."""
-        import psycopg
+        import psycopg  # noqa: PLC0415 - an extra
 
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute("DROP SCHEMA public CASCADE")

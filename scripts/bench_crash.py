@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Kill the real daemon at random moments, and compare what it knows in the end with the truth.
+
+    scripts/bench_crash.py --kills 1000 --store sqlite --json
+    scripts/bench_crash.py --kills 500 --store postgres --seed 7
+
+A small site on loopback publishes an article about every second; ``hubwatch run`` watches it and sends
+what is new to a web hook. It gets SIGKILL while it starts, works, retrains its hub classifier or upgrades
+its tables; so do backups, restores and compactions. Now and then the store is checked as the kill left it.
+In the end the daemon runs until it has found everything, and ends by TERM.
+
+published            articles, all of them new pages
+lost                 of them, in no list of new pages
+announced_twice      addresses in two rows of new pages, or printed twice
+messages_twice       addresses in two messages of different idempotency keys
+messages_retried     messages that came again under the key they had, as they should after a kill
+corrupt_cache_files  files of the page cache that are not what their name says
+failed_starts        daemons and commands that ended by themselves
+recovery_seconds     from a start to its first request
+
+Exit 1 when one of these that should be zero is not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
+
+from lab.crashes import SERVER_ONLY, Counted, CrashWorld, Moment, plan
+from lab.daemon_process import complete
+from lab.postgres_server import PostgresServer, missing_for_postgres
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+CHECK_EVERY = 8
+_MOST_SHOWN = 5
+
+
+def moments_for(store: str) -> list[Moment]:
+    """Return the moments that this kind of store, and this version of Hubwatch, has."""
+    with tempfile.TemporaryDirectory(prefix="hubwatch-crash-") as name:
+        compacts = complete(Path(name), "compact", "--help") == 0
+    missing = set() if compacts else {Moment.COMPACT}
+    return [
+        one for one in Moment if one not in missing | (SERVER_ONLY if store != "sqlite" else set())
+    ]
+
+
+def run(world: CrashWorld, moments: list[Moment], kills: int, tick: Any) -> Counted:  # noqa: ANN401 - a progress bar's
+    """Kill at each of *moments*, at least *kills* times, and compare."""
+    with world:
+        while world.counted.kills < kills:
+            for number, moment in enumerate(moments, 1):
+                before = world.counted.kills
+                world.kill_at(moment)
+                tick(world.counted.kills - before)
+                if number % CHECK_EVERY == 0:
+                    world.check()
+                if world.counted.kills >= kills:
+                    break
+        return world.finish()
+
+
+def figures(counted: Counted, *, store: str, seed: int, seconds: float) -> dict[str, Any]:
+    """Return what is printed as JSON."""
+    times = sorted(counted.recoveries) or [0.0]
+    return {
+        "store": store,
+        "seed": seed,
+        "kills": counted.kills,
+        "published": counted.published,
+        "lost": len(counted.lost),
+        "announced_twice": len(counted.announced_twice),
+        "messages": counted.messages,
+        "messages_twice": len(counted.messages_twice),
+        "messages_retried": counted.messages_retried,
+        "messages_missing": len(counted.not_sent),
+        "corrupt_cache_files": counted.corrupt_cache_files,
+        "corrupt_stores": len(counted.corrupt_stores),
+        "failed_starts": len(counted.failed_starts),
+        "leftovers": len(counted.leftovers),
+        "recovery_seconds_p50": round(statistics.median(times), 2),
+        "recovery_seconds_p95": round(times[int(0.95 * (len(times) - 1))], 2),
+        "checks": counted.checks,
+        "by_moment": {one.value: counted.by_moment[one] for one in Moment},
+        "left_half_done": dict(counted.inside),
+        "seconds": round(seconds),
+    }
+
+
+def problems(counted: Counted) -> list[str]:
+    """Return what should not have happened, the first few of each kind."""
+    named = {
+        "lost": counted.lost,
+        "announced twice": counted.announced_twice,
+        "in two messages": counted.messages_twice,
+        "in no message": counted.not_sent,
+        "corrupt store": counted.corrupt_stores,
+        "failed start": counted.failed_starts,
+        "left behind": counted.leftovers,
+    }
+    found = [f"{what}: {one}" for what, of in named.items() for one in of[:_MOST_SHOWN]]
+    if counted.corrupt_cache_files:
+        found.append(f"corrupt files of the page cache: {counted.corrupt_cache_files}")
+    return found
+
+
+def main() -> int:
+    """Run from the command line; 0 = everything held, 1 = it did not, 2 = wrong usage."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--store", choices=("sqlite", "postgres"), default="sqlite")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--worlds", type=int, default=2, help="daemons at a time (default: 2)")
+    parser.add_argument(
+        "--moments", help="only these, comma-separated: " + ", ".join(one.value for one in Moment)
+    )
+    parser.add_argument("--json", action="store_true", dest="as_json")
+    arguments = parser.parse_args()
+    if arguments.store == "postgres" and (missing := missing_for_postgres()):
+        parser.error(missing)
+    moments = moments_for(arguments.store)
+    if arguments.moments:
+        moments = [one for one in moments if one.value in arguments.moments.split(",")]
+    began = time.monotonic()
+    console = Console(stderr=arguments.as_json)
+    total = Counted()
+    with ExitStack() as stack:
+        root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hubwatch-crash-")))
+        server = stack.enter_context(PostgresServer()) if arguments.store == "postgres" else None
+        bar = stack.enter_context(Progress(console=console))
+        task = bar.add_task("kills", total=arguments.kills)
+        pool = stack.enter_context(ThreadPoolExecutor(arguments.worlds))
+        runs = []
+        for number in range(arguments.worlds):
+            folder = root / str(number)
+            folder.mkdir()
+            share = (arguments.kills + number) // arguments.worlds
+            seed = arguments.seed * 1_000 + number
+            where = server.database(f"world{number}") if server else ""
+            world = CrashWorld(folder, where=where, seed=seed)
+            drawn = plan(share, moments, seed)
+            runs.append(
+                pool.submit(run, world, drawn, share, lambda n: bar.update(task, advance=n))
+            )
+        for one in runs:
+            total.add(one.result())
+    result = figures(
+        total, store=arguments.store, seed=arguments.seed, seconds=time.monotonic() - began
+    )
+    show(console, result)
+    found = problems(total)
+    for line in found:
+        console.print(line, markup=False, highlight=False)
+    if arguments.as_json:
+        print(json.dumps(result))
+    return 1 if found else 0
+
+
+def show(console: Console, result: dict[str, Any]) -> None:
+    """Print the tables."""
+    table = Table("", "", title=f"{result['kills']} kills, {result['store']}")
+    for name, value in result.items():
+        if name not in {"store", "kills", "by_moment", "left_half_done"}:
+            table.add_row(name.replace("_", " "), str(value))
+    console.print(table)
+    moments = Table("killed at", "kills", "left half done")
+    for name, count in result["by_moment"].items():
+        if count:
+            moments.add_row(name, str(count), str(result["left_half_done"].get(name, "")))
+    console.print(moments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

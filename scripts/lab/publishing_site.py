@@ -1,0 +1,212 @@
+"""A news site on loopback that publishes while it is watched, with the truth of what it published.
+
+Home page, four sections, a feed and articles. Article *n* appears at its moment, drawn from the seed, so
+what is there depends on the time alone. Lists are long and have further pages, as on real sites, so that
+whoever was away for a while can still find everything.
+"""
+
+from __future__ import annotations
+
+import bisect
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple, Self
+from urllib.parse import urlsplit
+
+SECTIONS = ("city", "harbour", "science", "sport")
+_OLD = 40
+_PER_PAGE = 60
+_WORDS = """anchor bakery bridge captain council crane cyclist debate engine ferry flood garden harbour
+island judge kitchen lantern library market museum night orchard painter pilot quarry railway river school
+signal station storm teacher theatre tide tower tunnel valley village voyage winter workshop yard""".split()  # noqa: SIM905 - prose
+
+
+class Article(NamedTuple):
+    """One article."""
+
+    number: int
+    at: float
+    """When it is published."""
+    section: str
+    title: str
+
+    @property
+    def path(self) -> str:
+        """The article's address on the site."""
+        return f"/{self.section}/{self.title.lower().replace(' ', '-')}-{self.number}.html"
+
+
+class PublishingSite:
+    """Old articles at first; from :meth:`begin` to :meth:`end` a new one every *seconds_between* or so."""
+
+    def __init__(
+        self,
+        *,
+        seconds_between: float,
+        seed: int = 0,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.now = now
+        self._dice = random.Random(seed)
+        self._between = seconds_between
+        self._lock = threading.Lock()
+        self._ended = 0.0
+        made = now()
+        self._articles = [self._draw(n, made - (_OLD - n) * 3600) for n in range(_OLD)]
+        self._publishing = False
+
+    def begin(self) -> None:
+        """Begin to publish."""
+        with self._lock:
+            self._articles.append(self._draw(len(self._articles), self.now()))
+            self._publishing = True
+
+    def end(self) -> None:
+        """Publish nothing more."""
+        self._extend()
+        with self._lock:
+            self._publishing = False
+            self._articles = [one for one in self._articles if one.at <= self.now()]
+
+    def _draw(self, number: int, at: float) -> Article:
+        title = " ".join(self._dice.sample(_WORDS, 4)).capitalize()
+        return Article(number, at, self._dice.choice(SECTIONS), title)
+
+    def _extend(self) -> None:
+        with self._lock:
+            while self._publishing and self._articles[-1].at <= self.now():
+                at = self._articles[-1].at + self._between * self._dice.uniform(0.5, 1.5)
+                self._articles.append(self._draw(len(self._articles), at))
+
+    def articles(self) -> list[Article]:
+        """Return what is out, the oldest first."""
+        self._extend()
+        count = bisect.bisect_right(self._articles, self.now(), key=lambda one: one.at)
+        return self._articles[:count]
+
+    def published(self) -> dict[str, float]:
+        """Return the paths published since :meth:`begin`, each with its time."""
+        return {one.path: one.at for one in self.articles()[_OLD:]}
+
+    def answer(self, path: str) -> tuple[str, str] | None:
+        """Return content type and text of what stands at *path*, or None."""
+        articles = self.articles()[::-1]
+        parts = [part for part in path.split("/") if part]
+        number = int(parts[-1]) if len(parts) > 1 and parts[-2] == "page" else 1
+        head = parts[:-2] if number > 1 else parts
+        shown = slice((number - 1) * _PER_PAGE, number * _PER_PAGE)
+        if not head:
+            return "text/html", _list("The Harbour Times", "/", articles[shown], number)
+        if len(head) == 1 and head[0] in SECTIONS:
+            own = [one for one in articles if one.section == head[0]]
+            return "text/html", _list(head[0].capitalize(), f"/{head[0]}/", own[shown], number)
+        if path == "/feed.xml":
+            return "application/rss+xml", _feed(articles[:_PER_PAGE])
+        tail = path.removesuffix(".html").rpartition("-")[2]
+        index = int(tail) if tail.isdecimal() else -1
+        if 0 <= index < len(articles) and articles[-1 - index].path == path:
+            return "text/html", _page(articles[-1 - index])
+        return None
+
+
+def _shell(title: str, body: str) -> str:
+    links = "".join(f'<li><a href="/{name}/">{name.capitalize()}</a></li>' for name in SECTIONS)
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        '<link rel="alternate" type="application/rss+xml" href="/feed.xml"></head><body>'
+        f'<nav><ul><li><a href="/">Home</a></li>{links}</ul></nav><main>{body}</main></body></html>'
+    )
+
+
+def _list(title: str, place: str, articles: list[Article], number: int) -> str:
+    rows = "".join(f'<li><a href="{one.path}">{one.title}</a></li>' for one in articles)
+    further = f'<a rel="next" href="{place}page/{number + 1}/">Older</a>' if articles else ""
+    return _shell(title, f"<h1>{title}</h1><ul>{rows}</ul>{further}")
+
+
+def _page(article: Article) -> str:
+    dice = random.Random(article.number)
+    text = " ".join(
+        " ".join(dice.sample(_WORDS, 9)).capitalize() + " while everybody listened."
+        for _ in range(14)
+    )
+    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(article.at))
+    head = f'<h1>{article.title}</h1><time datetime="{moment}">{moment[:10]}</time>'
+    return _shell(article.title, f"<article>{head}<p>{text}</p></article>")
+
+
+def _feed(articles: list[Article]) -> str:
+    items = "".join(
+        f"<item><title>{one.title}</title><link>{one.path}</link>"
+        f"<pubDate>{formatdate(one.at)}</pubDate></item>"
+        for one in articles
+    )
+    return (
+        '<?xml version="1.0"?><rss version="2.0"><channel><title>The Harbour Times</title>'
+        f"{items}</channel></rss>"
+    )
+
+
+class QuietServer(ThreadingHTTPServer):
+    """A server for clients that are killed: it says nothing when one is gone."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - socketserver's own
+        """Say nothing."""
+
+
+class ServedSite:
+    """A site served at *host*; a context manager. *delay_seconds* makes each answer wait."""
+
+    def __init__(
+        self, site: PublishingSite, *, host: str = "127.0.0.1", delay_seconds: float = 0.0
+    ) -> None:
+        self.site = site
+        self.asked = Counter[str]()
+        self.asked_at = 0.0
+        """Of the last request, on the machine's clock."""
+        served = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                path = urlsplit(self.path).path
+                served.asked[path] += 1
+                served.asked_at = time.time()
+                if delay_seconds:
+                    time.sleep(delay_seconds)
+                found = site.answer(path)
+                kind, text = found or ("text/html", "<title>Not Found</title>")
+                body = text.encode()
+                with suppress(ConnectionError):
+                    self.send_response(200 if found else 404)
+                    self.send_header("Content-Type", f"{kind}; charset=utf-8")
+                    self.send_header("Content-Length", str(len(body)))
+                    self.end_headers()
+                    self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:  # noqa: ANN401 - http.server's own signature
+                """Say nothing."""
+
+        self._server = QuietServer((host, 0), Handler)
+        self.url = f"http://{host}:{self._server.server_port}/"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def published(self) -> dict[str, float]:
+        """Return the addresses published since the beginning, each with its time."""
+        base = self.url.rstrip("/")
+        return {base + path: at for path, at in self.site.published().items()}

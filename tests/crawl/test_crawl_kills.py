@@ -1,0 +1,33 @@
+"""The real daemon is killed some thirty times; what it found, kept and sent is compared with the truth.
+
+``scripts/bench_crash.py`` does the same a thousand times.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from bench_crash import problems, run
+from lab.crashes import Counted, CrashWorld, Moment
+
+STORY = [
+    *(Moment.START_UP, Moment.WORK, Moment.START_UP, Moment.BACKUP, Moment.WORK, Moment.START_UP),
+    *(Moment.MIGRATION, Moment.WORK, Moment.RESTORE, Moment.START_UP, Moment.WORK),
+]
+
+
+def test_thirty_kills_lose_nothing_and_announce_nothing_twice(tmp_path: Path) -> None:
+    """At start, at work, in a backup, a restore and an upgrade; three daemons at a time, to be quick."""
+    worlds = []
+    for seed in range(3):
+        (tmp_path / str(seed)).mkdir()
+        worlds.append(CrashWorld(tmp_path / str(seed), seed=seed, web_share=0))
+    total = Counted()
+    with ThreadPoolExecutor(len(worlds)) as pool:
+        for counted in pool.map(lambda world: run(world, STORY, 10, lambda _: None), worlds):
+            total.add(counted)
+    assert problems(total) == []
+    assert total.kills >= 30
+    assert total.published > 0
+    assert total.messages > 0
