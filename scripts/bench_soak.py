@@ -55,7 +55,7 @@ from soak_world import DAY, HOUR, SITES, START, Fault, World
 from incremental.assembly import make_crawler
 from incremental.clock import SimulatedClock
 from incremental.crawl.crawler import Crawler
-from incremental.daemon import Daemon, Step
+from incremental.daemon import Step
 from incremental.fetch.guard import Endpoint
 from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
@@ -171,6 +171,7 @@ class Soak:
         *,
         restart_days: float,
         requests_per_story: float,
+        topic: bool = True,
         journal: TextIO | None = None,
     ) -> None:
         self._world = world
@@ -181,6 +182,7 @@ class Soak:
         self._woken = threading.Event()
         self._cache_mb = 0.0
         self._requests_per_story = requests_per_story
+        self._topic = topic
         self._journal = journal
         self.tally = Tally({host: bytearray(len(t)) for host, t in world.times.items()})
         fetch = FetchSettings(
@@ -236,12 +238,11 @@ class Soak:
             notifier = Notifier(
                 store, settings.notify, gate=gate, executor=messages, saved_query=lambda _: None
             )
-            daemon = Daemon(lambda _: crawler, store, settings, clock, once=True)
             jobs: dict[str, Step] = {
                 "housekeeping": Housekeeping(store, settings).step,
                 "learning": Learner(store, models, settings.hubs.retrain_labels).step,
                 "messages": notifier.step,
-                "topics": daemon._catch_up,  # noqa: SLF001 - the daemon's own step, without its scheduler
+                "topics": partial(_catch_up, crawler),
             }
             address = stack.enter_context(web_served(Web(settings, folder, clock, store)))
             crawler.load(clock.now())
@@ -256,6 +257,8 @@ class Soak:
         for host in self._world.sites:
             if host != LATE_SITE:
                 self._add(store, host)
+        if not self._topic:
+            return
         words = ("energy", "climate", "solar", "wind", "能源", "气候")
         begin(store, "energy", examples=(), keywords=words, now=START)
 
@@ -425,6 +428,13 @@ class Soak:
         return {name: (rows.get(name, 0), size / MB) for name, size in sizes.items()}
 
 
+def _catch_up(crawler: Crawler, now: float) -> float:
+    """Judge what is older than a topic."""
+    while crawler.catch_up(now):
+        pass
+    return now + DAY
+
+
 def _resident_mb() -> float:
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / MB
@@ -571,6 +581,9 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="30 days of two sites")
+    parser.add_argument(
+        "--without-topic", action="store_true", help="what topics learn takes memory"
+    )
     parser.add_argument("--chart", type=Path, metavar="PNG")
     parser.add_argument(
         "--samples", type=Path, metavar="JSONL", help="the measurements of each day"
@@ -596,6 +609,7 @@ def main() -> int:
             options.folder or Path(temporary),
             restart_days=options.restart_days,
             requests_per_story=options.requests_per_story,
+            topic=not options.without_topic,
             journal=stack.enter_context(options.samples.open("w")) if options.samples else None,
         )
         tally = soak.run(lambda share: bar.update(task, completed=share))

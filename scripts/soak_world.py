@@ -238,7 +238,7 @@ class World:
             if self._alive(site, number, at):
                 address = self._address(site, number, at)
                 if site.endless:
-                    address += f"?sid={_digest(site.host, int(at // HOUR))[:16]}"
+                    address += f"?sid={_digest(site.host, int(at // HOUR))}"
                 found.append((address, _title(site, number)))
         return found
 

@@ -60,6 +60,8 @@ class NightlyDiscovery:
         """
         if self._next_at is None:
             self._next_at = min(self._last_at(now), now) + DAY
+        # A clock that was ahead has put it further off than a day.
+        self._next_at = min(self._next_at, now + DAY)
         if now >= self._next_at and not self._running:
             self._next_at = now + DAY
             self._running, self._bug = True, None

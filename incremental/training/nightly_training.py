@@ -125,6 +125,8 @@ class Learner:
         Raises:
             Exception: the last training met a bug.
         """
+        # A clock that was ahead has put it further off than a day.
+        self._next_at = min(self._next_at, now + DAY)
         if now >= self._next_at and not self._running:
             self._next_at = now + DAY
             self._bug = None

@@ -313,3 +313,12 @@ def test_the_daemon_repeats_the_step_when_it_asks_for_it(sqlite_store: Store) ->
         signal.signal(number, handler)
     assert len(asked) >= 3
     assert all(later - before >= 60 for before, later in pairwise(asked))
+
+
+def test_a_clock_that_was_a_month_ahead_does_not_put_training_off(
+    sqlite_store: Store, tmp_path: Path
+) -> None:
+    nightly = Learner(sqlite_store, tmp_path, 20, start=lambda _: None)
+    assert nightly.step(START + 30 * DAY) == START + 31 * DAY
+    assert nightly.step(START) == START + DAY
+    assert nightly.step(START + DAY) == START + 2 * DAY
