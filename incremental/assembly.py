@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from incremental.decide.hubs import HubScorer
 from incremental.discovery.providers.metered import Meter, Metered
 from incremental.discovery.search_provider import NoProvider, SearchProvider
 from incremental.fetch.session import Fetcher
+from incremental.reading import Read, read_body
 from incremental.revisit.fixed import FixedPolicy
 from incremental.revisit.price import PricePolicy
 from incremental.revisit.protocol import Policy, Terms
@@ -32,6 +34,9 @@ from store import Store
 if TYPE_CHECKING:
     from incremental.discovery.discoverer import Discoverer
     from store.topic_values import TopicRow
+
+# Each takes about 130 MB and reads some forty pages a second.
+MAX_AUTO_WORKERS = 4
 
 _POLICIES: dict[PolicyName, Callable[[Terms], Policy]] = {
     PolicyName.FIXED: FixedPolicy,
@@ -63,16 +68,18 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     announced: Announced | None = None,
     explore: int = 0,
     gate: HostGate | None = None,
+    read: Read = read_body,
 ) -> Crawler:
     """Make a crawler on *store*.
 
     It uses *scorer*, else the version active in the folder *models*, else the shipped one. Topics may
-    lead it to *explore* so many new sites. *gate* knows what hosts are owed after another crawler.
+    lead it to *explore* so many new sites. *gate* knows what hosts are owed after another crawler. Bodies
+    are read in the visit's thread, or by *read*.
     """
     make_policy = policy_maker(settings)
     if scorer is None:
         scorer = _scorer(models)
-    engine = Engine(executor, fetch, workers=settings.daemon.workers)
+    engine = Engine(executor, fetch, workers=settings.daemon.workers, read=read)
     return Crawler(
         store,
         settings,
@@ -82,7 +89,33 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
         announced=announced,
         explore=explore,
         gate=gate,
+        read=read,
     )
+
+
+@contextlib.contextmanager
+def make_reader(settings: Settings, *, workers: int | None = None) -> Iterator[Read]:
+    """Yield what reads bodies: *workers* processes, else as many as the settings say; 0 = this one."""
+    daemon = settings.daemon
+    wanted = daemon.parse_workers
+    count = min(_cores(), MAX_AUTO_WORKERS) if isinstance(wanted, str) else wanted
+    if not count:
+        yield read_body
+        return
+    # Only commands that fetch start processes.
+    from incremental.reading.pool import ReaderPool  # noqa: PLC0415
+    from incremental.reading.process import ReaderLimits  # noqa: PLC0415
+
+    limits = ReaderLimits(daemon.parse_seconds, daemon.parse_memory_mb)
+    with ReaderPool(workers or count, limits) as pool:
+        yield pool.read
+
+
+def _cores() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _scorer(models: Path | None) -> HubScorer:
@@ -121,9 +154,13 @@ def make_discoverer(
         pause=pause,
     )
     try:
-        with only_discoverer(settings, folder, topic.id):
+        with (
+            only_discoverer(settings, folder, topic.id),
+            make_reader(settings, workers=1) as read,
+        ):
             model_store = TopicModelStore(store, settings.topics.trees)
-            yield Discoverer(store, settings, topic, model_store, dependencies)
+            reading = replace(dependencies, read=read)
+            yield Discoverer(store, settings, topic, model_store, reading)
     finally:
         fetcher.close()
 

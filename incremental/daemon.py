@@ -4,7 +4,7 @@
 
     round        whenever the crawler wants to be called, or a visit ends
     reload       every few seconds: did another command change the sites?
-    housekeeping once a day: prune the page cache, forget old visits
+    housekeeping once a day, in small pieces: forget what is old, give space back
     learning     once a day: let behaviour write labels, train the classifier on them
     messages     every half minute: send what is new to the configured channels
     discovery    once a day, if enabled: search for further sites of each topic
@@ -38,11 +38,11 @@ from incremental.clock import Clock
 from incremental.crawl.crawler import CLOCK_BACK_SECONDS, Crawler
 from incremental.crawl.host_gate import HostGate
 from incremental.health import DaemonState, Health
+from incremental.housekeeping import Housekeeping
 from incremental.settings import Settings
 from incremental.storage import MEGABYTE
 from store import Store
 from store.errors import StoreError, StoreUnavailableError
-from store.page_cache import file_name
 from store.quarantine import QuarantineKind
 
 logger = logging.getLogger("hubwatch.daemon")
@@ -51,9 +51,6 @@ Step = Callable[[float], float]
 """Does one round at a time (unix seconds, UTC) and returns when to call it next."""
 
 RELOAD_SECONDS = 5.0
-HOUSEKEEPING_SECONDS = 86_400.0
-# Pages of an earlier version's store indexed per transaction.
-ADOPTED = 500
 CATCH_UP_SECONDS = 0.5
 # A changed clock is noticed within this time.
 NOTICE_SECONDS = 60.0
@@ -64,7 +61,7 @@ ROUND = "round"
 # Of a job that met a bug: the first pause and the longest, in seconds.
 _JOB_PAUSES = (60.0, 21_600.0)
 _ROUND_PAUSES = (5.0, 600.0)
-_FIRST_OUTAGE_SECONDS, _LONGEST_OUTAGE_SECONDS = 1.0, 60.0
+_FIRST_OUTAGE_SECONDS, _LONGEST_OUTAGE_SECONDS = 1.0, 15.0
 # Tries between two lines of the log.
 _SAID_EVERY = 10
 _ABANDON_SECONDS = 0.5
@@ -185,7 +182,7 @@ class Daemon:
         self._add(ROUND, self._round)
         if not self._once:
             self._add("reload", self._reload)
-            self._add("housekeeping", self._keep_house)
+            self._add("housekeeping", Housekeeping(self._store, self._settings).step)
             self._add("topics", self._catch_up)
             for name, step in self._jobs.items():
                 self._add(name, step)
@@ -389,6 +386,7 @@ class Daemon:
         Thread(target=self._scheduler.shutdown, kwargs={"wait": False}).start()
 
     def _reload(self, now: float) -> float:
+        self._store.still_there()
         self._store.check_room(self._settings.store.min_free_mb * MEGABYTE)
         if self._fresh:
             return now + RELOAD_SECONDS
@@ -405,15 +403,3 @@ class Daemon:
         if self._fresh:
             return now + RELOAD_SECONDS
         return now + (CATCH_UP_SECONDS if self.crawler.catch_up(now) else RELOAD_SECONDS)
-
-    def _keep_house(self, now: float) -> float:
-        keep = self._settings.store
-        named = frozenset(file_name(url, md5) for url, md5 in self._store.answers.named_bodies())
-        bodies = self._store.cache.prune(older_than=now - keep.cache_days * 86_400, named=named)
-        while self._store.answers.adopt_announced(now, limit=ADOPTED) == ADOPTED:
-            logger.info("indexing pages announced by an earlier version")
-        oldest = now - self._settings.refresh.max_days * 86_400
-        self._store.answers.forget_refreshes(before=oldest)
-        visits = self._store.write.forget_visits(before=now - keep.visit_log_days * 86_400)
-        logger.info("housekeeping: %d bodies and %d visits forgotten", bodies, visits)
-        return now + HOUSEKEEPING_SECONDS

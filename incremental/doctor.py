@@ -39,7 +39,7 @@ from store.errors import (
     StoreLockedError,
     StoreTooNewError,
 )
-from store.home import DATABASE, SIDE_FILES, TREES, is_open_to_others, remains
+from store.home import DATABASE, SIDE_FILES, TREES, copies_in, is_open_to_others, remains
 from store.inspection import Inspection, knows_full_text, migrations, sqlite_version
 
 # What is the store's in its folder; others' files may lie beside it.
@@ -119,7 +119,7 @@ def read_tree(home: Path) -> Tree:
     """Look at *home*, which is there, and at all that is the store's in it; links are not followed."""
     found = Tree()
     owner = home.stat().st_uid
-    own = [path for path in map(home.joinpath, _OWN) if path.exists()]
+    own = [path for path in map(home.joinpath, _OWN) if path.exists()] + copies_in(home)
     paths = [home, *own]
     for top in own:
         for folder, folders, files in os.walk(top):
@@ -170,6 +170,11 @@ def files_findings(home: Path, settings_file: Path | None) -> list[Finding]:
         says = f"{_named(tree.open)} can be read by other users"
         way_out = f"chmod -R go= {' '.join(map(str, tree.open))}; hubwatch run does it, too"
         found.append(warning("files", says, way_out))
+    if copies := copies_in(home):
+        size = sum(path.stat().st_size for path in copies) / MEGABYTE
+        names = ", ".join(path.name for path in copies)
+        says = f"{home} holds copies of the database from before upgrades: {names} ({size:,.1f} MB)"
+        found.append(ok("files", says))
     return found or [ok("files", f"{home} is this user's, and closed to others")]
 
 
@@ -295,7 +300,7 @@ def store_findings(store: Inspection | None, home: Path, *, check: bool) -> list
     """Check the store's version and, on demand, all that it holds; None = there is none."""
     if store is None:
         if left := remains(home):
-            way_out = "restore a backup, or move what is left away to begin again"
+            way_out = "bring it back, restore a backup, or begin with an empty one: hubwatch init --new-store"
             return [
                 problem("store", f"there is no database; {_named(left)} of one is left", way_out)
             ]

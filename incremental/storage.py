@@ -16,8 +16,10 @@ from store.home import (
     BACKING_UP,
     DATABASE,
     RESTORING,
+    SETTINGS_NOTE,
     SIDE_FILES,
     TREES,
+    copies_in,
     is_open_to_others,
     make_file,
     make_folder,
@@ -28,16 +30,20 @@ from store.home import (
 MEGABYTE = 1_000_000
 CRAWLER_LOCK = "crawler.lock"
 _MOST_NAMED = 10
-_SETTINGS_NOTE = "settings.name"
 logger = logging.getLogger("hubwatch.storage")
 
 
 def open_configured_store(
-    settings: Settings, folder: Path, *, busy_seconds: float | None = None
+    settings: Settings,
+    folder: Path,
+    *,
+    busy_seconds: float | None = None,
+    make_new: bool = False,
 ) -> Store:
     """Open the configured store; relative paths are relative to *folder*.
 
-    *busy_seconds*: how long to wait for another process that writes; None = 30.
+    *busy_seconds*: how long to wait for another process that writes; None = 30. *make_new*: make an empty
+    one even if only its database is missing.
 
     Raises:
         StoreError: see :func:`store.open_store`.
@@ -45,7 +51,14 @@ def open_configured_store(
     where = store_address(settings, folder)
     quota = int(settings.store.cache_quota_mb * MEGABYTE)
     cache = folder / settings.store.folder / "pages"
-    return open_store(where, cache_folder=cache, cache_quota_bytes=quota, busy_seconds=busy_seconds)
+    return open_store(
+        where,
+        cache_folder=cache,
+        cache_quota_bytes=quota,
+        upgrade_copies=settings.store.upgrade_copies,
+        busy_seconds=busy_seconds,
+        make_new=make_new,
+    )
 
 
 def store_address(settings: Settings, folder: Path) -> str:
@@ -101,7 +114,7 @@ def keep_private(settings: Settings, folder: Path, file: Path | None) -> None:
     # If the store is in the settings' folder, other files may be there, too.
     own = [] if home.resolve() == folder.resolve() else [home]
     changed = tighten([*own, *filter(None, [file])])
-    names = (DATABASE, *SIDE_FILES, CRAWLER_LOCK, *TREES)
+    names = (DATABASE, *SIDE_FILES, CRAWLER_LOCK, *TREES, *(one.name for one in copies_in(home)))
     trees = [path for path in map(home.joinpath, names) if is_open_to_others(path)]
     # A private folder protects everything below it, so each tree is walked only once.
     folders = [path for path in trees if path.is_dir() and not path.is_symlink()]
@@ -118,12 +131,12 @@ def keep_private(settings: Settings, folder: Path, file: Path | None) -> None:
 def same_settings(settings: Settings, folder: Path, file: Path | None) -> None:
     """Refuse to fall back to the defaults if the settings file used before is gone.
 
-    The file's name is kept beside the store.
+    The file's name is kept beside the store (:func:`note_settings`).
 
     Raises:
         SettingsError: names the file and the ways out.
     """
-    note = folder / settings.store.folder / _SETTINGS_NOTE
+    note = folder / settings.store.folder / SETTINGS_NOTE
     # Budgets, scopes, channels and the password would change silently between two starts.
     if file is None and note.exists():
         way_out = (
@@ -131,7 +144,13 @@ def same_settings(settings: Settings, folder: Path, file: Path | None) -> None:
             f"or delete {note} to go on with the defaults"
         )
         raise SettingsError("config", note.read_text(encoding="utf-8").strip(), way_out)
+
+
+def note_settings(settings: Settings, folder: Path, file: Path | None) -> None:
+    """Keep the name of the settings *file* beside the store, which must be there already."""
+    # Not before: a note without a database means that the database was lost.
     if file is not None:
+        note = folder / settings.store.folder / SETTINGS_NOTE
         make_folder(note.parent)
         make_file(note)
         note.write_text(f"{file.resolve()}\n", encoding="utf-8")

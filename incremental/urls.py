@@ -75,7 +75,7 @@ def _join(base: str, url: str) -> str:
         return ""
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def _normalize(url: str) -> str | None:
     """Do the work of :func:`normalize`; cached, because a site's links recur on every visit."""
     from w3lib.url import safe_url_string  # noqa: PLC0415 - a tenth of what a quick command takes
@@ -167,7 +167,7 @@ def _even_escapes(text: str) -> str:
     return _ESCAPE.sub(even, text) if "%" in text else text
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def canonical_key(url: str) -> str:
     """Return what the store compares for a URL in fetch form: equal for URLs of one page.
 

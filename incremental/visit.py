@@ -13,15 +13,12 @@ from enum import StrEnum
 
 from classifier.topic.values import PageText
 from incremental.attempts import Bug
-from incremental.fetch.decoding import decode_body
-from incremental.fetch.headers import link_targets
 from incremental.fetch.robots import follow_robots
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.history.reading import read_text
-from incremental.parse import Page, PageKind, parse
-from incremental.parse.languages import language_of_page
-from incremental.parse.topic_text import page_text
+from incremental.parse import Page
+from incremental.reading import Body, Read, Unread, read_body
 from store.answers.values import RefreshRow
+from store.enums import HubKind, HubRole
 from store.values import ARTICLE, HubRow, ReadText, VerificationRow
 
 Fetch = Callable[[Request], Response]
@@ -61,6 +58,8 @@ class VisitTask:
     body_md5: str | None = None
     extra: bool = False
     """Not a visit of a known hub: a hub that was never read, or a monitored article."""
+    first_reading: bool = False
+    """The page became a hub by its URL alone, and may turn out to be an article."""
     for_topics: bool = False
     """Topics judge the page, so its text is needed."""
 
@@ -95,8 +94,16 @@ def hub_task(hub: HubRow) -> VisitTask:
         etag=hub.etag if known else None,
         last_modified=hub.last_modified if known else None,
         body_md5=hub.body_md5 if known else None,
+        first_reading=is_first_reading(hub),
         extra=hub.visited_at is None or hub.role == ARTICLE,
     )
+
+
+def is_first_reading(hub: HubRow) -> bool:
+    """Return whether *hub* was never read and only its URL made it one."""
+    by_url = hub.role == HubRole.LIST and hub.kind == HubKind.HTML
+    # New pages outrank looks: a hub that has brought some stays one.
+    return hub.baseline_at is None and by_url and not hub.new_pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +122,8 @@ class Outcome:
     """The page's text, to be stored; None = read as a hub, or nothing new."""
     bug: Bug | None = None
     """What the visit raised; its response is an internal error then."""
+    features: tuple[float, ...] | None = None
+    """``CONTENT_FEATURE_NAMES`` of a page that may be an article; None = any other."""
 
     @property
     def unchanged(self) -> bool:
@@ -124,8 +133,8 @@ class Outcome:
         return self.body_md5 is not None and self.body_md5 == self.task.body_md5
 
 
-def visit(task: VisitTask, fetch: Fetch) -> Outcome:
-    """Carry out *task*; failures are in the outcome's status. A body with the last MD5 is not parsed."""
+def visit(task: VisitTask, fetch: Fetch, read: Read = read_body) -> Outcome:
+    """Carry out *task*; failures are in the outcome's status. A body with the last MD5 is not read."""
     response = fetch(Request(task.url, etag=task.etag, last_modified=task.last_modified))
     if task.purpose is Purpose.ROBOTS:
         return Outcome(task, follow_robots(fetch, response))
@@ -134,40 +143,29 @@ def visit(task: VisitTask, fetch: Fetch) -> Outcome:
     digest = hashlib.md5(response.body).hexdigest()
     if digest == task.body_md5:
         return Outcome(task, response, body_md5=digest)
-    page = parse(
-        response.body,
-        response.url,
-        content_type=response.headers.get("content-type", ""),
-        decode=decode_body,
-        want_text=task.for_topics or task.purpose in _READ,
+    reads = task.purpose in _READ
+    reading = read(
+        Body(
+            response.url,
+            response.body,
+            content_type=response.headers.get("content-type", ""),
+            link_header=response.headers.get("link"),
+            md5=digest,
+            want_text=reads or (task.for_topics and not task.first_reading),
+            keep_text=reads or task.first_reading,
+            for_topics=task.for_topics,
+            describe=task.first_reading,
+        )
     )
-    page = _with_header_links(page, response)
-    page = replace(page, language=language_of_page(page))
-    content_type = response.headers.get("content-type", "")
-    if task.purpose in _READ:
-        read = read_text(page, decode_body(response.body, content_type)[0], digest)
-        text = page_text(page, read.text or None) if task.for_topics else None
-        return Outcome(task, response, body_md5=digest, page=page, text=text, read=read)
-    text = topic_text(page, response.body, content_type) if task.for_topics else None
-    return Outcome(task, response, body_md5=digest, page=page, text=text)
-
-
-def _with_header_links(page: Page, response: Response) -> Page:
-    """Take the WebSub hub from the ``Link`` header, else from the page (WebSub, section 4)."""
-    named = link_targets(response.url, response.headers.get("link"))
-    return replace(
-        page,
-        websub_hub_url=named.get("hub") or page.websub_hub_url,
-        websub_self_url=named.get("self") or page.websub_self_url,
+    if isinstance(reading, Unread):
+        failed = replace(response, status=reading.status, detail=reading.detail, body=b"")
+        return Outcome(task, failed)
+    return Outcome(
+        task,
+        response,
+        body_md5=digest,
+        page=reading.page,
+        text=reading.text,
+        read=reading.read,
+        features=reading.features,
     )
-
-
-def topic_text(page: Page, body: bytes, content_type: str = "") -> PageText:
-    """Return what topics judge of a page parsed, with its text, from *body*."""
-    if page.kind is not PageKind.HTML:
-        return page_text(page)
-    # The extractor is loaded only if there are topics.
-    from incremental.parse.main_text import main_text  # noqa: PLC0415
-
-    html, _ = decode_body(body, content_type)
-    return page_text(page, main_text(html, page.url))

@@ -13,6 +13,8 @@
         .cache      PageCache   bodies, named by MD5
         .access     Access      tokens and sessions of the web page and the API
         .monitor    Monitoring  counts over time, for dashboards and metrics
+        .retention  Retention   forgetting what is old
+        .space      Space       sizes, giving free space back
         .quarantine Quarantined pages, sites, topics and jobs that met a bug
 
 Each part loads on first use: a command needs two or three, and loading all takes longer than most
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
     from store.quarantine import Quarantined
     from store.queries import Queries
     from store.record import Recorder
+    from store.retention import Retention
+    from store.space import Space
     from store.topics import Topics
 
 _PARTS = {
@@ -55,6 +59,8 @@ _PARTS = {
     "outbox": ("store.outbox", "Outbox"),
     "access": ("store.access", "Access"),
     "monitor": ("store.monitoring", "Monitoring"),
+    "retention": ("store.retention", "Retention"),
+    "space": ("store.space", "Space"),
     "quarantine": ("store.quarantine", "Quarantined"),
 }
 
@@ -67,6 +73,8 @@ class Store:
     where: str
     cache_folder: Path
     cache_quota_bytes: int
+    file_id: tuple[int, int] | None = None
+    """Of the SQLite file that was opened; None = PostgreSQL."""
 
     if TYPE_CHECKING:  # provided by __getattr__
         read: Queries = field(init=False)
@@ -79,6 +87,8 @@ class Store:
         cache: PageCache = field(init=False)
         access: Access = field(init=False)
         monitor: Monitoring = field(init=False)
+        retention: Retention = field(init=False)
+        space: Space = field(init=False)
         quarantine: Quarantined = field(init=False)
     else:
 
@@ -98,6 +108,29 @@ class Store:
         """Close the database."""
         self.database.close()
 
+    def still_there(self) -> None:
+        """Check that what is written still goes into the file of the store's name. Costs one system call.
+
+        Raises:
+            StoreGoneError: the file, or its folder, was deleted or replaced.
+        """
+        from store.errors import StoreGoneError  # noqa: PLC0415 - as in open_store
+        from store.home import file_id  # noqa: PLC0415 - likewise
+
+        if self.file_id is None:
+            return
+        try:
+            there = file_id(Path(self.where))
+        except FileNotFoundError:
+            way_out = "restore a backup, or begin with an empty one (hubwatch init --new-store)"
+            raise StoreGoneError(
+                f"{self.where} was deleted while it was in use; {way_out}"
+            ) from None
+        except OSError:
+            return  # unreadable for now; the next write says why
+        if there != self.file_id:
+            raise StoreGoneError(f"{self.where} was replaced while it was in use; start again")
+
     def recover(self) -> None:
         """Connect again after the store could not be used.
 
@@ -106,6 +139,7 @@ class Store:
         """
         from store.availability import recover  # noqa: PLC0415 - the daemon alone needs it
 
+        self.still_there()
         recover(self.database, self.where, self.cache_folder)
 
     def check_room(self, least_bytes: float) -> None:
@@ -136,20 +170,25 @@ class Store:
         self.database.close()
 
 
-def open_store(
+def open_store(  # noqa: PLR0913 - each is optional but the place
     where: str,
     *,
     cache_folder: Path,
     cache_quota_bytes: int = 2_000_000_000,
+    upgrade_copies: int = 2,
     busy_seconds: float | None = None,
+    make_new: bool = False,
 ) -> Store:
     """Open the database *where* (SQLite path or PostgreSQL URL) with its page cache.
 
-    *busy_seconds*: how long SQLite waits for another process that writes; None = 30.
+    *upgrade_copies*, *busy_seconds*, *make_new*: see :func:`store.database.open_database`.
 
     Raises:
         StoreError: see :func:`store.database.open_database`.
     """
-    from store.database import open_database  # noqa: PLC0415 - peewee loads every driver that there is
+    from store.database import is_server, open_database  # noqa: PLC0415 - peewee loads every driver that there is
+    from store.home import file_id  # noqa: PLC0415 - with it
 
-    return Store(open_database(where, busy_seconds), where, cache_folder, cache_quota_bytes)
+    database = open_database(where, busy_seconds, copies=upgrade_copies, make_new=make_new)
+    own = None if is_server(where) else file_id(Path(where))
+    return Store(database, where, cache_folder, cache_quota_bytes, own)

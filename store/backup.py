@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from store.database import MIGRATIONS, read_address
+from store.database import read_address
 from store.errors import (
     StoreDamagedError,
     StoreError,
@@ -51,6 +51,7 @@ from store.home import (
     was_cut_off,
     workplace,
 )
+from store.upgrades import known_migrations
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -284,7 +285,7 @@ def _manifest(archive: tarfile.TarFile, info: tarfile.TarInfo, source: Path) -> 
         manifest = None
     if not isinstance(manifest, dict):
         raise StoreDamagedError(f"{source} is not a Hubwatch backup")
-    known = {path.stem for path in MIGRATIONS.glob("[0-9]*.py")}
+    known = set(known_migrations())
     applied = manifest.get("migrations")
     later = set(map(str, applied)) - known if isinstance(applied, list) else set()
     if manifest.get("format") != FORMAT or later:

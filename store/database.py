@@ -19,18 +19,19 @@ from store.errors import (
     StoreDamagedError,
     StoreError,
     StorePlaceError,
-    StoreTooNewError,
+    StoreRemainsError,
 )
 from store.failures import of_file, storage_errors
-from store.home import make_file, make_folder, was_cut_off
+from store.home import make_file, make_folder, traces, was_cut_off
+from store.upgrades import upgrade
 
 BUSY_TIMEOUT_SECONDS = 30
 # ``HUBW`` in the header of a SQLite file, to refuse foreign databases.
 APPLICATION_ID = 0x48554257
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100  # https://www.sqlite.org/fileformat2.html, section 1.3
-MIGRATIONS = Path(__file__).with_name("migrations")
 
+INCREMENTAL = 2  # https://www.sqlite.org/pragma.html#pragma_auto_vacuum
 # https://www.postgresql.org/docs/current/libpq-connect.html, section 32.1.2; seconds, the last milliseconds
 _PATIENCE = {
     "connect_timeout": 10,
@@ -41,6 +42,8 @@ _PATIENCE = {
 }
 _PRAGMAS = {
     "journal_mode": "wal",
+    # A log that grew while somebody read for long is cut at the next checkpoint.
+    "journal_size_limit": 64_000_000,
     "foreign_keys": 1,
     # NORMAL is consistent in WAL mode; a power cut may lose the last visit, which is then due again.
     "synchronous": 1,
@@ -49,27 +52,35 @@ _PRAGMAS = {
 }
 
 
-def open_database(where: str, busy_seconds: float | None = None) -> Database:
-    """Open a SQLite path or ``postgresql://`` URL and migrate it.
+def open_database(
+    where: str, busy_seconds: float | None = None, *, copies: int = 2, make_new: bool = False
+) -> Database:
+    """Open a SQLite path or ``postgresql://`` URL and bring its tables up to date.
+
+    *copies*: see :func:`store.upgrades.upgrade`. *make_new*: make a database even where one is missing.
 
     *busy_seconds*: how long SQLite waits for another process; None = 30.
 
     Raises:
+        StoreRemainsError: there is no database, but what is beside it was a store's.
         StoreLockedError: another process holds it for longer than the busy timeout.
         StoreDamagedError: damaged, or not a Hubwatch database; left untouched.
         StoreTooNewError: a later version of Hubwatch migrated it.
     """
-    database = postgres(where) if is_server(where) else _sqlite(Path(where), busy_seconds)
+    path = Path(where)
+    database = (
+        postgres(where) if is_server(where) else _sqlite(path, busy_seconds, make_new=make_new)
+    )
     try:
         with storage_errors(where):
-            _migrate(database, where)
+            upgrade(database, where, copies=copies)
     except StoreError:
         database.close()
         raise
     return database
 
 
-def _sqlite(path: Path, busy_seconds: float | None) -> Database:
+def _sqlite(path: Path, busy_seconds: float | None, *, make_new: bool) -> Database:
     with storage_errors(str(path)):
         try:
             ours = path.exists() and check_sqlite(path)
@@ -79,19 +90,43 @@ def _sqlite(path: Path, busy_seconds: float | None) -> Database:
                     raise StorePlaceError(
                         f"a restore to {path.parent} was interrupted; run it again"
                     )
+                if not path.exists():
+                    _check_not_lost(path, make_new=make_new)
                 make_file(path)  # SQLite gives its log and its index the mode of the file itself
+                _begin(path)
         except OSError as error:
             raise of_file(error, f"{path} cannot be opened for writing") from error
         # rw: a file deleted while it is in use is never created again by a thread that connects.
-        database = SqliteDatabase(
+        return SqliteDatabase(
             f"file:{quote(str(path.resolve()))}?mode=rw",
             uri=True,
             pragmas=_PRAGMAS,
             timeout=BUSY_TIMEOUT_SECONDS if busy_seconds is None else busy_seconds,
         )
-        if not ours:
-            _sql(database, f"PRAGMA application_id = {APPLICATION_ID}")
-    return database
+
+
+def _begin(path: Path) -> None:
+    """Make the empty file *path* a database of ours."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        # Free pages can be returned while the file is in use. Only here: it takes effect on a file without
+        # tables, and writes to the file each time; an older one keeps its mode until it is compacted.
+        connection.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def _check_not_lost(path: Path, *, make_new: bool) -> None:
+    """Refuse to make a database where one was, unless the user says so."""
+    if make_new:
+        # SQLite would replay another database's log into the new one.
+        for ending in ("-wal", "-shm", "-journal"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+        return
+    if left := traces(path.parent):
+        names = ", ".join(one.name for one in left)
+        raise StoreRemainsError(
+            f"{path} is missing, but a store was there: it left {names}; bring the database back, "
+            "restore a backup (hubwatch restore), or begin with an empty one (hubwatch init --new-store)"
+        )
 
 
 def check_sqlite(path: Path) -> bool:
@@ -166,24 +201,6 @@ def _with_patience(url: str) -> str:
     given = parse_qs(parts.query, keep_blank_values=True)
     missing = [f"{name}={value}" for name, value in _PATIENCE.items() if name not in given]
     return urlunsplit(parts._replace(query="&".join([*filter(None, [parts.query]), *missing])))
-
-
-def _migrate(database: Database, where: str) -> None:
-    """Apply the numbered migrations that this database has not seen, each in a transaction."""
-    known = {path.stem for path in MIGRATIONS.glob("[0-9]*.py")}
-    applied = set()
-    if database.table_exists("schema_migration"):
-        rows = _sql(database, "SELECT name FROM schema_migration").fetchall()
-        applied = {str(name) for (name,) in rows}
-    if unknown := applied - known:
-        newest = max(unknown)
-        shown = without_password(where)
-        raise StoreTooNewError(f"{shown} was written by a later version of Hubwatch ({newest})")
-    if applied != known:
-        # Loading the runner is slow, and most commands need no migration.
-        from playhouse.migrations import Runner  # noqa: PLC0415
-
-        Runner(database, directory=str(MIGRATIONS)).up()
 
 
 @contextlib.contextmanager

@@ -6,7 +6,8 @@
            pages/ab/cd/<md5>.<md5>
            models/active.json
                   <version>/manifest.json *.json *.svm
-           crawler.lock  discovery-N.lock  websub.key  daemon.json
+           crawler.lock  discovery-N.lock  websub.key  settings.name  daemon.json
+           before-<migration>.sqlite  the database as it was before an upgrade
            ~restore-xxxxxxxx/         of a restore, running or killed
 
 Deleting or replacing anything there is checked here first: a folder called ``pages`` may be the user's.
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import re
@@ -28,7 +30,11 @@ from pathlib import Path
 DATABASE = "hubwatch.sqlite"
 SIDE_FILES = tuple(f"{DATABASE}{ending}" for ending in ("-wal", "-shm", "-journal"))
 TREES = ("models", "pages")
-_SMALL = re.compile(r"crawler\.lock|discovery-\d+\.lock|websub\.key|settings\.name|daemon\.json")
+SETTINGS_NOTE = "settings.name"
+_COPY = re.compile(r"before-\d{4}_\w+\.sqlite")
+_SMALL = re.compile(
+    rf"crawler\.lock|discovery-\d+\.lock|websub\.key|settings\.name|daemon\.json|{_COPY.pattern}"
+)
 # Not the store's, never touched, but often there: settings, and a volume's own folder.
 _NEIGHBOURS = frozenset(("hubwatch.toml", "lost+found"))
 _PAGE = re.compile(r"[0-9a-f]{2}(?:/[0-9a-f]{2}(?:/(?:[0-9a-f]{32}\.[0-9a-f]{32}|~\w+))?)?")
@@ -114,6 +120,40 @@ def foreign_entry(home: Path, *, unfinished: bool = False) -> Path | None:
 def remains(home: Path) -> list[Path]:
     """Return the trees and side files of a store in *home* whose database is missing."""
     return [path for name in (*TREES, *SIDE_FILES) if (path := home / name).exists()]
+
+
+def traces(home: Path) -> list[Path]:
+    """Return what only a store that was in *home* can have left there, if its database is missing."""
+    # A folder called pages or models may be the user's, and a lock is made before the first database.
+    found = [home / name for name in SIDE_FILES if (home / name).exists()]
+    found += [path for path in (home / SETTINGS_NOTE,) if path.exists()]
+    found += copies_in(home)
+    for tree, pattern in (("models", "*/manifest.json"), ("pages", "??/??/*")):
+        own = (path for path in (home / tree).glob(pattern) if _is_own(tree, path, home))
+        found += [home / tree for _ in itertools.islice(own, 1)]
+    return found
+
+
+def _is_own(tree: str, path: Path, home: Path) -> bool:
+    if tree == "models":
+        return _is_manifest(path)
+    return path.is_file() and bool(_PAGE.fullmatch(path.relative_to(home / tree).as_posix()))
+
+
+def copies_in(home: Path) -> list[Path]:
+    """Return the copies of databases from before upgrades, the newest first."""
+    found = [path for path in home.glob("before-*.sqlite") if _COPY.fullmatch(path.name)]
+    return sorted(found, key=lambda path: path.name, reverse=True)
+
+
+def file_id(path: Path) -> tuple[int, int]:
+    """Return what tells this file from any other, whatever their names.
+
+    Raises:
+        OSError: it is not there.
+    """
+    state = path.stat()
+    return state.st_dev, state.st_ino
 
 
 def is_work_folder(path: Path) -> bool:

@@ -18,7 +18,6 @@ from peewee import Database, SqliteDatabase, fn
 from store.access import Access
 from store.database import (
     BUSY_TIMEOUT_SECONDS,
-    MIGRATIONS,
     check_sqlite,
     is_server,
     is_sqlite,
@@ -30,6 +29,7 @@ from store.errors import StoreDamagedError, StoreError, StoreTooNewError
 from store.failures import storage_errors
 from store.models import Change, Host, Site, Visit
 from store.repository import Repository
+from store.upgrades import known_migrations
 
 _MOST_FAULTS = 10
 
@@ -48,7 +48,7 @@ def knows_full_text() -> bool:
 
 def migrations() -> tuple[str, ...]:
     """Return the names of all migrations of this version, the oldest first."""
-    return tuple(sorted(path.stem for path in MIGRATIONS.glob("[0-9]*.py")))
+    return known_migrations()
 
 
 @contextlib.contextmanager

@@ -105,6 +105,7 @@ def put_text(database: Database, page_id: int, read: ReadText, at: float) -> Non
         "signature": read.signature,
         "cluster": cluster_of(database, page_id, read),
         "at": at,
+        "forgotten_at": None,
     }
     upsert(PageText, {"page": page_id, **row}, ["page"], row).execute(database)
     _index(database, page_id, at)
@@ -146,6 +147,16 @@ def _unindex(database: Database, page_ids: Sequence[int]) -> None:
     for page_id, news_id, words in list(query.tuples().execute(database)):
         unindex_words_of(database, news_id, words)
         PageText.update(words=None).where(PageText.page == page_id).execute(database)
+
+
+def keep_titles(database: Database, page_ids: Sequence[int], at: float) -> None:
+    """Forget the texts of pages: an announced page is still found by its title, a copy still named."""
+    for batch in batches(page_ids):
+        PageBand.delete().where(PageBand.page.in_(batch)).execute(database)
+        gone = {"text": None, "md5": None, "forgotten_at": at}
+        PageText.update(gone).where(PageText.page.in_(batch)).execute(database)
+        for page_id in batch:
+            _index(database, page_id, at)
 
 
 def forget_texts(database: Database, site_id: int, *, limit: int) -> int:

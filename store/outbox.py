@@ -187,9 +187,3 @@ class Outbox(Repository):
         failed = (OutboxEntry.channel == channel) & (OutboxEntry.state == OutboxState.FAILED)
         query = OutboxEntry.update(state=OutboxState.WAITING, attempts=0, next_at=None)
         return self._write(query.where(failed))
-
-    def forget(self, *, before: float) -> int:
-        """Delete sent and failed entries queued before *before*; return how many."""
-        # Their pages are old and will not be queued again.
-        over = OutboxEntry.state.in_([OutboxState.SENT, OutboxState.FAILED])
-        return self._write(OutboxEntry.delete().where(over & (OutboxEntry.queued_at < before)))

@@ -84,6 +84,23 @@ class PageCache:
             path.unlink(missing_ok=True)
         return len(doomed)
 
+    def size_bytes(self) -> int:
+        """Return the compressed size of all bodies."""
+        return sum(size for _, size, _ in self._files())
+
+    def shrink(self, excess_bytes: int, *, older_than: float) -> tuple[int, int]:
+        """Delete the oldest bodies until *excess_bytes* are gone; none younger than *older_than*.
+
+        Returns how many went, and their bytes.
+        """
+        count = freed = 0
+        for written, size, path in sorted(self._files()):
+            if freed >= excess_bytes or written >= older_than:
+                break
+            path.unlink(missing_ok=True)
+            count, freed = count + 1, freed + size
+        return count, freed
+
     def _files(self) -> Iterator[tuple[float, int, Path]]:
         # Temporary files of killed processes age like the rest.
         for path in self.folder.glob("*/*/*"):

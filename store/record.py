@@ -270,10 +270,6 @@ class Recorder(Repository):
             planned = (Page.id == page_id) & Page.verify_due_at.is_null(is_null=False)
             Page.update(verify_due_at=until).where(planned).execute(self._db)
 
-    def forget_visits(self, *, before: float) -> int:
-        """Delete visits before *before* (unix seconds); changes and sightings stay."""
-        return self._write(Visit.delete().where(Visit.at < before))
-
     def visit(
         self,
         record: VisitRecord,

@@ -22,9 +22,11 @@ from stories import announced_pages
 from urllib3 import HTTPResponse
 
 from classifier.hub import LinkEvidence
+from classifier.hub.content_features import CONTENT_FEATURE_NAMES
 from incremental.assembly import make_crawler, make_fetcher
 from incremental.clock import SimulatedClock
 from incremental.decide.hubs import HubScorer
+from incremental.reading import Read, read_body
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import RevisitSettings, Settings
 from incremental.storage import open_configured_store
@@ -168,6 +170,9 @@ class FakeWeb(BaseAdapter):
         return [a.at for a in self.asked if urlsplit(a.url).netloc == host]
 
 
+LINKS = CONTENT_FEATURE_NAMES.index("links")
+
+
 class Scored(NamedTuple):
     """What a scorer says of a page that was fetched."""
 
@@ -182,9 +187,10 @@ class FolderScorer:
     def score(self, links: Sequence[LinkEvidence]) -> list[float]:
         return [0.99 if urlsplit(link.url).path.endswith("/") else 0.1 for link in links]
 
-    def score_page(self, link: LinkEvidence, page: str) -> Scored:
+    def score_page(self, link: LinkEvidence, page: str | tuple[float, ...]) -> Scored:
         """Keep to what the address says: a page without links is none, the rest is believed."""
-        return Scored(self.score([link])[0] if "href" in page else 0.0)
+        shows_links = "href" in page if isinstance(page, str) else page[LINKS] > 0
+        return Scored(self.score([link])[0] if shows_links else 0.0)
 
 
 class Watch:
@@ -200,6 +206,7 @@ class Watch:
         executor: Executor | None = None,
         scorer: HubScorer | None = None,
         explore: int = 0,
+        read: Read = read_body,
     ) -> None:
         self.web, self.clock = web, web.clock
         self.store: Store = open_configured_store(settings, folder)
@@ -212,6 +219,7 @@ class Watch:
             executor=executor or InlineExecutor(),
             scorer=scorer or FolderScorer(),
             explore=explore,
+            read=read,
         )
         self.crawler.load(self.clock.now())
 

@@ -97,10 +97,11 @@ class HubClassifier:
         encoding: str | None = None,
         url_probability: float | None = None,
     ) -> HubScore:
-        """Score a fetched page by the cascade: URL first, content (text, bytes or tree) if in doubt.
+        """Score a fetched page by the cascade: URL first, content if in doubt.
 
+        ``page`` is text, bytes, a tree, or the tuple of :data:`CONTENT_FEATURE_NAMES` already measured.
         ``url_probability`` saves scoring the URL again; ``encoding`` is for bytes. Without
-        ``link.page_bytes`` the size is measured, except for a tree.
+        ``link.page_bytes`` the size is measured, except for a tree and for features.
         """
         if url_probability is None:
             url_probability = float(self.score([link])[0])
@@ -108,7 +109,8 @@ class HubClassifier:
         cascade = self.model.cascade
         if not cascade.needs_content(url):
             return HubScore(url_probability, "url", url_probability, None)
-        row = describe_page(page, encoding)[None, :]
+        row = np.array(page) if isinstance(page, tuple) else describe_page(page, encoding)
+        row = row[None, :]
         size = _size_of(page) if link.page_bytes is None else float(link.page_bytes)
         joined = cascade.join(np.array([url]), row, np.array([size]))
         content = self.model.content.log_odds(row)
@@ -152,7 +154,7 @@ class HubClassifier:
 
 
 def _size_of(page: object) -> float:
-    """Return a page's bytes; NaN for a tree, whose size is unknown."""
+    """Return a page's bytes; NaN for a tree and for features, whose size is unknown."""
     if isinstance(page, str):
         page = page.encode("utf-8", "surrogatepass")
     return float(len(page)) if isinstance(page, bytes) else float("nan")

@@ -121,7 +121,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise ModelError(folder, "is not there")
     try:
         manifest = json.loads(_read(folder, path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ModelError(folder, f"manifest.json is damaged ({error})") from error
     if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
         raise ModelError(folder, "is not a hub classifier's model folder")
@@ -191,7 +191,7 @@ def load_model(folder: Path) -> HubModel:
             search=_search_of(manifest),
             rivals={name: text for name, text in texts.items() if name not in _FILES},
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         problem = f"cannot be read as format {FORMAT} ({type(error).__name__}: {error})"
         raise ModelError(folder, problem) from error
 

@@ -152,7 +152,7 @@ class ModelRegistry:
             data = json.loads((self.root / _POINTER).read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {"active": newest_version(self.root), "previous": []}
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise ModelError(self.root, f"{_POINTER} is damaged ({error}); remove it") from error
         if not isinstance(data, dict) or not isinstance(data.get("previous"), list):
             raise ModelError(self.root, f"{_POINTER} is damaged; remove it")

@@ -93,7 +93,7 @@ def _run_class(run: re.Match[str]) -> str:
     return run[1] + ("+" if size < 5 else "#" if size < 9 else "@")  # noqa: PLR2004 - word, date, code
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4_096)
 def _without_name(host: str) -> str:
     """Replace the site's own name: ``news.example.edu.cn`` becomes ``news.*.edu.cn``."""
     labels = host.split(".")

@@ -246,7 +246,7 @@ def _above(segments: tuple[str, ...]) -> list[float]:
     ]
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4_096)
 def _host(host: str) -> tuple[list[float], int]:
     """Return a host's features, and the mask of its words without the top-level domain."""
     row = [

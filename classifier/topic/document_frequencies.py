@@ -41,7 +41,7 @@ def read_shares(folder: Path) -> dict[str, float]:
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         packed = (folder / COUNTS).read_bytes()
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise TopicModelError("background", str(folder), f"unreadable ({error})") from error
     if sha256(packed).hexdigest() != manifest.get("sha256"):
         raise TopicModelError(

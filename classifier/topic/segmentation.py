@@ -115,7 +115,7 @@ def _bigrams(run: str) -> Iterator[str]:
         yield run[start : start + 2]
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=20_000)
 def _stem(word: str, language: str) -> str:
     bare = word.removesuffix("'s").replace("'", "")
     stem = _stemmer(language)

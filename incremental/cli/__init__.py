@@ -106,6 +106,7 @@ COMMANDS: dict[str, Any] = {
     },
     "run": "running:run",
     "doctor": "doctor:doctor",
+    "compact": "compacting:compact",
     "serve": "serving:serve",
     "token": {
         HELP: "Access tokens for the web page, the API and feed readers.",

@@ -58,6 +58,7 @@ def history(
         answer = {
             "page": facts,
             "changes": announced[::-1],
+            "changes_from": utc(page["changes_from"]),
             "versions": [_version(version) for version in versions],
             "sightings": sightings,
             "visits": visits,
@@ -70,6 +71,10 @@ def history(
     ]
     rows += [(row["first_seen_at"], "seen on", row["hub_url"]) for row in sightings]
     rows += [(row["at"], f"visit: {row['status']}", row["detail"]) for row in visits]
+    if page["changes_from"] is not None:
+        rows.append(
+            (utc(page["changes_from"]), "forgotten", "changes until then ([store] change_days)")
+        )
     print_table(readable(page["url"]), ("when", "what", "detail"), sorted(rows))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections import Counter
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from incremental.assembly import make_crawler, make_discoverer, make_fetcher
+from incremental.assembly import make_crawler, make_discoverer, make_fetcher, make_reader
 from incremental.cli.common import Json, counted, now, print_json, settings_file, settings_of
 from incremental.cli.logs import begin_log, say, tell
 from incremental.cli.serving import web_beside
@@ -41,6 +41,7 @@ from incremental.settings import Settings
 from incremental.storage import (
     keep_private,
     models_folder,
+    note_settings,
     only_writer,
     open_configured_store,
     same_settings,
@@ -59,9 +60,11 @@ logger = logging.getLogger("hubwatch.run")
 
 # How long the daemon waits for another process that writes: short, so that it can be stopped meanwhile.
 BUSY_SECONDS = 3.0
-_LONGEST_PAUSE_SECONDS = 60.0
+_LONGEST_PAUSE_SECONDS = 15.0
 # Of [daemon] stop_seconds, for messages that are being sent.
 _SETTLE_SHARE = 0.2
+# Pages, and backfill events, that the summary of --json names: a daemon may end after a year.
+MOST_REPORTED = 10_000
 
 
 def run(
@@ -93,6 +96,7 @@ def run(
             stack.enter_context(pulse)
         pulse.ready()
         store = stack.enter_context(_opened(settings, folder, health, once=once))
+        note_settings(settings, folder, settings_file(context))
         _add_sites(store, settings, urls or [])
         serves = settings.web.enabled and not once
         if not serves and not store.read.sites() and not store.topics.topics():
@@ -155,6 +159,8 @@ def _watch(run: Run, *, explore: int, serves: bool) -> bool:
         stack.callback(fetcher.close)
         visits = ThreadPoolExecutor(settings.daemon.workers, thread_name_prefix="visit")
         stack.callback(visits.shutdown, wait=False, cancel_futures=True)
+        # Closed first, which frees the threads that wait for a reader.
+        read = stack.enter_context(make_reader(settings))
 
         def make(gate: HostGate | None) -> Crawler:
             return make_crawler(
@@ -162,6 +168,7 @@ def _watch(run: Run, *, explore: int, serves: bool) -> bool:
                 settings,
                 fetch=fetcher.fetch,
                 executor=visits,
+                read=read,
                 models=models,
                 announced=run.reporter.announced,
                 explore=explore,
@@ -276,8 +283,8 @@ class Reporter:
         self._as_json = as_json
         self._visits: Counter[str] = Counter()
         self._announced = 0
-        self._new: list[dict[str, Any]] = []
-        self._backfills: dict[int, dict[str, Any]] = {}
+        self._new: deque[dict[str, Any]] = deque(maxlen=MOST_REPORTED)
+        self._backfills: OrderedDict[int, dict[str, Any]] = OrderedDict()
 
     def begin(self, sites: int, address: str | None) -> None:
         """Say what is watched, and where the web page is."""
@@ -315,6 +322,8 @@ class Reporter:
             if self._as_json:
                 fields = {"hub": event.hub_url, "folder": event.folder, "pages": event.pages}
                 self._backfills[event.id] = fields
+                while len(self._backfills) > MOST_REPORTED:
+                    self._backfills.popitem(last=False)
             else:
                 title = f": {clean(event.title)}" if event.pages == 1 else ""
                 tell(f"older {clean(event.site)}: {headline(event)}{title}")
@@ -338,7 +347,7 @@ class Reporter:
             say(f"hubwatch: {readable(seed.url)}: {seed.last_status or 'not fetched yet'}")
             failed += 1
         if self._as_json:
-            announced = {"new": self._new, "backfills": list(self._backfills.values())}
+            announced = {"new": list(self._new), "backfills": list(self._backfills.values())}
             print_json({"visits": dict(self._visits), **announced, "failed": failed})
         else:
             counts = ", ".join(f"{status} {count}" for status, count in self._visits.items())

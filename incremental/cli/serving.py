@@ -14,7 +14,12 @@ from incremental.clock import Clock, SystemClock
 from incremental.errors import SettingsError
 from incremental.health import Health
 from incremental.settings import Settings
-from incremental.storage import keep_private, open_configured_store, same_settings
+from incremental.storage import (
+    keep_private,
+    note_settings,
+    open_configured_store,
+    same_settings,
+)
 from incremental.websub.callback import CallbackAnswer, CallbackRequest
 from store import Store
 
@@ -38,6 +43,7 @@ def serve(context: typer.Context, *, as_json: Json = False) -> None:
     except ImportError:
         raise SettingsError("web", "serve", _EXTRA) from None
     with open_configured_store(settings, folder) as store:
+        note_settings(settings, folder, settings_file(context))
         web = Web(settings, folder, SystemClock(), store, crawling=False)
         listener = Listener(web)
         if as_json:

@@ -25,7 +25,8 @@ from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import Settings
 from incremental.settings.template import settings_template
-from incremental.storage import crawler_at_work
+from incremental.storage import crawler_at_work, open_configured_store
+from store.addresses import without_password
 from store.enums import SiteStatus
 from store.home import make_file
 
@@ -33,14 +34,21 @@ Names = Annotated[list[str], typer.Argument(metavar="SITE...", help="Name, seed 
 
 
 def init(
+    context: typer.Context,
     path: Annotated[Path, typer.Argument(help="Where to write the settings.")] = Path(
         "hubwatch.toml"
     ),
     *,
     force: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
+    new_store: Annotated[
+        bool, typer.Option("--new-store", help="Make an empty store where one was lost, instead.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write a commented settings file to start from."""
+    if new_store:
+        _make_store(context, as_json=as_json)
+        return
     if path.exists() and not force:
         raise InputError("file", str(path), "already exists; --force replaces it")
     path.unlink(missing_ok=True)
@@ -50,6 +58,21 @@ def init(
         print_json({"written": str(path)})
     else:
         say(f"wrote {path}; set a contact address in it, then: hubwatch add URL")
+
+
+def _make_store(context: typer.Context, *, as_json: bool) -> None:
+    """Make an empty database beside what is left of a store without one."""
+    settings, folder = settings_of(context)
+    with open_configured_store(settings, folder, make_new=True) as store:
+        where = without_password(store.where)
+        if store.read.sites():
+            raise InputError(
+                "--new-store", where, "is there already, with its sites; nothing was done"
+            )
+    if as_json:
+        print_json({"made": where})
+    else:
+        say(f"{where} is empty; now: hubwatch add URL")
 
 
 def add(  # noqa: PLR0913 - each is an option of the command

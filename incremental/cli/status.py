@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from incremental.cli.common import Json, now, print_json, print_table, say, settings_of
 from incremental.explain.health import health_facts, quarantine_facts
 from incremental.explain.page import budget_of
+from incremental.housekeeping import forgotten_in_words, last_done, space_in_words
 from incremental.pulse import read_report
 from incremental.readable_urls import readable
 from incremental.results.schema import dated, utc, when
@@ -33,6 +35,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
         with open_configured_store(settings, folder) as store:
             sites = _site_rows(store, settings, at)
             held = quarantine_facts(store)
+            kept = last_done(store)
     except StoreError as error:
         if as_json:
             print_json({"now": utc(at), "daemon": _shown(daemon), "error": str(error)})
@@ -41,12 +44,21 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
         raise
     if as_json:
         whole = settings.revisit.total_requests_per_day or None
-        answer = {"now": utc(at), "total_requests_per_day": whole, "daemon": _shown(daemon)}
-        print_json({**answer, "quarantine": [dated(one) for one in held], "sites": sites})
+        answer: dict[str, Any] = {
+            "now": utc(at),
+            "total_requests_per_day": whole,
+            "daemon": _shown(daemon),
+        }
+        housekeeping = None if kept is None else {**asdict(kept), "at": utc(kept.at)}
+        answer |= {"quarantine": [dated(one) for one in held], "housekeeping": housekeeping}
+        print_json({**answer, "sites": sites})
         return
     _say_health(daemon, running=bool(running))
     _print_quarantine(held)
     _print_sites(sites, settings)
+    if kept is not None:
+        done = f"housekeeping {when(kept.at)} forgot {forgotten_in_words(kept.forgotten)}"
+        say(f"store: {space_in_words(kept)}; {done}")
 
 
 def _shown(daemon: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from incremental.assembly import make_fetcher
+from incremental.assembly import make_fetcher, make_reader
 from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
 from incremental.clock import SystemClock
 from incremental.crawl.once import read_page
@@ -167,7 +167,8 @@ def try_out(
         if not rows:
             raise NotFoundError("no topic yet; create one: hubwatch topic add NAME --keyword WORD")
         fetcher = make_fetcher(settings, SystemClock())
-        read = read_page(store, settings, url, fetcher.fetch, now=now())
+        with make_reader(settings, workers=1) as reader:
+            read = read_page(store, settings, url, fetcher.fetch, now=now(), read=reader)
         fetcher.close()
         model_store = TopicModelStore(store, settings.topics.trees)
         announced = [explain_page(model_store, row, read.text) for row in rows] if read.text else []

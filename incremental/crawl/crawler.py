@@ -36,6 +36,7 @@ from incremental.decide.hubs import HubScorer
 from incremental.decide.path_aliases import without_path_alias
 from incremental.decide.refresh import decide_refresh
 from incremental.decide.verification import decide_verification
+from incremental.reading import Read, read_body
 from incremental.revisit.allocation import YOUNG_SECONDS
 from incremental.revisit.protocol import Policy, Terms
 from incremental.settings import Settings
@@ -70,14 +71,15 @@ class Crawler:
         announced: Announced | None = None,
         explore: int = 0,
         gate: HostGate | None = None,
+        read: Read = read_body,
     ) -> None:
         """Make a crawler; *gate* knows what hosts are owed after fetches of another one."""
         self._store = store
         self._settings = settings
         self._engine = engine
         self.quarantine = CrawlQuarantine(store)
-        self.topics = TopicWatch(store, settings, self.quarantine, explore=explore)
-        self._facts = FactReader(store, settings, scorer, self.topics)
+        self.topics = TopicWatch(store, settings, self.quarantine, explore=explore, read=read)
+        self._facts = FactReader(store, settings, scorer, self.topics, read)
         self._path_aliases = PathAliasWatch(store)
         self._change_hints = ChangeHints(store)
         self._coverage = CoverageWatch(store)
@@ -129,7 +131,8 @@ class Crawler:
             task = self.frontier.next_task(now, quick=self._engine.only_quick)
             if task is None:
                 break
-            if task.purpose in (Purpose.VERIFY, Purpose.REFRESH) and self.topics.active:
+            judged = task.first_reading or task.purpose in (Purpose.VERIFY, Purpose.REFRESH)
+            if judged and self.topics.active:
                 task = replace(task, for_topics=True)
             self._engine.start(task, when_done)
             for outcome in self._engine.finished():

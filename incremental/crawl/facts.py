@@ -45,15 +45,15 @@ from incremental.decide.sections import (
 )
 from incremental.decide.site_context import SiteContext
 from incremental.decide.verification import Elsewhere, Onward, PageFacts
-from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import FetchStatus
 from incremental.history.plan import RefreshTerms
-from incremental.parse import Page, PageKind, parse
+from incremental.parse import Page, PageKind
+from incremental.reading import Body, Read, Unread, read_body
 from incremental.scope import template, trap
 from incremental.settings import Settings
 from incremental.times import DAY, HOUR
 from incremental.urls import canonical_key, normalize
-from incremental.visit import Outcome
+from incremental.visit import Outcome, is_first_reading
 from store import Store
 from store.answers.values import RefreshRow
 from store.enums import HubKind, HubRole, PageState
@@ -72,12 +72,18 @@ class FactReader:
     """Reads what bears on a visit, and writes nothing. Pure rules of ``decide`` say what to ask for."""
 
     def __init__(
-        self, store: Store, settings: Settings, scorer: HubScorer, topics: TopicWatch
+        self,
+        store: Store,
+        settings: Settings,
+        scorer: HubScorer,
+        topics: TopicWatch,
+        read: Read = read_body,
     ) -> None:
         self._store = store
         self._settings = settings
         self._scorer = scorer
         self._topics = topics
+        self._read = read
         history = settings.refresh
         self._terms = RefreshTerms(history.first_days * DAY, history.max_days * DAY)
         self._limits = HubLimits(
@@ -160,16 +166,13 @@ class FactReader:
         self, outcome: Outcome, page: Page, hub: HubRow, site: WatchedSite
     ) -> float | None:
         """Return the probability that a page which only its URL made a hub is one; None for others."""
-        first = hub.baseline_at is None and hub.role == HubRole.LIST and hub.kind == HubKind.HTML
-        # New pages outrank looks: a hub that has brought some stays one.
-        if not first or hub.new_pages:
+        # Without features another command made it a list during the visit; the next visit has them.
+        if not is_first_reading(hub) or outcome.features is None:
             return None
         if self._is_leaf(page, hub, site):
             return 0.0
-        body, header = outcome.response.body, outcome.response.headers.get("content-type", "")
-        text, _ = decode_body(body, header)
-        link = fetched_evidence(self._store, hub.page_id, hub.url, body)
-        return self._scorer.score_page(link, text).probability
+        link = fetched_evidence(self._store, hub.page_id, hub.url, outcome.response.body)
+        return self._scorer.score_page(link, outcome.features).probability
 
     def _is_leaf(self, page: Page, hub: HubRow, site: WatchedSite) -> bool:
         """Whether a page links only to what the seed links to: the site's menu."""
@@ -388,14 +391,16 @@ class FactReader:
         body = self._store.cache.get(row.url, row.body_md5)
         if not body:
             return ()
-        before = parse(body, row.url, content_type="text/html", decode=decode_body)
+        before = self._read(Body(row.url, body, content_type="text/html"))
+        if isinstance(before, Unread):
+            return ()
 
         def led_to(one: Page) -> list[SeenLink]:
             return targets(
                 one.links, site.scope, path_aliases=site.path_aliases, own=row.canonical_key
             )
 
-        old = {target.canonical_key for target in led_to(before)}
+        old = {target.canonical_key for target in led_to(before.page)}
         gained = [t for t in led_to(page) if t.canonical_key not in old and not is_later_page(t)]
         known = self._store.read.known(row.site_id, [t.canonical_key for t in gained])
         return [t for t in gained if t.canonical_key not in known]

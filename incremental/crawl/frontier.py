@@ -34,7 +34,7 @@ from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import Response
 from incremental.revisit.allocation import QUOTAS, Share
-from incremental.revisit.budget import spend
+from incremental.revisit.budget import not_ahead, spend
 from incremental.revisit.pacing import in_window
 from incremental.revisit.protocol import Policy, Terms
 from incremental.revisit.state import HubState
@@ -127,6 +127,7 @@ class Frontier:
             self._sites.pop(row.id, None)
             self._quarantine.hold(QuarantineKind.SITE, row.id, site, now)
             return
+        site.budget = not_ahead(site.budget, now)
         before = self._sites.get(row.id)
         if before is None:
             asked_at = site.budget.updated_at
@@ -157,6 +158,7 @@ class Frontier:
         self._queue.clear()
         self._held.clear()
         for site in self._sites.values():
+            site.budget = not_ahead(site.budget, now)
             self._replan(site, now)
             # Monitored articles follow no policy, so planning again leaves them at the old time.
             self._store.write.hasten_hubs(site.row.id, ARTICLE, latest=now + DAY)
@@ -220,7 +222,7 @@ class Frontier:
         return min([*moments, NEVER if hub_at is None else hub_at])
 
     def _ready_at(self, site: WatchedSite, now: float) -> float:
-        owed = self.gate.allowed_at(site.scope.seed_url)
+        owed = self.gate.allowed_at(site.scope.seed_url, now)
         planned_at = max(site.next_due_at, site.open_at(now))
         return in_window(max(min(site.urgent_at(now), planned_at), owed), site.terms)
 
@@ -318,7 +320,7 @@ class Frontier:
             if answer.busy:
                 self._waiting.setdefault(host_key(task.url), set()).add(site.row.id)
                 return None
-            if self._only_quick and not self.gate.is_quick(task.url):
+            if self._only_quick and not self.gate.is_quick(task.url, now):
                 self._held[site.row.id] = None
                 return None
             admitted = self._admit(task, answer, now)

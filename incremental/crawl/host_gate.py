@@ -7,7 +7,7 @@
     release(url, ...)  <- a request ended: what the host is owed now, for the store
     obey(response)     -> the response, empty if a redirect led where robots.txt denies
 
-Rows of hosts are read once and kept. Not thread-safe: one gate per thread.
+Rows of hosts are read once and kept, up to a bound. Not thread-safe: one gate per thread.
 """
 
 from __future__ import annotations
@@ -22,12 +22,16 @@ from incremental.fetch.politeness import HostState, after_visit, host_key, stagg
 from incremental.fetch.robots import RobotsPolicy, robots_url
 from incremental.fetch.status import FetchStatus, Response
 from incremental.settings import Settings
-from incremental.times import DAY
+from incremental.times import DAY, HOUR
 from store import Store
 from store.values import HostRow
 
 # Origins whose parsed robots.txt is kept in memory (paper 004); others are read from the store again.
 MOST_POLICIES = 1_000
+# Hosts kept in memory: those of external candidates never come again.
+MOST_HOSTS = 1_000
+# Rules whose term ends later than this from now were read by a clock that was ahead.
+FURTHEST_TERM_SECONDS = DAY + HOUR
 # A host whose last request kept a worker for longer is slow.
 SLOW_SECONDS = 5.0
 # A page denied by robots.txt is asked about again after this long.
@@ -60,15 +64,16 @@ class HostGate:
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store = store
         self._settings = settings
-        self._hosts: dict[str, HostState] = {}
+        self._hosts: OrderedDict[str, HostState] = OrderedDict()
         # Hosts that are being asked, and since when.
         self._busy: dict[str, float] = {}
+        # Of those in memory.
         self._quick: set[str] = set()
         self._policies: OrderedDict[str, RobotsPolicy] = OrderedDict()
 
     def ask(self, url: str, now: float) -> Answer:
         """Return whether *url* may be fetched at *now*."""
-        host, policy = self._host(host_key(url)), self._policy(url)
+        host, policy = self._host(host_key(url), now), self._policy(url)
         refusal: FetchStatus | None = None
         retry_at, says = now + DENIED_RETRY_SECONDS, "allowed"
         if policy is None:
@@ -87,30 +92,30 @@ class HostGate:
             allowed_at=host.next_allowed_at,
             busy=host.name in self._busy,
             failures=host.failures,
-            robots_due=policy is None or policy.expires_at <= now,
+            robots_due=policy is None or not now < policy.expires_at <= now + FURTHEST_TERM_SECONDS,
             refusal=refusal,
             retry_at=retry_at,
             says=says,
         )
 
-    def allowed_at(self, url: str) -> float:
+    def allowed_at(self, url: str, now: float) -> float:
         """Return from when on the host of *url* may be asked, whatever its robots.txt says."""
-        return self._host(host_key(url)).next_allowed_at
+        return self._host(host_key(url), now).next_allowed_at
 
     def occupy(self, url: str, now: float) -> None:
         """Mark the host of *url* as busy."""
         self._busy[host_key(url)] = now
 
-    def is_quick(self, url: str) -> bool:
+    def is_quick(self, url: str, now: float) -> bool:
         """Whether the host of *url* answered its last request, in this process within a few seconds."""
-        return self._host(host_key(url)).name in self._quick
+        return self._host(host_key(url), now).name in self._quick
 
     def release(self, url: str, response: Response, now: float, *, robots: bool = False) -> HostRow:
         """Take in a finished request; return what its host is owed, for the store.
 
         *robots*: it was a robots.txt, whose rules apply from now on.
         """
-        host = self._host(host_key(url))
+        host = self._host(host_key(url), now)
         since = self._busy.pop(host.name, now)
         if robots:
             # robots.txt is fetched once a day; a crawl delay of a day after it would leave no page.
@@ -129,7 +134,7 @@ class HostGate:
             host = replace(host, crawl_delay_seconds=policy.crawl_delay_seconds)
             stored = self._stored(host.name) | {robots_url(url): policy.to_stored()}
             rules = json.dumps(stored, ensure_ascii=False)
-        self._hosts[host.name] = host
+        self._keep(host)
         delay = host.crawl_delay_seconds
         return HostRow(host.name, host.next_allowed_at, host.failures, delay, rules)
 
@@ -148,25 +153,43 @@ class HostGate:
     def stagger(self, urls: Iterable[str], now: float) -> None:
         """Spread the first requests after a start over a minute."""
         for name, at in staggered_start(map(host_key, urls), now).items():
-            host = self._host(name)
-            self._hosts[name] = replace(host, next_allowed_at=max(host.next_allowed_at, at))
+            host = self._host(name, now)
+            self._keep(replace(host, next_allowed_at=max(host.next_allowed_at, at)))
 
     def set_back(self, seconds: float) -> None:
         """Shift what hosts are owed after the clock went back."""
         for name, host in self._hosts.items():
             self._hosts[name] = replace(host, next_allowed_at=host.next_allowed_at - seconds)
 
-    def _host(self, name: str) -> HostState:
+    def _host(self, name: str, now: float) -> HostState:
         host = self._hosts.get(name)
         if host is None:
             row = self._store.read.host(name)
             host = HostState(name)
             if row is not None:
-                host = HostState(name, row.next_allowed_at, row.failures, row.crawl_delay_seconds)
+                owed = self._believable(row.next_allowed_at, now)
+                host = HostState(name, owed, row.failures, row.crawl_delay_seconds)
                 if not row.failures:
                     self._quick.add(name)
-            self._hosts[name] = host
+            self._keep(host)
         return host
+
+    def _keep(self, host: HostState) -> None:
+        """Keep a host in memory; the one kept longest unchanged is read from the store again."""
+        self._hosts[host.name] = host
+        self._hosts.move_to_end(host.name)
+        while len(self._hosts) > MOST_HOSTS:
+            self._quick.discard(self._hosts.popitem(last=False)[0])
+
+    def _believable(self, next_allowed_at: float, now: float) -> float:
+        """Return a stored time, or *now* for one that only a clock that was ahead can have written."""
+        polite = self._settings.politeness
+        longest = max(
+            polite.max_crawl_delay_seconds,
+            polite.max_retry_after_seconds,
+            polite.max_backoff_seconds,
+        )
+        return next_allowed_at if next_allowed_at <= now + longest else now
 
     def _policy(self, url: str) -> RobotsPolicy | None:
         key = robots_url(url)

@@ -10,19 +10,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from classifier.topic.values import PageText
 from incremental.crawl.host_gate import HostGate
 from incremental.errors import InputError
-from incremental.fetch.decoding import decode_body
 from incremental.fetch.robots import follow_robots, robots_url
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.parse import parse
+from incremental.reading import Body, Read, Unread, read_body
 from incremental.settings import Settings
 from incremental.topics.page_texts import cached_text
 from incremental.urls import normalize
-from incremental.visit import Fetch, topic_text
+from incremental.visit import Fetch
 from store import Store
 
 
@@ -38,7 +37,9 @@ class ReadPage:
     """Why there is nothing to read; for people."""
 
 
-def read_page(store: Store, settings: Settings, url: str, fetch: Fetch, *, now: float) -> ReadPage:
+def read_page(  # noqa: PLR0913 - all but two by name or by habit
+    store: Store, settings: Settings, url: str, fetch: Fetch, *, now: float, read: Read = read_body
+) -> ReadPage:
     """Return a page's text from the cache, else fetch it. The page is not recorded.
 
     Raises:
@@ -53,9 +54,17 @@ def read_page(store: Store, settings: Settings, url: str, fetch: Fetch, *, now: 
     response = fetch_once(store, settings, address, fetch, now=now)
     if response.status is not FetchStatus.FETCHED:
         return ReadPage(address, "", None, _problem(response))
+    reading = read(fetched_body(response))
+    if isinstance(reading, Unread):
+        failed = replace(response, status=reading.status, detail=reading.detail)
+        return ReadPage(address, "", None, _problem(failed))
+    return ReadPage(response.url, "fetched", reading.text, reading.page.problem)
+
+
+def fetched_body(response: Response) -> Body:
+    """Return what topics read of a fetched page."""
     kind = response.headers.get("content-type", "")
-    page = parse(response.body, response.url, content_type=kind, decode=decode_body, want_text=True)
-    return ReadPage(response.url, "fetched", topic_text(page, response.body, kind), page.problem)
+    return Body(response.url, response.body, content_type=kind, want_text=True, for_topics=True)
 
 
 def _problem(response: Response) -> str:

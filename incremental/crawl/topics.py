@@ -41,6 +41,7 @@ from incremental.decide.verification import decide_first_page
 from incremental.fetch.status import FetchStatus
 from incremental.parse import Page
 from incremental.parse.topic_text import link_contexts, page_text
+from incremental.reading import Read, read_body
 from incremental.seeds import add_seed
 from incremental.settings import Settings
 from incremental.topics.page_texts import text_of
@@ -72,11 +73,18 @@ class TopicWatch:
     """Topics at work. Used by the crawler's thread only."""
 
     def __init__(
-        self, store: Store, settings: Settings, quarantine: CrawlQuarantine, *, explore: int = 0
+        self,
+        store: Store,
+        settings: Settings,
+        quarantine: CrawlQuarantine,
+        *,
+        explore: int = 0,
+        read: Read = read_body,
     ) -> None:
         self._store = store
         self._quarantine = quarantine
         self._settings = settings
+        self._read = read
         # Without a topic no model is loaded.
         self._model_store: TopicModelStore | None = None
         self._active_topics: dict[int, ActiveTopic] = {}
@@ -173,9 +181,6 @@ class TopicWatch:
         page, text = outcome.page, outcome.text
         if not self._active_topics or not decision.judge_topics or page is None:
             return None
-        if text is None and outcome.task.purpose is Purpose.HUB:
-            kind = outcome.response.headers.get("content-type", "")
-            text = text_of(outcome.response.body, outcome.response.url, kind)
         row = self._store.read.verification(outcome.task.page_id)
         if text is None or row is None or is_empty(text):
             return None
@@ -229,7 +234,7 @@ class TopicWatch:
 
     def _judge_kept(self, page: KeptPage, now: float) -> bool:
         body = self._store.cache.get(page.url, page.body_md5)
-        text = text_of(body, page.url) if body is not None else None
+        text = text_of(body, page.url, self._read) if body is not None else None
         if text is None or is_empty(text):
             return False
         scores = []

@@ -26,9 +26,7 @@ from incremental.decide.refresh import first_refresh
 from incremental.decide.rules import Rule, Standing, is_withheld
 from incremental.decide.sections import Section
 from incremental.decide.topics import Guesses
-from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import HAS_PAGE, HOPELESS, FetchStatus
-from incremental.history.reading import read_text
 from incremental.parse import Page, PageKind
 from incremental.revisit.state import Visit
 from incremental.times import DAY, HOUR, NEVER
@@ -234,8 +232,7 @@ def _article(outcome: Outcome, facts: HubFacts, page: Page) -> Decision:
         body_md5=digest, verified_at=now, rule=news.rule or Rule.NOT_A_HUB
     )
     section = facts.section if facts.section is not None and news.announce else Section()
-    html, _ = decode_body(outcome.response.body, outcome.response.headers.get("content-type", ""))
-    text = read_text(page, html, digest) if digest is not None else None
+    text = outcome.read
     check = text is not None and news.announce and facts.terms is not None
     record = replace(
         _with_news(base_record(outcome, now), facts, news, fields),

@@ -30,8 +30,8 @@ class HubScorer(Protocol):
     def score(self, links: Sequence[LinkEvidence]) -> Iterable[float]:
         """Return one probability for each link, in order."""
 
-    def score_page(self, link: LinkEvidence, page: str) -> PageScored:
-        """Return the score of a fetched page by URL and content together."""
+    def score_page(self, link: LinkEvidence, page: str | tuple[float, ...]) -> PageScored:
+        """Return the score of a fetched page, or of its content features, by URL and content together."""
 
 
 @dataclass(frozen=True, slots=True)

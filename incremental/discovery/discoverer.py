@@ -23,7 +23,7 @@ from classifier.topic.text import language_of_page, weighted_terms
 from classifier.topic.values import PageText
 from classifier.topic.vectors import top
 from incremental.crawl.host_gate import HostGate
-from incremental.crawl.once import fetch_once
+from incremental.crawl.once import fetch_once, fetched_body
 from incremental.decide.hubs import HubScorer
 from incremental.decide.topics import IRRELEVANT, from_text, says_something, to_text
 from incremental.discovery.bandit import Bandit
@@ -32,15 +32,15 @@ from incremental.discovery.operators import SEARCHING, KnownPage, OutLink, Sourc
 from incremental.discovery.proposing import JudgedPage, propose
 from incremental.discovery.search_provider import LoggingProvider, NoProvider, SearchProvider
 from incremental.errors import InputError
-from incremental.fetch.decoding import decode_body
 from incremental.fetch.status import FetchStatus
-from incremental.parse import Page, PageKind, parse
+from incremental.parse import PageKind
+from incremental.reading import Body, Read, Reading, Unread, read_body
 from incremental.scope import trap
 from incremental.settings import Settings
 from incremental.topics.model_store import TopicModelStore
 from incremental.topics.page_texts import cached_body
 from incremental.urls import canonical_key, host_of, normalize, registered_domain
-from incremental.visit import Fetch, topic_text
+from incremental.visit import Fetch
 from store import Store
 from store.discovery import NewProposal, ReadPage, RoundRecord, RoundRow, RunRow
 from store.topic_values import TopicRow
@@ -68,6 +68,7 @@ class Dependencies:
     now: Callable[[], float]
     pause: Callable[[float], None]
     """Waits this many seconds; tests advance their clock."""
+    read: Read = read_body
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +190,9 @@ class Discoverer:
         # The stored text of an example lacks its links.
         for url in [seed.url for seed in self._seeds]:
             if not self._pages[url].known.links and self._cached(url) is None and self._waited(url):
-                page, body, kind = self._asked(url)
-                if page is not None:
-                    self._taken(url, page, topic_text(page, body, kind))
+                reading = self._asked(url)
+                if reading is not None:
+                    self._taken(url, reading)
         self._seeds = [self._pages[seed.url].known for seed in self._seeds]
 
     def _exploration(self, state: ExplorationState) -> Exploration:
@@ -332,25 +333,25 @@ class Discoverer:
         if self._per_site[site] >= most or not self._waited(url):
             return None
         self._per_site[site] += 1
-        page, body, kind = self._asked(url)
-        if page is None or page.kind is not PageKind.HTML:
+        reading = self._asked(url)
+        if reading is None or reading.page.kind is not PageKind.HTML:
             return None
-        return self._taken(url, page, topic_text(page, body, kind))
+        return self._taken(url, reading)
 
-    def _asked(self, url: str) -> tuple[Page | None, bytes, str]:
-        """Fetch a page; return it with its body and content type."""
+    def _asked(self, url: str) -> Reading | None:
+        """Fetch and read a page."""
         now = self._dependencies.now()
         response = fetch_once(self._store, self._settings, url, self._dependencies.fetch, now=now)
         if response.status is not FetchStatus.FETCHED:
-            return None, b"", ""
-        kind, body = response.headers.get("content-type", ""), response.body
-        page = parse(body, response.url, content_type=kind, decode=decode_body, want_text=True)
-        return page, body, kind
+            return None
+        reading = self._dependencies.read(fetched_body(response))
+        return None if isinstance(reading, Unread) else reading
 
     def _waited(self, url: str) -> bool:
         """Wait for the host's politeness delay; False if that is too long."""
         gate = HostGate(self._store, self._settings)
-        wait = gate.allowed_at(url) - self._dependencies.now()
+        now = self._dependencies.now()
+        wait = gate.allowed_at(url, now) - now
         if wait > LONGEST_WAIT_SECONDS:
             return False
         if wait > 0:
@@ -361,14 +362,17 @@ class Discoverer:
         for row in self._store.read.find_page(url, canonical_key(url)):
             body = cached_body(self._store, row)
             if body is not None:
-                page = parse(body, str(row["url"]), decode=decode_body, want_text=True)
-                return self._taken(url, page, topic_text(page, body))
+                wanted = Body(str(row["url"]), body, want_text=True, for_topics=True)
+                reading = self._dependencies.read(wanted)
+                return None if isinstance(reading, Unread) else self._taken(url, reading)
         return None
 
-    def _taken(self, url: str, page: Page, text: PageText) -> _Read:
+    def _taken(self, url: str, reading: Reading) -> _Read:
+        text = reading.text
+        assert text is not None
         links = tuple(
             OutLink(target, link.anchor, link.context)
-            for link in page.links
+            for link in reading.page.links
             if (target := normalize(link.url)) is not None and target != url
         )
         self._keep(url, replace(text, url=url), links)

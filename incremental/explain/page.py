@@ -82,6 +82,7 @@ def _in_site(
     if not pages:
         return answer | {"seen": False}
     page = pages[0]
+    first_hub = store.read.urls([page["first_hub_id"]] if page["first_hub_id"] else [])
     answer |= {
         "seen": True,
         "first_seen_at": page["first_seen_at"],
@@ -89,6 +90,9 @@ def _in_site(
         "page_state": page["state"],
         "decided_by": page["rule"],
         "backfill": backfill_of(store, page["id"]),
+        "first_shown_by": first_hub[0] if first_hub else None,
+        # Where a link ended is forgotten after a while; that the page is known never is.
+        "links_forgotten_days": settings.store.sighting_days,
         "shown_by": [sighting["hub_url"] for sighting in store.read.sightings(page["id"])][:5],
     }
     hub = store.read.hub(page["id"])

@@ -45,6 +45,10 @@ def text_of(store: Store, page: dict[str, Any], version: Version) -> VersionText
         return VersionText(version, parsed.title, main_text(html, page["url"]))
     # The latest text is stored, and outlives its cached body.
     stored = store.answers.text(page["id"])
+    if stored is not None and stored.forgotten_at is not None:
+        raise NotFoundError(
+            "the text was forgotten for its age (settings: [store] text_days, cache_days)"
+        )
     if stored is None or stored.md5 != version.body_md5:
         raise NotFoundError(
             "the body of that time is no longer cached (settings: [store] cache_days)"
@@ -65,6 +69,7 @@ def previous(versions: list[Version], version: Version) -> Version:
     earlier = [one for one in versions if one.at < version.at]
     if not earlier:
         raise NotFoundError(
-            "there is no earlier version: the page has not changed since it was first fetched"
+            "there is no earlier version: the page has not changed since it was first fetched, or its "
+            "changes were forgotten for their age (settings: [store] change_days)"
         )
     return earlier[-1]

@@ -43,7 +43,6 @@ BUSY_SECONDS = 1.0
 LOOK_BACK_SECONDS = 3 * DAY
 # A page with only a guessed score waits this long for its verdict.
 JUDGED_WITHIN_SECONDS = 6 * HOUR
-KEEP_SECONDS = 90 * DAY
 MOST = 1_000
 LIKELY = 0.5
 _MOST_IN_A_RUN = 1_000
@@ -98,13 +97,9 @@ class Notifier:
         self._stuck = stuck
         self._underway: dict[str, _Underway] = {}
         self._complained: set[str] = set()
-        self._forgotten_at = -math.inf
 
     def step(self, now: float) -> float:
         """Do what is due; return when to call again (unix seconds)."""
-        if now - self._forgotten_at > DAY:
-            self._store.outbox.forget(before=now - KEEP_SECONDS)
-            self._forgotten_at = now
         check_at = [self._channel(channel, now) for channel in self._channels]
         self._report(now)
         pause = BUSY_SECONDS if self._underway else POLL_SECONDS

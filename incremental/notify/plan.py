@@ -80,17 +80,22 @@ def plan(
 ) -> Plan:
     """Plan the messages of one channel.
 
-    *entries* are in queue order; *sent* are the times of the last hour's messages, oldest first.
+    *entries* are in queue order; *sent* are the times of the last hour's messages, oldest first. Times in
+    the future are those of a clock that was ahead: they hold nothing back.
     """
     # Interrupted messages come first, unchanged, so that they keep their key.
     repeated = _cut_off(entries)
     waiting = [one for one in entries if one.state == OutboxState.WAITING]
-    ready = [one for one in waiting if (one.next_at or 0.0) <= now]
+    ready = [
+        one for one in waiting if not now < (one.next_at or 0.0) <= now + LONGEST_RETRY_SECONDS
+    ]
+    if last_sent_at is not None and last_sent_at > now:
+        last_sent_at = None
     opens = _opens_at(ready, rhythm, last_sent_at, now) if ready else math.inf
     later = min((one.next_at or 0.0 for one in waiting if one not in ready), default=math.inf)
     if not ready or opens > now:
         return Plan(repeated, min(opens, later))
-    recent = [at for at in sent if at > now - HOUR]
+    recent = [at for at in sent if now - HOUR < at <= now]
     room = rhythm.per_hour - len(recent)
     if room < 1:
         return Plan(repeated, min(recent[0] + HOUR, later))
@@ -118,6 +123,8 @@ def _opens_at(
     ready: Sequence[Entry], rhythm: Rhythm, last_sent_at: float | None, now: float
 ) -> float:
     first = ready[0].queued_at
+    if first > now:
+        first = now - DAY  # a day's digest may have been due since
     opens = first
     if rhythm.daily_at is not None:
         opens = next_time(first, rhythm.daily_at, rhythm.zone)
@@ -127,14 +134,22 @@ def _opens_at(
 
 
 def next_time(moment: float, at: time, zone: tzinfo | None) -> float:
-    """Return the next time of day *at*, not before *moment*; unix seconds."""
+    """Return the next time of day *at*, not before *moment*; unix seconds.
+
+    What daylight saving time skips is an hour later; of a time that comes twice only the first counts.
+    """
+    return _next_of(moment, at, zone, folds=(0,))
+
+
+def _next_of(moment: float, at: time, zone: tzinfo | None, *, folds: Sequence[int]) -> float:
     here = _local(moment, zone)
     wanted = here.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0)
     for days in range(3):
-        # An hour skipped by daylight saving time counts one hour later.
-        candidate = _in_zone(wanted + timedelta(days=days), zone)
-        if candidate >= moment:
-            return candidate
+        for fold in folds:
+            wall = (wanted + timedelta(days=days)).replace(fold=fold)
+            candidate = _in_zone(wall, zone)
+            if candidate >= moment:
+                return candidate
     return moment + DAY
 
 
@@ -145,7 +160,7 @@ def after_quiet(moment: float, quiet: tuple[time, time] | None, zone: tzinfo | N
     start, end = quiet
     here = _local(moment, zone).time()
     inside = start <= here < end if start < end else here >= start or here < end
-    return next_time(moment, end, zone) if inside else moment
+    return _next_of(moment, end, zone, folds=(0, 1)) if inside else moment
 
 
 def _local(moment: float, zone: tzinfo | None) -> datetime:

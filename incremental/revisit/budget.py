@@ -128,6 +128,18 @@ def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetSt
     )
 
 
+def not_ahead(state: BudgetState, now: float) -> BudgetState:
+    """Return *state* with the times that a clock which was ahead has left moved to *now*.
+
+    Otherwise a spent budget would be granted nothing until they come again.
+    """
+    if state.updated_at <= now and state.started_at <= now:
+        return state
+    return replace(
+        state, updated_at=min(state.updated_at, now), started_at=min(state.started_at, now)
+    )
+
+
 def _habit(state: BudgetState, now: float) -> tuple[float, ...]:
     """Return the usual visits by hour, updated; unknown before the first whole day, unchanged by a stall."""
     first = int(state.updated_at // _HOUR)

@@ -46,7 +46,8 @@ _PRIOR_YOUNG_HOURS = 20.0
 # Largest mean x of a Poisson count with E[(count - K)+] / x = 1 %, and the same for more K by its
 # normal approximation K - 0.91 sqrt(K) (90.9 at 100).
 _MOST_LINKS = ((5, 1.94), (10, 5.73), (15, 9.95), (20, 14.36), (30, 23.5), (50, 42.4), (100, 90.9))
-_SHAPES_KEPT = 4096
+# Of as many hubs as a site may have, and more; a shape with its states takes 33 kB.
+_SHAPES_KEPT = 512
 _HINT_PRIOR = 2.0
 _HINT_FADE = 0.98
 # Assumed saving of a "not modified" answer over a full page.
@@ -60,7 +61,7 @@ class PricePolicy:
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
-        self._shapes: dict[tuple[int, int], tuple[HubState, SiteState, Shape]] = {}
+        self._shapes: dict[str | int, tuple[HubState, SiteState, Shape]] = {}
 
     def observe(self, hub: HubState, site: SiteState, visit: Visit) -> tuple[HubState, SiteState]:
         """Learn rate, hours, overlap, vanishing links, and the hub's part of the site."""
@@ -204,14 +205,16 @@ class PricePolicy:
 
     def _shape(self, hub: HubState, site: SiteState) -> Shape:
         """Return the hub's shape, cached while its inputs are the same."""
-        key = (id(hub.hours), id(site.shape))
+        # One shape for each hub: those of earlier inputs are never asked for again. A key by id() is sound
+        # because the cached state keeps its list alive.
+        key = hub.key or id(hub.hours)
         kept = self._shapes.get(key)
-        # Keys by id() are sound because the cached states keep their lists alive.
         if kept is not None and kept[0].hours is hub.hours and kept[1].shape is site.shape:
             return kept[2]
         shape = hub_shape(hub, site)
+        self._shapes.pop(key, None)
         if len(self._shapes) >= _SHAPES_KEPT:
-            self._shapes.clear()
+            del self._shapes[next(iter(self._shapes))]
         self._shapes[key] = (hub, site, shape)
         return shape
 

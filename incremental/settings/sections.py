@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -19,6 +19,8 @@ _Positive = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
 _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _Count = Annotated[int, msgspec.Meta(ge=1)]
+# The crawler compares with what it did and saw in the last days.
+_KeptDays = Annotated[float, msgspec.Meta(ge=7, le=1e9)]
 
 
 class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,6 +34,20 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Compressed size of the page cache; 0 keeps no bodies."""
     cache_days: _Positive = 365
     visit_log_days: _Positive = 90
+    sighting_days: _KeptDays = 90
+    """How long a link that a hub no longer shows is remembered. The page itself is never forgotten."""
+    change_days: _KeptDays = 365
+    """The history of pages: changed, gone, back, moved. Announcements stay, starred pages keep all."""
+    text_days: _KeptDays = 365
+    """Texts of pages that are no longer refreshed, then found by their titles. Starred pages keep theirs."""
+    outbox_days: _KeptDays = 90
+    """Messages sent or given up."""
+    discovery_days: _KeptDays = 365
+    """Runs that search for sites, and proposals without an answer."""
+    size_budget_mb: _NotNegative = 0
+    """Database and page cache together: above it the oldest is forgotten early; 0 = no limit."""
+    upgrade_copies: Annotated[int, msgspec.Meta(ge=0, le=100)] = 2
+    """Copies kept of a SQLite store as it was before upgrades; 0 makes none."""
     min_free_mb: _NotNegative = 100
     """With less space left on the disk nothing is fetched."""
 
@@ -108,8 +124,16 @@ class DaemonSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the daemon works."""
 
     workers: Annotated[int, msgspec.Meta(ge=1, le=256)] = 8
+    """Fetches at a time."""
     stop_seconds: Annotated[float, msgspec.Meta(ge=1, le=3_600)] = 10
     """The daemon ends so long after the first signal at the latest; visits still under way are due again."""
+    parse_workers: Annotated[int, msgspec.Meta(ge=0, le=64)] | Literal["auto"] = "auto"
+    """Processes that read bodies; ``auto`` = one per processor, at most four; 0 = the daemon itself, which
+    no limit of time or memory can then interrupt."""
+    parse_seconds: Annotated[float, msgspec.Meta(ge=0.1, le=3_600)] = 20
+    """Longest time to read one body."""
+    parse_memory_mb: Annotated[int, msgspec.Meta(ge=64, le=100_000)] = 512
+    """Most memory to read one body, above what an idle reader takes."""
     log_level: str = "info"
     log_format: LogFormat = LogFormat.TEXT
     """``json`` = one object a line, for programs that gather logs."""

@@ -154,7 +154,7 @@ class TopicModelStore:
             kept = self._store.topics.background(BACKGROUND)
             try:
                 self._background = Background.from_json(json.loads(kept)) if kept else Background()
-            except (TopicModelError, ValueError) as error:
+            except (TopicModelError, ValueError, RecursionError) as error:
                 logger.warning("restarting the topics' term counts: %s", error)
                 self._background = Background()
             self._trained_pages = self._background.pages
@@ -210,7 +210,7 @@ class TopicModelStore:
         """Return a topic's model, retrained if damaged; None while it waits for something."""
         try:
             return self._read(row)
-        except (TopicError, ValueError) as error:
+        except (TopicError, ValueError, RecursionError) as error:
             logger.warning("retraining the model of topic %s: %s", row.name, error)
             row = self.learn(row)
             return self._read(row) if row.version else None
@@ -225,7 +225,7 @@ class TopicModelStore:
         name = self._link_order
         try:
             return from_kept(json.loads(kept), name) if kept else new_order(name)
-        except (TopicError, ValueError) as error:
+        except (TopicError, ValueError, RecursionError) as error:
             logger.warning("the link order of topic %s is lost: %s", row.name, error)
             return new_order(name)
 

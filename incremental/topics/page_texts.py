@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from classifier.topic.values import PageText
+from incremental.reading import Body, Read, Unread, read_body
 from incremental.urls import canonical_key
 from store import Store
 
@@ -27,12 +28,7 @@ def cached_text(store: Store, url: str) -> PageText | None:
     return None
 
 
-def text_of(body: bytes, url: str, content_type: str = "") -> PageText:
-    """Return the text of a body by position."""
-    # Loaded late: only callers with a page need the parser.
-    from incremental.fetch.decoding import decode_body  # noqa: PLC0415
-    from incremental.parse import parse  # noqa: PLC0415
-    from incremental.visit import topic_text  # noqa: PLC0415
-
-    page = parse(body, url, content_type=content_type, decode=decode_body, want_text=True)
-    return topic_text(page, body, content_type)
+def text_of(body: bytes, url: str, read: Read = read_body) -> PageText | None:
+    """Return the text of a cached body by position; None if *read* could not read it."""
+    reading = read(Body(url, body, want_text=True, for_topics=True))
+    return None if isinstance(reading, Unread) else reading.text

@@ -35,7 +35,7 @@ class ActiveScorer:
         """Score links, in order."""
         return self._current().score(links)
 
-    def score_page(self, link: LinkEvidence, page: str) -> HubScore:
+    def score_page(self, link: LinkEvidence, page: str | tuple[float, ...]) -> HubScore:
         """Score a fetched page by its URL and content."""
         return self._current().score_page(link, page)
 

@@ -35,9 +35,9 @@ from lab.publishing_site import PublishingSite, ServedSite
 from store import Store, open_store
 from store.answers import NewQuery
 from store.backfills import BackfillQuery
-from store.database import MIGRATIONS
 from store.enums import LabelOrigin, PageLabel
 from store.home import BACKING_UP, DATABASE, RESTORING
+from store.upgrades import MIGRATIONS
 from store.values import LabelEntry
 
 HOME = "hubwatch-data"

@@ -24,9 +24,9 @@ from playhouse.migrations import Runner
 from lab.daemon_process import MAIN, command, complete, wait_until
 from lab.fault_server import FaultServer
 from lab.fault_world import FaultWorld, NotHeldError, require
-from store.database import MIGRATIONS
 from store.enums import LabelOrigin, PageLabel
 from store.home import BACKING_UP, DATABASE, RESTORING
+from store.upgrades import MIGRATIONS
 from store.values import LabelEntry
 
 _SQLITE_BUSY_SECONDS = (40.0, 90.0)

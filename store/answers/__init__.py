@@ -159,6 +159,7 @@ class Answers(Repository):
                 Page.rule,
                 Page.body_md5,
                 Page.moved_to,
+                Page.changes_from,
             )
             .join(Site, on=Site.id == Page.site)
             .where(Page.id == page_id)
@@ -242,11 +243,6 @@ class Answers(Repository):
         """
         with writing(self._db, self._where):
             return adopt_announced(self._db, now, limit=limit)
-
-    def forget_refreshes(self, *, before: float) -> int:
-        """Drop refreshes due before *before* (unix seconds); return how many."""
-        with writing(self._db, self._where):
-            return int(Refresh.delete().where(Refresh.due_at < before).execute(self._db))
 
     # Marks and saved searches.
 

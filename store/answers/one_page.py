@@ -20,6 +20,7 @@ _TEXT = (
     PageText.cluster,
     PageText.at,
     PageText.signature,
+    PageText.forgotten_at,
 )
 
 
@@ -55,16 +56,17 @@ def versions(database: Database, page_id: int) -> list[Version]:
     changed = (Change.page == page_id) & Change.body_after.is_null(is_null=False)
     query = Change.select(Change.at, Change.body_before, Change.body_after).where(changed)
     rows = list(query.order_by(Change.id).tuples().execute(database))
-    facts = Page.select(Page.verified_at, Page.first_seen_at, Page.body_md5).where(
-        Page.id == page_id
-    )
+    columns = (Page.verified_at, Page.first_seen_at, Page.body_md5, Page.changes_from)
+    facts = Page.select(*columns).where(Page.id == page_id)
     page = next(iter(facts.tuples().execute(database)), None)
     if page is None:
         return []
-    verified_at, first_seen_at, body = page
+    verified_at, first_seen_at, body, changes_from = page
     if not rows:
-        return [] if body is None else [Version(verified_at or first_seen_at, body)]
-    first = [] if rows[0][1] is None else [Version(first_seen_at, rows[0][1])]
+        since = changes_from or verified_at or first_seen_at
+        return [] if body is None else [Version(since, body)]
+    # When earlier changes were forgotten, what stood before the first left is known since the latest of them.
+    first = [] if rows[0][1] is None else [Version(changes_from or first_seen_at, rows[0][1])]
     return [*first, *(Version(at, after) for at, _, after in rows)]
 
 

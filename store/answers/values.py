@@ -116,6 +116,8 @@ class StoredText:
     cluster: int | None
     at: float
     signature: bytes | None = None
+    forgotten_at: float | None = None
+    """When the text was forgotten for its age; None = it was not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +167,8 @@ class PageDetail:
     topics: tuple[TopicMark, ...]
     history: tuple[HistoryEntry, ...]
     next_refresh_at: float | None
+    changes_from: float | None = None
+    """The time of the latest forgotten change: earlier history is not kept. None = all is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,8 @@ class Page(Table):
     """Relevance expected before it is fetched, 0 to 1: orders verification. NULL = none."""
     link_context = TextField(null=True)
     """JSON of the link to it, while it awaits verification and there are topics."""
+    changes_from = DoubleField(null=True)
+    """The time of its latest forgotten change; NULL = none was forgotten."""
 
     class Meta:
         indexes = (

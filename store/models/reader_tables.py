@@ -85,9 +85,11 @@ class PageText(Table):
     """Page id of the first near-duplicate; NULL = too short."""
     at = DoubleField()
     """When the text was fetched."""
+    forgotten_at = DoubleField(null=True)
+    """When the text was forgotten for its age or for the size budget; NULL = it was not."""
 
     class Meta:
-        indexes = ((("cluster", "page"), False),)
+        indexes = ((("cluster", "page"), False), (("forgotten_at", "at"), False))
 
 
 class PageBand(Table):
@@ -154,6 +156,14 @@ class OutboxEntry(Table):
     class Meta:
         table_name = "outbox"
         indexes = ((("channel", "page"), True), (("channel", "state", "queued_at"), False))
+
+
+class Housekeeping(Table):
+    """What housekeeping last did; interfaces define its JSON."""
+
+    name = TextField(primary_key=True)
+    at = DoubleField()
+    detail = TextField(default="{}")
 
 
 class AccessToken(Table):

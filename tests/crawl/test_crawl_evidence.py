@@ -32,7 +32,7 @@ class Listener(FolderScorer):
         self.links |= {link.url: link for link in links}
         return super().score(links)
 
-    def score_page(self, link: LinkEvidence, page: str) -> Scored:  # noqa: ARG002 - as in FolderScorer
+    def score_page(self, link: LinkEvidence, _page: str | tuple[float, ...]) -> Scored:
         self.pages[link.url] = link
         return Scored(0.9)
 

@@ -11,7 +11,7 @@ from fake_web import DAY, HOUR, START, FakeWeb, Watch, page
 
 from incremental.assembly import make_fetcher
 from incremental.clock import SimulatedClock
-from incremental.crawl.host_gate import HostGate
+from incremental.crawl.host_gate import MOST_HOSTS, HostGate
 from incremental.crawl.once import fetch_once
 from incremental.explain.page import explain
 from incremental.fetch.status import FetchStatus, Response
@@ -121,7 +121,7 @@ def test_a_host_is_busy_from_a_request_to_its_end(tmp_path: Path) -> None:
 def test_a_host_is_quick_by_its_last_answer(tmp_path: Path) -> None:
     with open_configured_store(Settings(), tmp_path) as store:
         gate = HostGate(store, Settings())
-        assert not gate.is_quick(SEED)
+        assert not gate.is_quick(SEED, START)
         answers = [
             (FetchStatus.FETCHED, 0, True),
             (FetchStatus.FETCHED, 30, False),
@@ -132,9 +132,9 @@ def test_a_host_is_quick_by_its_last_answer(tmp_path: Path) -> None:
         for status, seconds, quick in answers:
             gate.occupy(SEED, START)
             row = gate.release(SEED, Response(SEED, status), START + seconds)
-            assert gate.is_quick(SEED) is quick
+            assert gate.is_quick(SEED, START) is quick
         store.write.put_host(row)
-        assert HostGate(store, Settings()).is_quick(SEED)
+        assert HostGate(store, Settings()).is_quick(SEED, START)
 
 
 def test_the_policies_that_were_used_last_are_kept(
@@ -149,3 +149,19 @@ def test_the_policies_that_were_used_last_are_kept(
         says = [gate.ask(url, START).says for url in hosts]
         # Nothing was stored, so what is not remembered is not known.
         assert says == ["not asked yet", "allowed", "allowed"]
+
+
+def test_hosts_that_never_come_again_are_not_kept_in_memory(tmp_path: Path) -> None:
+    """One that was dropped is read from the store again, with what it is owed."""
+    with open_configured_store(Settings(), tmp_path) as store:
+        gate = HostGate(store, Settings())
+        for number in range(MOST_HOSTS + 200):
+            url = f"https://host{number}.example/"
+            gate.occupy(url, START)
+            gate.ask(url, START)
+            busy = Response(url, FetchStatus.RATE_LIMITED, http_code=429, retry_after_seconds=HOUR)
+            store.write.put_host(gate.release(url, busy, START))
+        assert len(gate._hosts) == MOST_HOSTS
+        first = gate.ask("https://host0.example/", START + 1)
+        assert first.allowed_at == START + HOUR
+        assert first.failures == gate.ask(f"https://host{MOST_HOSTS}.example/", START + 1).failures

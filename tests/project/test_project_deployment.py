@@ -50,6 +50,7 @@ KNOWN = {
             "TimeoutStopSec",
             "MemoryHigh",
             "MemoryMax",
+            "OOMPolicy",
             "TasksMax",
             "LimitNOFILE",
         ),

@@ -12,6 +12,8 @@ from packaging.utils import canonicalize_name
 
 from incremental.fetch import options
 from incremental.parse import ParseLimits
+from incremental.reading import frames
+from incremental.settings import DaemonSettings
 from incremental.transfer import jobs, lists
 from incremental.web import access, connections, guard, throttle
 from store import backup
@@ -20,8 +22,8 @@ ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| [^|]+ \| ([\d,]+)[^|]* \| `(?:fetch\.)?(\w+)` \|$", re.MULTILINE)
 LOCKED = re.compile(r"^([A-Za-z0-9._-]+(?:\[[^]]*\])?)==([^\s;\\]+)", re.MULTILINE)
 HOLDERS = (
-    *(options.FetchSettings(), ParseLimits()),
-    *(options, jobs, lists, backup, connections, guard, throttle, access),
+    *(options.FetchSettings(), ParseLimits(), DaemonSettings()),
+    *(frames, options, jobs, lists, backup, connections, guard, throttle, access),
 )
 
 

@@ -304,3 +304,15 @@ def test_the_price_uses_up_the_budget_within_two_percent_and_never_exceeds_it(
     assert max(visits) <= per_day
     settled = visits[14:]
     assert sum(settled) / len(settled) == pytest.approx(per_day, rel=0.02)
+
+
+def test_a_hub_has_one_shape_in_memory_however_often_it_is_visited() -> None:
+    """Each visit that brings links changes what the shape is made of, and the site's changes by itself."""
+    policy, site = PricePolicy(Terms(48)), SiteState()
+    hubs = {str(number): HubState(key=str(number)) for number in range(3)}
+    for number in range(600):
+        for key, hub in hubs.items():
+            visit = Visit(at=1e9 + number * 7_200, shown=20, novel=1, baseline=not number)
+            hubs[key], site = policy.observe(hub, site, visit)
+            policy.due_at(hubs[key], site, BudgetState(), visit.at)
+    assert len(policy._shapes) == len(hubs)

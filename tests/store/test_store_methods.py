@@ -49,7 +49,7 @@ SAMPLES: dict[str, Any] = {
 }
 FIELDS = {"update_site": "state", "update_hub": "state", "update_page": "state"}
 READ_ALL = {"hubs", "site_totals", "sites", "generation", "labels"}
-READ_ALL |= {"counts", "totals", "searches", "search", "forget_refreshes", "adopt_announced"}
+READ_ALL |= {"counts", "totals", "searches", "search", "adopt_announced"}
 """Overviews: they read whole tables by their nature (``hubs`` is asked for one site below)."""
 
 

@@ -20,9 +20,10 @@ from stories import HOME, START, news_site, seen, visit_of
 from store import Store, open_store
 from store.addresses import without_password, without_secrets
 from store.backup import back_up
-from store.database import MIGRATIONS, open_database
+from store.database import open_database
 from store.errors import StoreDamagedError, StoreError, StoreTooNewError
 from store.models import ALL
+from store.upgrades import MIGRATIONS
 
 
 def write_store(path: Path) -> None:

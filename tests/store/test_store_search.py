@@ -14,10 +14,10 @@ from store import Store
 from store.answers import NewQuery
 from store.answers.excerpts import excerpt
 from store.clusters import agreement
-from store.database import MIGRATIONS
 from store.fulltext import index_words_of
 from store.models import PageText
 from store.news import _unindex
+from store.upgrades import MIGRATIONS
 from store.values import ReadText
 from store.words import MAX_WORDS, folded, index_words, read_query
 

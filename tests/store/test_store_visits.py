@@ -10,6 +10,7 @@ from stories import DAY, HOME, HOUR, START, announced_pages, new_hub, news_site,
 from store import Store
 from store.enums import ChangeKind, HubClass, HubStatus, LabelOrigin, PageLabel, SiteEventKind
 from store.models import Change, Page
+from store.retention import Kind
 from store.values import HostRow, LabelEntry, PageChange, SiteChange, VisitPlan
 
 
@@ -214,7 +215,7 @@ def test_old_visits_are_forgotten_and_history_is_not(store: Store) -> None:
     site, home = news_site(store)
     store.write.visit(visit_of(site, home, START, seen(HOME + "a", announce=True)))
     store.write.visit(visit_of(site, home, START + DAY))
-    assert store.write.forget_visits(before=START + 1) == 1
+    assert store.retention.forget(Kind.VISITS, before=START + 1, now=START + 2).rows == 1
     assert [row["at"] for row in store.read.visits(home)] == [START + DAY]
     assert announced_urls(store) == [HOME + "a"]
 

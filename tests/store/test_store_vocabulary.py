@@ -10,7 +10,8 @@ from playhouse.migrations import Runner
 from stories import HOME, START, news_site, seen, visit_of
 
 from store import open_store
-from store.database import MIGRATIONS, is_sqlite, open_database
+from store.database import is_sqlite, open_database
+from store.upgrades import MIGRATIONS
 from store.values import NewExternalCandidate
 
 LINKS = {"order": "bayes", "state": {"lessons": [[0.5, [[[0], [1.0]]]]], "terms": ["lessons"]}}

@@ -1,0 +1,132 @@
+"""A database that is lost is noticed, while it is in use and at the next start."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from cli_runner import Run
+
+from store import Store, open_store
+from store.database import open_database
+from store.errors import StoreGoneError, StorePlaceError, StoreRemainsError
+
+MODEL = '{"kind": "hubwatch hub classifier"}'
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """The folder of a store whose database is lost."""
+    folder = tmp_path / "hubwatch-data"
+    folder.mkdir()
+    return folder
+
+
+def opened(home: Path) -> Store:
+    return open_store(str(home / "hubwatch.sqlite"), cache_folder=home / "pages")
+
+
+def test_a_store_in_use_is_still_there(store: Store) -> None:
+    store.still_there()
+
+
+def test_a_deleted_database_is_noticed(home: Path) -> None:
+    with opened(home) as store:
+        (home / "hubwatch.sqlite").unlink()
+        with pytest.raises(StoreGoneError, match="was deleted while it was in use"):
+            store.still_there()
+
+
+def test_a_deleted_folder_is_noticed(home: Path) -> None:
+    with opened(home) as store:
+        shutil.rmtree(home)
+        with pytest.raises(StoreGoneError, match="deleted"):
+            store.still_there()
+
+
+def test_a_replaced_database_is_noticed(home: Path) -> None:
+    with opened(home) as store:
+        shutil.copy(home / "hubwatch.sqlite", home / "copy")
+        (home / "copy").rename(home / "hubwatch.sqlite")
+        with pytest.raises(StoreGoneError, match="was replaced"):
+            store.still_there()
+
+
+def test_a_compacted_database_is_the_same(home: Path) -> None:
+    with opened(home) as store:
+        store.space.compact()
+        store.still_there()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("settings.name", "/srv/hubwatch.toml\n"),
+        ("before-0009_site_names.sqlite", ""),
+        ("hubwatch.sqlite-wal", "x"),
+        ("models/0004/manifest.json", MODEL),
+        (f"pages/ab/cd/abcd{28 * '0'}.{32 * '1'}", "x"),
+    ],
+)
+def test_a_missing_database_is_not_made_anew_without_being_asked(
+    home: Path, name: str, content: str
+) -> None:
+    (home / name).parent.mkdir(parents=True, exist_ok=True)
+    (home / name).write_text(content)
+    with pytest.raises(StoreRemainsError, match=r"is missing, but .*init --new-store"):
+        opened(home)
+    assert not (home / "hubwatch.sqlite").exists()
+    open_database(str(home / "hubwatch.sqlite"), make_new=True).close()
+    opened(home).close()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("crawler.lock", ""),
+        ("pages/index.html", "a page of the user's"),
+        ("models/car.json", "{}"),
+        ("models/active.json", "{}"),
+    ],
+)
+def test_what_others_have_there_is_no_trace(home: Path, name: str, content: str) -> None:
+    (home / name).parent.mkdir(parents=True, exist_ok=True)
+    (home / name).write_text(content)
+    opened(home).close()
+
+
+def test_commands_refuse_and_the_named_way_out_works(hubwatch: Run, tmp_path: Path) -> None:
+    assert hubwatch("add", "https://news.example/").code == 0
+    home = tmp_path / "hubwatch-data"
+    (home / "settings.name").write_text("/srv/hubwatch.toml\n")
+    taken = hubwatch("init", "--new-store")
+    assert (taken.code, "is there already" in taken.err) == (2, True)
+    for path in home.glob("hubwatch.sqlite*"):
+        path.unlink()
+    refused = hubwatch("list")
+    assert (refused.code, "hubwatch init --new-store" in refused.err) == (2, True)
+    assert hubwatch("init", "--new-store").code == 0
+    assert hubwatch("list").code == 0
+
+
+def test_a_backup_to_a_folder_that_cannot_be_written_is_a_wrong_place(
+    hubwatch: Run, tmp_path: Path
+) -> None:
+    assert hubwatch("add", "https://news.example/").code == 0
+    (tmp_path / "file").touch()
+    done = hubwatch("backup", str(tmp_path / "file" / "hubwatch.tar.gz"))
+    assert (done.code, "cannot be written" in done.err) == (2, True)
+
+
+def test_the_note_of_the_settings_comes_after_the_store(hubwatch: Run, tmp_path: Path) -> None:
+    """Killed in between, the next start must not miss a store that there never was."""
+    (tmp_path / "hubwatch.toml").write_text("[web]\nenabled = false\n")
+    (tmp_path / "hubwatch-data").mkdir()
+    (tmp_path / "hubwatch-data" / "hubwatch.sqlite").write_text("no database")
+    assert hubwatch("run", "--once").code == 3
+    assert not (tmp_path / "hubwatch-data" / "settings.name").exists()
+
+
+def test_the_errors_are_ones_that_waiting_does_not_help() -> None:
+    assert issubclass(StoreRemainsError, StorePlaceError)
