@@ -123,6 +123,8 @@ def _all(chosen: list[str], root: Path, at_a_time: int, console: Console) -> dic
         def one(name: str) -> Result:
             result = happen(name, root)
             bar.update(task, advance=1)
+            said = "skipped" if result.skipped else "held" if result.held else "NOT HELD"
+            console.print(f"{said}: {name} {result.why}", markup=False, highlight=False)
             return result
 
         return dict(zip(chosen, pool.map(one, chosen), strict=True))

@@ -31,7 +31,7 @@ from store.values import HubRow, NewHub, SeenLink, VisitRecord
 
 logger = logging.getLogger("hubwatch.overflows")
 
-# A hub read this recently has nothing more to show.
+# A hub read this recently has nothing more to show, if it is not to be read more often.
 READ_SECONDS = 15 * MINUTE
 
 
@@ -138,12 +138,15 @@ class Overflows:
 
     def _owe(self, page_ids: Iterable[int], site: WatchedSite, now: float) -> None:
         """Make hubs due, note in their rows that they are owed a visit, and queue them."""
+        # Half, because the next overflow of the list may be seen an interval after the last, and these
+        # were read a little later than it.
+        recently = min(READ_SECONDS, site.terms.min_interval_seconds) / 2
         for page_id in page_ids:
             hub = self._store.read.hub(page_id)
             if (
                 hub is None
                 or hub.state == HubStatus.DROPPED
-                or now - (hub.visited_at or 0.0) < READ_SECONDS
+                or now - (hub.visited_at or 0.0) < recently
             ):
                 continue
             # The row says that the visit is owed and is due, so that neither a kill nor a full queue

@@ -410,7 +410,7 @@ class CrashWorld:
         self._stop()
         # Messages are planned every half minute, and at a start.
         self._start()
-        wait_until(lambda: self._hook.urls() >= published.keys(), within, every=0.1)
+        wait_until(lambda: not self._unsent(), within, every=0.5)
         self._stop()
         if not self._where and complete(self.folder, "backup", str(self.folder / "last.tar.gz")):
             self._failed(f"backup: {self._errors('backup')}")
@@ -423,6 +423,11 @@ class CrashWorld:
         code, _ = self._daemon.stop()
         if code != 0:
             self._failed(f"did not end by TERM: {code} {self._daemon.errors()[-400:]}")
+
+    def _unsent(self) -> bool:
+        """Whether a page waits for its message, as the store knows it."""
+        with self._opened() as store:
+            return bool(store.outbox.open("hook"))
 
     def _found(self) -> Counter[str]:
         """Return how often each address is in the lists of new pages, and of older ones."""
@@ -452,7 +457,8 @@ class CrashWorld:
         counted.messages = len(self._hook.messages)
         counted.messages_twice = self._hook.twice()
         counted.messages_retried = self._hook.retried()
-        counted.not_sent = sorted(announced.keys() - self._hook.urls())
+        not_listed = sorted(announced.keys() - self._hook.urls())
+        counted.not_sent = not_listed if len(not_listed) != self._hook.unlisted() else []
         counted.leftovers = [
             str(path.relative_to(self.folder))
             for parent in (self.folder, self.home)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Self
 
 from lab.publishing_site import QuietServer
 
+_UNLISTED = re.compile(r"^and (\d+) more$", re.MULTILINE)
 _ADDRESS = re.compile(r"https?://\S+")
 
 
@@ -22,6 +23,8 @@ class Accepted(NamedTuple):
 
     key: str
     urls: tuple[str, ...]
+    unlisted: int
+    """Further pages, of which a long message gives the number alone."""
 
 
 class MessageReceiver:
@@ -38,7 +41,8 @@ class MessageReceiver:
                 key = self.headers.get("Idempotency-Key", "")
                 if receiver.status == 200:  # noqa: PLR2004 - OK
                     urls = tuple(_ADDRESS.findall(sent["message"]))
-                    receiver.messages.append(Accepted(key, urls))
+                    more = sum(map(int, _UNLISTED.findall(sent["message"])))
+                    receiver.messages.append(Accepted(key, urls, more))
                 time.sleep(dice.uniform(0, delay_seconds))
                 with suppress(ConnectionError):
                     self.send_response(receiver.status)
@@ -62,6 +66,10 @@ class MessageReceiver:
     def urls(self) -> set[str]:
         """Return every address that was in a message."""
         return {url for one in self.messages for url in one.urls}
+
+    def unlisted(self) -> int:
+        """Return how many pages messages have counted without listing them."""
+        return sum({one.key: one.unlisted for one in self.messages}.values())
 
     def twice(self) -> list[str]:
         """Return the addresses in messages of different keys: the receiver cannot know them as repeats."""

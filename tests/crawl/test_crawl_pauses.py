@@ -15,12 +15,13 @@ from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from fake_web import DAY, HOUR, START, FakeWeb, Reply, Watch, feed, page
+from fake_web import DAY, HOUR, MINUTE, START, FakeWeb, Reply, Watch, feed, page
 
 from incremental.clock import SimulatedClock
 from incremental.crawl.overflows import Overflows
-from incremental.settings import Settings
+from incremental.settings import RevisitSettings, Settings
 from store.values import VisitRecord
 
 HOME = "https://news.example/"
@@ -154,6 +155,30 @@ def test_nothing_that_came_in_a_pause_is_lost(
     seconds = PAUSES[seed % len(PAUSES)]
     with after_a_pause(watched, tmp_path / "store", seed, seconds, restart=restart) as run:
         assert run.lost() == set()
+
+
+@pytest.mark.parametrize("minutes", [2, 15])
+def test_a_list_that_overflows_at_two_visits_in_a_row_loses_nothing(
+    watched: tuple[Path, float], tmp_path: Path, minutes: int
+) -> None:
+    """What its second overflow took is on the sections that were read after the first."""
+    shutil.copytree(watched[0], tmp_path / "store")
+    magazine = before_the_pause()
+    since = watched[1]
+    web = FakeWeb(SimulatedClock(since), magazine.pages())
+    revisit = RevisitSettings(requests_per_day=20_000, min_interval_minutes=minutes)
+    settings = msgspec.structs.replace(Settings(), revisit=revisit)
+    came = in_the_pause(magazine, 1, since, since + 6 * HOUR)
+    web.clock.advance_to(since + 6 * HOUR)
+    with Watch(tmp_path / "store", web, settings=settings) as crawl:
+        crawl.run(10 * MINUTE)
+        now = web.clock.now()
+        again = in_the_pause(magazine, 2, now - 59, now + 121)
+        there = {path for name in SECTIONS for _, path in magazine.shown(now + 121, f"/{name}/")}
+        # What is dated back far enough is on no list, and never was.
+        came += [path for path in again if path in there]
+        crawl.run(CATCH_UP)
+        assert Pause(crawl, came).lost() == set()
 
 
 def test_killed_before_what_an_overflow_asks_for_was_queued_nothing_is_lost(
