@@ -11,6 +11,7 @@ Everything below it is drawn here; each class stands in the room that raises it:
     ├── StoreError               something is wrong with the place where data is kept
     │   ├── StoreUnavailableError    not now, but maybe later without anybody's help
     │   │   ├── StoreLockedError     another process holds the database for too long
+    │   │   │   └── AlreadyRunningError  another crawler, or discovery of the topic, is at work
     │   │   ├── StoreLostError       the database server is absent, or closed the connection
     │   │   ├── StoreFullError       no space is left
     │   │   └── StoreReadOnlyError   the store cannot be written

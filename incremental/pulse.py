@@ -32,13 +32,11 @@ STALE_SECONDS = 60.0
 class Pulse:
     """Shows the health until it is closed. A context manager."""
 
-    def __init__(self, health: Health, home: Path) -> None:
+    def __init__(self, health: Health, home: Path, manager: ServiceManager) -> None:
         self._health = health
-        self._manager = ServiceManager()
+        self._manager = manager
         self._stop = threading.Event()
         self._path = home / REPORT
-        with contextlib.suppress(OSError):
-            make_file(self._path)
         pause = self._manager.watchdog_seconds
         self._pause = PULSE_SECONDS if pause is None else min(PULSE_SECONDS, pause / 3)
         self._thread = threading.Thread(target=self._run, name="pulse", daemon=True)
@@ -54,13 +52,11 @@ class Pulse:
         with contextlib.suppress(OSError):
             self._path.unlink()
 
-    def ready(self) -> None:
-        """Tell the service manager that the daemon has started."""
-        self._manager.tell(ready=1)
-
     def _run(self) -> None:
         while True:
             report = self._health.report()
+            with contextlib.suppress(OSError):
+                make_file(self._path)
             write_report(self._path, report)
             alive = {"watchdog": 1} if self._health.lives() else {}
             self._manager.tell(status=_in_brief(report), **alive)

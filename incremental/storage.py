@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import logging
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from incremental.errors import SettingsError
 from incremental.settings import Settings
 from store import Store, open_store
 from store.errors import StoreLockedError
+from store.failures import of_file
 from store.home import (
     BACKING_UP,
     DATABASE,
@@ -74,6 +76,17 @@ def store_address(settings: Settings, folder: Path) -> str:
     return database or str(folder / settings.store.folder / DATABASE)
 
 
+class AlreadyRunningError(StoreLockedError):
+    """Another crawler, or another discovery of the topic, is at work."""
+
+
+def is_read_only(settings: Settings, folder: Path) -> bool:
+    """Return whether the store's folder is in a file system that is mounted read-only."""
+    home = folder / settings.store.folder
+    place = next((one for one in (home, *home.parents) if one.exists()), folder)
+    return bool(os.statvfs(place).f_flag & os.ST_RDONLY)
+
+
 @contextlib.contextmanager
 def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
     """Lock the embedded store for one crawler; PostgreSQL is not locked.
@@ -81,7 +94,7 @@ def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
     Removes what killed backups and restores left in its folder.
 
     Raises:
-        StoreLockedError: another crawler holds it.
+        AlreadyRunningError: another crawler holds it.
     """
     home = folder / settings.store.folder
     # Two crawlers would fetch everything twice.
@@ -161,7 +174,7 @@ def only_discoverer(settings: Settings, folder: Path, topic_id: int) -> Iterator
     """Lock a topic's discovery.
 
     Raises:
-        StoreLockedError: another run is under way, by hand or in the daemon.
+        AlreadyRunningError: another run is under way, by hand or in the daemon.
     """
     # Two runs would resume the same interrupted one.
     lock = folder / settings.store.folder / f"discovery-{topic_id}.lock"
@@ -171,14 +184,18 @@ def only_discoverer(settings: Settings, folder: Path, topic_id: int) -> Iterator
 
 @contextlib.contextmanager
 def _alone(path: Path, problem: str) -> Iterator[None]:
-    make_folder(path.parent)
-    make_file(path)
+    try:
+        make_folder(path.parent)
+        make_file(path)
+        file = path.open("w")
+    except OSError as error:
+        raise of_file(error, path) from error
     # The operating system's lock ends with the process.
-    with path.open("w") as lock:
+    with file as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise StoreLockedError(problem) from None
+            raise AlreadyRunningError(problem) from None
         yield
 
 

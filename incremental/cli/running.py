@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -37,8 +37,11 @@ from incremental.readable_urls import readable
 from incremental.revisit.state import HubState
 from incremental.saved_searches import from_json
 from incremental.seeds import SeedTerms, add_seed
+from incremental.service_manager import ServiceManager
 from incremental.settings import Settings
 from incremental.storage import (
+    AlreadyRunningError,
+    is_read_only,
     keep_private,
     models_folder,
     note_settings,
@@ -57,6 +60,7 @@ from store.errors import StoreReadOnlyError, StoreUnavailableError
 from store.values import HubRow, VisitRecord
 
 logger = logging.getLogger("hubwatch.run")
+T = TypeVar("T")
 
 # How long the daemon waits for another process that writes: short, so that it can be stopped meanwhile.
 BUSY_SECONDS = 3.0
@@ -87,15 +91,18 @@ def run(
     begin_log(settings)
     clock = SystemClock()
     health = Health(clock)
+    manager = ServiceManager()
+    manager.tell(ready=1)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(only_writer(settings, folder))
+        wait = partial(_patiently, health, settings, folder, once=once)
+        wait(lambda: stack.enter_context(only_writer(settings, folder)))
         same_settings(settings, folder, settings_file(context))
         keep_private(settings, folder, settings_file(context))
-        pulse = Pulse(health, folder / settings.store.folder)
         if not once:
-            stack.enter_context(pulse)
-        pulse.ready()
-        store = stack.enter_context(_opened(settings, folder, health, once=once))
+            stack.enter_context(Pulse(health, folder / settings.store.folder, manager))
+        busy_seconds = None if once else BUSY_SECONDS
+        opened = partial(open_configured_store, settings, folder, busy_seconds=busy_seconds)
+        store = stack.enter_context(wait(opened))
         note_settings(settings, folder, settings_file(context))
         _add_sites(store, settings, urls or [])
         serves = settings.web.enabled and not once
@@ -109,27 +116,36 @@ def run(
         leave_at_once()
 
 
-def _opened(settings: Settings, folder: Path, health: Health, *, once: bool) -> Store:
-    """Open the store; the daemon waits for one that may come: a server that starts later than we.
+def _patiently(
+    health: Health, settings: Settings, folder: Path, work: Callable[[], T], *, once: bool
+) -> T:
+    """Return what *work* returns; the daemon waits while the store cannot be used.
+
+    A server may start later than we, and a file system may be read-only for a while.
 
     Raises:
-        StoreError: it cannot be used, and waiting would not help.
+        StoreError: waiting would not help, or this is a single run.
     """
     seconds, said = 1.0, ""
     while True:
         try:
-            return open_configured_store(
-                settings, folder, busy_seconds=None if once else BUSY_SECONDS
-            )
-        except StoreReadOnlyError:
-            raise  # at a start the place is wrong rather than out of order
+            done = work()
+        except AlreadyRunningError:
+            raise
         except StoreUnavailableError as error:
-            if once:
+            # Where only the permission is missing, the place is wrong rather than out of order.
+            denied = isinstance(error, StoreReadOnlyError) and not is_read_only(settings, folder)
+            if once or denied:
                 raise
             health.store_lost(str(error))
             if str(error) != said:
                 logger.warning("waiting for the store, nothing is fetched: %s", error)
             said = str(error)
+        else:
+            if said:
+                logger.warning("the store can be used now")
+                health.store_back()
+            return done
         pause(seconds)
         seconds = min(2 * seconds, _LONGEST_PAUSE_SECONDS)
 

@@ -155,9 +155,10 @@ def test_systemd_hears_ready_alive_and_stopping(
         monkeypatch.setenv("WATCHDOG_PID", str(os.getpid()))
         health = Health(clock)
         health.enter(DaemonState.RUNNING)
-        with Pulse(health, tmp_path) as pulse:
-            assert "NOTIFY_SOCKET" not in os.environ
-            pulse.ready()
+        manager_of_us = ServiceManager()
+        assert "NOTIFY_SOCKET" not in os.environ
+        manager_of_us.tell(ready=1)
+        with Pulse(health, tmp_path, manager_of_us):
             heard = {manager.recv(1_000).decode() for _ in range(3)}
             assert heard == {"READY=1", "STATUS=running: all well\nWATCHDOG=1"}
             assert read_report(tmp_path) is not None
