@@ -247,8 +247,11 @@ def workplace(parent: Path, prefix: str) -> Iterator[Path]:
     Raises:
         OSError: *parent* cannot be written.
     """
-    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-    with _held(folder, wait=True):
+    with contextlib.ExitStack() as stack:
+        # Under the parent's lock, so that nobody takes the folder for abandoned before it is locked.
+        with _held(parent, wait=True):
+            folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+            stack.enter_context(_held(folder, wait=True))
         try:
             yield folder
         finally:
@@ -257,13 +260,17 @@ def workplace(parent: Path, prefix: str) -> Iterator[Path]:
 
 def abandoned(parent: Path, prefix: str) -> Iterator[Path]:
     """Yield the work folders in *parent* that no process holds, locked while the caller has them."""
-    for folder in sorted(parent.glob(f"{prefix}*")):
-        with contextlib.suppress(OSError):
-            if is_work_folder(folder):
-                with _held(folder, wait=False) as mine:
-                    # An empty folder may belong to a run that has not locked it yet.
-                    if mine and any(folder.iterdir()):
-                        yield folder
+    folders = sorted(parent.glob(f"{prefix}*"))
+    if not folders:
+        return
+    with _held(parent, wait=False) as alone:
+        for folder in folders:
+            with contextlib.suppress(OSError):
+                if is_work_folder(folder):
+                    with _held(folder, wait=False) as mine:
+                        # Without the parent's lock an empty folder may be one that is not locked yet.
+                        if mine and (alone or any(folder.iterdir())):
+                            yield folder
 
 
 def remove_abandoned(parent: Path, prefix: str) -> int:

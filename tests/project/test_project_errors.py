@@ -11,7 +11,7 @@ import code_rules
 import hubwatch_errors
 
 ROOT = Path(__file__).parents[2]
-OUTSIDE = {"ForbiddenAddressError": "HTTPError"}
+OUTSIDE = {"ForbiddenAddressError": "HTTPError", "ReaderBugError": "Exception"}
 """The address guard's, which urllib3 must let pass."""
 
 

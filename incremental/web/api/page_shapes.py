@@ -46,7 +46,7 @@ PAGE: Any = shape_of(
     topics=list[_mark],
     copies=list[_copy],
 )
-PAGE_TEXT: Any = shape_of(StoredText, leave=["language", "cluster", "signature"])
+PAGE_TEXT: Any = shape_of(StoredText, leave=["language", "cluster", "signature", "forgotten_at"])
 PAGE_VERSIONS: Any = list[shape_of(Version)]  # type: ignore[misc]  # made of fields
 CHANGES: Any = list[shape_of(HistoryEntry, leave=["hub_id"])]  # type: ignore[misc]  # likewise
 DIFF: Any = shape_of(Difference)
