@@ -425,7 +425,9 @@ class CrashWorld:
             self._failed(f"did not end by TERM: {code} {self._daemon.errors()[-400:]}")
 
     def _unsent(self) -> bool:
-        """Whether a page waits for its message, as the store knows it."""
+        """Whether a page is in no message yet, or waits for an answer to it."""
+        if len(self._found().keys() - self._hook.urls()) > self._hook.unlisted():
+            return True
         with self._opened() as store:
             return bool(store.outbox.open("hook"))
 
