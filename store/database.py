@@ -47,7 +47,8 @@ _PRAGMAS = {
     "foreign_keys": 1,
     # NORMAL is consistent in WAL mode; a power cut may lose the last visit, which is then due again.
     "synchronous": 1,
-    "cache_size": -32_000,
+    # For each connection, and every thread of the web page has one.
+    "cache_size": -8_000,
     "temp_store": 2,
 }
 
