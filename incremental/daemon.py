@@ -52,12 +52,15 @@ Step = Callable[[float], float]
 
 RELOAD_SECONDS = 5.0
 CATCH_UP_SECONDS = 0.5
+PROBE_SECONDS = 30.0
 # A changed clock is noticed within this time.
 NOTICE_SECONDS = 60.0
 # A single run waits this long for work that politeness delays.
 ONCE_PATIENCE_SECONDS = 60.0
 SECOND_SIGNAL_EXIT = 130
 ROUND = "round"
+# Jobs that change what the crawler has in memory.
+_OF_CRAWLER = (ROUND, "reload", "topics", "websub")
 # Of a job that met a bug: the first pause and the longest, in seconds.
 _JOB_PAUSES = (60.0, 21_600.0)
 _ROUND_PAUSES = (5.0, 600.0)
@@ -164,6 +167,7 @@ class Daemon:
         self._fresh = True
         self._started = False
         self._failures: Counter[str] = Counter()
+        self._probed_at = 0.0
         self._scheduler = _Scheduler(
             lambda: clock.real(clock.now()),
             # Steps run in the scheduler's thread, so there is one writer; only visits run in worker threads.
@@ -214,6 +218,8 @@ class Daemon:
 
         def run() -> None:
             signals = self._signals
+            # Should even noting a bug meet one, it is not tried at every moment.
+            trigger.next_at = self._clock.real(self._clock.now() + NOTICE_SECONDS)
             try:
                 trigger.next_at = self._clock.real(self._run_job(name, step))
             except (StoreError, RuntimeError, BrokenPipeError) as error:
@@ -265,11 +271,11 @@ class Daemon:
             raise RuntimeError(f"the job {name} met a bug: {bug.error}")
         now = self._clock.now()
         self._health.failed(name, bug.error, now + pause)
-        if name == ROUND:
+        if name in _OF_CRAWLER:
             # What the crawler has in memory may be half of something.
             self._fresh = True
-            if self._signals:
-                self._end()
+        if name == ROUND and self._signals:
+            self._end()
         self._store.quarantine.put(
             QuarantineKind.JOB,
             name,
@@ -309,23 +315,28 @@ class Daemon:
         if now < outage.try_at:
             return outage.try_at
         self._store.recover()
+        self._store.check_room(self._settings.store.min_free_mb * MEGABYTE)
         if not idle:
-            # Two fetches of one host at once would be impolite.
             return now + _ABANDON_SECONDS
-        logger.warning("the store can be used again, after %.0f seconds", now - outage.since)
+        logger.warning("the store can be used again, after %.0f s", now - outage.since)
         self._outage, self._fresh = None, True
         self._health.store_back()
         return None
 
-    def _renew(self, now: float) -> None:
-        """Let a new crawler read the store, as after a restart."""
+    def _renew(self, now: float) -> bool:
+        """Let a new crawler read the store, as after a restart; False = visits are still under way."""
         if self._started:
-            self.crawler.abandon(now)
-            self.crawler = self._make(self.crawler.frontier.gate)
+            if not self.crawler.abandon(now):
+                return False  # two fetches of one host at once would be impolite
+            gate = self.crawler.frontier.gate
+            gate.forget_busy()
+            self.crawler = self._make(gate)
         self._started = True
-        self._generation = self._store.read.generation()
+        generation = self._store.read.generation()
         self.crawler.load(now)
+        self._generation = generation
         self._fresh = False
+        return True
 
     def _wake(self) -> None:
         """Run the next round now. Called from worker threads and the signal handler."""
@@ -345,8 +356,8 @@ class Daemon:
         again_at = self._recover(now)
         if again_at is not None:
             return again_at
-        if self._fresh:
-            self._renew(now)
+        if self._fresh and not self._renew(now):
+            return now + _ABANDON_SECONDS
         wake_at = self.crawler.step(now, self._wake)
         self._health.visits(*self.crawler.visits)
         waits = not self.crawler.idle or self.crawler.is_due(now, ONCE_PATIENCE_SECONDS)
@@ -371,9 +382,7 @@ class Daemon:
         if not self.crawler.idle and moment < self._stop_at:
             return False
         if not self.crawler.idle:
-            logger.warning(
-                "stopping without %d visits, which are due again", self.crawler.visits[0]
-            )
+            logger.warning("visits not finished, and due again: %d", self.crawler.visits[0])
         self._end()
         return True
 
@@ -387,13 +396,17 @@ class Daemon:
 
     def _reload(self, now: float) -> float:
         self._store.still_there()
+        if not PROBE_SECONDS > now - self._probed_at >= 0:
+            # A lock or a read-only disk is noticed although nothing is due.
+            self._store.check_writable()
+            self._probed_at = now
         self._store.check_room(self._settings.store.min_free_mb * MEGABYTE)
         if self._fresh:
             return now + RELOAD_SECONDS
         generation = self._store.read.generation()
         if generation != self._generation:
-            self._generation = generation
             self.crawler.load(now)
+            self._generation = generation
             self._wake()
         elif self._signals:
             self._wake()

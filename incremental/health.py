@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from incremental.clock import Clock
+from store.texts import storable
 
 # A round takes seconds even with thousands of sites.
 STALLED_SECONDS = 120.0
@@ -120,7 +121,7 @@ class Health:
         self._clock = clock
         self._lock = threading.Lock()
         self._started_at = clock.now()
-        self._state = DaemonState.STARTING
+        self._state = self._before = DaemonState.STARTING
         self._facts = _Facts(beat_tick=clock.monotonic(), beat_at=clock.now())
 
     def enter(self, state: DaemonState) -> None:
@@ -159,7 +160,7 @@ class Health:
                 next_at=next_at,
                 failures=before.failures + 1,
                 failing_since=before.failing_since or now,
-                error=error[:_MOST_ERROR_CHARS],
+                error=storable(error, _MOST_ERROR_CHARS),
             )
 
     def _beat(self, job: str, *, running: bool) -> None:
@@ -180,14 +181,17 @@ class Health:
         with self._lock:
             before = self._facts.store
             since = before.since if before is not None else self._clock.now()
-            self._facts.store = Problem(ProblemKind.STORE, reason, since)
-            self._state = DaemonState.WAITING
+            self._facts.store = Problem(ProblemKind.STORE, storable(reason), since)
+            if self._state is not DaemonState.WAITING:
+                self._before, self._state = self._state, DaemonState.WAITING
 
     def store_back(self) -> None:
         """Note that the store can be used again."""
         with self._lock:
             self._facts.store = None
-            self._state = DaemonState.RUNNING
+            self._facts.beat_tick, self._facts.beat_at = self._clock.monotonic(), self._clock.now()
+            if self._state is DaemonState.WAITING:
+                self._state = self._before
 
     def messages(self, stuck: Mapping[str, str]) -> None:
         """Note the channels whose messages are stuck, and why."""
@@ -196,7 +200,7 @@ class Health:
             self._facts.stuck = {
                 name: Problem(
                     ProblemKind.MESSAGES,
-                    f"channel {name}: {reason}",
+                    storable(f"channel {name}: {reason}"),
                     before[name].since if name in before else now,
                 )
                 for name, reason in stuck.items()
@@ -204,15 +208,20 @@ class Health:
 
     def lives(self) -> bool:
         """Whether the loop moves, or waits for the store: what systemd's watchdog wants to know."""
-        kinds = {problem.kind for problem in self.report().problems}
-        return ProblemKind.ROUNDS not in kinds
+        with self._lock:
+            return not any(True for _ in self._still(self._clock.monotonic()))
+
+    def _still(self, tick: float) -> Iterable[Problem]:
+        """Say what stands still; nothing beats while it starts or waits for the store at its start."""
+        if self._state is not DaemonState.STARTING and self._facts.store is None:
+            yield from _standing(self._facts, tick)
 
     def report(self) -> HealthReport:
         """Return the health now."""
         with self._lock:
             now, tick = self._clock.now(), self._clock.monotonic()
             facts = self._facts
-            problems = [*_standing(facts, tick), *filter(None, [facts.store])]
+            problems = [*self._still(tick), *_hanging(facts, tick), *filter(None, [facts.store])]
             problems += [*facts.stuck.values(), *_failing(facts.jobs.values())]
             return HealthReport(
                 at=now,
@@ -231,6 +240,10 @@ def _standing(facts: _Facts, tick: float) -> Iterable[Problem]:
         what = f"in the job {facts.running}" if facts.running else "between two jobs"
         detail = f"nothing has moved for {still:.0f} seconds, {what}"
         yield Problem(ProblemKind.ROUNDS, detail, facts.beat_at)
+
+
+def _hanging(facts: _Facts, tick: float) -> Iterable[Problem]:
+    """Say whether visits hang at *tick*."""
     waiting = tick - facts.visit_tick
     if facts.under_way and waiting > VISITS_STALLED_SECONDS:
         detail = (
@@ -246,5 +259,5 @@ def _failing(jobs: Iterable[JobBeat]) -> Iterable[Problem]:
         if job.failures:
             serious = job.failures >= _BROKEN
             kind = kinds.get(job.name, ProblemKind.JOB) if serious else ProblemKind.JOB
-            detail = f"job {job.name} failed {job.failures} times in a row: {job.error}"
+            detail = f"job {job.name} failed, {job.failures} in a row: {job.error}"
             yield Problem(kind, detail, job.failing_since)

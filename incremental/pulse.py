@@ -32,11 +32,11 @@ STALE_SECONDS = 60.0
 class Pulse:
     """Shows the health until it is closed. A context manager."""
 
-    def __init__(self, health: Health, home: Path, manager: ServiceManager) -> None:
+    def __init__(self, health: Health, manager: ServiceManager) -> None:
         self._health = health
         self._manager = manager
         self._stop = threading.Event()
-        self._path = home / REPORT
+        self._path: Path | None = None
         pause = self._manager.watchdog_seconds
         self._pause = PULSE_SECONDS if pause is None else min(PULSE_SECONDS, pause / 3)
         self._thread = threading.Thread(target=self._run, name="pulse", daemon=True)
@@ -49,15 +49,21 @@ class Pulse:
         self._stop.set()
         self._thread.join()
         self._manager.tell(stopping=1)
-        with contextlib.suppress(OSError):
-            self._path.unlink()
+        if self._path is not None:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+
+    def show_in(self, home: Path) -> None:
+        """Keep the report in the store's folder, which must be ours by its lock."""
+        self._path = home / REPORT
 
     def _run(self) -> None:
         while True:
             report = self._health.report()
-            with contextlib.suppress(OSError):
-                make_file(self._path)
-            write_report(self._path, report)
+            if self._path is not None:
+                with contextlib.suppress(OSError):
+                    make_file(self._path)
+                write_report(self._path, report)
             alive = {"watchdog": 1} if self._health.lives() else {}
             self._manager.tell(status=_in_brief(report), **alive)
             if self._stop.wait(self._pause):

@@ -142,6 +142,16 @@ class Store:
         self.still_there()
         recover(self.database, self.where, self.cache_folder)
 
+    def check_writable(self) -> None:
+        """Check that the store can be written now.
+
+        Raises:
+            StoreUnavailableError: it cannot.
+        """
+        from store.availability import check_writable  # noqa: PLC0415 - the daemon alone needs it
+
+        check_writable(self.database, self.where)
+
     def check_room(self, least_bytes: float) -> None:
         """Refuse to go on when little space is left for the store.
 

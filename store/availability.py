@@ -9,7 +9,7 @@ from pathlib import Path
 
 from peewee import Database, PeeweeException
 
-from store.database import is_server, is_sqlite, writing
+from store.database import is_server, writing
 from store.errors import StoreFullError, StoreGoneError
 from store.failures import of_file
 from store.home import make_folder
@@ -30,16 +30,23 @@ def recover(database: Database, where: str, cache_folder: Path) -> None:
     database.dispose()
     if not is_server(where) and not Path(where).exists():
         raise StoreGoneError(f"{where} was deleted while it was in use; restore a backup")
-    with writing(database, where):
-        if not is_sqlite(database):
-            # A temporary table takes room and is refused on a read-only server.
-            database.execute_sql("CREATE TEMPORARY TABLE probe (a INTEGER) ON COMMIT DROP")  # type: ignore[no-untyped-call]
+    check_writable(database, where)
     try:
         make_folder(cache_folder)
         with tempfile.TemporaryFile(dir=cache_folder.parent) as file:
             file.write(bytes(_PROBE_BYTES))
     except OSError as error:
         raise of_file(error, cache_folder.parent) from error
+
+
+def check_writable(database: Database, where: str) -> None:
+    """Write nothing, in a transaction that needs the right to write.
+
+    Raises:
+        StoreUnavailableError: the database is locked, lost or read-only.
+    """
+    with writing(database, where):
+        database.execute_sql("DELETE FROM quarantine WHERE id < 0")  # type: ignore[no-untyped-call]
 
 
 def check_room(folder: Path, least_bytes: float) -> None:

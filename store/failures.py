@@ -59,7 +59,9 @@ _POSTGRES: dict[str, type[StoreError]] = {
     "53": StoreUnavailableError,
     "53100": StoreFullError,
     "58": StoreUnavailableError,
+    "25P03": StoreLostError,
     "55P03": StoreLockedError,
+    "57014": StoreLockedError,  # a statement took longer than the server allows
     "40001": StoreLockedError,
     "40P01": StoreLockedError,
     "25006": StoreReadOnlyError,

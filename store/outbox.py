@@ -162,20 +162,19 @@ class Outbox(Repository):
         )
         return dict(self._rows(query))
 
-    def overdue(self, before: float, *, given_up_since: float) -> dict[str, str]:
+    def overdue(self, attempts: int, *, given_up_since: float) -> dict[str, str]:
         """Return, by channel, the last error of messages that are stuck.
 
-        These are tried and still not accepted though queued before *before*, or given up and queued
-        since *given_up_since*.
+        These were refused at least *attempts* times, or given up and queued since *given_up_since*.
         """
         tried = OutboxEntry.state.in_([OutboxState.WAITING, OutboxState.SENDING])
-        tried &= (OutboxEntry.attempts > 0) & (OutboxEntry.queued_at < before)
+        tried &= (OutboxEntry.attempts >= attempts) & (OutboxEntry.error != "")
         failed = OutboxEntry.state == OutboxState.FAILED
         stuck = tried | (failed & (OutboxEntry.queued_at >= given_up_since))
         latest = OutboxEntry.select(fn.MAX(OutboxEntry.id)).where(stuck)
         query = OutboxEntry.select(OutboxEntry.channel, OutboxEntry.error)
         rows = self._rows(query.where(OutboxEntry.id.in_(latest.group_by(OutboxEntry.channel))))
-        return {channel: error or "no answer yet" for channel, error in rows}
+        return dict(rows)
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Count entries by channel and state."""

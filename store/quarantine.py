@@ -13,9 +13,13 @@ from store.repository import Repository, Shape
 from store.texts import storable
 
 _FIRST_PAUSE_SECONDS = 600.0
-_LONGEST_PAUSE_SECONDS = 7 * 86_400.0
+LONGEST_PAUSE_SECONDS = 7 * 86_400.0
 _MOST_ERROR_CHARS = 1_000
 _MOST_TRACE_CHARS = 10_000
+
+
+# Purposes whose key is the id of a page; those of topics name examples and candidates.
+_OF_PAGES = ("", "hub", "verify", "refresh", "robots")
 
 
 class QuarantineKind(StrEnum):
@@ -69,7 +73,7 @@ class Quarantined(Repository):
             known = self._one(kind, key, purpose)
             times = known.times + 1 if known is not None else 1
             longer = _FIRST_PAUSE_SECONDS * 2.0 ** min(times - 1, 20)
-            pause = min(longer, _LONGEST_PAUSE_SECONDS) if pause is None else pause
+            pause = min(longer, LONGEST_PAUSE_SECONDS) if pause is None else pause
             fields = {
                 "at": now,
                 "again_at": now + pause,
@@ -126,7 +130,8 @@ class Quarantined(Repository):
             (QuarantineKind.PAGE, Page, Page.url),
             (QuarantineKind.SITE, Site, Site.seed_url),
         ):
-            ids = {int(row.key): row.id for row in rows if row.kind is kind and row.key.isdigit()}
+            named_so = [row for row in rows if row.kind is kind and row.purpose in _OF_PAGES]
+            ids = {int(row.key): row.id for row in named_so if row.key.isdigit()}
             named = self._rows(model.select(model.id, column).where(model.id.in_(list(ids))))
             found |= {ids[key]: url for key, url in named}
         return found

@@ -17,11 +17,12 @@ from incremental.cli.common import (
     print_table,
     progress_bar,
     say,
+    settings_file,
     settings_of,
 )
 from incremental.housekeeping import Housekeeping, forgotten_in_words, last_done
 from incremental.settings import Settings
-from incremental.storage import MEGABYTE, only_writer
+from incremental.storage import MEGABYTE, only_writer, same_settings
 from store import Store
 from store.errors import StoreLockedError
 from store.space import TableSize
@@ -42,6 +43,8 @@ def compact(
     Safe beside a running daemon and when interrupted. While a daemon runs, a SQLite file is not rewritten.
     """
     settings, folder = settings_of(context)
+    # By the defaults it would delete what the settings keep.
+    same_settings(settings, folder, settings_file(context))
     with open_store(context) as store, progress_bar() as bar:
         tables, size = store.space.tables(), store.space.size().size_bytes
         cache = store.cache.size_bytes()

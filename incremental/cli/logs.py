@@ -95,7 +95,7 @@ def say(message: str) -> None:
     if is_structured():
         _RUN.info("%s", message)
     else:
-        typer.echo(message, err=True)
+        _echo(message, err=True)
 
 
 def tell(line: str) -> None:
@@ -103,7 +103,17 @@ def tell(line: str) -> None:
     if is_structured():
         _RUN.info("%s", line)
     else:
-        typer.echo(line)
+        _echo(line)
+
+
+def _echo(line: str, *, err: bool = False) -> None:
+    # A terminal's file on a full disk stops nobody; a pipe that was closed is the reader's wish to end.
+    try:
+        typer.echo(line, err=err)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _RUN.debug("cannot print: %s", error)
 
 
 def say_error(message: str) -> None:

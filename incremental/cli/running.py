@@ -6,7 +6,7 @@ import contextlib
 import logging
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -95,25 +95,46 @@ def run(
     manager.tell(ready=1)
     with contextlib.ExitStack() as stack:
         wait = partial(_patiently, health, settings, folder, once=once)
+        pulse = Pulse(health, manager)
+        if not once:
+            stack.enter_context(pulse)
         wait(lambda: stack.enter_context(only_writer(settings, folder)))
         same_settings(settings, folder, settings_file(context))
         keep_private(settings, folder, settings_file(context))
         if not once:
-            stack.enter_context(Pulse(health, folder / settings.store.folder, manager))
+            pulse.show_in(folder / settings.store.folder)
         busy_seconds = None if once else BUSY_SECONDS
         opened = partial(open_configured_store, settings, folder, busy_seconds=busy_seconds)
         store = stack.enter_context(wait(opened))
+        begin = partial(_with_store, wait, store)
         note_settings(settings, folder, settings_file(context))
-        _add_sites(store, settings, urls or [])
+        begin(lambda: _add_sites(store, settings, urls or []))
         serves = settings.web.enabled and not once
-        if not serves and not store.read.sites() and not store.topics.topics():
+        idle = begin(lambda: not store.read.sites() and not store.topics.topics())
+        if not serves and idle:
             raise InputError("sites", "", "no site yet; add one: hubwatch add URL")
         reporter = Reporter(store, as_json=as_json)
-        run = Run(store, settings, folder, clock, health, reporter, once=once)
+        run = Run(store, settings, folder, clock, health, reporter, begin, once=once)
         unfinished = _watch(run, explore=explore, serves=serves)
-        reporter.finish(once=once)
+        # A daemon that was stopped while the store could not be used has nothing to sum up.
+        with contextlib.suppress(*([] if once else [StoreUnavailableError])):
+            reporter.finish(once=once)
     if unfinished:
         leave_at_once()
+
+
+def _with_store(wait: Callable[..., T], store: Store, work: Callable[[], T]) -> T:
+    """Return what *work* on the open store returns; between two tries its connection is made again."""
+    tried = False
+
+    def again() -> T:
+        nonlocal tried
+        if tried:
+            store.recover()
+        tried = True
+        return work()
+
+    return wait(again)
 
 
 def _patiently(
@@ -160,6 +181,8 @@ class Run:
     clock: SystemClock
     health: Health
     reporter: Reporter
+    begin: Callable[[Callable[[], Any]], Any]
+    """Does what is done once at the start, and waits while the store cannot be used."""
     once: bool
 
 
@@ -194,28 +217,34 @@ def _watch(run: Run, *, explore: int, serves: bool) -> bool:
         jobs: dict[str, Step] = {
             "learning": Learner(store, models, settings.hubs.retrain_labels).step
         }
-        daemon = Daemon(
-            make,
-            store,
-            settings,
-            clock,
-            once=run.once,
-            jobs=jobs,
-            health=run.health,
-            on_stop=partial(leave_within, settings.daemon.stop_seconds),
+        daemon: Daemon = run.begin(
+            lambda: Daemon(
+                make,
+                store,
+                settings,
+                clock,
+                once=run.once,
+                jobs=jobs,
+                health=run.health,
+                on_stop=partial(leave_within, settings.daemon.stop_seconds),
+            )
         )
         address = None
         if serves:
-            pushes = _pushes(store, settings, run.folder, fetcher.fetch, daemon)
+            posts = ThreadPoolExecutor(1, thread_name_prefix="websub")
+            stack.callback(posts.shutdown, wait=False, cancel_futures=True)
+            pushes = _pushes(store, settings, run.folder, fetcher.fetch, daemon, posts)
             receive = pushes.receive if pushes is not None else None
-            web = web_beside(store, settings, run.folder, clock, receive=receive, health=run.health)
-            address = stack.enter_context(web)
+            web = partial(web_beside, store, settings, run.folder, clock)
+            address = run.begin(
+                lambda: stack.enter_context(web(receive=receive, health=run.health))
+            )
             if pushes is not None and address is not None:
                 jobs["websub"] = pushes.step
-        run.reporter.begin(len(store.read.sites()), address)
+        run.reporter.begin(run.begin(lambda: len(store.read.sites())), address)
         notifier = _notifier(store, settings, clock, run.health)
         if notifier is not None:
-            notifier.listen(clock.now())
+            run.begin(partial(notifier.listen, clock.now()))
             jobs["messages"] = notifier.step
         if settings.discovery.pages_per_night:
             discoverer = partial(make_discoverer, store, settings, run.folder)
@@ -226,12 +255,19 @@ def _watch(run: Run, *, explore: int, serves: bool) -> bool:
         if notifier is not None and run.once:
             notifier.finish(clock.now)
         elif notifier is not None and not daemon.waits_for_store:
-            sent = notifier.settle(clock.now, _SETTLE_SHARE * settings.daemon.stop_seconds)
+            # What cannot be noted now goes again under the same key.
+            with contextlib.suppress(StoreUnavailableError):
+                sent = notifier.settle(clock.now, _SETTLE_SHARE * settings.daemon.stop_seconds)
         return daemon.unfinished or not sent
 
 
-def _pushes(
-    store: Store, settings: Settings, folder: Path, fetch: Fetch, daemon: Daemon
+def _pushes(  # noqa: PLR0913, PLR0917 - what the subscriber needs of others
+    store: Store,
+    settings: Settings,
+    folder: Path,
+    fetch: Fetch,
+    daemon: Daemon,
+    executor: Executor,
 ) -> Pushes | None:
     """Return the WebSub subscriber; None without a public callback URL."""
     if not settings.websub.callback_url:
@@ -243,7 +279,7 @@ def _pushes(
     def note(page_id: int, change: Callable[[HubState], HubState], now: float) -> None:
         daemon.crawler.frontier.note(page_id, change, now)  # the crawler may have been replaced
 
-    return Pushes(store, settings.websub, keys, fetch=fetch, note=note)
+    return Pushes(store, settings.websub, keys, fetch=fetch, note=note, executor=executor)
 
 
 def _notifier(

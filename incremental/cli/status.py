@@ -31,6 +31,8 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
         # A killed daemon leaves its last report behind.
         running = not daemon["silent"] if running is None else running
         daemon["running"] = running
+        if not running:
+            daemon |= {"state": "killed", "well": False}
     try:
         with open_configured_store(settings, folder) as store:
             sites = _site_rows(store, settings, at)
@@ -72,7 +74,7 @@ def _shown(daemon: dict[str, Any] | None) -> dict[str, Any] | None:
 
 def _say_health(daemon: dict[str, Any] | None, *, running: bool) -> None:
     if not running:
-        killed = daemon is not None and daemon["state"] != "stopping"
+        killed = daemon is not None
         ended = f"; it was killed after {when(daemon['at'])}" if killed and daemon else ""
         say(f"no daemon is running{ended}: hubwatch run")
         return
@@ -84,7 +86,8 @@ def _say_health(daemon: dict[str, Any] | None, *, running: bool) -> None:
     for one in daemon["problems"]:
         say(f"since {when(one['since'])}: {one['detail']}")
     if daemon["well"] and not daemon["problems"]:
-        say(f"the daemon is {daemon['state']} since {when(daemon['started_at'])}; all is well")
+        state, since = daemon["state"], when(daemon["started_at"])
+        say(f"the daemon has been {state} since {since}; all is well")
 
 
 def _print_quarantine(held: list[dict[str, Any]]) -> None:

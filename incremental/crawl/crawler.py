@@ -178,9 +178,9 @@ class Crawler:
     def _settle(self, outcome: Outcome, now: float) -> None:
         """Decide on, record and reschedule one visit; one that meets a bug counts as failed."""
         task = outcome.task
+        outcome, host = self.frontier.release(outcome, now)
         if outcome.bug is not None:
             self.quarantine.page(task, outcome.bug, now)
-        outcome, host = self.frontier.release(outcome, now)
         bug = attempt(lambda: self._settle_one(outcome, host, now))
         if bug is None:
             if outcome.bug is None:

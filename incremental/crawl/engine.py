@@ -5,7 +5,7 @@ Threads by default. Replays and tests run each visit at once (:mod:`incremental.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Any
 
@@ -58,9 +58,8 @@ class Engine:
         if when_done is not None:
             future.add_done_callback(lambda _: when_done())
 
-    def finished(self) -> list[Outcome]:
-        """Return the outcomes since the last call, in order of start."""
-        outcomes = []
+    def finished(self) -> Iterator[Outcome]:
+        """Yield the outcomes since the last call, in order of start; those not taken come again."""
         for future in [one for one in self._running if one.done()]:
             task = self._running.pop(future)
             outcome = attempt(future.result)
@@ -68,9 +67,8 @@ class Engine:
                 detail = "internal error, see hubwatch status"
                 failed = Response(task.url, FetchStatus.INTERNAL_ERROR, detail=detail)
                 outcome = Outcome(task, failed, bug=outcome)
-            outcomes.append(outcome)
             self.ended += 1
-        return outcomes
+            yield outcome
 
     def wait(self, timeout_seconds: float | None = None) -> None:
         """Wait until a visit ends, or the timeout."""

@@ -34,17 +34,18 @@ from incremental.fetch.politeness import host_key
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import Response
 from incremental.revisit.allocation import QUOTAS, Share
-from incremental.revisit.budget import not_ahead, spend
+from incremental.revisit.budget import not_ahead as budget_not_ahead
+from incremental.revisit.budget import spend
 from incremental.revisit.pacing import in_window
 from incremental.revisit.protocol import Policy, Terms
-from incremental.revisit.state import HubState
+from incremental.revisit.state import HubState, not_ahead
 from incremental.settings import Settings
 from incremental.times import DAY, HOUR, NEVER
 from incremental.visit import Outcome, Purpose, VisitTask, hub_task, refresh_task, verification_task
 from store import Store
 from store.enums import HubClass, PageState, SiteStatus
 from store.quarantine import QuarantineKind
-from store.values import ARTICLE, HostRow, HubRow, SiteRow
+from store.values import HostRow, HubRow, SiteRow
 
 # When to ask again a site that had less to do than expected.
 SOON_SECONDS = 1.0
@@ -127,7 +128,7 @@ class Frontier:
             self._sites.pop(row.id, None)
             self._quarantine.hold(QuarantineKind.SITE, row.id, site, now)
             return
-        site.budget = not_ahead(site.budget, now)
+        site.budget = budget_not_ahead(site.budget, now)
         before = self._sites.get(row.id)
         if before is None:
             asked_at = site.budget.updated_at
@@ -151,17 +152,18 @@ class Frontier:
     def set_back(self, seconds: float, now: float) -> None:
         """Plan again after the clock went back, which put everything planned too far off.
 
-        Hosts are owed what they were owed before. Pages and hubs found just before and not read yet wait
-        until the old time comes again.
+        Hosts are owed what they were owed before.
         """
         self.gate.set_back(seconds)
+        self._store.write.bring_forward(seconds, now)
         self._queue.clear()
         self._held.clear()
         for site in self._sites.values():
-            site.budget = not_ahead(site.budget, now)
+            # A spent budget would be granted nothing until the old time comes again.
+            site.budget = budget_not_ahead(site.budget, now)
+            site.state = not_ahead(site.state, now)
+            site.hub_states = {key: not_ahead(one, now) for key, one in site.hub_states.items()}
             self._replan(site, now)
-            # Monitored articles follow no policy, so planning again leaves them at the old time.
-            self._store.write.hasten_hubs(site.row.id, ARTICLE, latest=now + DAY)
             self.refresh(site, now)
 
     def resume(self, now: float) -> None:

@@ -106,6 +106,10 @@ class HostGate:
         """Mark the host of *url* as busy."""
         self._busy[host_key(url)] = now
 
+    def forget_busy(self) -> None:
+        """Take no host for busy any more: no request is under way."""
+        self._busy.clear()
+
     def is_quick(self, url: str, now: float) -> bool:
         """Whether the host of *url* answered its last request, in this process within a few seconds."""
         return self._host(host_key(url), now).name in self._quick
@@ -115,8 +119,9 @@ class HostGate:
 
         *robots*: it was a robots.txt, whose rules apply from now on.
         """
+        # First of all: what follows may meet a store that cannot be used.
+        since = self._busy.pop(host_key(url), now)
         host = self._host(host_key(url), now)
-        since = self._busy.pop(host.name, now)
         if robots:
             # robots.txt is fetched once a day; a crawl delay of a day after it would leave no page.
             host = replace(host, crawl_delay_seconds=None)

@@ -23,7 +23,7 @@ from incremental.fetch.status import FetchStatus, Response
 from incremental.revisit.state import HubState
 from incremental.visit import Outcome, Purpose, VisitTask
 from store import Store
-from store.quarantine import QuarantineKind
+from store.quarantine import LONGEST_PAUSE_SECONDS, QuarantineKind
 from store.texts import to_json
 from store.updates import HubUpdate
 
@@ -47,11 +47,13 @@ class CrawlQuarantine:
         for row in self._store.quarantine.of_other_versions(self._version):
             if row.kind is QuarantineKind.PAGE:
                 self._put_off(Purpose(row.purpose), int(row.key), now)
-                self._forgive(int(row.key), now)
+                if row.purpose == Purpose.HUB:
+                    self._forgive(int(row.key), now)
             self._store.quarantine.remove(row.kind, row.key, row.purpose)
         self._known = self._store.quarantine.keys()
         self._waits = {
-            (kind, int(row.key)): row.again_at
+            # The row may be of a clock that was ahead.
+            (kind, int(row.key)): min(row.again_at, now + LONGEST_PAUSE_SECONDS)
             for kind in (QuarantineKind.SITE, QuarantineKind.TOPIC)
             for row in self._store.quarantine.entries(kind=kind, limit=_MOST_READ)
         }

@@ -234,8 +234,8 @@ class TopicWatch:
 
     def _judge_kept(self, page: KeptPage, now: float) -> bool:
         body = self._store.cache.get(page.url, page.body_md5)
-        text = text_of(body, page.url, self._read) if body is not None else None
-        if text is None or is_empty(text):
+        text = None if body is None else attempt(lambda: text_of(body, page.url, self._read))
+        if text is None or isinstance(text, Bug) or is_empty(text):
             return False
         scores = []
         for topic_id, active_topic in list(self._active_topics.items()):

@@ -106,7 +106,8 @@ def _overlooked(known: KnownPage, hub: HubRow, since: Since, *, old: bool) -> bo
     )
     # A widget may have shown first what a list now gained.
     eligible = eligible or (old and known.state == PageState.BACKDATED and not known.is_hub)
-    return eligible and known.first_seen_at > hub.visited_at
+    # What was first seen later than now was seen by a clock that was ahead.
+    return eligible and hub.visited_at < known.first_seen_at <= since.now
 
 
 @dataclass(frozen=True, slots=True)

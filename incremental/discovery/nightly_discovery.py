@@ -65,7 +65,12 @@ class NightlyDiscovery:
         if now >= self._next_at and not self._running:
             self._next_at = now + DAY
             self._running, self._bug = True, None
-            self._start(self._night)
+            try:
+                self._start(self._night)
+            except RuntimeError:
+                self._running = False  # no thread could be started; the next step begins again
+                self._next_at = now
+                raise
         if self._bug is not None:
             raise self._bug
         return now + POLL_SECONDS

@@ -20,7 +20,9 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.metadata import version
 
+from incremental.attempts import Bug, attempt
 from incremental.errors import SettingsError
 from incremental.fetch.libraries import LibraryGate
 from incremental.notify.delivery import Delivered, deliver
@@ -34,6 +36,7 @@ from store.answers import NewQuery
 from store.backfills import BackfillQuery
 from store.enums import OutboxState, TopicVerdict
 from store.outbox import OutboxRow
+from store.quarantine import QuarantineKind
 
 logger = logging.getLogger("hubwatch.notify")
 
@@ -47,8 +50,10 @@ MOST = 1_000
 LIKELY = 0.5
 _MOST_IN_A_RUN = 1_000
 
-# A message that fails for so long is stuck.
-STUCK_SECONDS = HOUR
+# A message refused so often was tried for an hour, and is stuck.
+STUCK_ATTEMPTS = 7
+# A channel whose work met a bug is tried again after this long.
+BUG_SECONDS = 600.0
 
 Stuck = Callable[[Mapping[str, str]], object]
 """Receives the channels whose messages are stuck, with the reason."""
@@ -97,17 +102,18 @@ class Notifier:
         self._stuck = stuck
         self._underway: dict[str, _Underway] = {}
         self._complained: set[str] = set()
+        self._with_bug: set[str] = set()
 
     def step(self, now: float) -> float:
         """Do what is due; return when to call again (unix seconds)."""
-        check_at = [self._channel(channel, now) for channel in self._channels]
+        check_at = [self._channel_at(channel, now) for channel in self._channels]
         self._report(now)
         pause = BUSY_SECONDS if self._underway else POLL_SECONDS
         return min([now + pause, *check_at]) if check_at else math.inf
 
     def _report(self, now: float) -> None:
         """Report the channels whose messages are stuck."""
-        overdue = self._store.outbox.overdue(now - STUCK_SECONDS, given_up_since=now - DAY)
+        overdue = self._store.outbox.overdue(STUCK_ATTEMPTS, given_up_since=now - DAY)
         names = {channel.name for channel in self._channels}
         self._stuck({name: error for name, error in overdue.items() if name in names})
 
@@ -136,6 +142,14 @@ class Notifier:
         """Whether no message is being sent."""
         return not self._underway
 
+    def _channel_at(self, channel: ChannelSettings, now: float) -> float:
+        """Do what is due on a channel, whatever bugs the others meet; return when to come again."""
+        done = attempt(partial(self._channel, channel, now))
+        if isinstance(done, Bug):
+            self._note_bug(channel.name, done, now)
+            return now + BUG_SECONDS
+        return done
+
     def _channel(self, channel: ChannelSettings, now: float) -> float:
         if not self._settled(channel, now):
             return now + BUSY_SECONDS
@@ -159,11 +173,18 @@ class Notifier:
             return True
         if not underway.future.done():
             return False
-        outcome = underway.future.result()
+        outcome = attempt(underway.future.result)
+        if isinstance(outcome, Bug):
+            # The message is tried again like one that was refused.
+            self._note_bug(channel.name, outcome, now)
+            outcome = Delivered(ok=False, error=f"internal error: {outcome.error}")
         # Forgotten only once it is stored: while the store cannot be used it is neither lost nor sent again.
         if outcome.ok:
             self._store.outbox.sent(underway.key, now=now)
             del self._underway[channel.name]
+            if channel.name in self._with_bug:
+                self._store.quarantine.remove(QuarantineKind.JOB, f"messages to {channel.name}")
+                self._with_bug.discard(channel.name)
             return True
         again = retry_at(underway.attempts, now)
         self._store.outbox.failed(underway.key, outcome.error, next_at=again)
@@ -171,6 +192,17 @@ class Notifier:
         given_up = "" if again is not None else "; given up (hubwatch notify retry)"
         logger.warning("channel %s: %s%s", channel.name, outcome.error, given_up)
         return True
+
+    def _note_bug(self, channel: str, bug: Bug, now: float) -> None:
+        logger.error("a bug in sending to channel %s; please report it\n%s", channel, bug.trace)
+        self._with_bug.add(channel)
+        self._store.quarantine.put(
+            *(QuarantineKind.JOB, f"messages to {channel}"),
+            error=bug.error,
+            trace=bug.trace,
+            version=version("hubwatch"),
+            now=now,
+        )
 
     def _queue(self, channel: ChannelSettings, now: float) -> None:
         """Queue the announced pages that a channel wants and never got."""

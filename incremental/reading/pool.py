@@ -121,7 +121,8 @@ class ReaderPool:
         if self._closed:
             return _STOPPING
         if isinstance(answer, Unread):
-            self._start(place)
+            with suppress(OSError):
+                self._start(place)
         else:
             self._renew(place, process)
         return answer
@@ -144,7 +145,9 @@ class ReaderPool:
                     process.close()
                     place.process, place.successor = place.successor, None
             elif process.pages >= self._pages_each or self._has_grown(process):
-                place.successor = ReaderProcess(self._limits, self._program)
+                # Without another process this one goes on.
+                with suppress(OSError):
+                    place.successor = ReaderProcess(self._limits, self._program)
 
     def _has_grown(self, process: ReaderProcess) -> bool:
         return process.growth > self._limits.megabytes * 1_000_000 // 2

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 
 class ListKind(StrEnum):
@@ -183,3 +183,22 @@ class SiteState(JsonState):
     """Since when pages may have scrolled off: that list's visit before."""
     overflowed: tuple[int, ...] = ()
     """Page ids of overflowed lists whose next pages or covered hubs are not queued yet."""
+
+
+S = TypeVar("S", HubState, SiteState)
+# Moments of the past, which a clock that was ahead may have written.
+_PAST = (
+    *("visited_at", "tried_at", "first_at", "last_novel_at", "counted_at", "hinted_at"),
+    *("pinged_at", "owed_at", "push_asked_at", "shaped_at", "overflow_at", "overflow_since"),
+)
+
+
+def not_ahead(state: S, now: float) -> S:
+    """Return *state* with the moments of the past that are later than *now* moved to it."""
+    names = {one.name for one in fields(state)}
+    late: dict[str, Any] = {
+        name: now for name in _PAST if name in names and getattr(state, name) > now
+    }
+    if isinstance(state, SiteState) and max(state.seen_at.values(), default=0.0) > now:
+        late["seen_at"] = {key: min(at, now) for key, at in state.seen_at.items()}
+    return replace(state, **late) if late else state

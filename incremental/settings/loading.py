@@ -129,7 +129,10 @@ def _refuse_names(given: object, names: list[str], where: str) -> None:
 def _way_out(message: str, field: str) -> str:
     if "enum" not in message:
         return message
-    allowed = _ENUMS[field.rpartition(".")[2]]
+    name = field.rpartition(".")[2]
+    if name == "parse_workers":
+        return 'must be "auto" or a whole number from 0 to 64'
+    allowed = _ENUMS[name]
     return f"{message}; allowed are: {', '.join(allowed)}"
 
 

@@ -149,7 +149,12 @@ class Learner:
         if not self._enough or sum(entry.at > until for entry in entries) < self._enough:
             return
         self._running = True
-        self._start(lambda: self._train(entries))
+        try:
+            self._start(lambda: self._train(entries))
+        except RuntimeError:
+            self._running = False  # no thread could be started; the next step begins again
+            self._next_at = 0.0
+            raise
 
     def _train(self, entries: list[LabelEntry]) -> None:
         self._done = InlineExecutor().submit(train, self._root, entries)

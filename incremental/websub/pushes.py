@@ -10,6 +10,7 @@ import logging
 import os
 import secrets
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
 from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -18,6 +19,7 @@ from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.revisit.price import pinged
 from incremental.revisit.state import HubState
 from incremental.settings import WebSubSettings
+from incremental.threads import InlineExecutor
 from incremental.times import DAY, MINUTE
 from incremental.visit import Fetch
 from incremental.websub.callback import (
@@ -54,9 +56,19 @@ Note = Callable[[int, Callable[[HubState], HubState], float], None]
 class Pushes:
     """The subscriptions of all watched pages."""
 
-    def __init__(
-        self, store: Store, settings: WebSubSettings, keys: Keys, *, fetch: Fetch, note: Note
+    def __init__(  # noqa: PLR0913 - what it needs of others
+        self,
+        store: Store,
+        settings: WebSubSettings,
+        keys: Keys,
+        *,
+        fetch: Fetch,
+        note: Note,
+        executor: Executor | None = None,
     ) -> None:
+        """Post in *executor*, so that a hub that hangs holds up nobody; None = in the step."""
+        self._executor = executor or InlineExecutor()
+        self._posting: tuple[Subscription, Future[Response]] | None = None
         self._store = store
         self._settings = settings
         self._keys = keys
@@ -83,9 +95,31 @@ class Pushes:
         if now - self._surveyed_at >= SURVEY_SECONDS or now < self._surveyed_at:
             self._surveyed_at = now
             self._waiting = [one for one in self._subscriptions() if one.ask_at() <= now]
-        for _ in range(min(MAX_ASKED_AT_ONCE, len(self._waiting))):
+        for _ in range(MAX_ASKED_AT_ONCE):
+            if not self._is_free() or not self._waiting:
+                break
             self._ask(self._waiting.pop(), now)
+        self._is_free()
         return now + STEP_SECONDS
+
+    def _is_free(self) -> bool:
+        """Whether no request is under way; logs the outcome of the last one."""
+        if self._posting is None:
+            return True
+        subscription, future = self._posting
+        if not future.done():
+            return False
+        self._posting = None
+        response = future.result()
+        if response.status is not FetchStatus.FETCHED:
+            logger.warning(
+                "%s: subscription to %s: %s %s",
+                subscription.hub_url,
+                subscription.topic_url,
+                response.status.value,
+                response.detail,
+            )
+        return True
 
     def _events(self) -> Iterator[Event]:
         while True:
@@ -133,15 +167,7 @@ class Pushes:
         )
         lease = self._settings.lease_days * DAY
         request = subscription.request(self._settings.callback_url, self._keys, lease)
-        response = self._posted(request)
-        if response.status is not FetchStatus.FETCHED:
-            logger.warning(
-                "%s: subscription to %s: %s %s",
-                subscription.hub_url,
-                subscription.topic_url,
-                response.status.value,
-                response.detail,
-            )
+        self._posting = subscription, self._executor.submit(self._posted, request)
 
     def _posted(self, request: Request) -> Response:
         """Post a request, again if the hub has moved (section 5.1 has 307 and 308)."""

@@ -103,6 +103,8 @@ class FaultWorld:
         half.write_text(str(seconds), encoding="utf-8")
         half.replace(self.folder / "offset")
         self._site_offset = seconds if site else 0.0
+        if site:
+            self.site.site.make()
 
     @property
     def home(self) -> Path:

@@ -57,9 +57,13 @@ class PublishingSite:
         self._between = seconds_between
         self._lock = threading.Lock()
         self._ended = 0.0
-        made = now()
-        self._articles = [self._draw(n, made - (_OLD - n) * 3600) for n in range(_OLD)]
         self._publishing = False
+        self.make()
+
+    def make(self) -> None:
+        """Draw the old articles, by the time that it is now."""
+        made = self.now()
+        self._articles = [self._draw(n, made - (_OLD - n) * 3600) for n in range(_OLD)]
 
     def begin(self) -> None:
         """Begin to publish."""

@@ -24,7 +24,7 @@ from incremental.health import Health
 from incremental.settings import Settings
 from incremental.storage import open_configured_store
 from store import Store
-from store.errors import StoreDamagedError, StoreLockedError
+from store.errors import StoreDamagedError, StoreFullError, StoreLockedError
 from store.quarantine import QuarantineRow
 
 ROOT = Path(__file__).parents[2]
@@ -178,7 +178,7 @@ def test_a_server_that_never_answers_does_not_hold_up_the_end(
     process.send_signal(signal.SIGTERM)
     _, err = process.communicate()
     assert process.returncode == 0
-    assert "stopping without 1 visits" in err
+    assert "visits not finished, and due again: 1" in err
     site.release.set()
     with stored(tmp_path) as store:
         (hub,) = store.read.hubs()
@@ -230,7 +230,7 @@ class Straw:
         self.due = 0
         self.idle = True
         self.visits = (0, 0)
-        self.gate = None
+        self.gate = self
         self.frontier = self
         self.loads = 0
 
@@ -239,6 +239,9 @@ class Straw:
 
     def abandon(self, _now: float) -> bool:
         return True
+
+    def forget_busy(self) -> None:
+        """No host is busy."""
 
     def is_due(self, _now: float, _patience_seconds: float) -> bool:
         return self.steps < self.due
@@ -303,6 +306,54 @@ def test_a_locked_store_is_waited_for_and_read_again(tmp_path: Path) -> None:
 
     straw = run_straw(step, tmp_path)
     assert (straw.steps, straw.loads) == (4, 2)
+
+
+@pytest.mark.usefixtures("handlers")
+def test_the_outage_lasts_as_long_as_there_is_too_little_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not until the next write succeeds: below the bound nothing is fetched at all."""
+    rooms = iter([0.0, 0.0, 0.0, 1e12])
+    steps_at_room: list[int] = []
+
+    def check_room(_store: Store, least_bytes: float) -> None:
+        steps_at_room.append(straw.steps)
+        if next(rooms, 1e12) < least_bytes:
+            raise StoreFullError("5 MB left")
+
+    def step(_count: int, now: float) -> float:
+        if len(steps_at_room) > 4:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return now + 1
+
+    monkeypatch.setattr(Store, "check_room", check_room)
+    straw = Straw(step)
+    make: Any = lambda _gate: straw  # noqa: E731 - as wide as the daemon needs
+    with stored(tmp_path) as store:
+        Daemon(make, store, Settings(), FastClock(100.0), once=False).run()
+    assert len(set(steps_at_room[:4])) == 1, "no round in between"
+
+
+@pytest.mark.usefixtures("handlers")
+def test_a_bug_while_sites_are_read_again_lets_a_new_crawler_read_them(tmp_path: Path) -> None:
+    class Tripping(Straw):
+        def load(self, now: float) -> None:
+            super().load(now)
+            if self.loads == 2:
+                raise KeyError("a bug")
+
+    def step(_count: int, now: float) -> float:
+        if straw.steps == 2:
+            other.write.add_site("https://later.example/", "later", now=now)
+        if straw.loads > 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return now + 1
+
+    straw = Tripping(step)
+    make: Any = lambda _gate: straw  # noqa: E731 - as wide as the daemon needs
+    with stored(tmp_path) as store, stored(tmp_path) as other:
+        Daemon(make, store, Settings(), FastClock(1000.0), once=False).run()
+    assert straw.loads == 3
 
 
 @pytest.mark.usefixtures("handlers")

@@ -158,9 +158,11 @@ def test_systemd_hears_ready_alive_and_stopping(
         manager_of_us = ServiceManager()
         assert "NOTIFY_SOCKET" not in os.environ
         manager_of_us.tell(ready=1)
-        with Pulse(health, tmp_path, manager_of_us):
+        with Pulse(health, manager_of_us) as pulse:
+            pulse.show_in(tmp_path)
             heard = {manager.recv(1_000).decode() for _ in range(3)}
             assert heard == {"READY=1", "STATUS=running: all well\nWATCHDOG=1"}
+            manager.recv(1_000)
             assert read_report(tmp_path) is not None
             clock.advance_to(START + 500)
             while "WATCHDOG=1" in (said := manager.recv(1_000).decode()):

@@ -92,9 +92,9 @@ def test_an_engine_counts_what_is_under_way_and_gives_each_outcome_once() -> Non
     running.start(task())
     running.start(task())
     assert (running.free, running.idle) == (0, False)
-    outcomes: list[Outcome] = running.finished()
+    outcomes: list[Outcome] = list(running.finished())
     assert [outcome.body_md5 for outcome in outcomes] == [DIGEST] * 3
-    assert (running.finished(), running.free, running.idle) == ([], 2, True)
+    assert (list(running.finished()), running.free, running.idle) == ([], 2, True)
 
 
 def test_threads_run_visits_side_by_side_and_say_when_one_ends() -> None:
@@ -109,7 +109,7 @@ def test_threads_run_visits_side_by_side_and_say_when_one_ends() -> None:
         running.start(task(), ended.set)
         running.start(task())
         running.wait(0.0)
-        assert (running.finished(), running.free) == ([], 0)
+        assert (list(running.finished()), running.free) == ([], 0)
         may_end.set()
         assert ended.wait(60)
         running.wait(60)
