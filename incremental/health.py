@@ -213,7 +213,8 @@ class Health:
 
     def _still(self, tick: float) -> Iterable[Problem]:
         """Say what stands still; nothing beats while it starts or waits for the store at its start."""
-        if self._state is not DaemonState.STARTING and self._facts.store is None:
+        waits = self._state is DaemonState.WAITING and self._before is DaemonState.STARTING
+        if self._state is not DaemonState.STARTING and not waits:
             yield from _standing(self._facts, tick)
 
     def report(self) -> HealthReport:

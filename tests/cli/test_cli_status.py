@@ -56,7 +56,7 @@ def test_what_is_wrong_is_said_with_since_when(
     with only_writer(Settings(), tmp_path):
         said = hubwatch("status").err
         assert "no space left" in said
-        assert "job messages failed 1 times in a row: KeyError: 'a'" in said
+        assert "job messages failed, 1 in a row: KeyError: 'a'" in said
         daemon = hubwatch("status", "--json").json["daemon"]
     assert (daemon["running"], daemon["well"], daemon["state"]) == (True, False, "waiting")
     assert {one["kind"] for one in daemon["problems"]} == {"store", "job"}

@@ -41,6 +41,7 @@ def test_rounds_that_stand_still_are_noticed_and_named(
 ) -> None:
     """Blocked in a job, or because the scheduler died."""
     health = Health(clock)
+    health.enter(DaemonState.RUNNING)
     health.began("round")
     if not running:
         health.ended("round", START + 1)
@@ -51,6 +52,32 @@ def test_rounds_that_stand_still_are_noticed_and_named(
     assert (problem.kind, problem.since) == (ProblemKind.ROUNDS, START)
     assert ("in the job round" in problem.detail) is running
     assert not health.lives()
+
+
+def test_a_start_that_waits_for_its_store_is_no_standstill(clock: SimulatedClock) -> None:
+    """Nor is one that upgrades a large store: the watchdog must not kill either."""
+    health = Health(clock)
+    clock.advance_to(START + 900)
+    assert health.lives()
+    assert health.report().well
+    health.store_lost("the server is not there")
+    clock.advance_to(START + 1_800)
+    assert health.lives()
+    assert kinds(health.report()) == [ProblemKind.STORE]
+    health.store_back()
+    health.enter(DaemonState.RUNNING)
+    assert health.report().well
+    clock.advance_to(START + 2_000)
+    assert not health.lives()
+
+
+def test_bugs_in_a_loop_that_moves_are_no_standstill(clock: SimulatedClock) -> None:
+    health = Health(clock)
+    health.enter(DaemonState.RUNNING)
+    for _ in range(3):
+        health.failed("round", "KeyError: \ud800", START + 60)
+    assert not health.report().well
+    assert health.lives()
 
 
 def test_visits_of_which_none_ends_are_noticed(clock: SimulatedClock) -> None:

@@ -9,7 +9,7 @@ import pytest
 from test_web_metrics import scraped
 from web_served import Served
 
-from incremental.health import Health
+from incremental.health import DaemonState, Health
 from incremental.web.metrics import MetricsPage
 from store.quarantine import QuarantineKind
 
@@ -31,6 +31,7 @@ def test_well_is_ok(beating: tuple[Served, Health]) -> None:
 
 def test_what_is_wrong_is_a_503_that_names_no_secret(beating: tuple[Served, Health]) -> None:
     served, health = beating
+    health.enter(DaemonState.RUNNING)
     health.store_lost("/home/me/secret.sqlite cannot be written")
     health.messages({"boss": "401 from mail.example"})
     served.clock.advance_to(served.clock.now() + 500)
@@ -90,7 +91,7 @@ def test_status_shows_problems_jobs_and_what_met_a_bug(beating: tuple[Served, He
     )
     client = served.client()
     shown = client.get("/status").text
-    assert "job messages failed 1 times" in shown
+    assert "job messages failed, 1 in a row" in shown
     assert "&lt;script&gt;" in shown
     assert "Traceback &lt;i&gt;" in shown
     chinese = client.get("/status", headers={"Accept-Language": "zh"}).text
