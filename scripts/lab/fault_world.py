@@ -25,7 +25,7 @@ from store.answers import NewQuery
 from store.home import DATABASE
 
 HOME = "hubwatch-data"
-FOUND_WITHIN_SECONDS = 90.0
+FOUND_WITHIN_SECONDS = 240.0
 UNHEALTHY_WITHIN_SECONDS = 90.0
 STOP_SECONDS = 10.0
 # The machine may be busy with other faults.
