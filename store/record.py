@@ -12,7 +12,7 @@ from store.backfills import adopt_waiting, is_of_event, join_backfill, put_backf
 from store.database import writing
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, LabelOrigin, PageState
 from store.failures import storage_errors
-from store.models import Change, Host, Hub, Label, Page, Refresh, Sighting, Site, Visit
+from store.models import Change, Host, Hub, Label, Page, Sighting, Site, Visit
 from store.naming import free_name
 from store.news import forget_texts, move_news, note_language, put_news, put_refresh, put_text
 from store.queries.site_facts import has_history, refused
@@ -129,11 +129,14 @@ class Recorder(Repository):
         self._write(Hub.update(due_at=latest).where(late & (Hub.failures == 0)))
 
     def bring_forward(self, seconds: float, now: float) -> None:
-        """Bring everything that is due after *now* forward by *seconds*: the clock was ahead by them."""
+        """Bring visits that are due after *now* forward by *seconds*: the clock was ahead by them."""
+        sites = Site.select(Site.id)  # the indexes begin with them
         earlier: dict[Any, tuple[Any, Any]] = {
-            Hub: (Hub.due_at, (Hub.due_at > now) & (Hub.due_at < _FOREVER)),
-            Page: (Page.verify_due_at, Page.verify_due_at > now),
-            Refresh: (Refresh.due_at, Refresh.due_at > now),
+            Hub: (
+                Hub.due_at,
+                Hub.site_id.in_(sites) & (Hub.due_at > now) & (Hub.due_at < _FOREVER),
+            ),
+            Page: (Page.verify_due_at, Page.site.in_(sites) & (Page.verify_due_at > now)),
         }
         with writing(self._db, self._where):
             for table, (column, late) in earlier.items():

@@ -92,7 +92,4 @@ def _is_fresh(view: HubView, target: SeenLink, rules: Mapping[str, Rule], since:
     if rules[target.canonical_key].standing is Standing.NEW:
         return True
     known = view.known.get(target.canonical_key)
-    if known is None or known.is_hub:
-        return False
-    # What was first seen later than now was seen by a clock that was ahead.
-    return since < known.first_seen_at <= view.since.now
+    return known is not None and not known.is_hub and known.first_seen_at > since

