@@ -25,7 +25,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from importlib.metadata import version
 from threading import Thread
 from typing import Any, Protocol
 
@@ -281,7 +280,6 @@ class Daemon:
             name,
             error=bug.error,
             trace=bug.trace,
-            version=version("hubwatch"),
             now=now,
             pause=pause,
         )

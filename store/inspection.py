@@ -123,7 +123,7 @@ class Inspection(Repository):
         return dict(self._rows(Host.select(Host.name, Host.next_allowed_at)))
 
     def has_tokens(self) -> bool:
-        """Return whether anybody could come in by a token."""
+        """Return whether any access token exists."""
         return Access(self._db, self._where).has_tokens()
 
     def check(self) -> str:

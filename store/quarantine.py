@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.metadata import version
 
 from peewee import fn
 
@@ -60,7 +61,6 @@ class Quarantined(Repository):
         *,
         error: str,
         trace: str,
-        version: str,
         now: float,
         purpose: str = "",
         pause: float | None = None,
@@ -78,7 +78,7 @@ class Quarantined(Repository):
                 "at": now,
                 "again_at": now + pause,
                 "times": times,
-                "version": version,
+                "version": version("hubwatch"),
                 "error": storable(error, _MOST_ERROR_CHARS),
                 "trace": storable(trace, _MOST_TRACE_CHARS),
             }
@@ -115,9 +115,9 @@ class Quarantined(Repository):
         query = Quarantine.select(Quarantine.kind, fn.COUNT(Quarantine.id))
         return dict(self._rows(query.group_by(Quarantine.kind)))
 
-    def of_other_versions(self, version: str) -> list[QuarantineRow]:
+    def of_other_versions(self) -> list[QuarantineRow]:
         """Return what failed under another version of Hubwatch, to be tried again."""
-        return self._all(_ROW, _ROW.select().where(Quarantine.version != version))
+        return self._all(_ROW, _ROW.select().where(Quarantine.version != version("hubwatch")))
 
     def forget(self, *, before: float) -> int:
         """Delete what last failed before *before* (unix seconds); return the number of entries."""

@@ -103,7 +103,7 @@ def _print_quarantine(held: list[dict[str, Any]]) -> None:
         )
         for one in held
     ]
-    print_table("Bugs, left out for a while", ("what", "of", "error", "times", "again"), rows)
+    print_table("Skipped for now because of a bug", ("what", "of", "error", "times", "again"), rows)
     say("the traces, for a report: hubwatch status --json")
 
 

@@ -16,7 +16,6 @@ import json
 import logging
 import math
 from dataclasses import replace
-from importlib.metadata import version
 
 from incremental.attempts import Bug
 from incremental.fetch.status import FetchStatus, Response
@@ -37,14 +36,13 @@ class CrawlQuarantine:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._version = version("hubwatch")
         self._known: set[tuple[str, str, str]] = set()
         # Sites and topics that wait, until when; from the rows, so that a restart shortens no pause.
         self._waits: dict[tuple[QuarantineKind, int], float] = {}
 
     def load(self, now: float) -> None:
         """Read the quarantine at start; what failed under another version is due at once."""
-        for row in self._store.quarantine.of_other_versions(self._version):
+        for row in self._store.quarantine.of_other_versions():
             if row.kind is QuarantineKind.PAGE:
                 self._put_off(Purpose(row.purpose), int(row.key), now)
                 if row.purpose == Purpose.HUB:
@@ -96,7 +94,6 @@ class CrawlQuarantine:
             key,
             error=bug.error,
             trace=bug.trace,
-            version=self._version,
             now=now,
             purpose=purpose,
         )

@@ -20,7 +20,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, wait
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.metadata import version
 
 from incremental.attempts import Bug, attempt
 from incremental.errors import SettingsError
@@ -200,7 +199,6 @@ class Notifier:
             *(QuarantineKind.JOB, f"messages to {channel}"),
             error=bug.error,
             trace=bug.trace,
-            version=version("hubwatch"),
             now=now,
         )
 

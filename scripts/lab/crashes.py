@@ -31,9 +31,9 @@ from playhouse.migrations import Runner
 
 from lab.daemon_process import DaemonProcess, command, complete, wait_until, write_settings
 from lab.message_receiver import MessageReceiver
+from lab.new_pages import new_pages
 from lab.publishing_site import PublishingSite, ServedSite
 from store import Store, open_store
-from store.answers import NewQuery
 from store.backfills import BackfillQuery
 from store.enums import LabelOrigin, PageLabel
 from store.home import BACKING_UP, DATABASE, RESTORING
@@ -433,17 +433,8 @@ class CrashWorld:
 
     def _found(self) -> Counter[str]:
         """Return how often each address is in the lists of new pages, and of older ones."""
-        found = Counter[str]()
         with self._opened() as store:
-            query: NewQuery | None = NewQuery(limit=1_000, order="oldest")
-            while query is not None:
-                answer = store.answers.new(query)
-                found.update(row.url for row in answer.rows)
-                query = (
-                    NewQuery(limit=1_000, order="oldest", after=answer.cursor)
-                    if answer.more
-                    else None
-                )
+            found = new_pages(store)
             found.update(page.url for page in store.backfills.all_pages(BackfillQuery()))
         return found
 

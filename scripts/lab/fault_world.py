@@ -18,10 +18,10 @@ from typing import Self
 
 from lab.daemon_process import MAIN, DaemonProcess, free_port, wait_until, write_settings
 from lab.message_receiver import MessageReceiver
+from lab.new_pages import new_pages
 from lab.postgres_server import PostgresServer
 from lab.publishing_site import PublishingSite, ServedSite
 from store import Store, open_store
-from store.answers import NewQuery
 from store.home import DATABASE
 
 HOME = "hubwatch-data"
@@ -235,18 +235,8 @@ class FaultWorld:
 
     def found(self) -> Counter[str]:
         """Return how often each address is in the list of new pages."""
-        counts = Counter[str]()
         with self.opened() as store:
-            query: NewQuery | None = NewQuery(limit=1_000, order="oldest")
-            while query is not None:
-                answer = store.answers.new(query)
-                counts.update(row.url for row in answer.rows)
-                query = (
-                    NewQuery(limit=1_000, order="oldest", after=answer.cursor)
-                    if answer.more
-                    else None
-                )
-        return counts
+            return new_pages(store)
 
     def connected(self) -> socket.socket:
         """Return an open connection to the web page, closed at the end."""

@@ -90,7 +90,6 @@ def test_what_met_a_bug_is_listed_and_its_trace_is_in_the_json(
             *(QuarantineKind.SITE, site.id),
             error="ValueError: \x1b[31mred",
             trace="Traceback ...",
-            version="1",
             now=1e9,
         )
     report(health, tmp_path)

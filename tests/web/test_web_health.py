@@ -86,7 +86,6 @@ def test_status_shows_problems_jobs_and_what_met_a_bug(beating: tuple[Served, He
         *(QuarantineKind.SITE, site.id),
         error="KeyError: <b>",
         trace="Traceback <i>",
-        version="1",
         now=served.clock.now(),
     )
     client = served.client()
