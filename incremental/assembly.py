@@ -27,7 +27,7 @@ from incremental.revisit.price import PricePolicy
 from incremental.revisit.protocol import Policy, Terms
 from incremental.settings import PolicyName, Settings
 from incremental.storage import models_folder, only_discoverer
-from incremental.threads import pause
+from incremental.threads import one_thread_for_arithmetic, pause
 from incremental.visit import Fetch
 from store import Store
 
@@ -79,6 +79,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     make_policy = policy_maker(settings)
     if scorer is None:
         scorer = _scorer(models)
+    one_thread_for_arithmetic()
     engine = Engine(executor, fetch, workers=settings.daemon.workers, read=read)
     return Crawler(
         store,

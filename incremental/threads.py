@@ -27,6 +27,16 @@ def pause(seconds: float) -> None:
     Event().wait(seconds)
 
 
+def one_thread_for_arithmetic() -> None:
+    """Let numpy's BLAS compute in the calling thread alone."""
+    # Its matrices are small here. A second thread made nothing faster, and mostly waited in a loop, which
+    # took as much processor time as everything else.
+    import numpy as np  # noqa: F401, PLC0415 - the limit applies to libraries that are loaded
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - with it
+
+    threadpool_limits(limits=1)
+
+
 def leave_within(seconds: float) -> None:
     """End the process that much later, whatever its threads do; what is stored is whole at any moment."""
     timer = Timer(seconds, leave_at_once)

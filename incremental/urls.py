@@ -54,6 +54,13 @@ _PATH_SESSION = re.compile(
 _MAX_LABEL = 63
 _FOREIGN = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
 _ENDS_HOST = re.compile(r"[\x00-\x20/?#@:%\\\[\]<>^|\x7f]")
+# In fetch form already: nothing to escape or decode, no port that is a default, no dot segment, no fragment.
+_IN_FETCH_FORM = re.compile(
+    r"https?://(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+    r"(?::(?!80/|443/)(?:[1-9][0-9]{1,3}|[1-5][0-9]{4}))?"
+    r"(?:/(?!\.)[A-Za-z0-9_~!$&'()*+,;=:@.-]*)+"
+    r"(?:\?[A-Za-z0-9_~!$&()*+,;=:@/?.-]+)?"
+)
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
 
@@ -78,6 +85,13 @@ def _join(base: str, url: str) -> str:
 @lru_cache(maxsize=16_384)
 def _normalize(url: str) -> str | None:
     """Do the work of :func:`normalize`; cached, because a site's links recur on every visit."""
+    # Most are, and what follows would return them as they are, in ten times the time.
+    if _IN_FETCH_FORM.fullmatch(url):
+        return url
+    return _rewritten(url)
+
+
+def _rewritten(url: str) -> str | None:
     from w3lib.url import safe_url_string  # noqa: PLC0415 - a tenth of what a quick command takes
 
     try:

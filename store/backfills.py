@@ -25,6 +25,7 @@ from store.enums import PageState, SiteEventKind
 from store.models import Backfill, BackfillPage, Change, OutboxEntry, Page, Refresh, Site
 from store.naming import folder_of, widened
 from store.repository import MAX_ROWS, Repository, Shape, batches
+from store.statements import Prepared, any_of
 from store.texts import storable
 from store.values import VisitRecord
 
@@ -79,6 +80,18 @@ class BackfillQuery:
 
 
 # Writing.
+
+
+_OF_EVENT = Prepared(
+    lambda page: BackfillPage.select(BackfillPage.id).where(BackfillPage.page == page)
+)
+_UNANNOUNCED = Prepared(
+    lambda pages: (
+        Page.select(Page.id)
+        .join(BackfillPage, JOIN.LEFT_OUTER, on=BackfillPage.page == Page.id)
+        .where(any_of(Page.id, pages) & Page.announced_at.is_null() & BackfillPage.id.is_null())
+    )
+)
 
 
 def put_backfill(database: Database, record: VisitRecord, page_ids: Sequence[int]) -> int | None:
@@ -152,8 +165,7 @@ def adopt_waiting(database: Database, site_id: int, canonical_key: str, now: flo
 
 def is_of_event(database: Database, page_id: int) -> bool:
     """Return whether a page was announced with an event."""
-    pages = BackfillPage.select(BackfillPage.id).where(BackfillPage.page == page_id)
-    return bool(pages.exists(database))
+    return bool(_OF_EVENT.rows(database, page=page_id))
 
 
 def _put_event(database: Database, record: VisitRecord, hub: int | None, pages: int) -> int:
@@ -184,15 +196,9 @@ def unannounced(database: Database, page_ids: Sequence[int]) -> list[int]:
     """Return the *page_ids* that were not announced, alone or with an event; in order, without repeats."""
     # With the unique key of an event's pages this is why a crash cannot announce a page twice: it belongs
     # to one event at most, and is never announced on its own as well.
-    kept: set[int] = set()
-    for batch in batches(page_ids):
-        query = (
-            Page.select(Page.id)
-            .join(BackfillPage, JOIN.LEFT_OUTER, on=BackfillPage.page == Page.id)
-            .where(Page.id.in_(batch) & Page.announced_at.is_null() & BackfillPage.id.is_null())
-        )
-        kept |= {page for (page,) in query.tuples().execute(database)}
-    return [page for page in dict.fromkeys(page_ids) if page in kept]
+    pages = list(dict.fromkeys(page_ids))
+    kept = {page for (page,) in _UNANNOUNCED.rows(database, pages=pages)} if pages else set()
+    return [page for page in pages if page in kept]
 
 
 def move_backfill(database: Database, old: int, new: int) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from peewee import SQL, Database
 
 from store.database import is_sqlite
+from store.statements import run_many
 from store.words import MAX_WORDS, Phrase, index_words
 
 _TITLE_WORDS = 200
@@ -31,15 +32,15 @@ def _parts(words: bytes) -> tuple[str, str]:
     return head, body
 
 
-def index_words_of(database: Database, news_id: int, words: bytes) -> None:
-    """Add an announced page to the index, where it must not be yet."""
-    head, body = _parts(words)
+def index_words_of(database: Database, pages: Sequence[tuple[int, bytes]]) -> None:
+    """Add announced pages to the index, where they must not be yet: ids of the news list, with words."""
+    parts = [(news_id, *_parts(words)) for news_id, words in pages]
     if is_sqlite(database):
-        statement = "INSERT INTO news_words(rowid, title, body) VALUES (?, ?, ?)"
-        _run(database, statement, news_id, head, body)
+        run_many(database, "INSERT INTO news_words(rowid, title, body) VALUES (?, ?, ?)", parts)
         return
+    vectors = [(one, _vector(head.split(), body.split())) for one, head, body in parts]
     statement = "INSERT INTO news_words (news_id, words) VALUES (%s, %s::tsvector)"
-    _run(database, statement, news_id, _vector(head.split(), body.split()))
+    run_many(database, statement, vectors)
 
 
 def unindex_words_of(database: Database, news_id: int, words: bytes) -> None:

@@ -17,12 +17,39 @@ from store.clusters import cluster_of, put_bands
 from store.enums import ChangeKind
 from store.fulltext import index_words_of, unindex_words_of, words_of
 from store.models import Change, News, Page, PageBand, PageText, Refresh
-from store.repository import MAX_ROWS, batches, upsert
+from store.repository import batches
+from store.statements import Inserted, Prepared, Updated, Upserted, any_of
 from store.texts import MAX_TEXT, columns, storable
 from store.values import NextRefresh, ReadText
 
 # Characters kept of a page's text.
 MAX_TEXT_CHARS = 500_000
+
+_ADDED = Prepared(
+    lambda pages: (
+        Change.select(Change.id, Page.id, Change.site, Change.hub_id, Change.at, Page.language)
+        .join(Page, on=Page.id == Change.page)
+        .where(any_of(Change.page, pages) & (Change.kind == ChangeKind.ADDED))
+        .order_by(Change.id)
+    )
+)
+_NEWS = Inserted(News, ("id", "page", "site", "hub_id", "found_at", "language"), ignore=True)
+_TO_INDEX = Prepared(
+    lambda pages: (
+        Page.select(
+            *(News.id, Page.id, Page.title, Page.anchor),
+            *(PageText.title, PageText.text, PageText.words),
+        )
+        .join(News, on=News.page == Page.id)
+        .join(PageText, JOIN.LEFT_OUTER, on=PageText.page == Page.id)
+        .where(any_of(Page.id, pages))
+        .order_by(News.id)
+    )
+)
+_TEXT = Upserted(PageText, ["page"])
+_SET_LANGUAGE = Updated(News, lambda page: News.page == page)
+_REFRESH = Upserted(Refresh, ["page"])
+_NO_REFRESH = Prepared(lambda page: Refresh.delete().where(Refresh.page == page))
 
 
 def primary_language(tag: str | None) -> str | None:
@@ -33,37 +60,30 @@ def primary_language(tag: str | None) -> str | None:
 
 def put_news(database: Database, page_ids: Sequence[int], at: float) -> None:
     """List pages just announced and index their titles."""
-    for batch in batches(page_ids):
-        query = (
-            Change.select(Change.id, Page.id, Change.site, Change.hub_id, Change.at, Page.language)
-            .join(Page, on=Page.id == Change.page)
-            .where(Change.page.in_(batch) & (Change.kind == ChangeKind.ADDED))
-            .order_by(Change.id)
-        )
-        rows = [(*row[:5], primary_language(row[5])) for row in query.tuples().execute(database)]
-        fields = [News.id, News.page, News.site, News.hub_id, News.found_at, News.language]
-        for part in batches(rows, MAX_ROWS):
-            News.insert_many(part, fields=fields).on_conflict_ignore().execute(database)
-        for page_id in batch:
-            _index(database, page_id, at)
+    if not page_ids:
+        return
+    names = ("id", "page", "site", "hub_id", "found_at", "language")
+    rows = [
+        dict(zip(names, (*row, primary_language(language)), strict=True))
+        for *row, language in _ADDED.rows(database, pages=page_ids)
+    ]
+    _NEWS.run(database, rows)
+    _index(database, page_ids, at)
 
 
-def _index(database: Database, page_id: int, at: float) -> None:
-    """Index an announced page: its text if known, else its title."""
-    query = (
-        Page.select(News.id, Page.title, Page.anchor, PageText.title, PageText.text, PageText.words)
-        .join(News, on=News.page == Page.id)
-        .join(PageText, JOIN.LEFT_OUTER, on=PageText.page == Page.id)
-        .where(Page.id == page_id)
-    )
-    for news_id, title, anchor, read_title, text, before in query.tuples().execute(database):
+def _index(database: Database, page_ids: Sequence[int], at: float) -> None:
+    """Index announced pages: their texts if known, else their titles."""
+    indexed, texts = [], []
+    for row in _TO_INDEX.rows(database, pages=page_ids):
+        news_id, page_id, title, anchor, read_title, text, before = row
         if before is not None:
             unindex_words_of(database, news_id, before)
         shown = read_title or title or anchor
         words = words_of(shown, zlib.decompress(text).decode() if text else "")
-        index_words_of(database, news_id, words)
-        row = {"page": page_id, "title": shown, "words": words, "at": at}
-        upsert(PageText, row, ["page"], ["words"]).execute(database)
+        indexed.append((news_id, words))
+        texts.append({"page": page_id, "title": shown, "words": words, "at": at})
+    index_words_of(database, indexed)
+    _TEXT.run(database, texts, update=["words"])
 
 
 def adopt_announced(database: Database, at: float, *, limit: int) -> int:
@@ -80,7 +100,7 @@ def adopt_announced(database: Database, at: float, *, limit: int) -> int:
     )
     rows = list(query.tuples().execute(database))
     for page_id, site_id in rows:
-        _index(database, page_id, at)
+        _index(database, [page_id], at)
         planned = {"page": page_id, "site_id": site_id, "due_at": at}
         Refresh.insert(planned).on_conflict_ignore().execute(database)
     return len(rows)
@@ -88,8 +108,7 @@ def adopt_announced(database: Database, at: float, *, limit: int) -> int:
 
 def note_language(database: Database, page_id: int, language: str | None) -> None:
     """Set the language an announced page is found under."""
-    query = News.update(language=primary_language(language)).where(News.page == page_id)
-    query.execute(database)
+    _SET_LANGUAGE.run(database, {"language": primary_language(language)}, page=page_id)
 
 
 def put_text(database: Database, page_id: int, read: ReadText, at: float) -> None:
@@ -107,17 +126,17 @@ def put_text(database: Database, page_id: int, read: ReadText, at: float) -> Non
         "at": at,
         "forgotten_at": None,
     }
-    upsert(PageText, {"page": page_id, **row}, ["page"], row).execute(database)
-    _index(database, page_id, at)
+    _TEXT.run(database, [{"page": page_id, **row}])
+    _index(database, [page_id], at)
 
 
 def put_refresh(database: Database, site_id: int, page_id: int, check: NextRefresh) -> None:
     """Schedule the next refresh of an announced page, or none."""
     if check.due_at is None:
-        Refresh.delete().where(Refresh.page == page_id).execute(database)
+        _NO_REFRESH.run(database, page=page_id)
         return
     row = columns(asdict(check))
-    upsert(Refresh, {"page": page_id, "site_id": site_id, **row}, ["page"], row).execute(database)
+    _REFRESH.run(database, [{"page": page_id, "site_id": site_id, **row}])
 
 
 def move_news(database: Database, old: int, new: int, at: float) -> None:
@@ -135,7 +154,7 @@ def move_news(database: Database, old: int, new: int, at: float) -> None:
     kept, *others = (row[0] for row in rows)
     News.delete().where(News.id.in_(others)).execute(database)
     News.update(page=new, **marks).where(News.id == kept).execute(database)
-    _index(database, new, at)
+    _index(database, [new], at)
 
 
 def _unindex(database: Database, page_ids: Sequence[int]) -> None:
@@ -155,8 +174,7 @@ def keep_titles(database: Database, page_ids: Sequence[int], at: float) -> None:
         PageBand.delete().where(PageBand.page.in_(batch)).execute(database)
         gone = {"text": None, "md5": None, "forgotten_at": at}
         PageText.update(gone).where(PageText.page.in_(batch)).execute(database)
-        for page_id in batch:
-            _index(database, page_id, at)
+        _index(database, batch, at)
 
 
 def forget_texts(database: Database, site_id: int, *, limit: int) -> int:

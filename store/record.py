@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Unpack
 
-from peewee import chunked, fn
+from peewee import fn
 
 from store.backfills import adopt_waiting, is_of_event, join_backfill, put_backfill, unannounced
 from store.database import writing
@@ -16,7 +16,8 @@ from store.models import Change, Host, Hub, Label, Page, Sighting, Site, Visit
 from store.naming import free_name
 from store.news import forget_texts, move_news, note_language, put_news, put_refresh, put_text
 from store.queries.site_facts import has_history, refused
-from store.repository import MAX_ROWS, Repository, batches, upsert
+from store.repository import Repository, batches, upsert
+from store.statements import Inserted, Prepared, Updated, Upserted, any_of
 from store.texts import columns, storable
 from store.topics import put_external_candidates, put_scores
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
@@ -37,6 +38,41 @@ _TEXTS = 500
 # Hubs that are never visited again are due later than any clock goes.
 _FOREVER = 1e12
 _NOT_SEED = Hub.role != HubRole.SEED
+
+# What every visit reads and writes.
+_IDS = Prepared(
+    lambda site, keys: Page.select(Page.canonical_key, Page.id).where(
+        (Page.site == site) & any_of(Page.canonical_key, keys)
+    )
+)
+_REFUSED = Prepared(lambda page: Page.select(Page.id).where((Page.id == page) & refused()))
+_SHOWN = Prepared(
+    lambda hub: Sighting.select(Sighting.page, Sighting.gone_at).where(Sighting.hub == hub)
+)
+_SET_GONE = Updated(
+    Sighting, lambda hub, pages: (Sighting.hub == hub) & any_of(Sighting.page, pages)
+)
+_SET_SITE = Updated(Site, lambda site: Site.id == site)
+_SET_HUB = Updated(Hub, lambda page: Hub.page == page)
+_SET_PAGE = Updated(Page, lambda page: Page.id == page)
+_SET_PAGES = Updated(Page, lambda pages: any_of(Page.id, pages))
+_HOST = Upserted(Host, ["name"])
+_NEW_PAGE = (
+    *("site", "canonical_key", "url", "anchor", "published_at", "first_seen_at", "first_hub_id"),
+    *("state", "verify_due_at", "verify_score", "link_context", "rule"),
+)
+_NEW_PAGES = Inserted(Page, _NEW_PAGE, ignore=True)
+_NEW_SIGHTINGS = Inserted(
+    Sighting, ("hub", "page", "first_seen_at", "anchor", "tag_path", "position"), ignore=True
+)
+_NEW_CHANGES = Inserted(Change, ("site", "page", "kind", "at", "hub_id", "detail"))
+_NEW_VISIT = Inserted(
+    Visit,
+    (
+        *("page", "at", "status", "http_code", "body_bytes", "elapsed_seconds", "links"),
+        *("new_pages", "overflow", "detail"),
+    ),
+)
 
 
 class Recorder(Repository):
@@ -73,7 +109,8 @@ class Recorder(Repository):
 
     def update_site(self, site_id: int, **fields: Unpack[SiteUpdate]) -> None:
         """Set columns of a site."""
-        self._write(Site.update(columns(fields)).where(Site.id == site_id))
+        with storage_errors(self._where):
+            _SET_SITE.run(self._db, columns(fields), site=site_id)
 
     def remove_site(self, site_id: int) -> None:
         """Delete a site with its pages, hubs, sightings, visits and changes, and its behaviour labels."""
@@ -111,7 +148,8 @@ class Recorder(Repository):
 
     def update_hub(self, page_id: int, **fields: Unpack[HubUpdate]) -> None:
         """Set columns of a hub."""
-        self._write(Hub.update(columns(fields)).where(Hub.page == page_id))
+        with storage_errors(self._where):
+            _SET_HUB.run(self._db, columns(fields), page=page_id)
 
     def make_hubs(self, site_id: int, page_ids: Iterable[int], hub: NewHub) -> None:
         """Make pages hubs if they are not; what a user labelled an article stays one."""
@@ -150,7 +188,8 @@ class Recorder(Repository):
 
     def update_page(self, page_id: int, **fields: Unpack[PageUpdate]) -> None:
         """Set columns of a page."""
-        self._write(Page.update(columns(fields)).where(Page.id == page_id))
+        with storage_errors(self._where):
+            _SET_PAGE.run(self._db, columns(fields), page=page_id)
 
     def fold_path_alias(
         self, site_id: int, moves: Sequence[tuple[int, SeenLink]], now: float
@@ -307,7 +346,7 @@ class Recorder(Repository):
                 self._put_host(plan.host)
             if record.site_fields or plan.site_fields:
                 fields = columns({**record.site_fields, **plan.site_fields})
-                Site.update(fields).where(Site.id == record.site_id).execute(self._db)
+                _SET_SITE.run(self._db, fields, site=record.site_id)
             if record.rebaseline:
                 self._rebaseline(record)
             self._verify_again(record)
@@ -347,27 +386,22 @@ class Recorder(Repository):
         ids = self._ids(site_id, [link.canonical_key for link in links])
         # Inserting known rows too would use up an id for each conflict on PostgreSQL.
         unknown = [link for link in links if link.canonical_key not in ids]
-        for batch in chunked([_page_row(site_id, link, now, hub_id) for link in unknown], MAX_ROWS):
-            Page.insert_many(batch).on_conflict_ignore().execute(self._db)
-        ids |= self._ids(site_id, [link.canonical_key for link in unknown])
+        if unknown:
+            _NEW_PAGES.run(self._db, [_page_row(site_id, link, now, hub_id) for link in unknown])
+            ids |= self._ids(site_id, [link.canonical_key for link in unknown])
         for link in links:
             if link.hub is not None:
                 self._put_hub(ids[link.canonical_key], site_id, link.hub)
         return ids
 
     def _ids(self, site_id: int, canonical_keys: Sequence[str]) -> dict[str, int]:
-        ids: dict[str, int] = {}
-        for batch in batches(canonical_keys):
-            same = (Page.site == site_id) & Page.canonical_key.in_(batch)
-            query = Page.select(Page.canonical_key, Page.id).where(same)
-            ids.update(query.tuples().execute(self._db))
-        return ids
+        keys = list(dict.fromkeys(canonical_keys))
+        return dict(_IDS.rows(self._db, site=site_id, keys=keys)) if keys else {}
 
     def _put_hub(self, page_id: int, site_id: int, hub: NewHub) -> None:
         """Make a page a hub unless a user labelled it an article; a seed overrides that label."""
         given = hub.role in (HubRole.SEED, HubRole.USER)
-        said = Page.select(Page.id).where((Page.id == page_id) & refused())
-        if not given and said.exists(self._db):
+        if not given and _REFUSED.rows(self._db, page=page_id):
             return
         row = {"page": page_id, "site_id": site_id, **columns(asdict(hub))}
         Hub.insert(row).on_conflict_ignore().execute(self._db)
@@ -385,20 +419,16 @@ class Recorder(Repository):
             }
             for link in links
         ]
-        on_hub = Sighting.hub == record.page_id
-        query = Sighting.select(Sighting.page, Sighting.gone_at).where(on_hub)
-        before = dict(query.tuples().execute(self._db))
-        for batch in chunked([row for row in rows if row["page"] not in before], MAX_ROWS):
-            Sighting.insert_many(batch).on_conflict_ignore().execute(self._db)
+        hub = record.page_id
+        before = dict(_SHOWN.rows(self._db, hub=hub))
+        _NEW_SIGHTINGS.run(self._db, [row for row in rows if row["page"] not in before])
         here = set(ids.values())
         back = [page for page, gone in before.items() if gone is not None and page in here]
         lost = [page for page, gone in before.items() if gone is None and page not in here]
-        for batch in chunked(back, 500):
-            one = on_hub & Sighting.page.in_(batch)
-            Sighting.update(gone_at=None).where(one).execute(self._db)
-        for batch in chunked([] if record.keep_missing else lost, 500):
-            one = on_hub & Sighting.page.in_(batch)
-            Sighting.update(gone_at=record.at).where(one).execute(self._db)
+        if back:
+            _SET_GONE.run(self._db, {"gone_at": None}, hub=hub, pages=back)
+        if lost and not record.keep_missing:
+            _SET_GONE.run(self._db, {"gone_at": record.at}, hub=hub, pages=lost)
 
     def _announce(
         self, record: VisitRecord, rules: Mapping[int, str | None], hub_id: int | None
@@ -411,8 +441,7 @@ class Recorder(Repository):
         for rule in dict.fromkeys(rules[page] for page in news):
             fields = {"announced_at": record.at, "state": PageState.KNOWN}
             fields |= {"rule": rule} if rule is not None else {}
-            for batch in chunked([page for page in news if rules[page] == rule], 500):
-                Page.update(fields).where(Page.id.in_(batch)).execute(self._db)
+            _SET_PAGES.run(self._db, fields, pages=[page for page in news if rules[page] == rule])
         self._put_changes(record, ChangeKind.ADDED, [(page, "") for page in news], hub_id)
         put_news(self._db, news, record.at)
         return news
@@ -440,31 +469,29 @@ class Recorder(Repository):
         self, record: VisitRecord, kind: str, pages: list[tuple[int, str]], hub_id: int | None
     ) -> None:
         common = {"site": record.site_id, "kind": kind, "at": record.at, "hub_id": hub_id}
-        for batch in chunked(
-            [{**common, "page": page, "detail": d} for page, d in pages], MAX_ROWS
-        ):
-            Change.insert_many(batch).execute(self._db)
+        _NEW_CHANGES.run(self._db, [{**common, "page": page, "detail": d} for page, d in pages])
 
     def _record_page(self, record: VisitRecord, plan: VisitPlan, *, judged: bool) -> None:
         """Write the visit's log entry and what changed for the visited page and its site."""
         links = record.links or ()
-        Visit.insert(
-            page=record.page_id,
-            at=record.at,
-            status=record.status,
-            http_code=record.http_code,
-            body_bytes=record.body_bytes,
-            elapsed_seconds=record.elapsed_seconds,
-            links=len(links),
-            new_pages=sum(link.announce for link in links),
-            overflow=record.overflow,
-            detail=storable(record.detail),
-        ).execute(self._db)
+        visit = {
+            "page": record.page_id,
+            "at": record.at,
+            "status": record.status,
+            "http_code": record.http_code,
+            "body_bytes": record.body_bytes,
+            "elapsed_seconds": record.elapsed_seconds,
+            "links": len(links),
+            "new_pages": sum(link.announce for link in links),
+            "overflow": record.overflow,
+            "detail": storable(record.detail),
+        }
+        _NEW_VISIT.run(self._db, [visit])
         if record.drop_hub:
             Hub.delete().where(Hub.page == record.page_id).execute(self._db)
         elif record.hub_fields or plan.hub_fields:
             fields = columns({**record.hub_fields, **plan.hub_fields})
-            Hub.update(fields).where(Hub.page == record.page_id).execute(self._db)
+            _SET_HUB.run(self._db, fields, page=record.page_id)
         self._record_visited(record, judged=judged)
         if record.text is not None:
             put_text(self._db, record.page_id, record.text, record.at)
@@ -483,7 +510,7 @@ class Recorder(Repository):
         if fields:
             if fields.get("state") == PageState.KNOWN and is_of_event(self._db, record.page_id):
                 fields["state"] = "backfill"  # known under this state, so not announced again
-            Page.update(fields).where(Page.id == record.page_id).execute(self._db)
+            _SET_PAGE.run(self._db, fields, page=record.page_id)
             if "language" in fields:
                 note_language(self._db, record.page_id, fields["language"])
 
@@ -502,7 +529,7 @@ class Recorder(Repository):
     def _put_host(self, host: HostRow) -> None:
         fields = columns({key: value for key, value in asdict(host).items() if value is not None})
         fields["crawl_delay_seconds"] = host.crawl_delay_seconds
-        upsert(Host, fields, ["name"], [key for key in fields if key != "name"]).execute(self._db)
+        _HOST.run(self._db, [fields])
 
 
 def _page_row(site_id: int, link: SeenLink, now: float, hub_id: int | None) -> dict[str, Any]:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from enum import StrEnum
-from inspect import signature
 from typing import Any, Generic, TypeVar, get_type_hints
 
 from peewee import EXCLUDED, Database, Model, chunked
 
 from store.failures import storage_errors
+from store.statements import Prepared
 
 T = TypeVar("T")
 # Values per IN (...).
 MAX_IDS = 500
 # Rows per INSERT: SQLite allows 32,766 variables, older versions 999.
 MAX_ROWS = 90
-# Placeholders: integers a float holds exactly, and that no id, time or limit reaches.
-_MARK = -(2**40)
 
 
 class Shape(Generic[T]):
@@ -45,44 +43,6 @@ class Shape(Generic[T]):
         for at, kind in self._enums:
             values[at] = kind(values[at])
         return self._value(*values)
-
-
-class Prepared:
-    """A query compiled to SQL once; *build* makes it from one value per parameter.
-
-    Placeholders stand for parameters, and later runs only bind values.
-    """
-
-    # Peewee generates SQL on every run, which took more than half of a visit's time.
-
-    def __init__(self, build: Callable[..., Any]) -> None:
-        self._build = build
-        self._marks = {name: _MARK - at for at, name in enumerate(signature(build).parameters)}
-        self._compiled: dict[type[Database], tuple[str, tuple[object, ...]]] = {}
-
-    def rows(self, database: Database, **values: object) -> list[tuple[Any, ...]]:
-        """Run it with *values* by parameter name."""
-        compiled = self._compiled.get(type(database))
-        if compiled is None:
-            context: Any = database.get_sql_context()
-            sql, parameters = context.sql(self._build(**self._marks)).query()
-            compiled = sql, tuple(self._slot(one) for one in parameters)
-            self._compiled[type(database)] = compiled
-        sql, parameters = compiled
-        bound = [values[p.name] if isinstance(p, _Slot) else p for p in parameters]
-        cursor: Any = database.execute_sql(sql, bound)  # type: ignore[no-untyped-call]
-        return list(cursor.fetchall())
-
-    def _slot(self, value: object) -> object:
-        names = [name for name, mark in self._marks.items() if value in (mark, str(mark))]
-        return _Slot(names[0]) if names else value
-
-
-class _Slot:
-    """The place of a parameter."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
 
 
 class Repository:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from store.enums import (
     ChangeKind,
+    HubClass,
     HubKind,
     HubRole,
     HubStatus,
@@ -176,6 +178,30 @@ class Sight:
     first_seen_at: float
     gone_at: float | None
     """None = present at the hub's last visit."""
+
+
+@dataclass(frozen=True, slots=True)
+class DueTimes:
+    """When the next fetch of each kind is due, of one site; None = none is planned."""
+
+    hubs: Mapping[HubClass, float | None]
+    awaited: float | None
+    """Of a page announced once verified."""
+    read: float | None
+    """Of any other page to be read."""
+    refresh: float | None
+
+    @property
+    def lists(self) -> float | None:
+        """The earliest of hubs, monitored articles excluded."""
+        found = (due_at for kind, due_at in self.hubs.items() if kind is not HubClass.ARTICLE)
+        return min((one for one in found if one is not None), default=None)
+
+    @property
+    def first(self) -> float | None:
+        """The earliest of all but refreshes."""
+        found = (*self.hubs.values(), self.awaited, self.read)
+        return min((one for one in found if one is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,7 @@ def _site_rows(store: Store, settings: Settings, at: float) -> list[dict[str, An
             **budget_of(settings, row, now=at),
             "visits_by_status": counts.get(row.id, {}),
             "trouble": unread.get(row.id),
-            "next_due": utc(store.read.next_due_at(row.id)),
+            "next_due": utc(store.read.due_times(row.id).first),
             "events": [dated(e) for e in store.read.site_changes(row.id, limit=5)],
         }
         for row in store.read.sites()

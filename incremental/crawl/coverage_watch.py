@@ -33,10 +33,10 @@ class CoverageWatch:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def refresh(self, site: WatchedSite, now: float, *, at_once: bool = False) -> None:
-        """Compute coverage again after half a day, or after enough first visits of hubs."""
+    def refresh(self, site: WatchedSite, now: float, *, overflowed_at: float | None = None) -> None:
+        """Compute coverage again after half a day, after enough first visits of hubs, or an overflow."""
         fresh = now - site.coverage_at < REFRESH_SECONDS and site.baselines < REFRESH_BASELINES
-        if fresh and not at_once:
+        if fresh and overflowed_at is None:
             return
         site.coverage_at, site.baselines = now, 0
         before = site.coverage.covered
@@ -46,7 +46,7 @@ class CoverageWatch:
             if h.state in (HubStatus.ACTIVE, HubStatus.DORMANT)
             and h.role not in (HubRole.PAGE, ARTICLE)
         ]
-        site.coverage = coverage(self._shown(site.row.id, hubs, now))
+        site.coverage = coverage(self._shown(site.row.id, hubs, now, overflowed_at))
         for hub in hubs:
             covered = hub.page_id in site.coverage.covered
             if covered != (hub.state == HubStatus.DORMANT) and not hub.failures:
@@ -86,13 +86,17 @@ class CoverageWatch:
             if due_at < hub.due_at - REPLAN_TOLERANCE_SECONDS:
                 self._store.write.update_hub(hub.page_id, due_at=due_at)
 
-    def _shown(self, site_id: int, hubs: list[HubRow], now: float) -> dict[int, ShownPages]:
+    def _shown(
+        self, site_id: int, hubs: list[HubRow], now: float, overflowed_at: float | None
+    ) -> dict[int, ShownPages]:
         pages: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
         announced: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
         patience = {
             hub.page_id: max(IN_TIME_SECONDS, 1.5 * (hub.interval_seconds or 0.0)) for hub in hubs
         }
-        for hub, page in self._store.read.articles_shown(site_id):
+        # A list that overflowed covers what shows the same as it did before: by now it may show only new
+        # pages, which the others do not.
+        for hub, page in self._store.read.articles_shown(site_id, gone_since=overflowed_at):
             if hub in pages:
                 pages[hub].add(page)
         evidence = self._store.read.announced_shown(site_id)

@@ -115,7 +115,8 @@ class Crawler:
     def step(self, now: float, when_done: Callable[[], object] | None = None) -> float:
         """Record finished visits, start due ones; return when to call again (unix seconds).
 
-        *when_done* is called from a worker thread when a visit ends, and means "call step soon".
+        *when_done* is called from a worker thread when a visit ends, and means "call step soon"; without it,
+        visits that end within this step are settled in it.
         """
         if now < self._stepped_at - CLOCK_BACK_SECONDS:
             self.frontier.set_back(self._stepped_at - now, now)
@@ -135,12 +136,14 @@ class Crawler:
             if judged and self.topics.active:
                 task = replace(task, for_topics=True)
             self._engine.start(task, when_done)
-            for outcome in self._engine.finished():
-                self._settle(outcome, now)
+            # With threads this step may be long under way, and its time past, when a visit ends.
+            if when_done is None:
+                for outcome in self._engine.finished():
+                    self._settle(outcome, now)
         self.topics.keep(now)
         self.frontier.share_again(now)
         self._wake_at = self.frontier.wake_at(now)
-        return self._wake_at
+        return now if self._engine.has_finished else self._wake_at
 
     def drain(self, now: float) -> None:
         """Record finished visits; start nothing."""

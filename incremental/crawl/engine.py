@@ -50,6 +50,11 @@ class Engine:
         """Whether no visit is under way."""
         return not self._running
 
+    @property
+    def has_finished(self) -> bool:
+        """Whether a visit has ended whose outcome was not taken."""
+        return any(future.done() for future in self._running)
+
     def start(self, task: VisitTask, when_done: Callable[[], Any] | None = None) -> None:
         """Start a visit; *when_done* is called from the thread that finished it."""
         # A visit is a function of its task, so a process pool or a Dask client's executor works as well.

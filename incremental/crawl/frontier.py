@@ -45,7 +45,7 @@ from incremental.visit import Outcome, Purpose, VisitTask, hub_task, refresh_tas
 from store import Store
 from store.enums import HubClass, PageState, SiteStatus
 from store.quarantine import QuarantineKind
-from store.values import HostRow, HubRow, SiteRow
+from store.values import HostRow, HubRow, SiteRow, VerificationRow
 
 # When to ask again a site that had less to do than expected.
 SOON_SECONDS = 1.0
@@ -209,16 +209,16 @@ class Frontier:
 
     def _next_due_at(self, site: WatchedSite, now: float) -> float:
         """Return when any class of fetches has something due that its share allows."""
-        read, site_id = self._store.read, site.row.id
-        hub_at = read.next_hub_due_at(site_id)
+        due = self._store.read.due_times(site.row.id)
+        hub_at, article_at = due.lists, due.hubs[HubClass.ARTICLE]
         bounded = (
-            (read.next_article_due_at(site_id), site.reserve_at(now)),
-            (read.next_verify_due_at(site_id), site.allows_at(Share.READ, now)),
-            (read.next_verify_due_at(site_id, pending=True), now),
-            (self._store.answers.next_refresh_at(site_id), site.allows_at(Share.REFRESH, now)),
+            (article_at, site.reserve_at(now)),
+            (due.read, site.allows_at(Share.READ, now)),
+            (due.awaited, now),
+            (due.refresh, site.allows_at(Share.REFRESH, now)),
         )
         moments = [max(due_at, open_at) for due_at, open_at in bounded if due_at is not None]
-        hubs_wait = (hub_at is not None and hub_at < NEVER) or bounded[0][0] is not None
+        hubs_wait = (hub_at is not None and hub_at < NEVER) or article_at is not None
         if hubs_wait:
             moments.append(now + REPLAN_SECONDS)  # a price that fell brings visits forward
         return min([*moments, NEVER if hub_at is None else hub_at])
@@ -361,15 +361,18 @@ class Frontier:
         """Return the next fetch of *site*: what is due in the class whose turn it is."""
         if site.open_at(now) > now:
             return None
+        due = self._store.read.due_times(site.row.id)
         found: dict[Share, VisitTask] = {}
-        for share in (Share.REVISIT, Share.COVERED, Share.EXPLORE, Share.ARTICLE):
-            hub = self._due_hub(site, now, share)
+        for kind, due_at in due.hubs.items():
+            hub = self._due_hub(site, now, Share(kind)) if _is_due(due_at, now) else None
             if hub is not None:
-                found[share] = hub_task(hub)
+                found[Share(kind)] = hub_task(hub)
         # News that waits to be announced is limited by the budget, not by verify_share.
         read, site_id, likely = self._store.read, site.row.id, self.likely_first
-        verifications = read.due_verifications(site_id, now, pending=True, likely_first=likely)
-        if not verifications and site.allows_at(Share.READ, now) <= now:
+        verifications: list[VerificationRow] = []
+        if _is_due(due.awaited, now):
+            verifications = read.due_verifications(site_id, now, pending=True, likely_first=likely)
+        elif _is_due(due.read, now) and site.allows_at(Share.READ, now) <= now:
             verifications = read.due_verifications(site_id, now, likely_first=likely)
         missing = bool(verifications) and verifications[0].state == PageState.MISSING
         if verifications:
@@ -378,7 +381,7 @@ class Frontier:
         rest = found.keys() - {Share.ARTICLE}
         idle = not rest and (not found or site.reserve_at(now) > now)
         if idle or (rest <= {Share.REVISIT} and self._refresh_starves(site, now)):
-            again = self._refresh_task(site, now)
+            again = self._refresh_task(site, now) if _is_due(due.refresh, now) else None
             if again is not None or idle:
                 return again
         share = site.turn(found.keys(), now)
@@ -448,3 +451,7 @@ class Frontier:
                 heapq.heappush(self._queue, (self._ready_at(waits, now), site_id))
         allowed = response if robots else self.gate.obey(response)
         return (outcome if allowed is response else Outcome(task, allowed)), host
+
+
+def _is_due(due_at: float | None, now: float) -> bool:
+    return due_at is not None and due_at <= now

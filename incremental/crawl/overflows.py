@@ -101,8 +101,10 @@ class Overflows:
         if not site.state.overflowed:
             return
         hubs = [self._store.read.hub(page_id) for page_id in site.state.overflowed]
-        if any(hub is not None and hub.role != HubRole.PAGE for hub in hubs):
-            self._coverage.refresh(site, now, at_once=True)
+        lists = [hub for hub in hubs if hub is not None and hub.role != HubRole.PAGE]
+        if lists:
+            overflowed_at = min(hub.visited_at or now for hub in lists)
+            self._coverage.refresh(site, now, overflowed_at=overflowed_at)
         for hub in hubs:
             if hub is not None:
                 self._follow(hub, site, now)

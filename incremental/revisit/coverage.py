@@ -20,7 +20,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 # Watched hubs read at once because another list overflowed.
 MAX_PEERS = 3
@@ -33,7 +33,7 @@ class ShownPages:
     """What one hub shows."""
 
     pages: AbstractSet[int]
-    """Ids of the articles that it showed at its last visit."""
+    """Ids of the articles that it showed at its last visit; of a list that overflowed, before that too."""
     announced: AbstractSet[int] = frozenset()
     """Ids of recently announced pages that it showed in time, first or after another hub."""
     chosen: bool = False
@@ -94,7 +94,23 @@ def _backups(
             for one in above:
                 covered_by.setdefault(one, []).append(hub)
         upper = layer
+    for hub in hubs.keys() - covered.keys():
+        covered_by[hub] += _missing(hub, covered_by[hub], hubs, covered.keys())
     return {hub: tuple(below) for hub, below in covered_by.items() if below}
+
+
+def _missing(
+    hub: int, below: Sequence[int], hubs: Mapping[int, ShownPages], covered: AbstractSet[int]
+) -> list[int]:
+    """Return covered hubs that show what *hub* shows and none *below* does, those that add most first."""
+    # A section without news of late is in no upper layer, though it may have some by now.
+    left = set(_all(hubs[hub])).difference(*(hubs[one].pages for one in below))
+    others = {
+        one: replace(hubs[one], pages=hubs[one].pages & left)
+        for one in sorted(covered)
+        if one not in below
+    }
+    return _greedy(others, by_news=False)[:MAX_PEERS]
 
 
 def _peers(hub: int, watched: Sequence[int], hubs: Mapping[int, ShownPages]) -> list[int]:

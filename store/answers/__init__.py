@@ -14,7 +14,6 @@ A cursor is a row id.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 from peewee import SQL, chunked, fn
@@ -38,7 +37,7 @@ from store.database import writing
 from store.failures import storage_errors
 from store.models import Change, Hub, News, Page, Refresh, SavedSearch, Site
 from store.news import adopt_announced
-from store.repository import Prepared, Repository
+from store.repository import Repository
 from store.texts import MAX_TEXT, storable
 
 __all__ = [
@@ -58,14 +57,6 @@ __all__ = [
 ]
 
 MAX_HISTORY = 500
-
-
-@cache
-def _next_refresh() -> Prepared:
-    """Return the query of :meth:`Answers.next_refresh_at`, compiled once: the crawler asks often."""
-    return Prepared(
-        lambda site: Refresh.select(fn.MIN(Refresh.due_at)).where(Refresh.site_id == site)
-    )
 
 
 class Answers(Repository):
@@ -225,11 +216,6 @@ class Answers(Repository):
                 self._db, one_page.refresh_columns().where(Refresh.page == page_id)
             )
         return rows[0] if rows else None
-
-    def next_refresh_at(self, site_id: int) -> float | None:
-        """Return when a site's next refresh is due; may be in the past."""
-        moment = self._asked(_next_refresh(), site=site_id)[0][0]
-        return None if moment is None else float(moment)
 
     def postpone_refresh(self, page_id: int, until: float) -> None:
         """Postpone a page's next refresh."""

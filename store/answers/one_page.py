@@ -10,6 +10,7 @@ from store.answers.excerpts import unpacked
 from store.answers.values import Copy, HistoryEntry, RefreshRow, StoredText, Version
 from store.clusters import agreement
 from store.models import Change, News, Page, PageText, Refresh, Site
+from store.statements import Prepared
 
 MAX_COPIES = 200
 _TEXT = (
@@ -21,6 +22,20 @@ _TEXT = (
     PageText.at,
     PageText.signature,
     PageText.forgotten_at,
+)
+
+# The first is that of the first fetch; each change of text begins another.
+_CHANGED = Prepared(
+    lambda page: (
+        Change.select(Change.at, Change.body_before, Change.body_after)
+        .where((Change.page == page) & Change.body_after.is_null(is_null=False))
+        .order_by(Change.id)
+    )
+)
+_FIRST = Prepared(
+    lambda page: Page.select(
+        Page.verified_at, Page.first_seen_at, Page.body_md5, Page.changes_from
+    ).where(Page.id == page)
 )
 
 
@@ -52,13 +67,8 @@ def history(
 
 def versions(database: Database, page_id: int) -> list[Version]:
     """Return a page's bodies, oldest first."""
-    # The first is that of the first fetch; each change of text begins another.
-    changed = (Change.page == page_id) & Change.body_after.is_null(is_null=False)
-    query = Change.select(Change.at, Change.body_before, Change.body_after).where(changed)
-    rows = list(query.order_by(Change.id).tuples().execute(database))
-    columns = (Page.verified_at, Page.first_seen_at, Page.body_md5, Page.changes_from)
-    facts = Page.select(*columns).where(Page.id == page_id)
-    page = next(iter(facts.tuples().execute(database)), None)
+    rows = _CHANGED.rows(database, page=page_id)
+    page = next(iter(_FIRST.rows(database, page=page_id)), None)
     if page is None:
         return []
     verified_at, first_seen_at, body, changes_from = page

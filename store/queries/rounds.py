@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from peewee import JOIN, Case, fn
+from peewee import JOIN, Case, Select, fn
 
 from store.database import data_version, is_sqlite
 from store.enums import HubClass, HubKind, HubRole, HubStatus, PageState, SiteStatus
 from store.failures import storage_errors
-from store.models import Host, Hub, Label, Page, Sighting, Site, Topic
-from store.repository import Prepared, Repository, Shape, batches
-from store.values import HostRow, HubRow, KnownPage, PageRow, Sight, SiteRow, VerificationRow
+from store.models import Host, Hub, Label, Page, Refresh, Sighting, Site, Topic
+from store.repository import Repository, Shape
+from store.statements import Prepared, any_of
+from store.values import (
+    DueTimes,
+    HostRow,
+    HubRow,
+    KnownPage,
+    PageRow,
+    Sight,
+    SiteRow,
+    VerificationRow,
+)
 
 _SITE = Shape(SiteRow, Site)
 _HOST = Shape(HostRow, Host)
@@ -31,7 +41,8 @@ _CLASSES: dict[HubClass, Any] = {
     HubClass.ARTICLE: _IS_ARTICLE,
 }
 # Pages announced once verified.
-_AWAITED = Page.state.in_((PageState.PENDING, PageState.MISSING))
+_AWAITED_STATES = (PageState.PENDING, PageState.MISSING)
+_AWAITED = Page.state.in_(_AWAITED_STATES)
 # Sitemaps and seeds go first: they are few, and sometimes the only place that shows a page. Behind two
 # hundred covered tag pages, the sitemap of a recorded weblog waited four days.
 _ORDINARY = Case(None, (((Hub.kind == HubKind.SITEMAP) | (Hub.role == HubRole.SEED), 0),), 1)
@@ -66,19 +77,18 @@ def _due_verifications(*, likely_first: bool, pending: bool) -> Prepared:
     return Prepared(query)
 
 
-def _next_verification(*, pending: bool) -> Prepared:
-    def query(site: int) -> Any:  # noqa: ANN401 - a peewee query
-        planned = (Page.site == site) & Page.verify_due_at.is_null(is_null=False)
-        planned = planned & _AWAITED if pending else planned
-        return Page.select(fn.MIN(Page.verify_due_at)).where(planned)
-
-    return Prepared(query)
-
-
-def _next_hub(of_class: Any) -> Prepared:  # noqa: ANN401 - a peewee expression
-    return Prepared(
-        lambda site: Hub.select(fn.MIN(Hub.due_at)).where((Hub.site_id == site) & of_class)
-    )
+def _due_times(site: Any) -> Any:  # noqa: ANN401 - peewee expressions
+    hubs = [
+        Hub.select(fn.MIN(Hub.due_at)).where((Hub.site_id == site) & of_class)
+        for of_class in (_CLASSES[name] for name in HubClass)
+    ]
+    planned = (Page.site == site) & Page.verify_due_at.is_null(is_null=False)
+    pages = [
+        Page.select(fn.MIN(Page.verify_due_at)).where(planned & of_kind)
+        for of_kind in (_AWAITED, Page.state.not_in(_AWAITED_STATES))
+    ]
+    refresh = Refresh.select(fn.MIN(Refresh.due_at)).where(Refresh.site_id == site)
+    return Select(columns=[*hubs, *pages, refresh])
 
 
 _BOTH = (True, False)
@@ -88,9 +98,7 @@ _DUE_VERIFICATIONS = {
     for likely in _BOTH
     for pending in _BOTH
 }
-_NEXT_VERIFICATION = {pending: _next_verification(pending=pending) for pending in _BOTH}
-_NEXT_HUB = _next_hub(_IS_LIST)
-_NEXT_ARTICLE = _next_hub(_IS_ARTICLE)
+_DUE_TIMES = Prepared(_due_times)
 _ONE_HUB = Prepared(lambda page: _hubs().where(Hub.page == page))
 _ONE_PAGE = Prepared(lambda page: _PAGE.select().where(Page.id == page))
 _ONE_VERIFICATION = Prepared(lambda page: _VERIFICATION.select().where(Page.id == page))
@@ -109,6 +117,24 @@ _FIRST_SHOWN = Prepared(
         (Sighting.hub == hub) & (Sighting.first_seen_at == at)
     )
 )
+
+
+_KNOWN_PAGES = Prepared(
+    lambda site, keys: (
+        _KNOWN.select()
+        .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
+        .where((Page.site == site) & any_of(Page.canonical_key, keys))
+    )
+)
+_SIGHTS = Prepared(lambda hub: _SIGHT.select().where(Sighting.hub == hub))
+_SHOWN_BY = Prepared(
+    lambda hub: (
+        Page.select(Page.canonical_key)
+        .join(Sighting, on=Sighting.page == Page.id)
+        .where((Sighting.hub == hub) & Sighting.gone_at.is_null())
+    )
+)
+_URLS = Prepared(lambda pages: Page.select(Page.url).where(any_of(Page.id, pages)))
 
 
 class RoundQueries(Repository):
@@ -168,40 +194,18 @@ class RoundQueries(Repository):
             _VERIFICATION(row) for row in self._asked(query, site=site_id, now=now, limit=limit)
         ]
 
-    # Next due times; may be in the past, None = never.
-
-    def next_due_at(self, site_id: int) -> float | None:
-        """Return when the next hub or verification of a site is due."""
-        moments = (self.next_hub_due_at(site_id), self.next_verify_due_at(site_id))
-        return min((moment for moment in moments if moment is not None), default=None)
-
-    def next_hub_due_at(self, site_id: int) -> float | None:
-        """Return when the next hub of a site is due, monitored articles excluded."""
-        return self._moment(_NEXT_HUB, site_id)
-
-    def next_article_due_at(self, site_id: int) -> float | None:
-        """Return when the next monitored article of a site is due."""
-        return self._moment(_NEXT_ARTICLE, site_id)
-
-    def next_verify_due_at(self, site_id: int, *, pending: bool = False) -> float | None:
-        """Return when the next verification of a site is due; *pending* as in due_verifications."""
-        return self._moment(_NEXT_VERIFICATION[pending], site_id)
-
-    def _moment(self, query: Prepared, site_id: int) -> float | None:
-        moment = self._asked(query, site=site_id)[0][0]
-        return None if moment is None else float(moment)
+    def due_times(self, site_id: int) -> DueTimes:
+        """Return when the next of each kind of fetch of a site is due; may be in the past."""
+        *hubs, awaited, other, refresh = self._asked(_DUE_TIMES, site=site_id)[0]
+        return DueTimes(dict(zip(HubClass, hubs, strict=True)), awaited, other, refresh)
 
     def known(self, site_id: int, canonical_keys: Sequence[str]) -> dict[str, KnownPage]:
         """Return the known pages of a site by canonical key."""
-        found: dict[str, KnownPage] = {}
-        for batch in batches(canonical_keys):
-            query = (
-                _KNOWN.select()
-                .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
-                .where((Page.site == site_id) & Page.canonical_key.in_(batch))
-            )
-            found |= {page.canonical_key: page for page in self._all(_KNOWN, query)}
-        return found
+        keys = list(dict.fromkeys(canonical_keys))
+        if not keys:
+            return {}
+        rows = self._asked(_KNOWN_PAGES, site=site_id, keys=keys)
+        return {page.canonical_key: page for page in map(_KNOWN, rows)}
 
     def visible(self, hub_id: int) -> set[int]:
         """Return the ids of the pages that the hub showed at its last visit."""
@@ -213,12 +217,11 @@ class RoundQueries(Repository):
 
     def sights(self, hub_id: int) -> list[Sight]:
         """Return every page the hub ever showed, with its first position."""
-        return self._all(_SIGHT, _SIGHT.select().where(Sighting.hub == hub_id))
+        return [_SIGHT(row) for row in self._asked(_SIGHTS, hub=hub_id)]
 
     def shown_by(self, hub_id: int) -> set[str]:
         """Return the canonical keys of the pages the hub showed at its last visit."""
-        query = Page.select(Page.canonical_key).join(Sighting, on=Sighting.page == Page.id)
-        return set(self._column(query.where((Sighting.hub == hub_id) & Sighting.gone_at.is_null())))
+        return {key for (key,) in self._asked(_SHOWN_BY, hub=hub_id)}
 
     def hubs(self, site_id: int | None = None) -> list[HubRow]:
         """Return hubs, of one site or all, most new pages first."""
@@ -243,10 +246,8 @@ class RoundQueries(Repository):
 
     def urls(self, page_ids: Iterable[int]) -> list[str]:
         """Return the URLs of pages."""
-        found: list[str] = []
-        for batch in batches(page_ids):
-            found += self._column(Page.select(Page.url).where(Page.id.in_(batch)))
-        return found
+        wanted = list(dict.fromkeys(page_ids))
+        return [url for (url,) in self._asked(_URLS, pages=wanted)] if wanted else []
 
     def host(self, name: str) -> HostRow | None:
         """Return a host's politeness state; None = never fetched from."""

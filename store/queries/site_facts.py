@@ -20,6 +20,7 @@ from store.enums import (
 from store.failures import storage_errors
 from store.models import Backfill, BackfillPage, Change, Hub, Label, Page, Sighting
 from store.repository import Repository, batches
+from store.statements import Prepared
 from store.texts import storable
 from store.values import ArticleCandidate, HubNews, MonitoredArticle
 
@@ -47,6 +48,23 @@ def has_history(database: Database, site_id: int) -> bool:
     return bool(announced.exists(database) or labels.exists(database))
 
 
+_HUBS_WITH_BODY = Prepared(
+    lambda site, digest: (
+        Page.select(Page.url)
+        .join(Hub, on=Hub.page == Page.id)
+        .where((Hub.site_id == site) & (Hub.body_md5 == digest))
+    )
+)
+_HUB_URLS = Prepared(
+    lambda site: (
+        Page.select(Page.url)
+        .join(Hub, on=Hub.page == Page.id)
+        .where((Hub.site_id == site) & (Hub.kind == HubKind.HTML))
+        .where((Hub.state != HubStatus.DROPPED) & (Hub.role != HubRole.ARTICLE))
+    )
+)
+
+
 class SiteQueries(Repository):
     """Queries of one site's pages and hubs."""
 
@@ -57,17 +75,21 @@ class SiteQueries(Repository):
 
     def hubs_with_body(self, site_id: int, digest: str) -> list[str]:
         """Return the URLs of the site's hubs whose last body had this MD5."""
-        query = Page.select(Page.url).join(Hub, on=Hub.page == Page.id)
-        return self._column(query.where((Hub.site_id == site_id) & (Hub.body_md5 == digest)))
+        return [url for (url,) in self._asked(_HUBS_WITH_BODY, site=site_id, digest=digest)]
 
-    def articles_shown(self, site_id: int) -> list[tuple[int, int]]:
-        """Return (hub, page) for every article that a hub of the site shows now."""
+    def articles_shown(
+        self, site_id: int, *, gone_since: float | None = None
+    ) -> list[tuple[int, int]]:
+        """Return (hub, page) for every article that a hub shows now, or showed until *gone_since*."""
         as_hub = Hub.alias()
+        there = Sighting.gone_at.is_null()
+        if gone_since is not None:
+            there |= Sighting.gone_at >= gone_since
         query = (
             Sighting.select(Sighting.hub, Sighting.page)
             .join(Hub, on=Hub.page == Sighting.hub)
             .join(as_hub, JOIN.LEFT_OUTER, on=as_hub.page == Sighting.page)
-            .where((Hub.site_id == site_id) & Sighting.gone_at.is_null())
+            .where((Hub.site_id == site_id) & there)
             .where(as_hub.page.is_null() | (as_hub.role == HubRole.ARTICLE))
         )
         return [(hub, page) for hub, page in self._rows(query)]
@@ -221,13 +243,7 @@ class SiteQueries(Repository):
 
     def hub_urls(self, site_id: int) -> list[str]:
         """Return the URLs of a site's live HTML hubs."""
-        query = (
-            Page.select(Page.url)
-            .join(Hub, on=Hub.page == Page.id)
-            .where((Hub.site_id == site_id) & (Hub.kind == HubKind.HTML))
-            .where((Hub.state != HubStatus.DROPPED) & (Hub.role != HubRole.ARTICLE))
-        )
-        return self._column(query)
+        return [url for (url,) in self._asked(_HUB_URLS, site=site_id)]
 
     def known_anchors(self, site_id: int, anchors: Sequence[str]) -> dict[str, int]:
         """Return page ids by anchor text."""

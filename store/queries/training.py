@@ -8,7 +8,8 @@ from peewee import JOIN, fn
 
 from store.enums import HubRole, LabelOrigin
 from store.models import Hub, Label, Page, Visit
-from store.repository import Repository, Shape, batches
+from store.repository import Repository, Shape
+from store.statements import Prepared, any_of
 from store.texts import storable
 from store.values import LabelEntry
 
@@ -18,6 +19,12 @@ MAX_DEPTH = 50
 _GIVEN = (HubRole.SEED, HubRole.USER)
 _LABEL = Shape(LabelEntry, Label)
 _READ = (Visit.body_bytes > 0) & (Visit.status == "fetched")
+
+_CORRECTIONS = Prepared(
+    lambda keys: Label.select(Label.canonical_key, Label.label).where(
+        any_of(Label.canonical_key, keys) & (Label.origin == LabelOrigin.USER)
+    )
+)
 
 
 class TrainingQueries(Repository):
@@ -40,11 +47,8 @@ class TrainingQueries(Repository):
 
     def corrections(self, canonical_keys: Sequence[str]) -> dict[str, str]:
         """Return users' labels of these pages by canonical key."""
-        found: dict[str, str] = {}
-        for batch in batches(canonical_keys):
-            said = Label.canonical_key.in_(batch) & (Label.origin == LabelOrigin.USER)
-            found.update(self._rows(Label.select(Label.canonical_key, Label.label).where(said)))
-        return found
+        keys = list(dict.fromkeys(canonical_keys))
+        return dict(self._asked(_CORRECTIONS, keys=keys)) if keys else {}
 
     def crawl_depth(self, page_id: int) -> int | None:
         """Return the number of steps from a seed (0) to a page; None = no such page.

@@ -58,6 +58,19 @@ def test_sums_equal_the_matrix_that_the_tables_were_fitted_on() -> None:
     assert exact[:, -1] == pytest.approx(exact[:, :-1].sum(axis=1))
 
 
+@settings(deadline=None)
+@given(_URLS)
+def test_the_sums_of_a_batch_are_those_of_its_n_grams(urls: list[str]) -> None:
+    tables, _ = _tables()
+    links = [LinkEvidence(url, url[-9:-2]) for url in urls]
+    parts = [split_url(url) for url in urls]
+    sums = tables.sums(links, parts)
+    for column, hashed in enumerate(hash_views(links, parts)):
+        for place, root in enumerate(hashed.roots):
+            weights = tables.weights[column][hashed.buckets[hashed.rows == place]]
+            assert sums[place, column] == pytest.approx(weights.sum(dtype=int) / root * tables.step)
+
+
 def test_tables_survive_json() -> None:
     tables, _ = _tables()
     again = ValueTables.from_json(json.loads(json.dumps(tables.to_json())))

@@ -14,6 +14,7 @@ from incremental.assembly import make_crawler, make_fetcher
 from incremental.crawl.crawler import Crawler
 from store.errors import StoreLockedError
 from store.record import Recorder
+from store.values import VisitRecord
 
 A, B = "https://a.example/", "https://b.example/"
 
@@ -110,3 +111,17 @@ def test_a_crawler_is_not_replaced_while_its_visits_are_under_way(tmp_path: Path
         later.run()
         run(crawl, renewed(crawl, later), later, 5 * DAY)
         assert crawl.new().count("/day-4.html") == 2
+
+
+def test_what_ends_while_a_step_stands_still_is_recorded_with_the_time_that_it_is_then(
+    tmp_path: Path,
+) -> None:
+    """The step was given its time before it stood still; what it started then is two minutes younger."""
+    with watch(tmp_path, pages(), A, B) as crawl:
+        visits: list[VisitRecord] = []
+        crawl.crawler._announced = lambda record, _: visits.append(record)
+        crawl.crawler.step(crawl.clock.now(), lambda: None)
+        assert not visits
+        crawl.clock.advance_to(crawl.clock.now() + 120)
+        crawl.crawler.step(crawl.clock.now(), lambda: None)
+        assert {record.at for record in visits} <= {crawl.clock.now()}

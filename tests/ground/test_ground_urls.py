@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from incremental import urls as urls_module
 from incremental.readable_urls import readable
 from incremental.urls import (
     MAX_URL_LENGTH,
@@ -53,6 +54,21 @@ def test_any_text_has_a_stable_form_or_none(text: str) -> None:
         assert host_of(url)
         assert readable(url).isprintable()
         assert canonical_key(url) == canonical_key(url.rstrip("/")) or urlsplit(url).query
+
+
+_PORTS = st.sampled_from(["", ":80", ":443", ":8080", ":08", ":59999", ":60000", ":99999"])
+_HOSTS = st.text("ab1-_.A", max_size=8) | st.sampled_from(["a" * 63 + ".org", "a" * 64 + ".org"])
+_TAILS = st.text("abZ09_~!$&'()*+,;=:@./-?%#[] 新", max_size=12)
+
+
+@settings(max_examples=500)
+@given(scheme=st.sampled_from(["http", "https"]), host=_HOSTS, port=_PORTS, tail=_TAILS)
+def test_what_needs_no_rewriting_is_recognised(
+    scheme: str, host: str, port: str, tail: str
+) -> None:
+    """The quick way gives what the long one does."""
+    url = f"{scheme}://{host}{port}/{tail}"
+    assert normalize(url) == urls_module._rewritten(url)
 
 
 @settings(max_examples=200)

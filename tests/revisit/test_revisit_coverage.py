@@ -156,6 +156,21 @@ def test_a_hub_with_nothing_in_common_with_the_layer_above_stands_behind_its_nea
     assert found.covered_by(CITY) == ()
 
 
+def test_a_section_without_news_of_late_is_read_if_no_other_shows_what_the_feed_lost() -> None:
+    """City and science have told news, sport has not; the home page shows what all of them do."""
+    science = 7
+    hubs = {
+        FEED: shown(range(40), range(40, 46), anchor=True, preference=3.0),
+        HOME: shown(range(40), anchor=True, preference=2.0),
+        CITY: shown({*range(10), 40, 41}, {40, 41}, preference=1.0),
+        science: shown({*range(10, 20), 42, 43}, {42, 43}, preference=1.0),
+        SPORT: shown(range(20, 40), preference=1.0),
+    }
+    assert coverage(hubs).covered_by(FEED) == (CITY, science, HOME)
+    del hubs[HOME]
+    assert coverage(hubs).covered_by(FEED) == (CITY, science, SPORT)
+
+
 def test_a_covered_sitemap_is_asked_with_the_first_and_covers_none_of_them() -> None:
     hubs = magazine() | {MAP: shown(range(60), range(20), late=True)}
     assert coverage(hubs).covered_by(FEED) == (CITY, SPORT, MAP)

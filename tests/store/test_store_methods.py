@@ -53,7 +53,7 @@ READ_ALL |= {"counts", "totals", "searches", "search", "adopt_announced"}
 """Overviews: they read whole tables by their nature (``hubs`` is asked for one site below)."""
 
 
-_SCAN = r"SCAN (?!site\b|last\b|found\b|news_words VIRTUAL TABLE INDEX 0:M|CONSTANT)"
+_SCAN = r"SCAN (?!json_each\b|site\b|last\b|found\b|news_words VIRTUAL TABLE INDEX 0:M|CONSTANT)"
 """A table read through; what matches words is found by their index, which SQLite calls a scan."""
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from stories import HOME, START, new_hub, news_site, seen
 
 from store import Store
-from store.models import Hub, Page
-from store.repository import Prepared
+from store.enums import PageState
+from store.models import Host, Hub, Page, Sighting
+from store.statements import Inserted, Prepared, Updated, Upserted, any_of
 
 
 def test_a_prepared_query_answers_for_each_value_as_the_query_itself_would(store: Store) -> None:
@@ -34,3 +36,49 @@ def test_a_text_may_be_a_parameter(store: Store) -> None:
     query = Prepared(lambda url: Page.select(Page.id).where(Page.url == url))
     assert len(query.rows(store.read._db, url=HOME)) == 1
     assert query.rows(store.read._db, url="' OR 1=1 --") == []
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3_000])
+def test_a_list_of_any_length_is_one_parameter(store: Store, count: int) -> None:
+    site, _ = news_site(store)
+    links = [seen(f"{HOME}{n}/") for n in range(3)]
+    ids = store.write.add_pages(site, links, now=START)
+    by_key = Prepared(lambda keys: Page.select(Page.id).where(any_of(Page.canonical_key, keys)))
+    by_id = Prepared(lambda pages: Page.select(Page.id).where(any_of(Page.id, pages)))
+    keys = [*ids, *(f"//none/{n}" for n in range(3_000))][:count]
+    found = {page for (page,) in by_key.rows(store.database, keys=keys)}
+    assert found == {ids[key] for key in keys if key in ids}
+    numbers = [*ids.values(), *range(10**6, 10**6 + 3_000)][:count]
+    assert {page for (page,) in by_id.rows(store.database, pages=numbers)} == found
+
+
+def test_a_condition_on_a_list_stands_beside_others(store: Store) -> None:
+    site, _ = news_site(store)
+    ids = store.write.add_pages(site, [seen(f"{HOME}{n}/") for n in range(3)], now=START)
+    update = Updated(
+        Page,
+        lambda site, pages, least: (Page.site == site) & any_of(Page.id, pages) & (Page.id > least),
+    )
+    first, *others = sorted(ids.values())
+    fields = {"state": PageState.GONE, "title": 'it\'s "gone"'}
+    changed = update.run(store.database, fields, site=site, pages=[*ids.values()], least=first)
+    assert changed == len(others)
+    assert update.run(store.database, {"rule": None}, site=site, pages=[first], least=0) == 1
+    rows = [store.read.page(page) for page in (first, *others)]
+    assert [row.state for row in rows if row] == [PageState.KNOWN, PageState.GONE, PageState.GONE]
+
+
+def test_rows_are_inserted_once_and_updated_by_their_key(store: Store) -> None:
+    _, home = news_site(store)
+    columns = ("hub", "page", "first_seen_at", "anchor", "tag_path", "position")
+    row = dict(zip(columns, (home, home, START, "新", "a", 0), strict=True))
+    sightings = Inserted(Sighting, columns, ignore=True)
+    sightings.run(store.database, [row, row])
+    sightings.run(store.database, [])
+    assert [one.first_seen_at for one in store.read.sights(home)] == [START]
+    hosts = Upserted(Host, ["name"])
+    for failures in (1, 2):
+        hosts.run(store.database, [{"name": n, "failures": failures} for n in ("a", "b")])
+    hosts.run(store.database, [{"name": "b", "failures": 9, "next_allowed_at": 5.0}], ["failures"])
+    found = [store.read.host(name) for name in ("a", "b")]
+    assert [(one.failures, one.next_allowed_at) for one in found if one] == [(2, 0.0), (9, 0.0)]

@@ -188,7 +188,7 @@ def test_words_of_an_older_store_are_folded_by_a_migration(library: Store) -> No
     (news,) = (row.cursor for row in library.answers.new(NewQuery(text="標題")).rows)
     _unindex(library.database, [page])
     packed = zlib.compress(old.encode())
-    index_words_of(library.database, news, packed)
+    index_words_of(library.database, [(news, packed)])
     PageText.update(words=packed).where(PageText.page == page).execute(library.database)
     assert found(library, "資訊安全") == []
     path = MIGRATIONS / "0012_one_han.py"

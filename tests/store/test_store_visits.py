@@ -180,11 +180,11 @@ def test_what_is_put_off_says_why_and_plans_no_verification_of_its_own(store: St
 
 def test_the_next_due_time_is_that_of_hub_or_verification(store: Store) -> None:
     site, home = news_site(store)
-    assert store.read.next_due_at(site) == START
+    assert store.read.due_times(site).first == START
     store.write.update_hub(home, due_at=START + DAY)
     store.write.add_pages(site, [seen(HOME + "a", verify_due_at=START + 5)], now=START)
-    assert store.read.next_due_at(site) == START + 5
-    assert store.read.next_due_at(site + 1) is None
+    assert store.read.due_times(site).first == START + 5
+    assert store.read.due_times(site + 1).first is None
 
 
 def test_a_removed_site_leaves_nothing_and_its_neighbour_everything(store: Store) -> None:

@@ -58,7 +58,7 @@ def make_store_at(where: str, migration: str) -> dict[str, int]:
         done.append(ready)
     if "news" in tables and "page_text" in tables:
         for number in range(1, ROWS + 1):
-            index_words_of(database, number, WORDS)
+            index_words_of(database, [(number, WORDS)])
     counts = {name: _count(database, name) for name in tables}
     database.close()
     return counts

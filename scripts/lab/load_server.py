@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Hundreds of sites on loopback addresses, served by a process of its own as quickly as Python can.
+
+Each address is a host with ``/``, list pages ``/0/``, ``/1/``, ... of 50 links and about 18 kB, with ETags,
+the articles that they link to, and a robots.txt. A list shows the articles ``3 * generation`` and later;
+``/generation/N``, asked of any host, changes them all at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import random
+import socket
+import subprocess
+import sys
+from types import TracebackType
+from typing import Self
+
+LINKS = 50
+NEW_EACH = 3
+"""New links of a list in each generation."""
+_WORDS = """anchor bakery bridge captain council crane cyclist debate engine ferry flood garden harbour
+island judge kitchen lantern library market museum night orchard painter pilot quarry railway river school
+signal station storm teacher theatre tide tower tunnel valley village voyage winter workshop yard""".split()  # noqa: SIM905 - prose
+_MENU = "".join(f'<li><a href="/{n}/">Section {n}</a></li>' for n in range(8))
+_ROBOTS = b"User-agent: *\nDisallow: /private/\nAllow: /\n"
+_READY = "ready"
+
+
+def host(number: int) -> str:
+    """Return the address of a host."""
+    return f"127.{1 + number // 60_000}.{number // 240 % 250}.{1 + number % 240}"
+
+
+@functools.lru_cache(maxsize=4_096)
+def _row(section: str, number: int) -> str:
+    dice = random.Random(f"{section} {number}")
+    title = " ".join(dice.sample(_WORDS, 6)).capitalize()
+    teaser = " ".join(dice.choices(_WORDS, k=24)).capitalize()
+    path = f"/{section}/{title.lower().replace(' ', '-')}-{number}.html"
+    return (
+        f'<li class="item"><h3><a href="{path}">{title}</a></h3>'
+        f'<p class="teaser">{teaser}.</p></li>'
+    )
+
+
+@functools.lru_cache(maxsize=4_096)
+def list_page(section: str, generation: int) -> bytes:
+    """Return the body of a list."""
+    newest = LINKS + NEW_EACH * generation
+    rows = "".join(_row(section, number) for number in range(newest, newest - LINKS, -1))
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Section {section}</title>'
+        f"</head><body><nav><ul>{_MENU}</ul></nav><main><h1>Section {section}</h1><ul>{rows}</ul>"
+        "</main><footer><p>Printed on loopback.</p></footer></body></html>"
+    ).encode()
+
+
+@functools.lru_cache(maxsize=4_096)
+def article_page(path: str) -> bytes:
+    """Return the body of an article."""
+    dice = random.Random(path)
+    title = path.rpartition("/")[2].removesuffix(".html").replace("-", " ")
+    paragraphs = "".join(
+        f"<p>{' '.join(dice.choices(_WORDS, k=90)).capitalize()}.</p>" for _ in range(20)
+    )
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>'
+        f"<body><nav><ul>{_MENU}</ul></nav><main><article><h1>{title}</h1>{paragraphs}</article>"
+        "</main></body></html>"
+    ).encode()
+
+
+class _Connection(asyncio.Protocol):
+    """One connection, kept alive; requests come one at a time."""
+
+    generation = 0
+    requests = 0
+
+    def __init__(self) -> None:
+        self._left = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._left += data
+        while b"\r\n\r\n" in self._left:
+            head, _, self._left = self._left.partition(b"\r\n\r\n")
+            self._answer(head)
+
+    def _answer(self, head: bytes) -> None:
+        _Connection.requests += 1
+        path = head.split(b" ", 2)[1].decode("ascii", "replace")
+        kind, tag, body = "text/html; charset=utf-8", "", b""
+        status = "200 OK"
+        parts = path.strip("/").split("/")
+        if parts[0] == "generation":
+            _Connection.generation = int(parts[1])
+        elif path == "/robots.txt":
+            kind, body = "text/plain", _ROBOTS
+        elif path.endswith(".html"):
+            body = article_page(path)
+        elif path == "/" or (len(parts) == 1 and parts[0].isdecimal()):
+            section = parts[0] or "home"
+            tag = f'"{section}-{self.generation}"'
+            if tag.encode() in head:
+                status = "304 Not Modified"
+            else:
+                body = list_page(section, self.generation)
+        else:
+            status = "404 Not Found"
+        tag = f"ETag: {tag}\r\n" if tag else ""
+        lines = (
+            f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{tag}Content-Length: {len(body)}\r\n\r\n"
+        )
+        self._transport.write(lines.encode() + body)
+
+
+async def _serve() -> None:
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(_Connection, "0.0.0.0", 0, backlog=1_024)  # noqa: S104 - all of 127/8
+    print(_READY, server.sockets[0].getsockname()[1], flush=True)
+    # Ends with the process that started it.
+    await loop.run_in_executor(None, sys.stdin.read)
+
+
+class LoadServer:
+    """The server as a process; a context manager."""
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(  # noqa: S603 - this file
+            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert self._process.stdout is not None
+        word, _, port = self._process.stdout.readline().partition(" ")
+        assert word == _READY
+        self.port = int(port)
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def change(self, generation: int) -> None:
+        """Show another generation of all lists."""
+        with socket.create_connection((host(0), self.port)) as line:
+            line.sendall(f"GET /generation/{generation} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            line.recv(1_000)
+
+    def url(self, number: int, section: str = "") -> str:
+        """Return the address of a list of a host."""
+        return f"http://{host(number)}:{self.port}/" + (f"{section}/" if section else "")
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve())

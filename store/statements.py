@@ -1,0 +1,212 @@
+"""Statements compiled to SQL once, for what every visit does.
+
+Peewee builds the SQL of a query again on each run, which took more than half of a visit's time. Here a query
+is built once for each database, of parameters instead of values, and later runs only bind values::
+
+    Prepared(lambda site, keys: Page.select(...).where((Page.site == site) & any_of(Page.key, keys)))
+    Inserted(Sighting, ("hub", "page"), ignore=True)     many rows at a time
+    Upserted(Host, key=("name",))                        whatever columns a row has
+    Updated(Hub, lambda page: Hub.page == page)          whatever columns are set
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
+from inspect import signature
+from typing import Any
+
+import peewee
+from peewee import EXCLUDED, ColumnBase, Database, Model, SqliteDatabase, Value
+
+_Compiled = tuple[str, tuple[object, ...]]
+
+
+class _Slot:
+    """The place of a parameter."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.many = False
+        """The parameter is a list."""
+
+
+class _AnyOf(ColumnBase):
+    """See :func:`any_of`."""
+
+    def __init__(self, column: Any, values: Value) -> None:  # noqa: ANN401 - a peewee column
+        self._column = column
+        self._values = values
+        values.value.many = True
+
+    def __sql__(self, context: Any) -> Any:  # noqa: ANN401 - peewee's Context
+        context.sql(self._column)
+        if context.state.param == "?":
+            context.literal(" IN (SELECT value FROM json_each(").sql(self._values).literal("))")
+        else:
+            context.literal(" = ANY(").sql(self._values).literal(")")
+        return context
+
+
+def any_of(column: Any, values: Any) -> Any:  # noqa: ANN401 - peewee expressions
+    """Return the condition that *column* is one of *values*, a parameter that takes a list of any length."""
+    return _AnyOf(column, values)
+
+
+def _parameter(name: str) -> Any:  # noqa: ANN401 - a peewee expression
+    return Value(_Slot(name), converter=False, unpack=False)
+
+
+def _compile(database: Database, query: Any) -> _Compiled:  # noqa: ANN401 - a peewee query
+    context: Any = database.get_sql_context()
+    sql, parameters = context.sql(query).query()
+    return sql, tuple(parameters)
+
+
+def _plain(value: object) -> object:
+    return value.value if isinstance(value, Enum) else value
+
+
+def _bound(
+    database: Database, parameters: Sequence[object], values: Mapping[str, object]
+) -> list[object]:
+    bound: list[object] = []
+    for parameter in parameters:
+        if not isinstance(parameter, _Slot):
+            bound.append(parameter)
+        elif parameter.many:
+            listed: Any = values[parameter.name]
+            plain = [_plain(value) for value in listed]
+            bound.append(json.dumps(plain) if isinstance(database, SqliteDatabase) else plain)
+        else:
+            bound.append(_plain(values[parameter.name]))
+    return bound
+
+
+def _run(database: Database, sql: str, bound: Sequence[object]) -> Any:  # noqa: ANN401 - a driver's cursor
+    return database.execute_sql(sql, bound)  # type: ignore[no-untyped-call]  # peewee's stubs lack it
+
+
+def run_many(database: Database, sql: str, rows: Sequence[Sequence[object]]) -> None:
+    """Run one statement with each of *rows*."""
+    if len(rows) == 1:
+        _run(database, sql, rows[0])
+    elif rows:
+        # As execute_sql does.
+        with peewee.__exception_wrapper__:  # type: ignore[attr-defined]  # as in _run
+            cursor = database.cursor()  # type: ignore[no-untyped-call]  # as in _run
+            cursor.executemany(sql, rows)
+
+
+class Prepared:
+    """A query or statement; *build* makes it of one expression per parameter."""
+
+    def __init__(self, build: Callable[..., Any]) -> None:
+        self._build = build
+        self._compiled: dict[type[Database], _Compiled] = {}
+
+    def rows(self, database: Database, **values: object) -> list[tuple[Any, ...]]:
+        """Run it with *values* by parameter name; return its rows."""
+        return list(self._cursor(database, values).fetchall())
+
+    def run(self, database: Database, **values: object) -> int:
+        """Run it with *values* by parameter name; return the number of rows updated or deleted."""
+        return int(self._cursor(database, values).rowcount)
+
+    def _cursor(self, database: Database, values: Mapping[str, object]) -> Any:  # noqa: ANN401 - a driver's
+        compiled = self._compiled.get(type(database))
+        if compiled is None:
+            marks = {name: _parameter(name) for name in signature(self._build).parameters}
+            compiled = _compile(database, self._build(**marks))
+            self._compiled[type(database)] = compiled
+        sql, parameters = compiled
+        return _run(database, sql, _bound(database, parameters, values))
+
+
+class Inserted:
+    """Rows of a table with the given columns; *ignore* those that exist."""
+
+    def __init__(self, model: type[Model], columns: Sequence[str], *, ignore: bool = False) -> None:
+        self._model = model
+        self._columns = columns
+        self._ignore = ignore
+        self._compiled: dict[type[Database], _Compiled] = {}
+
+    def run(self, database: Database, rows: Iterable[Mapping[str, object]]) -> None:
+        """Insert *rows*, which have a value for every column."""
+        wanted = list(rows)
+        if not wanted:
+            return
+        compiled = self._compiled.get(type(database))
+        if compiled is None:
+            query: Any = self._model.insert({name: _parameter(name) for name in self._columns})
+            compiled = _compile(database, query.on_conflict_ignore() if self._ignore else query)
+            self._compiled[type(database)] = compiled
+        sql, parameters = compiled
+        run_many(database, sql, [_bound(database, parameters, row) for row in wanted])
+
+
+class Upserted:
+    """Rows that are inserted, or whose columns are set where one with the *key* exists."""
+
+    def __init__(self, model: type[Model], key: Sequence[str]) -> None:
+        self._model = model
+        self._key = key
+        self._compiled: dict[tuple[type[Database], tuple[str, ...]], _Compiled] = {}
+
+    def run(
+        self,
+        database: Database,
+        rows: Sequence[Mapping[str, object]],
+        update: Iterable[str] | None = None,
+    ) -> None:
+        """Write *rows*, all of the same columns.
+
+        Of existing ones the columns *update* are set, all but the key if not given.
+        """
+        if not rows:
+            return
+        names = tuple(rows[0])
+        wanted = tuple(name for name in names if name not in self._key)
+        changed = wanted if update is None else tuple(update)
+        compiled = self._compiled.get((type(database), (*names, "|", *changed)))
+        if compiled is None:
+            query: Any = self._model.insert({name: _parameter(name) for name in names})
+            target = [getattr(self._model, name) for name in self._key]
+            values = {
+                getattr(self._model, n): getattr(EXCLUDED, _column(self._model, n)) for n in changed
+            }
+            compiled = _compile(database, query.on_conflict(conflict_target=target, update=values))
+            self._compiled[type(database), (*names, "|", *changed)] = compiled
+        sql, parameters = compiled
+        run_many(database, sql, [_bound(database, parameters, row) for row in rows])
+
+
+class Updated:
+    """Columns of the rows that *where*, made of one expression per parameter, selects."""
+
+    def __init__(self, model: type[Model], where: Callable[..., Any]) -> None:
+        self._model = model
+        self._where = where
+        self._compiled: dict[tuple[type[Database], tuple[str, ...]], _Compiled] = {}
+
+    def run(self, database: Database, fields: Mapping[str, object], **values: object) -> int:
+        """Set *fields*; return the number of rows."""
+        names = tuple(fields)
+        compiled = self._compiled.get((type(database), names))
+        if compiled is None:
+            marks = {
+                name: _parameter(f"where {name}") for name in signature(self._where).parameters
+            }
+            # The attributes of the model, by the columns' own names.
+            query: Any = self._model.update({name: _parameter(name) for name in names})
+            compiled = _compile(database, query.where(self._where(**marks)))
+            self._compiled[type(database), names] = compiled
+        sql, parameters = compiled
+        chosen = {f"where {name}": value for name, value in values.items()}
+        return int(_run(database, sql, _bound(database, parameters, {**fields, **chosen})).rowcount)
+
+
+def _column(model: Any, name: str) -> str:  # noqa: ANN401 - a peewee model
+    return str(getattr(model, name).column_name)
