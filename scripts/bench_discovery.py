@@ -37,7 +37,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 from search_server import SearchIndex, SearchServer
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
+from threadpoolctl import threadpool_limits
 
 from classifier.topic.background import Background
 from classifier.topic.page_ranking import NAMES, PageRanking

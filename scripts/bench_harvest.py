@@ -28,7 +28,7 @@ from harvest_graph import Graph, GraphError
 from harvest_methods import METHODS, Labels, ordering, task_of
 from harvest_report import Result, Results, as_json, as_text, plot
 from harvest_trained import TrainedClassifiers
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
+from threadpoolctl import threadpool_limits
 
 from classifier.topic.errors import TopicError
 from classifier.topic.semantic_tree import SemanticTree, TreeError

@@ -32,7 +32,7 @@ from labelled_texts import LabelledText, read_labelled
 from rich.console import Console
 from rich.progress import track
 from sklearn.metrics import average_precision_score, precision_recall_curve
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
+from threadpoolctl import threadpool_limits
 
 from classifier.topic.adaptive import AdaptiveCentre
 from classifier.topic.background import Background

@@ -32,7 +32,7 @@ from lab.hub.assessment import (
     scored_rows,
 )
 from lab.hub.files import Capture, read_captures
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
+from threadpoolctl import threadpool_limits
 
 from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.errors import HubClassifierError

@@ -44,7 +44,7 @@ from lab.hub.grid import Search
 from lab.hub.training import TrainingOptions, train_model
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TaskID
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # has no types
+from threadpoolctl import threadpool_limits
 
 from classifier.hub.classifier import load_default
 from classifier.hub.errors import HubClassifierError, LabelFileError

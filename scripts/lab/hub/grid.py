@@ -239,7 +239,7 @@ _given: tuple[Sequence[Fold], Measure] | None = None
 
 def _begin(folds: Sequence[Fold], measure: Measure) -> None:
     # It comes with scikit-learn.
-    from threadpoolctl import (  # type: ignore[import-untyped]  # noqa: PLC0415 - training only
+    from threadpoolctl import (  # noqa: PLC0415 - training only
         threadpool_limits,
     )
 
