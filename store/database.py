@@ -131,11 +131,16 @@ def _check_not_lost(path: Path, *, make_new: bool) -> None:
 
 
 def check_sqlite(path: Path) -> bool:
-    """Refuse a foreign or damaged file; return whether it is a Hubwatch database (False = empty)."""
+    """Refuse a foreign or cut file; return whether it is a Hubwatch database (False = empty).
+
+    Costs the same for any size; :func:`quick_check` reads it all.
+    """
     with path.open("rb") as file:
         start = file.read(_HEADER_BYTES)
     if start and not start.startswith(_MAGIC):
         raise StoreDamagedError(f"{path} is not a database; choose another path or move it away")
+    if _is_cut(path, start):
+        raise StoreDamagedError(f"{path} is cut off; restore a backup or move it away")
     # Read-only if possible: a connection of ours switches the journal mode, which writes to the file.
     connection = sqlite3.connect(read_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)
     with contextlib.closing(connection):
@@ -145,11 +150,32 @@ def check_sqlite(path: Path) -> bool:
             raise StoreDamagedError(
                 f"{path} is a SQLite database of another program; choose another path"
             )
-        # quick_check skips only the slow comparison of indexes with tables.
+    return bool(application == APPLICATION_ID)
+
+
+def _is_cut(path: Path, header: bytes) -> bool:
+    """Whether a database file is shorter than it says, and no log has the rest."""
+    # https://www.sqlite.org/fileformat2.html, section 1.3: big-endian; 1 stands for 65,536.
+    size, pages = int.from_bytes(header[16:18]), int.from_bytes(header[28:32])
+    if header[24:28] != header[92:96]:
+        return False  # written by a version that keeps no number of pages
+    log = path.with_name(path.name + "-wal")
+    whole = (65_536 if size == 1 else size) * pages
+    return path.stat().st_size < whole and not (log.exists() and log.stat().st_size)
+
+
+def quick_check(path: Path) -> None:
+    """Read the whole SQLite file *path*, on a connection of its own.
+
+    Raises:
+        StoreDamagedError: a page is damaged.
+    """
+    connection = sqlite3.connect(read_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)
+    with storage_errors(str(path)), contextlib.closing(connection):
+        # It skips only the slow comparison of indexes with tables.
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         raise StoreDamagedError(f"{path} is damaged ({verdict}); restore a backup or move it away")
-    return bool(application == APPLICATION_ID)
 
 
 def read_address(path: Path) -> str:

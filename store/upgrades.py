@@ -43,7 +43,7 @@ def upgrade(database: Database, where: str, *, copies: int) -> None:
     Raises:
         StoreTooNewError: a later version of Hubwatch migrated it.
         StoreFullError: there is no room for the copy; nothing was changed.
-        StoreDamagedError: rows name others that are not there; nothing was changed.
+        StoreDamagedError: a page is damaged, or rows name others that are not there; nothing was changed.
     """
     if not _missing(database, where):
         return
@@ -53,8 +53,10 @@ def upgrade(database: Database, where: str, *, copies: int) -> None:
     with _alone(database):
         missing = _missing(database, where)  # another process may have upgraded it meanwhile
         file = Path(where) if isinstance(database, SqliteDatabase) else None
-        if missing and file is not None and copies and _is_in_use(database):
-            _copy(file, copy_of(file, missing[-1]))
+        if missing and file is not None and _is_in_use(database):
+            _check_pages(database, file)
+            if copies:
+                _copy(file, copy_of(file, missing[-1]))
         if missing:
             Runner(database, directory=str(MIGRATIONS)).up()
         if missing and file is not None and _sql(database, "PRAGMA foreign_key_check").fetchone():
@@ -103,6 +105,12 @@ def _alone(database: Database) -> Iterator[None]:
             yield
     finally:
         _sql(database, "PRAGMA foreign_keys = 1")
+
+
+def _check_pages(database: Database, file: Path) -> None:
+    (verdict,) = _sql(database, "PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise StoreDamagedError(f"{file} is damaged ({verdict}); restore a backup or move it away")
 
 
 def _copy(file: Path, target: Path) -> None:

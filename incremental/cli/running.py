@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -32,7 +32,7 @@ from incremental.notify.delivery import check_service
 from incremental.notify.message import check_template
 from incremental.notify.notifier import Notifier
 from incremental.plain_text import clean
-from incremental.pulse import Pulse
+from incremental.pulse import Pulse, read_report
 from incremental.readable_urls import readable
 from incremental.revisit.state import HubState
 from incremental.saved_searches import from_json
@@ -49,6 +49,7 @@ from incremental.storage import (
     open_configured_store,
     same_settings,
 )
+from incremental.store_check import StoreCheck
 from incremental.threads import leave_at_once, leave_within, pause
 from incremental.training.nightly_training import Learner
 from incremental.visit import Fetch
@@ -101,6 +102,7 @@ def run(
         wait(lambda: stack.enter_context(only_writer(settings, folder)))
         same_settings(settings, folder, settings_file(context))
         keep_private(settings, folder, settings_file(context))
+        was_killed = read_report(folder / settings.store.folder) is not None
         if not once:
             pulse.show_in(folder / settings.store.folder)
         busy_seconds = None if once else BUSY_SECONDS
@@ -115,7 +117,8 @@ def run(
             raise InputError("sites", "", "no site yet; add one: hubwatch add URL")
         reporter = Reporter(store, as_json=as_json)
         run = Run(store, settings, folder, clock, health, reporter, begin, once=once)
-        unfinished = _watch(run, explore=explore, serves=serves)
+        jobs = {"check": StoreCheck(store).step} if was_killed and not once else {}
+        unfinished = _watch(run, jobs, explore=explore, serves=serves)
         # A daemon that was stopped while the store could not be used has nothing to sum up.
         with contextlib.suppress(*([] if once else [StoreUnavailableError])):
             reporter.finish(once=once)
@@ -186,8 +189,8 @@ class Run:
     once: bool
 
 
-def _watch(run: Run, *, explore: int, serves: bool) -> bool:
-    """Run the daemon with the configured jobs, and the web page beside it.
+def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool) -> bool:
+    """Run the daemon with the configured jobs and *further* ones, and the web page beside it.
 
     Returns whether visits are still under way, whose threads nobody waits for.
     """
@@ -214,9 +217,8 @@ def _watch(run: Run, *, explore: int, serves: bool) -> bool:
                 gate=gate,
             )
 
-        jobs: dict[str, Step] = {
-            "learning": Learner(store, models, settings.hubs.retrain_labels).step
-        }
+        jobs = dict(further)
+        jobs["learning"] = Learner(store, models, settings.hubs.retrain_labels).step
         daemon: Daemon = run.begin(
             lambda: Daemon(
                 make,

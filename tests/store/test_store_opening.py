@@ -20,7 +20,7 @@ from stories import HOME, START, news_site, seen, visit_of
 from store import Store, open_store
 from store.addresses import without_password, without_secrets
 from store.backup import back_up
-from store.database import open_database
+from store.database import open_database, quick_check
 from store.errors import StoreDamagedError, StoreError, StoreTooNewError
 from store.models import ALL
 from store.upgrades import MIGRATIONS
@@ -124,12 +124,28 @@ def test_the_database_of_another_program_is_refused(tmp_path: Path, journal: str
     assert "another program" in str(error)
 
 
-def test_a_damaged_database_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "hubwatch.sqlite"
+def damaged(path: Path) -> Path:
+    """Return the path of a store whose last page but one is noise."""
     write_store(path)
     content = bytearray(path.read_bytes())
-    content[8_192:12_288] = b"\xff" * 4_096
+    content[-8_192:-4_096] = b"\xff" * 4_096
     path.write_bytes(content)
+    return path
+
+
+def test_a_damaged_database_is_noticed_by_who_reads_it_all(tmp_path: Path) -> None:
+    """Opening it costs the same for any size, so it does not."""
+    path = damaged(tmp_path / "hubwatch.sqlite")
+    open_database(str(path)).close()
+    with pytest.raises(StoreDamagedError, match="backup"):
+        quick_check(path)
+
+
+def test_a_damaged_database_is_not_upgraded(tmp_path: Path) -> None:
+    path = damaged(tmp_path / "hubwatch.sqlite")
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        last = connection.execute("SELECT MAX(name) FROM schema_migration").fetchone()
+        connection.execute("DELETE FROM schema_migration WHERE name = ?", last)
     error = refusal(path)
     assert isinstance(error, StoreDamagedError)
     assert "backup" in str(error)

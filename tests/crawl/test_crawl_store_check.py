@@ -1,0 +1,45 @@
+"""After a kill the daemon reads the whole database while it works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from stories import HOME, START, news_site, seen, visit_of
+
+from incremental.daemon import NEVER
+from incremental.store_check import StoreCheck
+from store import open_store
+from store.errors import StoreDamagedError
+
+
+def fill(path: Path) -> None:
+    with open_store(str(path), cache_folder=path.parent) as store:
+        site, home = news_site(store)
+        links = [seen(f"{HOME}{number}", anchor="x" * 50) for number in range(300)]
+        store.write.visit(visit_of(site, home, START, *links))
+
+
+def outcome(path: Path) -> float:
+    """Return when the check wants to be called again, once the file was read."""
+    with open_store(str(path), cache_folder=path.parent) as store:
+        check = StoreCheck(store)
+        assert START <= check.step(START) <= START + 60 or check.step(START) == NEVER
+        assert check._thread is not None
+        check._thread.join()
+        return check.step(START)
+
+
+def test_a_sound_store_is_read_once(tmp_path: Path) -> None:
+    fill(tmp_path / "hubwatch.sqlite")
+    assert outcome(tmp_path / "hubwatch.sqlite") == NEVER
+
+
+def test_a_damaged_one_ends_the_daemon(tmp_path: Path) -> None:
+    path = tmp_path / "hubwatch.sqlite"
+    fill(path)
+    content = bytearray(path.read_bytes())
+    content[-8_192:-4_096] = b"\xff" * 4_096
+    path.write_bytes(content)
+    with pytest.raises(StoreDamagedError, match="restore a backup"):
+        outcome(path)
