@@ -358,13 +358,15 @@ class Daemon:
             return now + _ABANDON_SECONDS
         wake_at = self.crawler.step(now, self._wake)
         self._health.visits(*self.crawler.visits)
-        waits = not self.crawler.idle or self.crawler.is_due(now, ONCE_PATIENCE_SECONDS)
-        if self._once and not waits:
+        if self._once and not self._waits(now):
             while self.crawler.catch_up(now):
                 pass
             self.crawler.drain(now)
             self._end()
         return wake_at
+
+    def _waits(self, now: float) -> bool:
+        return not self.crawler.idle or self.crawler.is_due(now, ONCE_PATIENCE_SECONDS)
 
     def _stop(self, now: float) -> bool:
         """Record what has finished; return whether the daemon ends now."""

@@ -108,7 +108,7 @@ def add_seed(  # noqa: PLR0913 - each bears on it
     url = usable_seed(text)
     if fetch is not None:
         check_address(url, fetch)
-    before = next((row for row in store.read.sites() if row.seed_url == url), None)
+    before = store.read.site_by_seed(url)
     if before is not None and terms is None:
         return before.id
     terms = terms or SeedTerms()

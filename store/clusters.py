@@ -9,7 +9,7 @@ from __future__ import annotations
 from peewee import Database
 
 from store.models import PageBand, PageText
-from store.repository import MAX_ROWS, batches
+from store.statements import Inserted, Prepared, any_of
 from store.values import ReadText
 
 # Texts are copies from this share of equal signature values on, an estimate of Jaccard similarity.
@@ -18,12 +18,27 @@ SAME_TEXT = 0.75
 MAX_OF_BAND = 20
 
 
+_NO_BANDS = Prepared(lambda page: PageBand.delete().where(PageBand.page == page))
+_BANDS = Inserted(PageBand, ("band", "page"))
+_SIGNATURES = Prepared(
+    lambda pages: PageText.select(PageText.page, PageText.signature, PageText.cluster).where(
+        any_of(PageText.page, pages)
+    )
+)
+_OF_BAND = Prepared(
+    lambda band, but: (
+        PageBand.select(PageBand.page)
+        .where((PageBand.band == band) & (PageBand.page != but))
+        .order_by(PageBand.page.desc())
+        .limit(MAX_OF_BAND)
+    )
+)
+
+
 def put_bands(database: Database, page_id: int, bands: tuple[int, ...]) -> None:
     """Index a page's signature, replacing the previous one."""
-    PageBand.delete().where(PageBand.page == page_id).execute(database)
-    for batch in batches(bands, MAX_ROWS):
-        rows = [{"band": band, "page": page_id} for band in batch]
-        PageBand.insert_many(rows).execute(database)
+    _NO_BANDS.run(database, page=page_id)
+    _BANDS.run(database, [{"band": band, "page": page_id} for band in bands])
 
 
 def cluster_of(database: Database, page_id: int, read: ReadText) -> int | None:
@@ -32,10 +47,7 @@ def cluster_of(database: Database, page_id: int, read: ReadText) -> int | None:
         return None
     best: tuple[float, int, int] | None = None
     candidates = _candidates(database, page_id, read.bands)
-    query = PageText.select(PageText.page, PageText.signature, PageText.cluster).where(
-        PageText.page.in_(candidates)
-    )
-    for other, signature, cluster in query.tuples().execute(database):
+    for other, signature, cluster in _SIGNATURES.rows(database, pages=candidates):
         alike = agreement(read.signature, bytes(signature or b""))
         # The most similar; on a tie the page known first.
         if alike >= SAME_TEXT and (best is None or (alike, -other) > best[:2]):
@@ -46,13 +58,8 @@ def cluster_of(database: Database, page_id: int, read: ReadText) -> int | None:
 def _candidates(database: Database, page_id: int, bands: tuple[int, ...]) -> list[int]:
     found: set[int] = set()
     for band in dict.fromkeys(bands):
-        query = (
-            PageBand.select(PageBand.page)
-            .where((PageBand.band == band) & (PageBand.page != page_id))
-            .order_by(PageBand.page.desc())
-            .limit(MAX_OF_BAND)
-        )
-        found |= {page for (page,) in query.tuples().execute(database)}
+        rows = _OF_BAND.rows(database, band=band, but=page_id)
+        found |= {page for (page,) in rows}
     return sorted(found)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, Unpack
 
@@ -52,6 +53,12 @@ _SHOWN = Prepared(
 _SET_GONE = Updated(
     Sighting, lambda hub, pages: (Sighting.hub == hub) & any_of(Sighting.page, pages)
 )
+_BY_SEED = Prepared(lambda seed: Site.select(Site.id).where(Site.seed_url == seed))
+_NAMED = Prepared(
+    lambda name, but: Site.select(Site.id).where((Site.name == name) & (Site.id != but))
+)
+_NEW_SITE = Upserted(Site, ["seed_url"])
+_NEW_HUB = Inserted(Hub, ("page", "site_id", "kind", "role", "score", "why", "due_at"), ignore=True)
 _SET_SITE = Updated(Site, lambda site: Site.id == site)
 _SET_HUB = Updated(Hub, lambda page: Hub.page == page)
 _SET_PAGE = Updated(Page, lambda page: Page.id == page)
@@ -86,13 +93,21 @@ class Recorder(Repository):
         If another site has this *name*, a longer one is used.
         """
         with writing(self._db, self._where):
-            row = columns(fields)
+            found = _BY_SEED.rows(self._db, seed=seed_url)
+            if found:
+                if fields:
+                    _SET_SITE.run(self._db, columns(fields), site=found[0][0])
+                return int(found[0][0])
             new = {"seed_url": seed_url, "name": self._free_name(name, seed_url), "added_at": now}
-            Site.insert({**new, **row}).on_conflict_ignore().execute(self._db)
-            if row:
-                Site.update(row).where(Site.seed_url == seed_url).execute(self._db)
-            query = Site.select(Site.id).where(Site.seed_url == seed_url)
-            return int(query.scalar(self._db))
+            # Should another process have added it just now, its row stays.
+            _NEW_SITE.run(self._db, [{**new, **columns(fields)}], update=["seed_url"])
+            return int(_BY_SEED.rows(self._db, seed=seed_url)[0][0])
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make what the block writes one transaction."""
+        with writing(self._db, self._where):
+            yield
 
     def rename_site(self, site_id: int, name: str, url: str) -> None:
         """Name a site *name*, extended by part of *url* if another site has that name."""
@@ -102,8 +117,7 @@ class Recorder(Repository):
 
     def _free_name(self, name: str, url: str, *, but: int = 0) -> str:
         def is_taken(one: str) -> bool:
-            named = Site.select(Site.id).where((Site.name == one) & (Site.id != but))
-            return bool(named.exists(self._db))
+            return bool(_NAMED.rows(self._db, name=one, but=but))
 
         return free_name(name, url, is_taken)
 
@@ -404,7 +418,7 @@ class Recorder(Repository):
         if not given and _REFUSED.rows(self._db, page=page_id):
             return
         row = {"page": page_id, "site_id": site_id, **columns(asdict(hub))}
-        Hub.insert(row).on_conflict_ignore().execute(self._db)
+        _NEW_HUB.run(self._db, [row])
 
     def _put_sightings(self, record: VisitRecord, ids: Mapping[str, int]) -> None:
         links = record.links or ()

@@ -199,8 +199,8 @@ class DueTimes:
 
     @property
     def first(self) -> float | None:
-        """The earliest of all but refreshes."""
-        found = (*self.hubs.values(), self.awaited, self.read)
+        """The earliest of all."""
+        found = (*self.hubs.values(), self.awaited, self.read, self.refresh)
         return min((one for one in found if one is not None), default=None)
 
 

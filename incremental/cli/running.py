@@ -112,7 +112,7 @@ def run(
         note_settings(settings, folder, settings_file(context))
         begin(lambda: _add_sites(store, settings, urls or []))
         serves = settings.web.enabled and not once
-        idle = begin(lambda: not store.read.sites() and not store.topics.topics())
+        idle = begin(lambda: not store.read.seeds() and not store.topics.topics())
         if not serves and idle:
             raise InputError("sites", "", "no site yet; add one: hubwatch add URL")
         reporter = Reporter(store, as_json=as_json)
@@ -243,7 +243,7 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
             )
             if pushes is not None and address is not None:
                 jobs["websub"] = pushes.step
-        run.reporter.begin(run.begin(lambda: len(store.read.sites())), address)
+        run.reporter.begin(run.begin(lambda: len(store.read.seeds())), address)
         notifier = _notifier(store, settings, clock, run.health)
         if notifier is not None:
             run.begin(partial(notifier.listen, clock.now()))

@@ -143,6 +143,7 @@ class Crawler:
         self.topics.keep(now)
         self.frontier.share_again(now)
         self._wake_at = self.frontier.wake_at(now)
+        self.frontier.rest()
         return now if self._engine.has_finished else self._wake_at
 
     def drain(self, now: float) -> None:

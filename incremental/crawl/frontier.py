@@ -28,9 +28,10 @@ from incremental.crawl.host_gate import Answer, HostGate
 from incremental.crawl.overflows import Overflows
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.rescheduling import ChangeHints
-from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite, share_out, watch
+from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topic_fetches import TopicFetches
-from incremental.fetch.politeness import host_key
+from incremental.crawl.watched_sites import WatchedSites
+from incremental.fetch.politeness import host_key, staggered_start
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import Response
 from incremental.revisit.allocation import QUOTAS, Share
@@ -43,9 +44,9 @@ from incremental.settings import Settings
 from incremental.times import DAY, HOUR, NEVER
 from incremental.visit import Outcome, Purpose, VisitTask, hub_task, refresh_task, verification_task
 from store import Store
-from store.enums import HubClass, PageState, SiteStatus
+from store.enums import HubClass, PageState
 from store.quarantine import QuarantineKind
-from store.values import HostRow, HubRow, SiteRow, VerificationRow
+from store.values import HostRow, HubRow, VerificationRow
 
 # When to ask again a site that had less to do than expected.
 SOON_SECONDS = 1.0
@@ -85,11 +86,12 @@ class Frontier:
         self.likely_first = False
         """Whether verification fetches are ordered by what topics expect of them."""
         self._settings = settings
-        self._make_policy = make_policy
         self._refuse = refuse
         self._quarantine = quarantine
         self.gate = gate or HostGate(store, settings)
-        self._sites: dict[int, WatchedSite] = {}
+        self._sites = WatchedSites(store, settings, make_policy, quarantine)
+        # The earliest due time of each site when it was last looked at, in memory or not.
+        self._due: dict[int, float] = {}
         # Ids of waiting sites, by the busy host.
         self._waiting: dict[str, set[int]] = {}
         self._queue: list[tuple[float, int]] = []
@@ -103,51 +105,37 @@ class Frontier:
 
     def load(self, now: float) -> None:
         """Read the watched sites from the store: at start, and after another process changed them."""
-        rows = {row.id: row for row in self._store.read.sites() if row.state == SiteStatus.ACTIVE}
-        starts = not self._sites
-        for gone in set(self._sites) - set(rows):
-            del self._sites[gone]
-        parts = share_out(list(rows.values()), self._settings.revisit)
+        starts = not self._due
+        changed = self._sites.load(now)
         self._shared_at = now
-        for row in rows.values():
-            if self._quarantine.holds(QuarantineKind.SITE, row.id, now):
-                self._sites.pop(row.id, None)
+        due = {one: at for one, at in self._store.read.first_due().items() if one in self._sites}
+        first_at = self._staggered(now) if starts else {}
+        wanted = [*due, *(changed - due.keys())]
+        for place, site_id in enumerate(wanted):
+            due_at = due.get(site_id, NEVER)
+            if due_at == self._due.get(site_id) and site_id not in changed:
+                continue
+            site = self._sites.in_memory(site_id)
+            if site is not None:
+                self.refresh(site, now)
             else:
-                self._watch(row, parts.get(row.id), now)
-        if starts:
-            self.gate.stagger((site.scope.seed_url for site in self._sites.values()), now)
-        self._queue.clear()
-        self._held.clear()
-        for site in self._sites.values():
-            self.refresh(site, now)
+                # A price that fell brings visits forward, as does a clock that was ahead.
+                again_at = now + REPLAN_SECONDS * (1 + place / len(wanted))
+                at = max(min(due_at, again_at), first_at.get(site_id, 0.0))
+                heapq.heappush(self._queue, (at, site_id))
+        self._due = due
 
-    def _watch(self, row: SiteRow, per_day: float | None, now: float) -> None:
-        """Watch a site; one whose row meets a bug is quarantined."""
-        site = attempt(lambda: watch(row, self._settings, self._make_policy, per_day=per_day))
-        if isinstance(site, Bug):
-            self._sites.pop(row.id, None)
-            self._quarantine.hold(QuarantineKind.SITE, row.id, site, now)
-            return
-        site.budget = budget_not_ahead(site.budget, now)
-        before = self._sites.get(row.id)
-        if before is None:
-            asked_at = site.budget.updated_at
-            site.resumed_at = now if asked_at and now - asked_at > PAUSE_SECONDS else 0.0
-        else:
-            site.take_over(before)
-        self._sites[row.id] = site
+    def _staggered(self, now: float) -> dict[int, float]:
+        """Return when each site may be asked first: a start is spread over a minute."""
+        seeds = self._store.read.seeds()
+        at = staggered_start((host_key(url) for url in seeds.values()), now)
+        return {site_id: at[host_key(url)] for site_id, url in seeds.items()}
 
     def reread(self, site_id: int, now: float) -> None:
         """Drop what is in memory of a site, and read its row again."""
-        before = self._sites.pop(site_id, None)
-        if before is None:
-            return
-        row = self._store.read.site(site_id)
-        if row is not None and row.state == SiteStatus.ACTIVE:
-            self._watch(row, before.terms.requests_per_day, now)
-        if site_id in self._sites:
-            self._sites[site_id].resumed_at = before.resumed_at
-            self.refresh(self._sites[site_id], now)
+        site = self._sites.reread(site_id, now)
+        if site is not None:
+            self.refresh(site, now)
 
     def set_back(self, seconds: float, now: float) -> None:
         """Plan again after the clock went back, which put everything planned too far off.
@@ -156,49 +144,55 @@ class Frontier:
         """
         self.gate.set_back(seconds)
         self._store.write.bring_forward(seconds, now)
-        self._queue.clear()
-        self._held.clear()
-        for site in self._sites.values():
+        for site in self._sites:
             # A spent budget would be granted nothing until the old time comes again.
             site.budget = budget_not_ahead(site.budget, now)
             site.state = not_ahead(site.state, now)
             site.hub_states = {key: not_ahead(one, now) for key, one in site.hub_states.items()}
             self._replan(site, now)
-            self.refresh(site, now)
+        self._queue.clear()
+        self._held.clear()
+        self._due = self._store.read.first_due()
+        for site_id, due_at in self._due.items():
+            found = self._sites.in_memory(site_id)
+            if found is not None:
+                self.refresh(found, now)
+            elif site_id in self._sites:
+                heapq.heappush(self._queue, (due_at, site_id))
 
     def resume(self, now: float) -> None:
         """Note that the process was suspended until now."""
-        for site in self._sites.values():
-            site.resumed_at = now
+        self._sites.resume(now)
 
     def share_again(self, now: float) -> None:
         """Divide a shared budget again, by what sites have turned out to need."""
         if now - self._shared_at < SHARE_SECONDS and now >= self._shared_at:
             return
         self._shared_at = now
-        needs = {site.row.id: site.state.weight_total for site in self._sites.values()}
-        rows = [site.row for site in self._sites.values()]
-        for site_id, per_day in share_out(rows, self._settings.revisit, needs).items():
-            site = self._sites[site_id]
-            site.terms = replace(site.terms, requests_per_day=per_day)
-            site.policy = self._make_policy(site.terms)
-            self.refresh(site, now)
+        self._sites.share()
+        if self._settings.revisit.total_requests_per_day:
+            for site in self._sites:
+                self.refresh(site, now)
 
     def note(self, page_id: int, change: Callable[[HubState], HubState], now: float) -> None:
         """Change a hub's state for other reasons than a visit, and reschedule it."""
         hub = self._store.read.hub(page_id)
-        site = self._sites.get(hub.site_id) if hub is not None else None
+        site = self._sites.get(hub.site_id, now) if hub is not None else None
         if hub is not None and site is not None:
             self._change_hints.note(site, hub, change, now)
             self.refresh(site, now)
 
     def site(self, site_id: int) -> WatchedSite | None:
-        """Return a watched site; None = it was removed or paused."""
-        return self._sites.get(site_id)
+        """Return a site at work; None = it was removed or paused."""
+        return self._sites.in_memory(site_id)
 
     def sites(self) -> list[WatchedSite]:
-        """Return all watched sites."""
-        return list(self._sites.values())
+        """Return the sites in memory."""
+        return list(self._sites)
+
+    def rest(self) -> None:
+        """Keep only the sites in memory that were at work last; nobody may hold one meanwhile."""
+        self._sites.rest()
 
     # When.
 
@@ -210,6 +204,8 @@ class Frontier:
     def _next_due_at(self, site: WatchedSite, now: float) -> float:
         """Return when any class of fetches has something due that its share allows."""
         due = self._store.read.due_times(site.row.id)
+        if due.first is not None:
+            self._due[site.row.id] = due.first
         hub_at, article_at = due.lists, due.hubs[HubClass.ARTICLE]
         bounded = (
             (article_at, site.reserve_at(now)),
@@ -231,11 +227,27 @@ class Frontier:
     def is_due(self, now: float, patience_seconds: float) -> bool:
         """Whether something is due at *now* that politeness delays by at most *patience_seconds*."""
         # What becomes due later does not count, or a single run would never end.
-        return self._topic_fetches.next_at() <= now + patience_seconds or any(
-            min(site.next_due_at, site.urgent_at(now)) <= now
-            and self._ready_at(site, now) <= now + patience_seconds
-            for site in self._sites.values()
-        )
+        if self._topic_fetches.next_at() <= now + patience_seconds:
+            return True
+        seen: list[tuple[float, int]] = []
+        found = any(self._waits(site_id, now, patience_seconds) for site_id in self._held)
+        while not found and self._queue and self._queue[0][0] <= now + patience_seconds:
+            seen.append(heapq.heappop(self._queue))
+            found = self._waits(seen[-1][1], now, patience_seconds)
+        for entry in seen:
+            heapq.heappush(self._queue, entry)
+        return found
+
+    def _waits(self, site_id: int, now: float, patience_seconds: float) -> bool:
+        if self._due.get(site_id, now) > now and self._sites.in_memory(site_id) is None:
+            return False
+        site = self._sites.get(site_id, now)
+        if site is None:
+            return False
+        if not site.next_due_at:
+            site.next_due_at = self._next_due_at(site, now)
+        due = min(site.next_due_at, site.urgent_at(now)) <= now
+        return due and self._ready_at(site, now) <= now + patience_seconds
 
     def wake_at(self, now: float) -> float:
         """Return when there may be something to do; infinite = nothing is planned."""
@@ -246,7 +258,9 @@ class Frontier:
         """Return when the first site of the queue may be asked; removes stale entries."""
         while self._queue:
             at, site_id = self._queue[0]
-            site = self._sites.get(site_id)
+            site = self._sites.in_memory(site_id)
+            if site is None and site_id in self._sites:
+                return at  # what exactly it waits for is known when it is read
             ready_at = math.inf if site is None or site.busy else self._ready_at(site, now)
             if ready_at <= max(at, now):
                 return at
@@ -268,15 +282,19 @@ class Frontier:
         if not quick and self._held:
             # One for each worker: it goes first, since it has waited longest.
             site_id, _ = self._held.popitem(last=False)
-            if (held := self._sites.get(site_id)) is not None:
+            if (held := self._sites.get(site_id, now)) is not None:
                 heapq.heappush(self._queue, (self._ready_at(held, now), site_id))
         while task is None and self._next_site_at(now) <= now:
             _, site_id = heapq.heappop(self._queue)
-            site = self._sites[site_id]
+            site = self._sites.get(site_id, now)
+            if site is None:
+                self._due.pop(site_id, None)  # so that it is queued when it is watched again
+            if site is None or site.busy:
+                continue
             chosen = attempt(partial(self._task_of, site, now))
             if isinstance(chosen, Bug):
-                del self._sites[site_id]
-                self._quarantine.hold(QuarantineKind.SITE, site_id, chosen, now)
+                self._sites.hold(site_id, chosen, now)
+                self._due.pop(site_id, None)
                 continue
             self._quarantine.passed(QuarantineKind.SITE, site_id)
             task = chosen
@@ -434,12 +452,11 @@ class Frontier:
         task, response = outcome.task, outcome.response
         robots = task.purpose is Purpose.ROBOTS
         host = self.gate.release(task.url, response, now, robots=robots)
-        site = self._sites.get(task.site_id)
+        site = self._sites.in_memory(task.site_id)
         if site is not None:
             site.busy = False
         elif not task.site_id:
-            inside = (one for one in self._sites.values() if one.scope.verdict(task.url).inside)
-            site = next(inside, None)
+            site = self._sites.holding(task.url, now)
         if site is not None:
             # Exploration and monitored articles must not count as what known hubs need.
             revisit = task.purpose is Purpose.HUB and not task.extra
@@ -447,7 +464,7 @@ class Frontier:
             per_day = site.terms.requests_per_day
             site.budget = spend(site.budget, per_day, now, visits=int(revisit), others=others)
         for site_id in self._waiting.pop(host.name, ()):
-            if (waits := self._sites.get(site_id)) is not None:
+            if (waits := self._sites.get(site_id, now)) is not None:
                 heapq.heappush(self._queue, (self._ready_at(waits, now), site_id))
         allowed = response if robots else self.gate.obey(response)
         return (outcome if allowed is response else Outcome(task, allowed)), host

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from incremental.fetch.politeness import HostState, after_visit, host_key, staggered_start
+from incremental.fetch.politeness import HostState, after_visit, host_key
 from incremental.fetch.robots import RobotsPolicy, robots_url
 from incremental.fetch.status import FetchStatus, Response
 from incremental.settings import Settings
@@ -154,12 +153,6 @@ class HostGate:
         """Return the sitemaps that the robots.txt for *url* names."""
         policy = self._policy(url)
         return policy.sitemaps if policy is not None else ()
-
-    def stagger(self, urls: Iterable[str], now: float) -> None:
-        """Spread the first requests after a start over a minute."""
-        for name, at in staggered_start(map(host_key, urls), now).items():
-            host = self._host(name, now)
-            self._keep(replace(host, next_allowed_at=max(host.next_allowed_at, at)))
 
     def set_back(self, seconds: float) -> None:
         """Shift what hosts are owed after the clock went back."""

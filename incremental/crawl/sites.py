@@ -43,20 +43,18 @@ ARTICLE_SECONDS = DAY
 # The same after an article of its site gained a link.
 SOON_ARTICLE_SECONDS = 3 * HOUR
 MAX_URGENT_PAGES = 8
-# Fields of a site that are only in memory.
-_CARRIED = (
-    *(
-        "allocation",
-        "busy",
-        "urgent",
-        "resumed_at",
-        "coverage",
-        "coverage_at",
-        "next_pages",
-        "first_pages",
-    ),
-    *("articles_gained_at", "articles_at", "baselines", "context", "depths"),
+# Fields of a site that only memory knows, and that stay known while it rests.
+_REMEMBERED = (
+    *("allocation", "resumed_at", "coverage", "coverage_at", "planned_at", "planned_price"),
+    *("articles_gained_at", "articles_at", "baselines"),
 )
+# Of a site that goes on under other terms.
+_CARRIED = (
+    *(name for name in _REMEMBERED if not name.startswith("planned")),
+    *("busy", "urgent", "next_pages", "first_pages", "context", "depths"),
+)
+Memory = tuple[object, ...]
+"""What is remembered of a site that is not in memory."""
 
 
 @dataclass
@@ -123,7 +121,9 @@ class WatchedSite:
     articles_at: float = 0.0
     """When the monitored articles were last chosen."""
     next_due_at: float = 0.0
-    """The earliest due time of its hubs and pages."""
+    """When something is due that its class may fetch."""
+    first_due_at: float = math.inf
+    """The earliest due time of its hubs and pages, whatever may be fetched; infinite = none."""
     busy: bool = False
     """A visit is under way."""
     coverage: Coverage = field(default_factory=Coverage)
@@ -157,6 +157,22 @@ class WatchedSite:
             setattr(self, name, getattr(before, name))
         if self.terms == before.terms:
             self.planned_at, self.planned_price = before.planned_at, before.planned_price
+
+    @property
+    def may_rest(self) -> bool:
+        """Whether nothing is under way that only memory knows."""
+        owes = self.urgent.hubs or self.urgent.pages or self.next_pages or self.state.overflowed
+        return not self.busy and not owes
+
+    @property
+    def memory(self) -> Memory:
+        """What only memory knows."""
+        return tuple(getattr(self, name) for name in _REMEMBERED)
+
+    def remember(self, memory: Memory) -> None:
+        """Take what was known before the site rested."""
+        for name, value in zip(_REMEMBERED, memory, strict=True):
+            setattr(self, name, value)
 
     def hub_state(self, hub: HubRow) -> HubState:
         """Return what the policy learned of a hub."""

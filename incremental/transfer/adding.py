@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from incremental.errors import InputError
-from incremental.scope import read_scope
+from incremental.scope import Reach, Scope, read_scope
 from incremental.seeds import add_seed, check_address
 from incremental.transfer.lists import Wanted
-from incremental.urls import canonical_key
+from incremental.urls import canonical_key, host_of, registered_domain
 from store import Store
 from store.enums import HubKind, HubRole
 from store.values import NewHub, SeenLink, SiteRow
@@ -76,13 +76,15 @@ def add_all(
 
     *fetch* settings also refuse addresses here.
     """
-    adding = _Adding(store, now, fetch)
     entries = []
-    for one in wanted:
-        try:
-            entries.append(adding.feed(one) if one.feed else adding.page(one.url))
-        except InputError as error:
-            entries.append(AddedEntry(one.url, "refused", why=str(error)))
+    # One transaction: twenty thousand would each wait for the disk.
+    with store.write.together():
+        adding = _Adding(store, now, fetch)
+        for one in wanted:
+            try:
+                entries.append(adding.feed(one) if one.feed else adding.page(one.url))
+            except InputError as error:
+                entries.append(AddedEntry(one.url, "refused", why=str(error)))
     return Added(tuple(entries))
 
 
@@ -94,8 +96,12 @@ class _Adding:
         self._store = store
         self._now = now
         self._fetch = fetch
-        self._sites = {row.id: row for row in store.read.sites()}
-        self._scopes = {row.id: read_scope(row) for row in self._sites.values()}
+        self._sites: dict[int, SiteRow] = {}
+        self._scopes: dict[int, Scope] = {}
+        # Ids by registered domain; empty for scopes that do not end there.
+        self._domains: dict[str, list[int]] = {}
+        for row in store.read.sites():
+            self._learn(row)
         self._feeds = {hub.url for hub in store.read.hubs() if hub.kind == HubKind.FEED}
 
     def page(self, url: str) -> AddedEntry:
@@ -131,19 +137,29 @@ class _Adding:
 
     def _around(self, url: str) -> tuple[SiteRow, bool] | None:
         """Return the watched site whose scope contains *url*, unless its seed is a feed."""
-        for site_id, scope in self._scopes.items():
+        there = (*self._domains.get(_domain(url), ()), *self._domains.get("", ()))
+        for site_id in sorted(there):
             row = self._sites[site_id]
-            if row.seed_url not in self._feeds and scope.verdict(url).inside:
+            if row.seed_url not in self._feeds and self._scopes[site_id].verdict(url).inside:
                 return row, False
         return None
 
     def _site_of_seed(self, url: str, *, feed: bool = False) -> tuple[SiteRow, bool]:
-        before = set(self._sites)
         site_id = add_seed(self._store, url, now=self._now, feed=feed)
-        if site_id not in before:
-            (row,) = [row for row in self._store.read.sites() if row.id == site_id]
-            self._sites[site_id], self._scopes[site_id] = row, read_scope(row)
-        return self._sites[site_id], site_id not in before
+        row = None if site_id in self._sites else self._store.read.site(site_id)
+        if row is not None:
+            self._learn(row)
+        return self._sites[site_id], row is not None
+
+    def _learn(self, row: SiteRow) -> None:
+        scope = read_scope(row)
+        self._sites[row.id], self._scopes[row.id] = row, scope
+        domain = "" if scope.reach is Reach.ANYWHERE else _domain(scope.seed_url)
+        self._domains.setdefault(domain, []).append(row.id)
+
+
+def _domain(url: str) -> str:
+    return registered_domain(host_of(url))
 
 
 def _feed(url: str, now: float) -> SeenLink:

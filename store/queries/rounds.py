@@ -99,6 +99,25 @@ _DUE_VERIFICATIONS = {
     for pending in _BOTH
 }
 _DUE_TIMES = Prepared(_due_times)
+_ACTIVE = Prepared(
+    lambda: Site.select(Site.id).where(Site.state == SiteStatus.ACTIVE).order_by(Site.id)
+)
+_BY_SEED = Prepared(lambda seed: _SITE.select().where(Site.seed_url == seed))
+_SEEDS = Prepared(lambda: Site.select(Site.id, Site.seed_url))
+_SITES = Prepared(lambda sites: _SITE.select().where(any_of(Site.id, sites)).order_by(Site.id))
+_FIRST_DUE = [
+    Prepared(lambda: Hub.select(Hub.site_id, fn.MIN(Hub.due_at)).group_by(Hub.site_id)),
+    Prepared(
+        lambda: (
+            Page.select(Page.site, fn.MIN(Page.verify_due_at))
+            .where(Page.verify_due_at.is_null(is_null=False))
+            .group_by(Page.site)
+        )
+    ),
+    Prepared(
+        lambda: Refresh.select(Refresh.site_id, fn.MIN(Refresh.due_at)).group_by(Refresh.site_id)
+    ),
+]
 _ONE_HUB = Prepared(lambda page: _hubs().where(Hub.page == page))
 _ONE_PAGE = Prepared(lambda page: _PAGE.select().where(Page.id == page))
 _ONE_VERIFICATION = Prepared(lambda page: _VERIFICATION.select().where(Page.id == page))
@@ -157,11 +176,37 @@ class RoundQueries(Repository):
 
     def site(self, site_id: int) -> SiteRow | None:
         """Return a site."""
-        return self._first(_SITE, _SITE.select().where(Site.id == site_id))
+        rows = self._asked(_SITES, sites=[site_id])
+        return _SITE(rows[0]) if rows else None
 
     def sites(self) -> list[SiteRow]:
         """Return all sites in the order they were added."""
         return self._all(_SITE, _SITE.select().order_by(Site.id))
+
+    def site_by_seed(self, seed_url: str) -> SiteRow | None:
+        """Return the site with this seed."""
+        rows = self._asked(_BY_SEED, seed=seed_url)
+        return _SITE(rows[0]) if rows else None
+
+    def active_sites(self) -> list[int]:
+        """Return the ids of the sites that are not paused, in the order they were added."""
+        return [one for (one,) in self._asked(_ACTIVE)]
+
+    def seeds(self) -> dict[int, str]:
+        """Return the seed of each site, by id."""
+        return dict(self._asked(_SEEDS))
+
+    def sites_by_id(self, site_ids: Sequence[int]) -> list[SiteRow]:
+        """Return the sites with these ids."""
+        return [_SITE(row) for row in self._asked(_SITES, sites=site_ids)] if site_ids else []
+
+    def first_due(self) -> dict[int, float]:
+        """Return the earliest due time of each site's hubs, pages and refreshes; may be in the past."""
+        found: dict[int, float] = {}
+        for query in _FIRST_DUE:
+            for site_id, due_at in self._asked(query):
+                found[site_id] = min(due_at, found.get(site_id, due_at))
+        return found
 
     def due_hubs(
         self, site_id: int, now: float, share: HubClass, *, limit: int | None = 1

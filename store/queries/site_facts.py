@@ -48,6 +48,49 @@ def has_history(database: Database, site_id: int) -> bool:
     return bool(announced.exists(database) or labels.exists(database))
 
 
+def _articles_shown(site: Any, since: Any) -> Any:  # noqa: ANN401 - peewee expressions
+    as_hub = Hub.alias()
+    return (
+        Sighting.select(Sighting.hub, Sighting.page)
+        .join(Hub, on=Hub.page == Sighting.hub)
+        .join(as_hub, JOIN.LEFT_OUTER, on=as_hub.page == Sighting.page)
+        .where(Hub.site_id == site)
+        .where(Sighting.gone_at.is_null() | (Sighting.gone_at >= since))
+        .where(as_hub.page.is_null() | (as_hub.role == HubRole.ARTICLE))
+    )
+
+
+def _gained(site: Any, since: Any, limit: Any) -> Any:  # noqa: ANN401 - likewise
+    last = (
+        BackfillPage.select(BackfillPage.page, Backfill.found_at)
+        .join(Backfill, on=Backfill.id == BackfillPage.event)
+        .where((Backfill.site == site) & (Backfill.found_at >= since))
+        .order_by(BackfillPage.id.desc())
+        .limit(limit)
+        .alias("last")
+    )
+    return _shown(last, last.c.found_at)
+
+
+def _announced(site: Any, limit: Any) -> Any:  # noqa: ANN401 - likewise
+    last = (
+        Change.select(Change.page, Change.at)
+        .where((Change.site == site) & _ADDED)
+        .order_by(Change.id.desc())
+        .limit(limit)
+        .alias("last")
+    )
+    return _shown(last, last.c.at)
+
+
+def _shown(last: Any, at: Any) -> Any:  # noqa: ANN401 - likewise
+    columns = (Sighting.hub, Sighting.page, Sighting.first_seen_at, at)
+    return Sighting.select(*columns).join(last, on=last.c.page_id == Sighting.page)
+
+
+_ARTICLES = Prepared(_articles_shown)
+_GAINED = Prepared(_gained)
+_ANNOUNCED = Prepared(_announced)
 _HUBS_WITH_BODY = Prepared(
     lambda site, digest: (
         Page.select(Page.url)
@@ -81,50 +124,22 @@ class SiteQueries(Repository):
         self, site_id: int, *, gone_since: float | None = None
     ) -> list[tuple[int, int]]:
         """Return (hub, page) for every article that a hub shows now, or showed until *gone_since*."""
-        as_hub = Hub.alias()
-        there = Sighting.gone_at.is_null()
-        if gone_since is not None:
-            there |= Sighting.gone_at >= gone_since
-        query = (
-            Sighting.select(Sighting.hub, Sighting.page)
-            .join(Hub, on=Hub.page == Sighting.hub)
-            .join(as_hub, JOIN.LEFT_OUTER, on=as_hub.page == Sighting.page)
-            .where((Hub.site_id == site_id) & there)
-            .where(as_hub.page.is_null() | (as_hub.role == HubRole.ARTICLE))
-        )
-        return [(hub, page) for hub, page in self._rows(query)]
+        since = float("inf") if gone_since is None else gone_since
+        return [(hub, page) for hub, page in self._asked(_ARTICLES, site=site_id, since=since)]
 
     def gained_shown(
         self, site_id: int, since: float, *, limit: int = 200
     ) -> list[tuple[int, int, float, float]]:
         """Return (hub, page, seen, announced) for older pages that lists gained since *since*."""
-        last = (
-            BackfillPage.select(BackfillPage.page, Backfill.found_at)
-            .join(Backfill, on=Backfill.id == BackfillPage.event)
-            .where((Backfill.site == site_id) & (Backfill.found_at >= since))
-            .order_by(BackfillPage.id.desc())
-            .limit(limit)
-            .alias("last")
-        )
-        return self._shown(last, last.c.found_at)
+        rows = self._asked(_GAINED, site=site_id, since=since, limit=limit)
+        return [(hub, page, seen, announced) for hub, page, seen, announced in rows]
 
     def announced_shown(
         self, site_id: int, *, limit: int = 200
     ) -> list[tuple[int, int, float, float]]:
         """Return (hub, page, seen, announced) for the site's latest announced pages, on every hub."""
-        last = (
-            Change.select(Change.page, Change.at)
-            .where((Change.site == site_id) & _ADDED)
-            .order_by(Change.id.desc())
-            .limit(limit)
-            .alias("last")
-        )
-        return self._shown(last, last.c.at)
-
-    def _shown(self, last: Any, at: Any) -> list[tuple[int, int, float, float]]:  # noqa: ANN401 - peewee queries
-        columns = (Sighting.hub, Sighting.page, Sighting.first_seen_at, at)
-        query = Sighting.select(*columns).join(last, on=last.c.page_id == Sighting.page)
-        return [(hub, page, seen, announced) for hub, page, seen, announced in self._rows(query)]
+        rows = self._asked(_ANNOUNCED, site=site_id, limit=limit)
+        return [(hub, page, seen, announced) for hub, page, seen, announced in rows]
 
     def announced_since(self, site_id: int, since: float) -> int:
         """Count the pages of a site announced since *since* (unix seconds)."""

@@ -322,6 +322,7 @@ def test_what_is_in_memory_alone_outlives_a_change_by_another_process(tmp_path: 
         (before,) = frontier.sites()
         before.articles_gained_at, before.allocation.articles = crawl.clock.now() - HOUR, 0.31
         before.baselines, before.resumed_at = 3, crawl.clock.now() - DAY
+        crawl.store.write.update_site(before.row.id, requests_per_day=before.terms.requests_per_day)
         frontier.load(crawl.clock.now())
         (after,) = frontier.sites()
         assert after is not before

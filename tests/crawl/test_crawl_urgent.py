@@ -23,7 +23,8 @@ HOME = "https://news.example/"
 
 def test_hubs_go_before_pages_however_many_pages_wait(tmp_path: Path) -> None:
     with watch(tmp_path, {HOME: page("/a.html")}) as crawl:
-        site = crawl.crawler.frontier.sites()[0]
+        crawl.crawler.step(START)
+        (site,) = crawl.crawler.frontier.sites()
         queue = site.urgent
         queue.verify(*range(100, 120))
         queue.push(1, 2)
@@ -49,7 +50,8 @@ def test_each_is_queued_once() -> None:
 
 def test_pages_do_not_wait_for_the_share_of_hubs(tmp_path: Path) -> None:
     with watch(tmp_path, {HOME: page("/a.html")}) as crawl:
-        site = crawl.crawler.frontier.sites()[0]
+        crawl.crawler.step(START)
+        (site,) = crawl.crawler.frontier.sites()
         site.urgent.push(*range(100))
         while site.allows_at(Share.URGENT, START) <= START:
             site.allocation.draw(Share.URGENT)

@@ -1,0 +1,205 @@
+"""The watched sites: which there are, and those that are in memory.
+
+A site is read when it is its turn, and forgotten again when many others were since; what only memory knows
+of it (whose turn it is, what covers what) is kept. So a start costs a few queries for any number of sites.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from incremental.attempts import Bug, attempt
+from incremental.crawl.quarantine import CrawlQuarantine
+from incremental.crawl.sites import PAUSE_SECONDS, Memory, WatchedSite, share_out, watch
+from incremental.revisit.budget import not_ahead
+from incremental.revisit.protocol import Policy, Terms
+from incremental.scope import Reach, read_scope
+from incremental.settings import Settings
+from incremental.urls import host_of, registered_domain
+from store import Store
+from store.enums import SiteStatus
+from store.quarantine import QuarantineKind
+from store.values import SiteRow
+
+# Each takes about ten kilobytes, and what it has learned of its hubs and addresses on top.
+MOST_IN_MEMORY = 5_000
+
+
+class WatchedSites:
+    """Used by the crawler's thread only."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        make_policy: Callable[[Terms], Policy],
+        quarantine: CrawlQuarantine,
+        *,
+        most: int = MOST_IN_MEMORY,
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._make_policy = make_policy
+        self._quarantine = quarantine
+        self._most = most
+        # Since when each is watched by this process.
+        self._since: dict[int, float] = {}
+        self._sites: OrderedDict[int, WatchedSite] = OrderedDict()
+        self._memories: dict[int, Memory] = {}
+        # Parts of a budget that all sites share.
+        self._parts: dict[int, float] = {}
+        self._resumed_at = 0.0
+        # Ids by registered domain, and of sites that reach anywhere; None = to be read.
+        self._domains: dict[str, list[int]] | None = None
+
+    def load(self, now: float) -> set[int]:
+        """Read which sites there are; return those in memory that changed.
+
+        Sites in quarantine are left out.
+        """
+        read, waits = self._store.read, QuarantineKind.SITE
+        there = [one for one in read.active_sites() if not self._quarantine.holds(waits, one, now)]
+        self._since = {one: self._since.get(one, now) for one in there}
+        self._domains = None
+        for gone in self._sites.keys() - self._since.keys():
+            del self._sites[gone]
+        for gone in self._memories.keys() - self._since.keys():
+            del self._memories[gone]
+        changed = set()
+        before = self._parts
+        self.share()
+        for row in read.sites_by_id(list(self._sites)):
+            site = self._sites[row.id]
+            if _terms_of(row) != _terms_of(site.row) or self._parts.get(row.id) != before.get(
+                row.id
+            ):
+                self._watch(row, now)
+                changed.add(row.id)
+            else:
+                site.hub_states.clear()  # another process may have changed them
+        return changed
+
+    def share(self) -> None:
+        """Divide a budget that all sites share, by what they have turned out to need."""
+        revisit = self._settings.revisit
+        if not revisit.total_requests_per_day:
+            return
+        rows = [row for row in self._store.read.sites() if row.id in self._since]
+        needs = {one: site.state.weight_total for one, site in self._sites.items()}
+        self._parts = share_out(rows, revisit, needs)
+        for one, site in self._sites.items():
+            if one in self._parts:
+                site.terms = replace(site.terms, requests_per_day=self._parts[one])
+                site.policy = self._make_policy(site.terms)
+
+    def __contains__(self, site_id: object) -> bool:
+        return site_id in self._since
+
+    def __iter__(self) -> Iterator[WatchedSite]:
+        """Iterate over the sites in memory."""
+        return iter(list(self._sites.values()))
+
+    def __len__(self) -> int:
+        """Return how many sites are watched."""
+        return len(self._since)
+
+    def in_memory(self, site_id: int) -> WatchedSite | None:
+        """Return a site if it is in memory."""
+        return self._sites.get(site_id)
+
+    def get(self, site_id: int, now: float) -> WatchedSite | None:
+        """Return a site, read from the store if need be; None = not watched, or it meets a bug."""
+        if site_id not in self._since:
+            return None
+        site = self._sites.get(site_id)
+        if site is None:
+            row = self._store.read.site(site_id)
+            if row is None or row.state != SiteStatus.ACTIVE:
+                return None
+            site = self._watch(row, now)
+        if site is not None:
+            self._sites.move_to_end(site_id)
+        return site
+
+    def reread(self, site_id: int, now: float) -> WatchedSite | None:
+        """Drop what is in memory of a site, and read its row again."""
+        before = self._sites.pop(site_id, None)
+        if before is None:
+            return None
+        self._memories.pop(site_id, None)
+        site = self.get(site_id, now)
+        if site is not None:
+            site.resumed_at = before.resumed_at
+        return site
+
+    def hold(self, site_id: int, bug: Bug, now: float) -> None:
+        """Leave out a site that met a bug until it is tried again."""
+        self._sites.pop(site_id, None)
+        self._memories.pop(site_id, None)
+        self._since.pop(site_id, None)
+        self._quarantine.hold(QuarantineKind.SITE, site_id, bug, now)
+
+    def rest(self) -> None:
+        """Forget the sites used longest ago, but for what only memory knows, while there are too many."""
+        for site_id in list(self._sites)[: max(len(self._sites) - self._most, 0)]:
+            site = self._sites[site_id]
+            if site.may_rest:
+                self._memories[site_id] = site.memory
+                del self._sites[site_id]
+
+    def resume(self, now: float) -> None:
+        """Note that the process was suspended until now."""
+        self._resumed_at = now
+        for site in self._sites.values():
+            site.resumed_at = now
+
+    def holding(self, url: str, now: float) -> WatchedSite | None:
+        """Return a site in whose scope *url* lies."""
+        if self._domains is None:
+            self._domains = self._by_domain()
+        for site_id in (*self._domains.get(_domain(url), ()), *self._domains.get("", ())):
+            site = self.get(site_id, now)
+            if site is not None and site.scope.verdict(url).inside:
+                return site
+        return None
+
+    def _by_domain(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for row in self._store.read.sites():
+            if row.id in self._since:
+                scope = read_scope(row)
+                anywhere = scope.reach is Reach.ANYWHERE or scope.open_feeds
+                found.setdefault("" if anywhere else _domain(scope.seed_url), []).append(row.id)
+        return found
+
+    def _watch(self, row: SiteRow, now: float) -> WatchedSite | None:
+        """Read a site's row; one that meets a bug is quarantined."""
+        part = self._parts.get(row.id)
+        site = attempt(lambda: watch(row, self._settings, self._make_policy, per_day=part))
+        if isinstance(site, Bug):
+            self.hold(row.id, site, now)
+            return None
+        site.budget = not_ahead(site.budget, now)
+        before, memory = self._sites.get(row.id), self._memories.pop(row.id, None)
+        if before is not None:
+            site.take_over(before)
+        elif memory is not None:
+            site.remember(memory)
+            site.resumed_at = max(site.resumed_at, self._resumed_at)
+        else:
+            asked_at, since = site.budget.updated_at, self._since[row.id]
+            paused = asked_at and since - asked_at > PAUSE_SECONDS
+            site.resumed_at = max(since if paused else 0.0, self._resumed_at)
+        self._sites[row.id] = site
+        return site
+
+
+def _domain(url: str) -> str:
+    return registered_domain(host_of(url))
+
+
+def _terms_of(row: SiteRow) -> SiteRow:
+    """Return a row without what visits change all the time."""
+    return replace(row, budget="", revisit="")

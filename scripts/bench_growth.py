@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+"""What a visit, a start and a reload cost with many sites.
+
+    scripts/bench_growth.py --sites 100,1000,10000,50000 --json
+
+One site of a home page and ten articles is crawled in memory under a simulated clock, and copied under other
+names as often as wanted, each due at another moment of the day. Then, in a process of its own for each
+number of sites, a crawler on that store starts and visits some of them::
+
+    unchanged   answered 304
+    changed     two of ten links are new, and are fetched to see that they are articles
+    first       sites just added
+
+Nothing is fetched; bodies are read in the same process.
+
+cpu_ms_*         processor time of a visit, robots.txt of first visits included
+start_seconds    wall time until the crawler knows when to visit which site
+reload_seconds   the same after another process has changed one site
+add_seconds      to add the new sites, each
+rss_mb           resident memory after the visits
+growth_*         cpu_ms with the most sites over that with the fewest
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from incremental.assembly import make_crawler
+from incremental.crawl.crawler import Crawler
+from incremental.fetch.outgoing import is_robots_url
+from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.seeds import add_seed
+from incremental.settings.loading import build_settings
+from incremental.threads import InlineExecutor
+from store import Store, open_store
+
+DAY = 86_400.0
+START = 1_700_000_000.0
+VISITS = 1_000
+_NEW_SITES = 200
+_TEMPLATE = "site-0000000.example"
+_LINKS = 10
+# Slashes in the address of a home page.
+_ROOT = 3
+_SETTINGS: dict[str, Any] = {
+    "revisit": {"requests_per_day": 48},
+    "news": {"verify_share": 0},
+    "refresh": {"share": 0},
+    "daemon": {"parse_workers": 0},
+}
+_WORDS = """anchor bakery bridge captain council crane cyclist debate engine ferry flood garden harbour
+island judge kitchen lantern library market museum night orchard painter pilot quarry railway river""".split()  # noqa: SIM905 - prose
+
+
+def _page(newest: int) -> bytes:
+    rows = "".join(
+        f'<li><a href="/news/{_WORDS[n % 27]}-{_WORDS[n // 27 % 27]}-{n}.html">'
+        f"The {_WORDS[n % 27]} and the {_WORDS[n // 27 % 27]} by the river</a></li>"
+        for n in range(newest, newest - _LINKS, -1)
+    )
+    return (
+        '<!doctype html><html lang="en"><head><title>News</title></head>'
+        f"<body><main><ul>{rows}</ul></main></body></html>"
+    ).encode()
+
+
+@dataclass
+class Web:
+    """All sites at once: every page is the same list, which may change."""
+
+    newest: int = 100
+    unchanged: bool = False
+    lists: int = 0
+    """Lists asked for."""
+
+    def fetch(self, request: Request) -> Response:
+        """Answer a request."""
+        if is_robots_url(request.url):
+            return Response(request.url, FetchStatus.GONE, http_code=404)
+        if request.url.count("/") != _ROOT:
+            body = b"<html><body><article><p>Not worth reading.</p></article></body></html>"
+            return Response(request.url, FetchStatus.FETCHED, http_code=200, body=body)
+        self.lists += 1
+        if self.unchanged:
+            return Response(request.url, FetchStatus.NOT_MODIFIED, http_code=304)
+        headers = {"content-type": "text/html; charset=utf-8", "etag": f'"{self.newest}"'}
+        body = _page(self.newest)
+        return Response(request.url, FetchStatus.FETCHED, http_code=200, headers=headers, body=body)
+
+
+@contextmanager
+def _crawling(path: Path, web: Web) -> Iterator[tuple[Store, Crawler]]:
+    settings = build_settings(_SETTINGS)
+    with open_store(str(path), cache_folder=path.parent / "pages") as store:
+        crawler = make_crawler(store, settings, fetch=web.fetch, executor=InlineExecutor())
+        yield store, crawler
+
+
+def _run(crawler: Crawler, web: Web, now: float, wanted: int) -> float:
+    """Visit *wanted* lists; return the time."""
+    before = web.lists
+    while web.lists - before < wanted:
+        now = max(now + 0.001, min(crawler.step(now), now + DAY))
+    return now
+
+
+def make_template(path: Path) -> float:
+    """Crawl one site for a day; return the time."""
+    web = Web()
+    with _crawling(path, web) as (store, crawler):
+        site_id = add_seed(store, f"https://{_TEMPLATE}/", now=START)
+        store.write.update_site(site_id, probed_at=START)
+        crawler.load(START)
+        now = _run(crawler, web, START, 1)
+        web.unchanged = True
+        return _run(crawler, web, now, 20)
+
+
+def copy_sites(path: Path, sites: int, now: float) -> None:
+    """Copy the template under other names until there are *sites*."""
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("PRAGMA synchronous = off")
+        columns = {
+            table: [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+            for table in ("site", "page", "hub", "sighting", "host")
+        }
+        pages = db.execute("SELECT MAX(id) FROM page").fetchone()[0]
+        db.execute("CREATE TEMP TABLE n (i INTEGER PRIMARY KEY)")
+        db.executemany("INSERT INTO n VALUES (?)", ((i,) for i in range(1, sites)))
+        name = "printf('site-%07d.example', i)"
+        renamed = f"replace({{}}, '{_TEMPLATE}', {name})"
+        page_id = f"{{}} + i * {pages}"
+        own_key = """'"key":"' || page_id || '"'"""
+        new_key = f"""'"key":"' || ({page_id.format("page_id")}) || '"'"""
+        changes = {
+            "site": {"id": "id + i", "seed_url": renamed, "name": renamed, "scope": renamed},
+            "page": {
+                "id": page_id,
+                "site_id": "site_id + i",
+                "url": renamed,
+                "canonical_key": renamed,
+                "first_hub_id": page_id,
+            },
+            "hub": {
+                "page_id": page_id,
+                "site_id": "site_id + i",
+                "due_at": f"{now} + i * {DAY / sites}",
+                "revisit": f"replace(revisit, {own_key}, {new_key})",
+            },
+            "sighting": {"hub_id": page_id, "page_id": page_id},
+            "host": {"name": renamed, "robots": renamed},
+        }
+        for table, names in columns.items():
+            wanted = [changes[table].get(one, one).format(one) for one in names]
+            own = f"name = '{_TEMPLATE}'" if table == "host" else "1"
+            source = f"(SELECT * FROM {table} WHERE {own}) CROSS JOIN n"  # noqa: S608 - names of ours
+            copied = f"SELECT {', '.join(wanted)} FROM {source}"  # noqa: S608 - likewise
+            db.execute(f"INSERT INTO {table} ({', '.join(names)}) {copied}")
+
+
+def measure(path: Path, now: float) -> dict[str, float]:
+    """Start a crawler on a store of many sites, and visit some of them."""
+    web, found = Web(unchanged=True), {}
+    with _crawling(path, web) as (store, crawler):
+        _ = store.read.generation()
+        began = time.monotonic()
+        crawler.load(now)
+        crawler.frontier.wake_at(now)
+        found["start_seconds"] = time.monotonic() - began
+        now = _run(crawler, web, now + 60, 100)  # what is loaded on first use
+        for kind, unchanged in (("unchanged", True), ("changed", False)):
+            web.unchanged, web.newest = unchanged, web.newest + 2 * (not unchanged)
+            used = time.process_time()
+            now = _run(crawler, web, now, VISITS)
+            found[f"cpu_ms_{kind}"] = 1000 * (time.process_time() - used) / VISITS
+        with closing(sqlite3.connect(path)) as other, other:
+            other.execute("UPDATE site SET requests_per_day = 40 WHERE id = 1")
+        began = time.monotonic()
+        crawler.load(now)
+        crawler.frontier.wake_at(now)
+        found["reload_seconds"] = time.monotonic() - began
+        began = time.monotonic()
+        for number in range(_NEW_SITES):
+            site_id = add_seed(store, f"https://new-{number}.example/", now=now)
+            store.write.update_site(site_id, probed_at=now)
+        found["add_seconds"] = (time.monotonic() - began) / _NEW_SITES
+        crawler.load(now)
+        used, before = time.process_time(), web.lists
+        now = _run(crawler, web, now + 60, _NEW_SITES)
+        found["cpu_ms_first"] = 1000 * (time.process_time() - used) / (web.lists - before)
+        gc.collect()
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        found["rss_mb"] = pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return found
+
+
+def _measured(sites: int, template: Path, now: float) -> dict[str, float]:
+    """Measure in a process of its own."""
+    with tempfile.TemporaryDirectory(prefix="hubwatch-growth-") as folder:
+        path = Path(folder) / "hubwatch.sqlite"
+        path.write_bytes(template.read_bytes())
+        copy_sites(path, sites, now)
+        command = [sys.executable, __file__, "--measure", str(path), "--now", str(now)]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603 - this file
+    answer: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(float(one)) for one in text.split(",")]
+
+
+def main() -> int:
+    """Measure; 0 = done."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--sites", type=_numbers, default=[100, 1_000, 10_000, 50_000])
+    parser.add_argument("--json", action="store_true", dest="as_json")
+    parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--now", type=float, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.measure:
+        print(json.dumps(measure(arguments.measure, arguments.now)))
+        return 0
+    console = Console(stderr=arguments.as_json)
+    rows: dict[str, dict[str, float]] = {}
+    with (
+        tempfile.TemporaryDirectory(prefix="hubwatch-growth-") as folder,
+        Progress(console=console, transient=True) as bar,
+    ):
+        template = Path(folder) / "hubwatch.sqlite"
+        now = make_template(template)
+        with closing(sqlite3.connect(template)) as db:
+            db.execute("PRAGMA wal_checkpoint(truncate)")
+        for sites in bar.track(arguments.sites, description="sites"):
+            rows[str(sites)] = _measured(sites, template, now)
+    names = list(next(iter(rows.values())))
+    table = Table("sites", *names)
+    for sites_, row in rows.items():
+        table.add_row(sites_, *(f"{row[name]:.3g}" for name in names))
+    console.print(table)
+    first, *_, last = (*rows.values(), list(rows.values())[-1])
+    answer: dict[str, Any] = {"sites": rows}
+    for kind in ("unchanged", "changed", "first"):
+        answer[f"growth_{kind}"] = last[f"cpu_ms_{kind}"] / first[f"cpu_ms_{kind}"]
+    if arguments.as_json:
+        print(json.dumps(answer))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
