@@ -56,7 +56,6 @@ from store import Store, open_store
 DAY = 86_400.0
 START = 1_700_000_000.0
 VISITS = 1_000
-_NEW_SITES = 200
 _TEMPLATE = "site-0000000.example"
 _LINKS = 10
 # Slashes in the address of a home page.
@@ -177,21 +176,22 @@ def copy_sites(path: Path, sites: int, now: float) -> None:
             db.execute(f"INSERT INTO {table} ({', '.join(names)}) {copied}")
 
 
-def measure(path: Path, now: float) -> dict[str, float]:
+def measure(path: Path, now: float, visits: int) -> dict[str, float]:
     """Start a crawler on a store of many sites, and visit some of them."""
-    web, found = Web(unchanged=True), {}
+    web, found = Web(unchanged=True), dict[str, float]()
+    new_sites = max(visits // 5, 1)
     with _crawling(path, web) as (store, crawler):
         _ = store.read.generation()
         began = time.monotonic()
         crawler.load(now)
         crawler.frontier.wake_at(now)
         found["start_seconds"] = time.monotonic() - began
-        now = _run(crawler, web, now + 60, 100)  # what is loaded on first use
+        now = _run(crawler, web, now + 60, min(100, visits))  # loads what is needed
         for kind, unchanged in (("unchanged", True), ("changed", False)):
             web.unchanged, web.newest = unchanged, web.newest + 2 * (not unchanged)
             used = time.process_time()
-            now = _run(crawler, web, now, VISITS)
-            found[f"cpu_ms_{kind}"] = 1000 * (time.process_time() - used) / VISITS
+            now = _run(crawler, web, now, visits)
+            found[f"cpu_ms_{kind}"] = 1000 * (time.process_time() - used) / visits
         with closing(sqlite3.connect(path)) as other, other:
             other.execute("UPDATE site SET requests_per_day = 40 WHERE id = 1")
         began = time.monotonic()
@@ -199,13 +199,13 @@ def measure(path: Path, now: float) -> dict[str, float]:
         crawler.frontier.wake_at(now)
         found["reload_seconds"] = time.monotonic() - began
         began = time.monotonic()
-        for number in range(_NEW_SITES):
+        for number in range(new_sites):
             site_id = add_seed(store, f"https://new-{number}.example/", now=now)
             store.write.update_site(site_id, probed_at=now)
-        found["add_seconds"] = (time.monotonic() - began) / _NEW_SITES
+        found["add_seconds"] = (time.monotonic() - began) / new_sites
         crawler.load(now)
         used, before = time.process_time(), web.lists
-        now = _run(crawler, web, now + 60, _NEW_SITES)
+        now = _run(crawler, web, now + 60, new_sites)
         found["cpu_ms_first"] = 1000 * (time.process_time() - used) / (web.lists - before)
         gc.collect()
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
@@ -213,13 +213,14 @@ def measure(path: Path, now: float) -> dict[str, float]:
     return found
 
 
-def _measured(sites: int, template: Path, now: float) -> dict[str, float]:
+def _measured(sites: int, template: Path, now: float, visits: int) -> dict[str, float]:
     """Measure in a process of its own."""
     with tempfile.TemporaryDirectory(prefix="hubwatch-growth-") as folder:
         path = Path(folder) / "hubwatch.sqlite"
         path.write_bytes(template.read_bytes())
         copy_sites(path, sites, now)
         command = [sys.executable, __file__, "--measure", str(path), "--now", str(now)]
+        command += ["--visits", str(visits)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603 - this file
     answer: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return answer
@@ -234,11 +235,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--sites", type=_numbers, default=[100, 1_000, 10_000, 50_000])
     parser.add_argument("--json", action="store_true", dest="as_json")
+    parser.add_argument("--visits", type=int, default=VISITS, help="of each kind")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--now", type=float, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure:
-        print(json.dumps(measure(arguments.measure, arguments.now)))
+        print(json.dumps(measure(arguments.measure, arguments.now, arguments.visits)))
         return 0
     console = Console(stderr=arguments.as_json)
     rows: dict[str, dict[str, float]] = {}
@@ -251,7 +253,7 @@ def main() -> int:
         with closing(sqlite3.connect(template)) as db:
             db.execute("PRAGMA wal_checkpoint(truncate)")
         for sites in bar.track(arguments.sites, description="sites"):
-            rows[str(sites)] = _measured(sites, template, now)
+            rows[str(sites)] = _measured(sites, template, now, arguments.visits)
     names = list(next(iter(rows.values())))
     table = Table("sites", *names)
     for sites_, row in rows.items():

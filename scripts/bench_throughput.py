@@ -80,7 +80,7 @@ _SETTINGS: dict[str, Any] = {
     "fetch": {"allowed_networks": ["127.0.0.0/8"]},
     "revisit": {
         "requests_per_day": 1e9,
-        "min_interval_minutes": 0.001,
+        "min_interval_minutes": 10,
         "max_interval_hours": 0.25,
     },
     "news": {"max_per_day": 1_000_000, "verify_share": 0},

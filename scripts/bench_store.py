@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+"""What the store costs as it grows: the statements of a visit, the list of new pages, whole commands.
+
+    scripts/bench_store.py --pages 1e4,1e5,1e6 --sightings 1e5,1e6,1e7 --json
+    scripts/bench_store.py --pages 1e4,1e5 --sightings 1e5,1e6 --backend postgres
+
+Sites of 2,000 pages, twenty of them hubs, are loaded by the database itself; half of the articles are
+announced. Every hub shows 200 pages and has shown others. Sizes are taken in pairs.
+
+record_ms      to record a visit whose 200 links are known
+due_ms         to find out what a site has due, and read its first hub
+known_ms       to look up 200 addresses of a site
+new_ms         the newest fifty announced pages
+commands       processor seconds of whole commands
+size_mb        of the database
+growth_record  record_ms at the largest over that at the smallest
+growth_command the same of the command that grew most, over an empty store
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
+
+from lab.postgres_server import PostgresServer, missing_for_postgres
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from incremental.seeds import add_seed
+from store import Store, open_store
+from store.answers import NewQuery
+from store.database import is_server
+from store.enums import HubClass
+from store.values import SeenLink, VisitRecord
+
+START = 1_700_000_000.0
+DAY = 86_400.0
+PAGES_OF_SITE, HUBS_OF_SITE, SHOWN = 2_000, 20, 200
+TIMES = 30
+_RUNS = 3
+_COMMANDS: dict[str, tuple[str, ...]] = {
+    "help": ("--help",),
+    "new": ("new",),
+    "list": ("list",),
+    "status": ("status",),
+    "hubs": ("hubs", "site-0.example"),
+}
+_MAIN = "import sys; sys.argv[0] = 'hubwatch'; from incremental.cli import main; main()"
+
+
+def _fill(store: Store, pages: int, sightings: int) -> None:
+    """Load sites, pages, hubs, sightings and announcements."""
+    database: Any = store.database
+    sites, per_site = max(pages // PAGES_OF_SITE, 1), min(pages, PAGES_OF_SITE)
+    hubs = sites * HUBS_OF_SITE
+    of_hub = min(sightings // hubs, per_site - HUBS_OF_SITE)
+    site = f"(i / {per_site} + 1)"
+    host = f"'site-' || ({site} - 1) || '.example'"
+    own = f"(i % {per_site})"
+    of_shower = f"(i / {of_hub})"
+    shower = f"({of_shower} / {HUBS_OF_SITE} * {per_site} + {of_shower} % {HUBS_OF_SITE} + 1)"
+    shown = (
+        f"({of_shower} / {HUBS_OF_SITE} * {per_site} + {HUBS_OF_SITE} + 1"
+        f" + (i % {of_hub} + {of_shower} % {HUBS_OF_SITE} * 7) % {per_site - HUBS_OF_SITE})"
+    )
+    at = f"{START} + i * {30 * DAY / max(pages, sightings):f}"
+    article, announced = f"{own} >= {HUBS_OF_SITE}", f"{own} >= {per_site // 2}"
+    url = f"'https://' || {host} || '/news/' || {own} || '.html'"
+    key = f"'//' || {host} || '/news/' || {own} || '.html'"
+    words = "'The ferry and the harbour, part ' || i"
+    first_of_site = f"({site} * {per_site} - {per_site} + 1)"
+    tables: list[tuple[str, int, dict[str, str], str]] = [
+        (
+            "site",
+            sites,
+            {
+                "id": "i + 1",
+                "seed_url": "'https://site-' || i || '.example/'",
+                "name": "'site-' || i || '.example'",
+                "state": "'active'",
+                "added_at": f"{START}",
+                **dict.fromkeys(("scope", "path_aliases", "budget", "revisit", "origin"), "'{}'"),
+            },
+            "",
+        ),
+        (
+            "page",
+            sites * per_site,
+            {
+                "id": "i + 1",
+                "site_id": site,
+                "canonical_key": key,
+                "url": url,
+                "anchor": words,
+                "title": words,
+                "first_seen_at": at,
+                "announced_at": f"CASE WHEN {announced} THEN {at} END",
+                "state": "'known'",
+            },
+            "",
+        ),
+        (
+            "hub",
+            sites * per_site,
+            {
+                "page_id": "i + 1",
+                "site_id": site,
+                "kind": "'html'",
+                "role": "'list'",
+                "state": "'active'",
+                "score": "0.9",
+                "why": "''",
+                "due_at": f"{START} + i",
+                "baseline_at": f"{START}",
+                "visited_at": f"{START}",
+                "shown_links": f"{SHOWN}",
+                "revisit": "'{}'",
+                **dict.fromkeys(("visits", "failures", "new_pages", "unproductive_visits"), "0"),
+            },
+            f"NOT ({article})",
+        ),
+        (
+            "sighting",
+            hubs * of_hub,
+            {
+                "hub_id": shower,
+                "page_id": shown,
+                "first_seen_at": at,
+                "gone_at": f"CASE WHEN i % {of_hub} >= {SHOWN} THEN {at} + {DAY} END",
+                "anchor": "'The ferry'",
+                "tag_path": "'html/body/ul/li/a'",
+                "position": f"i % {of_hub}",
+            },
+            "",
+        ),
+        (
+            "change",
+            sites * per_site,
+            {
+                "id": "i + 1",
+                "site_id": site,
+                "page_id": "i + 1",
+                "kind": "'added'",
+                "at": at,
+                "hub_id": first_of_site,
+                "detail": "''",
+            },
+            announced,
+        ),
+        (
+            "news",
+            sites * per_site,
+            {
+                "id": "i + 1",
+                "page_id": "i + 1",
+                "site_id": site,
+                "hub_id": first_of_site,
+                "found_at": at,
+                "language": "'en'",
+            },
+            announced,
+        ),
+    ]
+    for table, count, columns, where in tables:
+        series = f"generate_series(0, {count - 1}) AS n(i)"
+        if not is_server(store.where):
+            counted = f"SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {count - 1}"  # noqa: S608 - numbers of ours
+            series = f"(WITH RECURSIVE n(i) AS ({counted}) SELECT i FROM n) AS numbers"  # noqa: S608 - likewise
+        chosen = f" WHERE {where}" if where else ""
+        source = f"SELECT {', '.join(columns.values())} FROM {series}{chosen}"  # noqa: S608 - likewise
+        with database.atomic():
+            statement = f"INSERT INTO {table} ({', '.join(columns)}) {source}"
+            # The driver of PostgreSQL takes a single sign for a parameter.
+            database.execute_sql(
+                statement.replace("%", "%%") if is_server(store.where) else statement
+            )
+    database.execute_sql("ANALYZE")
+
+
+def _median_ms(work: Callable[[int], object]) -> float:
+    taken = []
+    for number in range(TIMES):
+        began = time.perf_counter()
+        work(number)
+        taken.append(1000 * (time.perf_counter() - began))
+    return statistics.median(taken)
+
+
+def _timed(store: Store) -> dict[str, float]:
+    """Return milliseconds by what was done."""
+    first_due = store.read.first_due()
+    sites = [one for one in sorted(first_due) if one] or [1]
+
+    def site(number: int) -> int:
+        return sites[number * 37 % len(sites)]
+
+    shown: dict[int, tuple[SeenLink, ...]] = {}
+    for number in range(TIMES):
+        hub = store.read.hubs(site(number))[0].page_id
+        keys = sorted(store.read.shown_by(hub))[:SHOWN]
+        shown[number] = tuple(SeenLink(key, f"https:{key}", anchor="The ferry") for key in keys)
+
+    def record(number: int) -> None:
+        hub = store.read.hubs(site(number))[0]
+        visit = VisitRecord(
+            site_id=hub.site_id,
+            page_id=hub.page_id,
+            at=START + 60 * DAY + number,
+            status="fetched",
+            links=shown[number],
+            hub_fields={"visits": hub.visits + 1, "due_at": START + 61 * DAY},
+        )
+        began = time.perf_counter()
+        store.write.visit(visit)
+        recorded.append(1000 * (time.perf_counter() - began))
+
+    def due(number: int) -> None:
+        store.read.due_times(site(number))
+        store.read.due_hubs(site(number), START + 99 * DAY, HubClass.REVISIT, limit=8)
+
+    def known(number: int) -> None:
+        store.read.known(site(number), [link.canonical_key for link in shown[number]])
+
+    recorded: list[float] = []
+    for number in range(TIMES):
+        record(number)
+    return {
+        "record_ms": statistics.median(recorded),
+        "due_ms": _median_ms(due),
+        "known_ms": _median_ms(known),
+        "new_ms": _median_ms(lambda _: store.answers.new(NewQuery())),
+    }
+
+
+def _command_seconds(folder: Path, arguments: tuple[str, ...], url: str, runs: int) -> float:
+    """Return the processor time of a whole command, the least of *runs*."""
+    taken = []
+    variables = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    if url:
+        variables["HUBWATCH_STORE_DATABASE"] = url
+    for _ in range(runs):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(  # noqa: S603 - ourselves
+            [sys.executable, "-c", _MAIN, *arguments],
+            cwd=folder,
+            env=variables,
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(taken)
+
+
+def measure(
+    folder: Path, pages: int, sightings: int, url: str, runs: int = _RUNS
+) -> dict[str, Any]:
+    """Fill a store and measure it; no *pages* = an empty one, with a single site."""
+    home = folder / "hubwatch-data"
+    home.mkdir()
+    place = url or str(home / "hubwatch.sqlite")
+    began = time.monotonic()
+    found: dict[str, Any] = {}
+    with open_store(place, cache_folder=home / "pages") as store:
+        if pages:
+            _fill(store, pages, sightings)
+            found["load_seconds"] = time.monotonic() - began
+            found |= _timed(store)
+        else:
+            add_seed(store, "https://site-0.example/", now=START)
+        found["size_mb"] = (
+            store.space.used_bytes() / 1e6 if hasattr(store.space, "used_bytes") else 0.0
+        )
+    if not url:
+        files = [home / name for name in ("hubwatch.sqlite", "hubwatch.sqlite-wal")]
+        found["size_mb"] = sum(one.stat().st_size for one in files if one.exists()) / 1e6
+    found["commands"] = {
+        name: _command_seconds(folder, arguments, url, runs)
+        for name, arguments in _COMMANDS.items()
+    }
+    return found
+
+
+@contextlib.contextmanager
+def _databases(backend: str) -> Iterator[Callable[[str], str]]:
+    """Yield what makes the address of an empty database."""
+    if backend == "sqlite":
+        yield lambda _: ""
+        return
+    with PostgresServer() as server:
+        yield server.database
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(float(one)) for one in text.split(",")]
+
+
+def main() -> int:
+    """Measure; 0 = done."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--pages", type=_numbers, default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--sightings", type=_numbers, default=[100_000, 1_000_000, 10_000_000])
+    parser.add_argument("--backend", choices=["sqlite", "postgres"], default="sqlite")
+    parser.add_argument("--runs", type=int, default=_RUNS, help="of each command")
+    parser.add_argument("--json", action="store_true", dest="as_json")
+    arguments = parser.parse_args()
+    if len(arguments.pages) != len(arguments.sightings):
+        parser.error("--sightings: as many numbers as --pages")
+    if arguments.backend == "postgres" and (missing := missing_for_postgres()):
+        parser.error(f"--backend: {missing}")
+    console = Console(stderr=arguments.as_json)
+    sizes = [(0, 0), *zip(arguments.pages, arguments.sightings, strict=True)]
+    rows: dict[str, dict[str, Any]] = {}
+    with (
+        _databases(arguments.backend) as database,
+        Progress(console=console, transient=True) as bar,
+    ):
+        for pages, sightings in bar.track(sizes, description="sizes"):
+            with tempfile.TemporaryDirectory(prefix="hubwatch-store-") as folder:
+                rows[str(pages)] = measure(
+                    Path(folder), pages, sightings, database(f"s{pages}"), arguments.runs
+                )
+    empty, *filled = rows.values()
+    names = [name for name in filled[0] if name != "commands"]
+    table = Table("pages", *names, *(f"{name}, s" for name in _COMMANDS))
+    for pages_, row in rows.items():
+        own = (f"{row[name]:.3g}" if name in row else "" for name in names)
+        table.add_row(pages_, *own, *(f"{spent:.2f}" for spent in row["commands"].values()))
+    console.print(table)
+    last, base = filled[-1]["commands"], empty["commands"]
+    answer: dict[str, Any] = {
+        "backend": arguments.backend,
+        "pages": rows,
+        "growth_record": filled[-1]["record_ms"] / filled[0]["record_ms"],
+        "growth_command": max(last[name] / base[name] for name in _COMMANDS),
+    }
+    if arguments.as_json:
+        print(json.dumps(answer))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""Small versions of the benchmarks of speed: they run end to end, and count what they say they count."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lab.postgres_server import missing_for_postgres
+
+ROOT = Path(__file__).resolve().parents[2]
+LOOPBACK = sys.platform.startswith("linux")
+
+
+def printed(script: str, *arguments: str) -> dict[str, Any]:
+    """Run a benchmark; return its last line."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / script), *arguments, "--json"],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"COLUMNS": "200"},
+    )
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+@pytest.mark.skipif(not LOOPBACK, reason="only Linux answers on all of 127.0.0.0/8")
+def test_every_list_is_visited_three_times_and_its_news_announced() -> None:
+    answer = printed("bench_throughput.py", "--pages", "24", "--hosts", "6")
+    ours = answer["ours"]
+    assert ours["visits"] == {
+        "first": {"fetched": 24},
+        "unchanged": {"not_modified": 24},
+        "changed": {"fetched": 24},
+    }
+    assert 24 <= ours["announced"] <= 3 * 24
+    keys = {"first_visits_per_second", "unchanged_per_second", "changed_per_second", "peak_rss_mb"}
+    keys |= {"cpu_ms_first", "cpu_ms_unchanged", "cpu_ms_changed", "statements_per_visit"}
+    assert all(ours[key] > 0 for key in keys)
+    assert answer["rooms"].keys() == {"fetch", "parse", "judge", "record", "schedule"}
+    assert ours["statements"]["unchanged"] < ours["statements"]["changed"]
+
+
+def test_a_crawler_starts_and_visits_whatever_the_number_of_sites() -> None:
+    answer = printed("bench_growth.py", "--sites", "10,200", "--visits", "20")
+    assert answer["sites"].keys() == {"10", "200"}
+    for row in answer["sites"].values():
+        assert row.keys() >= {"start_seconds", "reload_seconds", "rss_mb", "cpu_ms_first"}
+        assert all(value > 0 for value in row.values())
+    assert {"growth_unchanged", "growth_changed", "growth_first"} < answer.keys()
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "postgres"])
+def test_the_store_is_filled_and_asked(backend: str) -> None:
+    if backend == "postgres" and (missing := missing_for_postgres()):
+        pytest.skip(missing)
+    sizes = ("--pages", "2e3", "--sightings", "2e4", "--backend", backend, "--runs", "1")
+    answer = printed("bench_store.py", *sizes)
+    empty, filled = answer["pages"]["0"], answer["pages"]["2000"]
+    assert filled["size_mb"] > empty["size_mb"]
+    assert all(filled[name] > 0 for name in ("record_ms", "due_ms", "known_ms", "new_ms"))
+    assert (
+        filled["commands"].keys()
+        == empty["commands"].keys()
+        == {"help", "new", "list", "status", "hubs"}
+    )
