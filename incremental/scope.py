@@ -138,6 +138,15 @@ class Scope:
         return host_of(self.seed_url).removeprefix("www.")
 
     @cached_property
+    def _seed_starts(self) -> tuple[str, ...]:
+        """How most URLs of the seed's host begin."""
+        port = urlsplit(self.seed_url).port
+        place = self._seed_host if port is None else f"{self._seed_host}:{port}"
+        return tuple(
+            f"{scheme}://{www}{place}/" for scheme in ("http", "https") for www in ("", "www.")
+        )
+
+    @cached_property
     def _seed_folder(self) -> str:
         folder, _, last = urlsplit(self.seed_url).path.rpartition("/")
         # A name with an extension is a file; ``/news`` is a folder without its slash.
@@ -145,6 +154,8 @@ class Scope:
 
     def _reaches(self, url: str) -> bool:
         if self.reach is Reach.ANYWHERE:
+            return True
+        if self.reach is Reach.HOST and url.startswith(self._seed_starts):
             return True
         host = host_of(url).removeprefix("www.")
         if self.reach is Reach.DOMAIN:

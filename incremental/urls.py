@@ -61,6 +61,7 @@ _IN_FETCH_FORM = re.compile(
     r"(?:/(?!\.)[A-Za-z0-9_~!$&'()*+,;=:@.-]*)+"
     r"(?:\?[A-Za-z0-9_~!$&()*+,;=:@/?.-]+)?"
 )
+_PLAIN_HOST = re.compile(r"https?://([a-z0-9.-]+)(?::[0-9]*)?(?:[/?#]|$)")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
 
@@ -215,7 +216,8 @@ def _is_session(name: str, value: str) -> bool:
 
 def host_of(url: str) -> str:
     """Return the host name of a URL in fetch form, without port, brackets of IPv6 dropped."""
-    return urlsplit(url).hostname or ""
+    plain = _PLAIN_HOST.match(url)
+    return plain[1] if plain else urlsplit(url).hostname or ""
 
 
 @lru_cache(maxsize=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from peewee import JOIN, Case, Select, fn
+from peewee import JOIN, Case, fn
 
 from store.database import data_version, is_sqlite
 from store.enums import HubClass, HubKind, HubRole, HubStatus, PageState, SiteStatus
@@ -43,6 +43,8 @@ _CLASSES: dict[HubClass, Any] = {
 # Pages announced once verified.
 _AWAITED_STATES = (PageState.PENDING, PageState.MISSING)
 _AWAITED = Page.state.in_(_AWAITED_STATES)
+# Not null, as a range: SQLite uses no index for ``IS NOT NULL``, and would read every page of a site.
+_PLANNED = Page.verify_due_at > -1e12  # noqa: PLR2004 - before any time
 # Sitemaps and seeds go first: they are few, and sometimes the only place that shows a page. Behind two
 # hundred covered tag pages, the sitemap of a recorded weblog waited four days.
 _ORDINARY = Case(None, (((Hub.kind == HubKind.SITEMAP) | (Hub.role == HubRole.SEED), 0),), 1)
@@ -78,17 +80,13 @@ def _due_verifications(*, likely_first: bool, pending: bool) -> Prepared:
 
 
 def _due_times(site: Any) -> Any:  # noqa: ANN401 - peewee expressions
-    hubs = [
-        Hub.select(fn.MIN(Hub.due_at)).where((Hub.site_id == site) & of_class)
-        for of_class in (_CLASSES[name] for name in HubClass)
-    ]
-    planned = (Page.site == site) & Page.verify_due_at.is_null(is_null=False)
+    hubs = [fn.MIN(Case(None, ((_CLASSES[name], Hub.due_at),))) for name in HubClass]
     pages = [
-        Page.select(fn.MIN(Page.verify_due_at)).where(planned & of_kind)
+        Page.select(fn.MIN(Page.verify_due_at)).where((Page.site == site) & _PLANNED & of_kind)
         for of_kind in (_AWAITED, Page.state.not_in(_AWAITED_STATES))
     ]
     refresh = Refresh.select(fn.MIN(Refresh.due_at)).where(Refresh.site_id == site)
-    return Select(columns=[*hubs, *pages, refresh])
+    return Hub.select(*hubs, *pages, refresh).where(Hub.site_id == site)
 
 
 _BOTH = (True, False)
@@ -109,9 +107,7 @@ _FIRST_DUE = [
     Prepared(lambda: Hub.select(Hub.site_id, fn.MIN(Hub.due_at)).group_by(Hub.site_id)),
     Prepared(
         lambda: (
-            Page.select(Page.site, fn.MIN(Page.verify_due_at))
-            .where(Page.verify_due_at.is_null(is_null=False))
-            .group_by(Page.site)
+            Page.select(Page.site, fn.MIN(Page.verify_due_at)).where(_PLANNED).group_by(Page.site)
         )
     ),
     Prepared(

@@ -48,7 +48,16 @@ SAMPLES: dict[str, Any] = {
     "Iterable[LabelEntry]": [LABEL],
 }
 FIELDS = {"update_site": "state", "update_hub": "state", "update_page": "state"}
-READ_ALL = {"hubs", "site_totals", "sites", "generation", "labels"}
+READ_ALL = {
+    "hubs",
+    "site_totals",
+    "sites",
+    "generation",
+    "labels",
+    "active_sites",
+    "first_due",
+    "seeds",
+}
 READ_ALL |= {"counts", "totals", "searches", "search", "adopt_announced"}
 """Overviews: they read whole tables by their nature (``hubs`` is asked for one site below)."""
 
@@ -58,8 +67,9 @@ _SCAN = r"SCAN (?!json_each\b|site\b|last\b|found\b|news_words VIRTUAL TABLE IND
 
 
 def methods(kind: type) -> list[str]:
-    """The public methods, that which removes everything last."""
+    """The public methods, that which removes everything last; a transaction alone does nothing."""
     names = [name for name, _ in inspect.getmembers(kind, inspect.isfunction) if name[0] != "_"]
+    names = [name for name in names if name != "together"]
     return sorted(names, key=lambda name: name == "remove_site")
 
 
