@@ -367,8 +367,8 @@ def failing(*args, **kwargs):
     return real(*args, **kwargs)
 setattr({place}, {attribute!r}, failing)
 if os.path.exists("mended"):
-    import incremental.crawl.quarantine
-    incremental.crawl.quarantine.version = lambda _: "99.0"
+    import store.quarantine
+    store.quarantine.version = lambda _: "99.0"
 {MAIN}
 """
 
