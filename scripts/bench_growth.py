@@ -2,6 +2,7 @@
 """What a visit, a start and a reload cost with many sites.
 
     scripts/bench_growth.py --sites 100,1000,10000,50000 --json
+    scripts/bench_growth.py --chart docs/images/growth.png
 
 One site of a home page and ten articles is crawled in memory under a simulated clock, and copied under other
 names as often as wanted, each due at another moment of the day. Then, in a process of its own for each
@@ -226,6 +227,27 @@ def _measured(sites: int, template: Path, now: float, visits: int) -> dict[str, 
     return answer
 
 
+def draw(rows: dict[str, dict[str, float]], target: Path) -> None:
+    """Draw what a visit and a start cost, by the number of sites."""
+    import matplotlib as mpl  # noqa: PLC0415 - an extra
+
+    mpl.use("agg")
+    from matplotlib import pyplot as plt  # noqa: PLC0415 - an extra
+
+    sites = [int(one) for one in rows]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+    for kind in ("first", "changed", "unchanged"):
+        left.plot(sites, [row[f"cpu_ms_{kind}"] for row in rows.values()], "o-", label=kind)
+    left.set(title="processor time of a visit, ms", xlabel="sites", xscale="log", ylim=(0, None))
+    left.legend(frameon=False)
+    for name, label in (("start_seconds", "start"), ("reload_seconds", "after a change elsewhere")):
+        right.plot(sites, [row[name] for row in rows.values()], "o-", label=label)
+    right.set(title="reading which sites are due, s", xlabel="sites", xscale="log", yscale="log")
+    right.legend(frameon=False)
+    figure.savefig(target, dpi=120)
+    plt.close(figure)
+
+
 def _numbers(text: str) -> list[int]:
     return [int(float(one)) for one in text.split(",")]
 
@@ -234,6 +256,7 @@ def main() -> int:
     """Measure; 0 = done."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--sites", type=_numbers, default=[100, 1_000, 10_000, 50_000])
+    parser.add_argument("--chart", type=Path, metavar="PNG", help="draw it")
     parser.add_argument("--json", action="store_true", dest="as_json")
     parser.add_argument("--visits", type=int, default=VISITS, help="of each kind")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
@@ -259,6 +282,8 @@ def main() -> int:
     for sites_, row in rows.items():
         table.add_row(sites_, *(f"{row[name]:.3g}" for name in names))
     console.print(table)
+    if arguments.chart:
+        draw(rows, arguments.chart)
     first, *_, last = (*rows.values(), list(rows.values())[-1])
     answer: dict[str, Any] = {"sites": rows}
     for kind in ("unchanged", "changed", "first"):
