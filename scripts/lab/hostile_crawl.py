@@ -27,7 +27,7 @@ from store.answers import NewQuery
 from store.home import DATABASE
 
 SITES = 8
-SPEED = 15.0
+SPEED = 6.0
 REQUESTS_PER_DAY = 6_000
 SECONDS_BETWEEN = 60.0
 _HOME = "hubwatch-data"
