@@ -138,8 +138,10 @@ class Meters:
         setattr(owner, name, timed)
 
     def cpu_seconds(self) -> tuple[float, float]:
-        """Return the processor time of this process and of its readers."""
-        return time.process_time(), sum(map(_process_seconds, self._readers.pids))
+        """Return the processor time of this process and of its readers, ended ones included."""
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        alive = sum(map(_process_seconds, self._readers.pids))
+        return time.process_time(), alive + ended.ru_utime + ended.ru_stime
 
 
 def _process_seconds(pid: int) -> float:
