@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -21,11 +21,9 @@ from incremental.decide.hubs import HubScorer
 from incremental.discovery.providers.metered import Meter, Metered
 from incremental.discovery.search_provider import NoProvider, SearchProvider
 from incremental.fetch.session import Fetcher
+from incremental.policies import policy_maker
 from incremental.reading import Read, read_body
-from incremental.revisit.fixed import FixedPolicy
-from incremental.revisit.price import PricePolicy
-from incremental.revisit.protocol import Policy, Terms
-from incremental.settings import PolicyName, Settings
+from incremental.settings import Settings
 from incremental.storage import models_folder, only_discoverer
 from incremental.threads import one_thread_for_arithmetic, pause
 from incremental.visit import Fetch
@@ -37,16 +35,6 @@ if TYPE_CHECKING:
 
 # Each takes 72 MB when it has started, and more than there are processors read nothing sooner.
 MAX_AUTO_WORKERS = 4
-
-_POLICIES: dict[PolicyName, Callable[[Terms], Policy]] = {
-    PolicyName.FIXED: FixedPolicy,
-    PolicyName.PRICE: PricePolicy,
-}
-
-
-def policy_maker(settings: Settings) -> Callable[[Terms], Policy]:
-    """Return the constructor of the configured revisit policy."""
-    return _POLICIES[settings.revisit.policy]
 
 
 def make_fetcher(

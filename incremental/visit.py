@@ -10,16 +10,20 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from classifier.topic.values import PageText
 from incremental.attempts import Bug
 from incremental.fetch.robots import follow_robots
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.parse import Page
-from incremental.reading import Body, Read, Unread, read_body
-from store.answers.values import RefreshRow
 from store.enums import HubKind, HubRole
-from store.values import ARTICLE, HubRow, ReadText, VerificationRow
+from store.values import ARTICLE
+
+if TYPE_CHECKING:  # commands that fetch nothing load no parser
+    from classifier.topic.values import PageText
+    from incremental.parse import Page
+    from incremental.reading import Read
+    from store.answers.values import RefreshRow
+    from store.values import HubRow, ReadText, VerificationRow
 
 Fetch = Callable[[Request], Response]
 
@@ -133,8 +137,11 @@ class Outcome:
         return self.body_md5 is not None and self.body_md5 == self.task.body_md5
 
 
-def visit(task: VisitTask, fetch: Fetch, read: Read = read_body) -> Outcome:
-    """Carry out *task*; failures are in the outcome's status. A body with the last MD5 is not read."""
+def visit(task: VisitTask, fetch: Fetch, read: Read | None = None) -> Outcome:
+    """Carry out *task*; failures are in the outcome's status. A body with the last MD5 is not read.
+
+    *read* reads bodies, in this process if it is not given.
+    """
     response = fetch(Request(task.url, etag=task.etag, last_modified=task.last_modified))
     if task.purpose is Purpose.ROBOTS:
         return Outcome(task, follow_robots(fetch, response))
@@ -143,8 +150,10 @@ def visit(task: VisitTask, fetch: Fetch, read: Read = read_body) -> Outcome:
     digest = hashlib.md5(response.body).hexdigest()
     if digest == task.body_md5:
         return Outcome(task, response, body_md5=digest)
+    from incremental.reading import Body, Unread, read_body  # noqa: PLC0415 - as above
+
     reads = task.purpose in _READ
-    reading = read(
+    reading = (read or read_body)(
         Body(
             response.url,
             response.body,

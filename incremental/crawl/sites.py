@@ -7,9 +7,9 @@ import math
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from incremental.decide.path_aliases import rules
-from incremental.decide.site_context import SiteContext
 from incremental.revisit.allocation import (
     AFTER_GAIN_SECONDS,
     QUOTAS,
@@ -32,6 +32,9 @@ from incremental.visit import Purpose, VisitTask
 from store.enums import HubRole, SiteStatus
 from store.updates import SiteUpdate
 from store.values import ARTICLE, HubRow, SiteRow
+
+if TYPE_CHECKING:
+    from incremental.decide.site_context import SiteContext
 
 # So long without a running crawler is a pause, in which whole lists may have been replaced.
 PAUSE_SECONDS = HOUR

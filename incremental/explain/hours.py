@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from incremental.assembly import policy_maker
 from incremental.crawl.sites import watch
 from incremental.errors import NotFoundError
+from incremental.policies import policy_maker
 from incremental.revisit.profile import utc_offset_hours
 from incremental.revisit.rates import hub_shape, rate_of
 from incremental.settings import Settings

@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from incremental.assembly import policy_maker
 from incremental.crawl.host_gate import HostGate
 from incremental.crawl.sites import watch
 from incremental.decide.path_aliases import without_path_alias
 from incremental.decide.rules import Rule, is_withheld
 from incremental.errors import InputError
 from incremental.explain.backfill import backfill_of
-from incremental.explain.hub import explain_hub
 from incremental.explain.rules import in_words
 from incremental.explain.topic import stored_verdicts
 from incremental.fetch.status import FetchStatus
+from incremental.policies import policy_maker
 from incremental.revisit.budget import advance, price_minutes
 from incremental.scope import trap
 from incremental.settings import Settings
@@ -42,6 +41,9 @@ def explain(
     if address is None:
         raise InputError("url", url, "not a web address (http or https, at most 2,000 characters)")
     rows = store.read.sites()
+    # The model's libraries take half a second to load, and status asks for budgets alone.
+    from incremental.explain.hub import explain_hub  # noqa: PLC0415
+
     explained = explain_hub(store, models, address)
     answer: dict[str, Any] = {
         "url": address,
