@@ -8,6 +8,7 @@
     learning     once a day: let behaviour write labels, train the classifier on them
     messages     every half minute: send what is new to the configured channels
     discovery    once a day, if enabled: search for further sites of each topic
+    check        after a kill: read the whole database, in a thread
     topics       after a topic was added: judge earlier announcements, a few pages at a time
 
 Each job is a ``step(now)`` that returns when it wants to be called next. A job that meets a bug is tried

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
 from incremental.errors import InputError
-from incremental.urls import host_of, registered_domain
+from incremental.urls import domain_of, host_of, registered_domain
 
 if TYPE_CHECKING:
     from store.values import SiteRow
@@ -126,6 +126,11 @@ class Scope:
             if self._compiled[pattern].search(url):
                 return ScopeVerdict(inside=True, rule=f"include {pattern}")
         return ScopeVerdict(inside=False, rule="no include pattern matches")
+
+    @property
+    def domain(self) -> str:
+        """The registered domain that everything inside is on; empty = any."""
+        return "" if self.reach is Reach.ANYWHERE else domain_of(self.seed_url)
 
     def beyond(self, feed: str) -> Scope | None:
         """Return where else entries of a feed (a canonical key) may be; None = nowhere."""

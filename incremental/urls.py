@@ -228,6 +228,11 @@ def _public_suffixes() -> PublicSuffixList:
     return PublicSuffixList()
 
 
+def domain_of(url: str) -> str:
+    """Return the registered domain of a URL in fetch form."""
+    return registered_domain(host_of(url))
+
+
 @lru_cache(maxsize=8_192)
 def registered_domain(host: str) -> str:
     """Return the domain that its owner registered, e.g. ``bbc.co.uk``; the host itself if there is none."""

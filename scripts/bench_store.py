@@ -202,8 +202,7 @@ def _median_ms(work: Callable[[int], object]) -> float:
 
 def _timed(store: Store) -> dict[str, float]:
     """Return milliseconds by what was done."""
-    first_due = store.read.first_due()
-    sites = [one for one in sorted(first_due) if one] or [1]
+    sites = store.read.active_sites()
 
     def site(number: int) -> int:
         return sites[number * 37 % len(sites)]

@@ -23,7 +23,7 @@ from store.errors import (
 )
 from store.failures import of_file, storage_errors
 from store.home import make_file, make_folder, traces, was_cut_off
-from store.upgrades import upgrade
+from store.upgrades import check_pages, upgrade
 
 BUSY_TIMEOUT_SECONDS = 30
 # ``HUBW`` in the header of a SQLite file, to refuse foreign databases.
@@ -172,10 +172,7 @@ def quick_check(path: Path) -> None:
     """
     connection = sqlite3.connect(read_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)
     with storage_errors(str(path)), contextlib.closing(connection):
-        # It skips only the slow comparison of indexes with tables.
-        (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if verdict != "ok":
-        raise StoreDamagedError(f"{path} is damaged ({verdict}); restore a backup or move it away")
+        check_pages(connection.execute, path)
 
 
 def read_address(path: Path) -> str:

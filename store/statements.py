@@ -99,12 +99,26 @@ def run_many(database: Database, sql: str, rows: Sequence[Sequence[object]]) -> 
             cursor.executemany(sql, rows)
 
 
-class Prepared:
+class _Statement:
+    """Compiles each form of a statement once for each kind of database."""
+
+    def __init__(self) -> None:
+        self._forms: dict[object, _Compiled] = {}
+
+    def _form(self, database: Database, form: object, build: Callable[[], Any]) -> _Compiled:
+        compiled = self._forms.get((type(database), form))
+        if compiled is None:
+            compiled = self._forms[type(database), form] = _compile(database, build())
+        return compiled
+
+
+class Prepared(_Statement):
     """A query or statement; *build* makes it of one expression per parameter."""
 
     def __init__(self, build: Callable[..., Any]) -> None:
-        self._build = build
-        self._compiled: dict[type[Database], _Compiled] = {}
+        super().__init__()
+        marks = {name: _parameter(name) for name in signature(build).parameters}
+        self._build = lambda: build(**marks)
 
     def rows(self, database: Database, **values: object) -> list[tuple[Any, ...]]:
         """Run it with *values* by parameter name; return its rows."""
@@ -115,45 +129,39 @@ class Prepared:
         return int(self._cursor(database, values).rowcount)
 
     def _cursor(self, database: Database, values: Mapping[str, object]) -> Any:  # noqa: ANN401 - a driver's
-        compiled = self._compiled.get(type(database))
-        if compiled is None:
-            marks = {name: _parameter(name) for name in signature(self._build).parameters}
-            compiled = _compile(database, self._build(**marks))
-            self._compiled[type(database)] = compiled
-        sql, parameters = compiled
+        sql, parameters = self._form(database, None, self._build)
         return _run(database, sql, _bound(database, parameters, values))
 
 
-class Inserted:
+class Inserted(_Statement):
     """Rows of a table with the given columns; *ignore* those that exist."""
 
     def __init__(self, model: type[Model], columns: Sequence[str], *, ignore: bool = False) -> None:
+        super().__init__()
         self._model = model
         self._columns = columns
         self._ignore = ignore
-        self._compiled: dict[type[Database], _Compiled] = {}
 
     def run(self, database: Database, rows: Iterable[Mapping[str, object]]) -> None:
         """Insert *rows*, which have a value for every column."""
         wanted = list(rows)
         if not wanted:
             return
-        compiled = self._compiled.get(type(database))
-        if compiled is None:
-            query: Any = self._model.insert({name: _parameter(name) for name in self._columns})
-            compiled = _compile(database, query.on_conflict_ignore() if self._ignore else query)
-            self._compiled[type(database)] = compiled
-        sql, parameters = compiled
+        sql, parameters = self._form(database, None, self._insert)
         run_many(database, sql, [_bound(database, parameters, row) for row in wanted])
 
+    def _insert(self) -> Any:  # noqa: ANN401 - a peewee query
+        query: Any = self._model.insert({name: _parameter(name) for name in self._columns})
+        return query.on_conflict_ignore() if self._ignore else query
 
-class Upserted:
+
+class Upserted(_Statement):
     """Rows that are inserted, or whose columns are set where one with the *key* exists."""
 
     def __init__(self, model: type[Model], key: Sequence[str]) -> None:
+        super().__init__()
         self._model = model
         self._key = key
-        self._compiled: dict[tuple[type[Database], tuple[str, ...]], _Compiled] = {}
 
     def run(
         self,
@@ -170,43 +178,34 @@ class Upserted:
         names = tuple(rows[0])
         wanted = tuple(name for name in names if name not in self._key)
         changed = wanted if update is None else tuple(update)
-        compiled = self._compiled.get((type(database), (*names, "|", *changed)))
-        if compiled is None:
-            query: Any = self._model.insert({name: _parameter(name) for name in names})
-            target = [getattr(self._model, name) for name in self._key]
-            values = {
-                getattr(self._model, n): getattr(EXCLUDED, _column(self._model, n)) for n in changed
-            }
-            compiled = _compile(database, query.on_conflict(conflict_target=target, update=values))
-            self._compiled[type(database), (*names, "|", *changed)] = compiled
-        sql, parameters = compiled
+        form = (names, changed)
+        sql, parameters = self._form(database, form, lambda: self._upsert(names, changed))
         run_many(database, sql, [_bound(database, parameters, row) for row in rows])
 
+    def _upsert(self, names: Sequence[str], changed: Sequence[str]) -> Any:  # noqa: ANN401 - a peewee query
+        query: Any = self._model.insert({name: _parameter(name) for name in names})
+        target = [getattr(self._model, name) for name in self._key]
+        columns = [getattr(self._model, name) for name in changed]
+        values = {column: getattr(EXCLUDED, column.column_name) for column in columns}
+        return query.on_conflict(conflict_target=target, update=values)
 
-class Updated:
+
+class Updated(_Statement):
     """Columns of the rows that *where*, made of one expression per parameter, selects."""
 
     def __init__(self, model: type[Model], where: Callable[..., Any]) -> None:
+        super().__init__()
         self._model = model
         self._where = where
-        self._compiled: dict[tuple[type[Database], tuple[str, ...]], _Compiled] = {}
 
     def run(self, database: Database, fields: Mapping[str, object], **values: object) -> int:
         """Set *fields*; return the number of rows."""
         names = tuple(fields)
-        compiled = self._compiled.get((type(database), names))
-        if compiled is None:
-            marks = {
-                name: _parameter(f"where {name}") for name in signature(self._where).parameters
-            }
-            # The attributes of the model, by the columns' own names.
-            query: Any = self._model.update({name: _parameter(name) for name in names})
-            compiled = _compile(database, query.where(self._where(**marks)))
-            self._compiled[type(database), names] = compiled
-        sql, parameters = compiled
+        sql, parameters = self._form(database, names, lambda: self._update(names))
         chosen = {f"where {name}": value for name, value in values.items()}
         return int(_run(database, sql, _bound(database, parameters, {**fields, **chosen})).rowcount)
 
-
-def _column(model: Any, name: str) -> str:  # noqa: ANN401 - a peewee model
-    return str(getattr(model, name).column_name)
+    def _update(self, names: Sequence[str]) -> Any:  # noqa: ANN401 - a peewee query
+        marks = {name: _parameter(f"where {name}") for name in signature(self._where).parameters}
+        query: Any = self._model.update({name: _parameter(name) for name in names})
+        return query.where(self._where(**marks))

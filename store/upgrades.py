@@ -14,7 +14,7 @@ import contextlib
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ def upgrade(database: Database, where: str, *, copies: int) -> None:
         missing = _missing(database, where)  # another process may have upgraded it meanwhile
         file = Path(where) if isinstance(database, SqliteDatabase) else None
         if missing and file is not None and _is_in_use(database):
-            _check_pages(database, file)
+            check_pages(lambda statement: _sql(database, statement), file)
             if copies:
                 _copy(file, copy_of(file, missing[-1]))
         if missing:
@@ -107,10 +107,16 @@ def _alone(database: Database) -> Iterator[None]:
         _sql(database, "PRAGMA foreign_keys = 1")
 
 
-def _check_pages(database: Database, file: Path) -> None:
-    (verdict,) = _sql(database, "PRAGMA quick_check(1)").fetchone()
+def check_pages(run: Callable[[str], Any], path: Path) -> None:
+    """Read a whole SQLite file; *run* runs a statement on it and returns a cursor.
+
+    Raises:
+        StoreDamagedError: a page is damaged.
+    """
+    # It skips only the slow comparison of indexes with tables.
+    (verdict,) = run("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
-        raise StoreDamagedError(f"{file} is damaged ({verdict}); restore a backup or move it away")
+        raise StoreDamagedError(f"{path} is damaged ({verdict}); restore a backup or move it away")
 
 
 def _copy(file: Path, target: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from incremental.decide.decision import Decision
@@ -15,7 +16,7 @@ from incremental.revisit.state import Visit
 from incremental.scope import Scope
 from incremental.urls import canonical_key
 from incremental.visit import Outcome, Purpose, VisitTask
-from store import Store
+from store import Store, open_store
 from store.announced import AnnouncedPage
 from store.answers import NewQuery
 from store.enums import HubKind, HubRole, HubStatus, PageState
@@ -44,6 +45,14 @@ def news_site(store: Store, *, home: str = HOME, at: float = START) -> tuple[int
     site_id = store.write.add_site(home, "news.example", now=at)
     ids = store.write.add_pages(site_id, [seen(home, hub=new_hub(at, role="seed"))], now=at)
     return site_id, ids[canonical_key(home)]
+
+
+def write_store(path: Path) -> None:
+    """Make a database with a few hundred rows."""
+    with open_store(str(path), cache_folder=path.parent) as store:
+        site, home = news_site(store)
+        links = [seen(f"{HOME}{number}", anchor="x" * 50) for number in range(300)]
+        store.write.visit(visit_of(site, home, START, *links))
 
 
 def announced_pages(store: Store, **query: Any) -> list[AnnouncedPage]:

@@ -136,14 +136,14 @@ class Crawler:
             if judged and self.topics.active:
                 task = replace(task, for_topics=True)
             self._engine.start(task, when_done)
-            # With threads this step may be long under way, and its time past, when a visit ends.
+            # A step may take long; what ends meanwhile belongs to a later time than *now*.
             if when_done is None:
                 for outcome in self._engine.finished():
                     self._settle(outcome, now)
         self.topics.keep(now)
         self.frontier.share_again(now)
         self._wake_at = self.frontier.wake_at(now)
-        self.frontier.rest()
+        self.frontier.evict()
         return now if self._engine.has_finished else self._wake_at
 
     def drain(self, now: float) -> None:

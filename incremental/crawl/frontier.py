@@ -190,9 +190,9 @@ class Frontier:
         """Return the sites in memory."""
         return list(self._sites)
 
-    def rest(self) -> None:
-        """Keep only the sites in memory that were at work last; nobody may hold one meanwhile."""
-        self._sites.rest()
+    def evict(self) -> None:
+        """Drop the least recently used sites from memory; callers must not keep one across this call."""
+        self._sites.evict()
 
     # When.
 

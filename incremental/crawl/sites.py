@@ -46,7 +46,7 @@ ARTICLE_SECONDS = DAY
 # The same after an article of its site gained a link.
 SOON_ARTICLE_SECONDS = 3 * HOUR
 MAX_URGENT_PAGES = 8
-# Fields of a site that only memory knows, and that stay known while it rests.
+# Fields of a site that only memory knows, and that are kept when it is evicted.
 _REMEMBERED = (
     *("allocation", "resumed_at", "coverage", "coverage_at", "planned_at", "planned_price"),
     *("articles_gained_at", "articles_at", "baselines"),
@@ -57,7 +57,7 @@ _CARRIED = (
     *("busy", "urgent", "next_pages", "first_pages", "context", "depths"),
 )
 Memory = tuple[object, ...]
-"""What is remembered of a site that is not in memory."""
+"""What is kept of an evicted site."""
 
 
 @dataclass
@@ -162,7 +162,7 @@ class WatchedSite:
             self.planned_at, self.planned_price = before.planned_at, before.planned_price
 
     @property
-    def may_rest(self) -> bool:
+    def may_go(self) -> bool:
         """Whether nothing is under way that only memory knows."""
         owes = self.urgent.hubs or self.urgent.pages or self.next_pages or self.state.overflowed
         return not self.busy and not owes
@@ -173,7 +173,7 @@ class WatchedSite:
         return tuple(getattr(self, name) for name in _REMEMBERED)
 
     def remember(self, memory: Memory) -> None:
-        """Take what was known before the site rested."""
+        """Take what was known before the site was evicted."""
         for name, value in zip(_REMEMBERED, memory, strict=True):
             setattr(self, name, value)
 

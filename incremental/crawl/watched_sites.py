@@ -15,9 +15,9 @@ from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.sites import PAUSE_SECONDS, Memory, WatchedSite, share_out, watch
 from incremental.revisit.budget import not_ahead
 from incremental.revisit.protocol import Policy, Terms
-from incremental.scope import Reach, read_scope
+from incremental.scope import read_scope
 from incremental.settings import Settings
-from incremental.urls import host_of, registered_domain
+from incremental.urls import domain_of
 from store import Store
 from store.enums import SiteStatus
 from store.quarantine import QuarantineKind
@@ -101,10 +101,6 @@ class WatchedSites:
         """Iterate over the sites in memory."""
         return iter(list(self._sites.values()))
 
-    def __len__(self) -> int:
-        """Return how many sites are watched."""
-        return len(self._since)
-
     def in_memory(self, site_id: int) -> WatchedSite | None:
         """Return a site if it is in memory."""
         return self._sites.get(site_id)
@@ -141,11 +137,11 @@ class WatchedSites:
         self._since.pop(site_id, None)
         self._quarantine.hold(QuarantineKind.SITE, site_id, bug, now)
 
-    def rest(self) -> None:
-        """Forget the sites used longest ago, but for what only memory knows, while there are too many."""
+    def evict(self) -> None:
+        """Drop the least recently used sites beyond the most, but for what only memory knows."""
         for site_id in list(self._sites)[: max(len(self._sites) - self._most, 0)]:
             site = self._sites[site_id]
-            if site.may_rest:
+            if site.may_go:
                 self._memories[site_id] = site.memory
                 del self._sites[site_id]
 
@@ -159,7 +155,7 @@ class WatchedSites:
         """Return a site in whose scope *url* lies."""
         if self._domains is None:
             self._domains = self._by_domain()
-        for site_id in (*self._domains.get(_domain(url), ()), *self._domains.get("", ())):
+        for site_id in (*self._domains.get(domain_of(url), ()), *self._domains.get("", ())):
             site = self.get(site_id, now)
             if site is not None and site.scope.verdict(url).inside:
                 return site
@@ -169,9 +165,7 @@ class WatchedSites:
         found: dict[str, list[int]] = {}
         for row in self._store.read.sites():
             if row.id in self._since:
-                scope = read_scope(row)
-                anywhere = scope.reach is Reach.ANYWHERE or scope.open_feeds
-                found.setdefault("" if anywhere else _domain(scope.seed_url), []).append(row.id)
+                found.setdefault(read_scope(row).domain, []).append(row.id)
         return found
 
     def _watch(self, row: SiteRow, now: float) -> WatchedSite | None:
@@ -194,10 +188,6 @@ class WatchedSites:
             site.resumed_at = max(since if paused else 0.0, self._resumed_at)
         self._sites[row.id] = site
         return site
-
-
-def _domain(url: str) -> str:
-    return registered_domain(host_of(url))
 
 
 def _terms_of(row: SiteRow) -> SiteRow:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from incremental.errors import InputError
-from incremental.scope import Reach, Scope, read_scope
+from incremental.scope import Scope, read_scope
 from incremental.seeds import add_seed, check_address
 from incremental.transfer.lists import Wanted
-from incremental.urls import canonical_key, host_of, registered_domain
+from incremental.urls import canonical_key, domain_of
 from store import Store
 from store.enums import HubKind, HubRole
 from store.values import NewHub, SeenLink, SiteRow
@@ -137,7 +137,7 @@ class _Adding:
 
     def _around(self, url: str) -> tuple[SiteRow, bool] | None:
         """Return the watched site whose scope contains *url*, unless its seed is a feed."""
-        there = (*self._domains.get(_domain(url), ()), *self._domains.get("", ()))
+        there = (*self._domains.get(domain_of(url), ()), *self._domains.get("", ()))
         for site_id in sorted(there):
             row = self._sites[site_id]
             if row.seed_url not in self._feeds and self._scopes[site_id].verdict(url).inside:
@@ -154,12 +154,7 @@ class _Adding:
     def _learn(self, row: SiteRow) -> None:
         scope = read_scope(row)
         self._sites[row.id], self._scopes[row.id] = row, scope
-        domain = "" if scope.reach is Reach.ANYWHERE else _domain(scope.seed_url)
-        self._domains.setdefault(domain, []).append(row.id)
-
-
-def _domain(url: str) -> str:
-    return registered_domain(host_of(url))
+        self._domains.setdefault(scope.domain, []).append(row.id)
 
 
 def _feed(url: str, now: float) -> SeenLink:

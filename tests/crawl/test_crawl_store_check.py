@@ -5,19 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from stories import HOME, START, news_site, seen, visit_of
+from stories import START, write_store
 
 from incremental.daemon import NEVER
 from incremental.store_check import StoreCheck
 from store import open_store
 from store.errors import StoreDamagedError
-
-
-def fill(path: Path) -> None:
-    with open_store(str(path), cache_folder=path.parent) as store:
-        site, home = news_site(store)
-        links = [seen(f"{HOME}{number}", anchor="x" * 50) for number in range(300)]
-        store.write.visit(visit_of(site, home, START, *links))
 
 
 def outcome(path: Path) -> float:
@@ -31,13 +24,13 @@ def outcome(path: Path) -> float:
 
 
 def test_a_sound_store_is_read_once(tmp_path: Path) -> None:
-    fill(tmp_path / "hubwatch.sqlite")
+    write_store(tmp_path / "hubwatch.sqlite")
     assert outcome(tmp_path / "hubwatch.sqlite") == NEVER
 
 
 def test_a_damaged_one_ends_the_daemon(tmp_path: Path) -> None:
     path = tmp_path / "hubwatch.sqlite"
-    fill(path)
+    write_store(path)
     content = bytearray(path.read_bytes())
     content[-8_192:-4_096] = b"\xff" * 4_096
     path.write_bytes(content)

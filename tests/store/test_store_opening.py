@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from peewee import Table
 from playhouse.migrations import Runner
-from stories import HOME, START, news_site, seen, visit_of
+from stories import START, write_store
 
 from store import Store, open_store
 from store.addresses import without_password, without_secrets
@@ -24,14 +24,6 @@ from store.database import open_database, quick_check
 from store.errors import StoreDamagedError, StoreError, StoreTooNewError
 from store.models import ALL
 from store.upgrades import MIGRATIONS
-
-
-def write_store(path: Path) -> None:
-    """Make a database with a few hundred rows."""
-    with open_store(str(path), cache_folder=path.parent) as store:
-        site, home = news_site(store)
-        links = [seen(f"{HOME}{number}", anchor="x" * 50) for number in range(300)]
-        store.write.visit(visit_of(site, home, START, *links))
 
 
 def refusal(path: Path) -> StoreError:
