@@ -66,7 +66,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     """
     make_policy = policy_maker(settings)
     if scorer is None:
-        scorer = _scorer(models)
+        scorer = hub_scorer(models)
     one_thread_for_arithmetic()
     engine = Engine(executor, fetch, workers=settings.daemon.workers, read=read)
     return Crawler(
@@ -107,7 +107,8 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _scorer(models: Path | None) -> HubScorer:
+def hub_scorer(models: Path | None) -> HubScorer:
+    """Return the hub classifier that is active in the folder *models*, else the shipped one."""
     # The model's libraries take half a second to load.
     if models is None:
         from classifier.hub import load_default  # noqa: PLC0415
@@ -137,7 +138,7 @@ def make_discoverer(
     provider = _provider(store, settings, fetcher.fetch, clock)
     dependencies = Dependencies(
         fetch=fetcher.fetch,
-        scorer=_scorer(models_folder(settings, folder)),
+        scorer=hub_scorer(models_folder(settings, folder)),
         provider=provider,
         now=clock.now,
         pause=pause,

@@ -53,11 +53,11 @@ def read_page(  # noqa: PLR0913 - all but two by name or by habit
         return ReadPage(address, "cache", text)
     response = fetch_once(store, settings, address, fetch, now=now)
     if response.status is not FetchStatus.FETCHED:
-        return ReadPage(address, "", None, _problem(response))
+        return ReadPage(address, "", None, problem_of(response))
     reading = read(fetched_body(response))
     if isinstance(reading, Unread):
         failed = replace(response, status=reading.status, detail=reading.detail)
-        return ReadPage(address, "", None, _problem(failed))
+        return ReadPage(address, "", None, problem_of(failed))
     return ReadPage(response.url, "fetched", reading.text, reading.page.problem)
 
 
@@ -67,7 +67,8 @@ def fetched_body(response: Response) -> Body:
     return Body(response.url, response.body, content_type=kind, want_text=True, for_topics=True)
 
 
-def _problem(response: Response) -> str:
+def problem_of(response: Response) -> str:
+    """Return in words why a response has no page."""
     words = response.status.value.replace("_", " ")
     if response.location is not None:
         return f"{words}: it leads to {response.location}"

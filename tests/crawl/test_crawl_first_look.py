@@ -1,0 +1,117 @@
+"""What a person is told of a site at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from email.utils import formatdate
+from pathlib import Path
+
+import pytest
+from fake_web import DAY, START, FakeWeb, FolderScorer, Reply, feed, page
+
+from incremental.assembly import make_fetcher
+from incremental.clock import SimulatedClock
+from incremental.first_look import FirstLook, daily_rate, first_look
+from incremental.reading import read_body
+from incremental.seeds import SeedTerms, add_seed
+from incremental.settings import Settings
+from incremental.storage import open_configured_store
+
+SEED = "https://news.example/"
+FEED = "https://news.example/feed.xml"
+NAMES_FEED = f'<link rel="alternate" type="application/rss+xml" href="{FEED}">'
+
+
+def look(
+    folder: Path, pages: Mapping[str, object], terms: SeedTerms | None = None, seed: str = SEED
+) -> tuple[FirstLook, list[str]]:
+    """Return what is seen, and what was asked for."""
+    settings, web = Settings(), FakeWeb(SimulatedClock(START), pages)
+    fetcher = make_fetcher(settings, web.clock, adapter=web)
+    with open_configured_store(settings, folder) as store:
+        row = store.read.site(add_seed(store, seed, now=START, terms=terms))
+        assert row is not None
+        seen = first_look(
+            store,
+            settings,
+            row,
+            fetch=fetcher.fetch,
+            read=read_body,
+            scorer=FolderScorer(),
+            now=START,
+        )
+    return seen, web.urls()
+
+
+def test_a_site_shows_its_title_feed_lists_and_rate(tmp_path: Path) -> None:
+    days = [(f"/{n}.html", formatdate(START - n * DAY, usegmt=True)) for n in range(1, 11)]
+    home = page(
+        "/sport/", "/1.html", "https://elsewhere.example/x.html", title="News", head=NAMES_FEED
+    )
+    robots = Reply(b"Sitemap: https://news.example/map.xml")
+    seen, asked = look(
+        tmp_path, {SEED: home, FEED: feed(*days), "https://news.example/robots.txt": robots}
+    )
+    assert replace(seen, new_pages_per_day=None) == FirstLook(
+        SEED,
+        kind="html",
+        title="News",
+        feeds=(FEED,),
+        sitemaps=("https://news.example/map.xml",),
+        lists=("https://news.example/sport/",),
+        links=2,
+        requests_per_day=48,
+    )
+    assert seen.new_pages_per_day == pytest.approx(1.0)
+    assert asked == [SEED, FEED]
+
+
+def test_of_one_form_a_few_lists_are_named(tmp_path: Path) -> None:
+    """A weblog's articles may look like lists before any was read."""
+    seen, _ = look(tmp_path, {SEED: page(*(f"/name-{n}-x/" for n in "abcdefgh"), "/sport/")})
+    assert len(seen.lists) == 4
+    assert "https://news.example/sport/" in seen.lists
+
+
+@pytest.mark.parametrize(
+    ("pages", "problem"),
+    [
+        ({}, "cannot be reached"),
+        ({SEED + "other/": page()}, "gone"),
+        ({SEED: Reply(b"", 503)}, "server error"),
+        ({SEED: page(), SEED + "robots.txt": Reply(b"User-agent: *\nDisallow: /")}, "robots"),
+        ({SEED: Reply(b"%PDF-1.4", headers={"Content-Type": "application/pdf"})}, ""),
+    ],
+)
+def test_what_cannot_be_read_is_an_answer(
+    pages: dict[str, object], problem: str, tmp_path: Path
+) -> None:
+    seen, _ = look(tmp_path, pages)
+    assert problem in seen.problem.lower()
+    assert seen.problem
+    assert seen.title == ""
+
+
+def test_a_budget_of_its_own_is_what_is_promised(tmp_path: Path) -> None:
+    seen, _ = look(tmp_path, {SEED: page()}, SeedTerms(requests_per_day=6))
+    assert seen.requests_per_day == 6
+
+
+@pytest.mark.parametrize(
+    ("ages_days", "rate"),
+    [
+        ([], None),
+        ([1, 2], None),
+        ([0.1, 0.2, 0.3], 3.0),
+        ([10, 20, 25, 400], 3 / 25),
+        ([100, 200, 400], 3 / 400),
+        ([-300, -200, -100, 1], None),
+    ],
+)
+def test_a_rate_is_by_dates_of_the_last_month_if_they_suffice(
+    ages_days: list[float], rate: float | None
+) -> None:
+    """Dates in the future are announcements of events."""
+    found = daily_rate([START - age * DAY for age in ages_days], START)
+    assert found == (None if rate is None else pytest.approx(rate))
