@@ -20,6 +20,7 @@ from incremental.plain_text import clean
 
 _ATOM = "http://www.w3.org/2005/Atom"
 _DC = "http://purl.org/dc/elements/1.1/"
+_GOOGLE = "http://www.google.com/reader/"
 _MARKUP = re.compile(r"[<>]|&(?=#?\w+;)")
 _SPACES: Any = {None: _ATOM}
 _TITLE, _SUMMARY = 500, 1_000
@@ -38,6 +39,8 @@ class Entry:
     summary: str = ""
     language: str | None = None
     tags: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    """Google Reader's, such as ``user/-/state/com.google/read``; in Atom only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,9 @@ def _add_entry(root: Any, entry: Entry) -> None:  # noqa: ANN401 - lxml has no t
     _add(_add(node, "author"), "name", _line(entry.site, _TITLE))
     for tag in entry.tags:
         _add(node, "category", term=_line(tag, _TITLE))
+    for state in entry.states:
+        label = state.rpartition("/")[2]
+        _add(node, "category", term=_plain(state), scheme=_GOOGLE, label=_plain(label))
     if entry.summary:
         _add(node, "summary", _line(entry.summary, _SUMMARY), type="text")
 
