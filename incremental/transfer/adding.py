@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from incremental.errors import InputError
-from incremental.folders import add_folders, folders_of, give_name
+from incremental.folders import add_folders, give_name
 from incremental.scope import Scope, read_scope
 from incremental.seeds import add_seed, check_address
 from incremental.transfer.lists import Wanted
@@ -141,13 +141,11 @@ class _Adding:
         paused = entry.new_site and one.paused
         if entry.new_site:
             give_name(self._store, site, one.name)
+            site = self._read(site.id)
         if paused:
             self._store.write.update_site(site.id, state=SiteStatus.PAUSED)
-        if entry.new_site or one.folders:
-            site = self._read(site.id)
-            add_folders(self._store, site, one.folders)
-            site = self._read(site.id)
-        return replace(entry, site=site.name, folders=folders_of(site), paused=paused)
+        folders = add_folders(self._store, site.id, one.folders)
+        return replace(entry, site=site.name, folders=folders, paused=paused)
 
     def _read(self, site_id: int) -> SiteRow:
         row = self._store.read.site(site_id)

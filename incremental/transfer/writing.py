@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import IO, Any
 
 from lxml import etree
 
-from incremental.folders import folders_of
+from incremental.folders import folders_by_site
 from incremental.plain_text import cell, clean
 from store import Store
 from store.announced import AnnouncedPage
@@ -105,19 +105,19 @@ def write_sites(store: Store, out: IO[bytes]) -> int:
             feeds.setdefault(hub.site_id, []).append(hub.url)
     sites = store.read.sites()
     folders: dict[str, Any] = {"": body}
+    places = folders_by_site(store)
     for site in sites:
-        first = next(iter(folders_of(site)), "")
-        for outline in _outlines(site, feeds.get(site.id, [])):
+        first, *more = places.get(site.id) or ("",)
+        for outline in _outlines(site, feeds.get(site.id, []), more):
             etree.SubElement(_folder(folders, first), "outline", outline)
     out.write(etree.tostring(opml, xml_declaration=True, encoding="utf-8", pretty_print=True))
     return len(sites)
 
 
-def _outlines(site: SiteRow, feeds: list[str]) -> Iterator[dict[str, str]]:
-    """Yield the attributes of a site's outlines."""
+def _outlines(site: SiteRow, feeds: list[str], more: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Yield the attributes of a site's outlines; *more* are its further folders."""
     name = _xml(clean(site.name))
     said = {"text": name, "title": name}
-    more = folders_of(site)[1:]
     if more:
         said["category"] = ",".join(f"/{_xml(one)}" for one in more)
     if site.state == SiteStatus.PAUSED:

@@ -59,7 +59,7 @@ def items(
 
 def test_an_app_sees_sites_in_folders_and_what_is_unread(served: Served) -> None:
     row, other = served.store.read.sites()
-    add_folders(served.store, row, ("Daily", "Work/Local"))
+    add_folders(served.store, row.id, ("Daily", "Work/Local"))
     client, login = writer(served)
     topic = client.post(
         "/api/v1/topics", json={"name": "bridges", "keywords": ["bridge"]}, headers=login

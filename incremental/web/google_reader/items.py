@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from incremental.folders import folders_of
+from incremental.folders import folders_by_site
 from incremental.plain_text import one_line
 from incremental.web.feeds import Entry
 from incremental.web.google_reader.streams import (
@@ -31,11 +31,6 @@ MOST_COUNTED = 1_000
 
 Folders = Mapping[int, Sequence[str]]
 """Folders by site."""
-
-
-def folders_by_site(store: Store) -> dict[int, tuple[str, ...]]:
-    """Return the folders of every site."""
-    return {row.id: folders_of(row) for row in store.read.sites()}
 
 
 def item(page: AnnouncedPage, folders: Folders) -> dict[str, Any]:
@@ -86,11 +81,12 @@ def _micro(at: float) -> int:
 
 def subscriptions(store: Store, base: str) -> list[dict[str, Any]]:
     """Return the sites as subscriptions in their folders."""
+    folders = folders_by_site(store)
     return [
         {
             "id": f"feed/{row.id}",
             "title": one_line(row.name, _TITLE),
-            "categories": [{"id": LABEL + name, "label": name} for name in folders_of(row)],
+            "categories": [{"id": LABEL + name, "label": name} for name in folders.get(row.id, ())],
             "url": f"{base}/feeds/site/{row.id}.atom",
             "htmlUrl": _home(row),
             "iconUrl": "",

@@ -12,13 +12,13 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 
 from incremental.errors import InputError
+from incremental.folders import folders_by_site
 from incremental.web.access import Gate, digest_of
 from incremental.web.context import web_of
 from incremental.web.feeds import Feed, atom
 from incremental.web.google_reader import BASE
 from incremental.web.google_reader.items import (
     entry,
-    folders_by_site,
     item,
     subscriptions,
     tags,
