@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
@@ -55,6 +56,14 @@ def check_hook(hook: HookSettings, where: str) -> None:
         raise SettingsError(f"{where}.command", list(hook.command), way_out)
     if any("\0" in part for part in hook.command):
         raise SettingsError(f"{where}.command", "...", "leave out the NUL character")
+
+
+def check_program(hook: HookSettings, where: str) -> None:
+    """Raise SettingsError if there is no such program now."""
+    # Not when settings are loaded: it may lie on a disk that comes later, and calls are repeated.
+    if shutil.which(hook.command[0]) is None:
+        way_out = "no such program can be run; give its full path, and make it executable"
+        raise SettingsError(f"{where}.command", hook.command[0], way_out)
 
 
 def hook_channels(settings: Settings) -> Iterator[HookChannel]:

@@ -238,6 +238,19 @@ def _install(folder: Path, source: str) -> None:
     (about / "entry_points.txt").write_text("[hubwatch.plugins]\ntaker = taking:take\n")
 
 
+def test_a_hook_whose_program_is_missing_is_found_by_the_doctor(
+    hubwatch: Run, tmp_path: Path
+) -> None:
+    hook = '[[hook]]\nname = "h"\ncommand = ["/nowhere/archive"]\n'
+    (tmp_path / "hubwatch.toml").write_text(hook)
+    done = hubwatch("doctor", "--offline", "--json")
+    (said,) = [one for one in done.json["checks"] if "hook[0].command" in one["says"]]
+    assert said["verdict"] == "problem"
+    (tmp_path / "hubwatch.toml").write_text(hook.replace("/nowhere/archive", sys.executable))
+    done = hubwatch("doctor", "--offline", "--json")
+    assert not [one for one in done.json["checks"] if "hook[" in one["says"]]
+
+
 def test_a_hook_is_listed_tested_and_retried_by_command(hubwatch: Run, tmp_path: Path) -> None:
     command = json.dumps([sys.executable, "-c", "import sys; sys.exit('disk full')"])
     (tmp_path / "hubwatch.toml").write_text(f'[[hook]]\nname = "h"\ncommand = {command}\n')

@@ -210,6 +210,8 @@ def test_the_password_begins_a_session_and_a_wrong_one_waits(served: Served) -> 
     login = log_in(client, PASSWORD)
     assert PASSWORD not in json.dumps(login)
     assert len(items(client, login)) == 4
+    marked = client.post(f"{API}/mark-all-as-read", data={"s": "feed/2"}, headers=login)
+    assert (marked.status_code, served.store.answers.totals().unread) == (200, 3)
     for _ in range(7):
         wrong = client.post(f"{BASE}/accounts/ClientLogin", data={"Email": "a", "Passwd": "x"})
         assert (wrong.status_code, wrong.text) == (401, "Error=BadAuthentication\n")
