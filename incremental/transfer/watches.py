@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -25,6 +27,11 @@ ZIP = b"PK\x03\x04"
 # Of one backup, unpacked: only the files above are read.
 MAX_UNPACKED_BYTES = 50_000_000
 _MAX_FILES = 200_000
+# What zipfile raises for files that were cut, changed, encrypted (RuntimeError) or packed in another way.
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, OSError, EOFError),
+    *(RuntimeError, ValueError, OverflowError, LookupError),
+)
 _WHOLE = ("url-watches.json", "changedetection.json")
 
 
@@ -133,7 +140,6 @@ def _files(content: bytes) -> Iterator[tuple[str, Any]]:
                 if left < 0:
                     raise ListError(f"unpacks to more than {MAX_UNPACKED_BYTES} bytes")
                 yield member.filename, _parsed(body)
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError) as error:
-        raise ListError(f"cannot be read as a zip: {error}") from None
-    except RuntimeError as error:  # zipfile's word for a password
-        raise ListError(f"cannot be unpacked: {error}") from None
+    except _BROKEN as error:
+        why = str(error) or type(error).__name__
+        raise ListError(f"cannot be read as a zip: {why}") from None

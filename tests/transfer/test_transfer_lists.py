@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import zipfile
@@ -321,6 +322,26 @@ def test_changedetection_brings_titles_tags_and_pauses(content: bytes) -> None:
 def test_a_broken_backup_is_refused_with_the_reason(content: bytes, said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_list(content)
+
+
+@given(st.data())
+def test_a_damaged_backup_is_read_or_refused(data: st.DataObject) -> None:
+    """A changed offset in it once ended in a ValueError."""
+    content = bytearray(
+        zipped({"url-watches.json": WATCHES, "u1/watch.json": {"url": "x.example"}})
+    )
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(4, len(content) - 1))
+        content[place] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.integers(0, 12))
+    with contextlib.suppress(InputError):
+        assert read_list(bytes(content[: len(content) - cut])).wanted
+
+
+def test_a_backup_without_its_middle_is_refused() -> None:
+    content = zipped({"url-watches.json": WATCHES})
+    with pytest.raises(InputError, match="zip"):
+        read_list(content[:40] + content[48:])
 
 
 def test_jobs_bring_names_and_tags_and_commands_are_named() -> None:
