@@ -259,6 +259,14 @@ def test_a_request_that_makes_no_sense_is_answered(served: Served, path: str, st
     assert client.get(f"{API}/{path}", headers=login).status_code == status
 
 
+def test_a_body_that_no_app_sends_is_refused(served: Served) -> None:
+    client, login = writer(served)
+    for body in (b"", b"s=", b"s=feed/%00", b"i=1&" * 13_000, b"\xff\xfe"):
+        answer = client.post(f"{API}/mark-all-as-read", content=body, headers=login)
+        assert answer.status_code == 400, body[:20]
+    assert served.store.answers.totals().unread == 4
+
+
 @pytest.mark.parametrize("text", ["", "-1", "x", "tag:google.com,2005:reader/item/xyz", "9" * 30])
 def test_what_is_no_item_is_refused(text: str) -> None:
     with pytest.raises(InputError):

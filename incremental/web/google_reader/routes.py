@@ -71,6 +71,8 @@ async def _fields(request: Request) -> Fields:
         pairs += parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError:
         raise InputError("body", "...", "must be form fields, at most 12,000") from None
+    if any("\0" in value for _, value in pairs):
+        raise InputError("body", "...", "contains a NUL")
     return Fields(tuple(pairs))
 
 
@@ -202,7 +204,10 @@ def edit_tag(request: Request, fields: _Fields) -> Response:
 def mark_all_as_read(request: Request, fields: _Fields) -> Response:
     """Mark a stream as read, up to a time (``ts``, in microseconds) if one is given."""
     web = web_of(request)
-    asked = Asked(fields.one("s"), order="o", count=str(MOST_ITEMS))
+    stream = fields.one("s")
+    if not stream:
+        raise InputError("s", stream, f"name a stream, such as {READING_LIST}")
+    asked = Asked(stream, order="o", count=str(MOST_ITEMS))
     with web.store() as store:
         query = replace(query_of(store, asked, most=MOST_ITEMS), read=False)
         if until := _time(fields.one("ts")):
