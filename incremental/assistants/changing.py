@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -32,9 +32,11 @@ class Changing:
     settings: Settings
     now: Callable[[], float]
 
+    NAMES: ClassVar = ("mark_pages", "judge_pages", "add_site", "set_site_paused")
+
     def tools(self) -> list[Callable[..., Answer]]:
         """Return the tools in the order in which they are offered."""
-        return [self.mark_pages, self.judge_pages, self.add_site, self.set_site_paused]
+        return [getattr(self, name) for name in self.NAMES]
 
     def mark_pages(
         self, urls: Urls, read: bool | None = None, starred: bool | None = None

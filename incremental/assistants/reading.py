@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -52,16 +52,13 @@ class Reading:
     """Base of relative paths in the settings."""
     now: Callable[[], float]
 
+    NAMES: ClassVar = (
+        *("new_pages", "search_pages", "explain_page", "read_page", "list_sites", "list_topics"),
+    )
+
     def tools(self) -> list[Callable[..., Answer]]:
         """Return the tools in the order in which they are offered."""
-        return [
-            self.new_pages,
-            self.search_pages,
-            self.explain_page,
-            self.read_page,
-            self.list_sites,
-            self.list_topics,
-        ]
+        return [getattr(self, name) for name in self.NAMES]
 
     def new_pages(  # noqa: PLR0913 - each is an argument of the tool
         self,

@@ -50,6 +50,20 @@ def make_server(
     return server
 
 
+def offered(*, allow_changes: bool) -> list[dict[str, Any]]:
+    """Return name, summary and kind of the tools that an assistant gets."""
+    kinds: list[type[Reading | Changing]] = [Reading, Changing] if allow_changes else [Reading]
+    return [
+        {"tool": name, "says": _summary(getattr(kind, name)), "changes": kind is Changing}
+        for kind in kinds
+        for name in kind.NAMES
+    ]
+
+
+def _summary(tool: Callable[..., Any]) -> str:
+    return " ".join((tool.__doc__ or "").partition("\n\n")[0].split())
+
+
 def _clear(tool: Callable[..., Any]) -> Callable[..., Any]:
     """Return a tool whose foreseen errors reach the assistant in words."""
 

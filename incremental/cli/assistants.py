@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from incremental.cli.common import now, settings_of
+from incremental.cli.common import now, print_json, settings_of
 from incremental.errors import SettingsError
 from incremental.storage import open_configured_store
 
@@ -22,6 +22,9 @@ def mcp(
             "--allow-changes", help="Offer tools that mark, judge, add and pause as well."
         ),
     ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Only list the tools that are offered, as JSON.")
+    ] = False,
 ) -> None:
     """Serve tools to an assistant over standard input and output (Model Context Protocol).
 
@@ -29,8 +32,11 @@ def mcp(
     """
     settings, folder = settings_of(context)
     try:
-        from incremental.assistants.server import make_server  # noqa: PLC0415 - an extra, and a second
+        from incremental.assistants.server import make_server, offered  # noqa: PLC0415 - an extra, and a second
     except ImportError:
         raise SettingsError("mcp", "mcp", _EXTRA) from None
+    if as_json:
+        print_json(offered(allow_changes=allow_changes))
+        return
     with open_configured_store(settings, folder) as store:
         make_server(store, settings, folder, now, allow_changes=allow_changes).run()

@@ -198,6 +198,15 @@ def test_forbidden_addresses_are_refused_to_an_assistant_as_to_anybody(folder: P
     with_assistant(folder, talk, "--allow-changes")
 
 
+def test_the_tools_are_listed_without_serving(hubwatch: Run) -> None:
+    listed = hubwatch("mcp", "--json").json
+    assert [one["tool"] for one in listed] == READ
+    assert not any(one["changes"] for one in listed)
+    more = hubwatch("mcp", "--json", "--allow-changes").json
+    assert [one["tool"] for one in more if one["changes"]] == CHANGE
+    assert all(one["says"].endswith(".") for one in more)
+
+
 def test_without_the_extra_the_way_out_is_named(
     hubwatch: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
