@@ -166,7 +166,7 @@ class Housekeeping:
     def _batch(
         self, kind: Kind, before: float, now: float, after: int, forgotten: Counter[str]
     ) -> Batch:
-        channels = [channel.name for channel in self._settings.notify]
+        channels = [channel.name for channel in self._settings.channels]
         batch = self._store.retention.forget(
             kind, before=before, now=now, after=after, keep=channels
         )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # A site's origin, instead of the page that led there: the user accepted a proposal.
 BY_DISCOVERY = "discovery"
+# Of a site's rules, what new terms leave as it is.
+_KEPT = ("home", "open_feeds", "folders", "named")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ def add_seed(  # noqa: PLR0913 - each bears on it
     Scope(url, terms.reach, terms.include, terms.exclude)
     scope = {"reach": terms.reach, "include": terms.include, "exclude": terms.exclude}
     learned = json.loads(before.scope) if before is not None else {}
-    scope |= {key: learned[key] for key in ("home", "open_feeds") if key in learned}
+    scope |= {key: learned[key] for key in _KEPT if key in learned}
     site_id = store.write.add_site(
         url,
         host_of(url).removeprefix("www."),

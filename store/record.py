@@ -104,10 +104,15 @@ class Recorder(Repository):
             return int(_BY_SEED.rows(self._db, seed=seed_url)[0][0])
 
     @contextmanager
-    def together(self) -> Iterator[None]:
-        """Make what the block writes one transaction."""
+    def together(self, *, undo: bool = False) -> Iterator[None]:
+        """Make what the block writes one transaction; *undo* = none of it stays."""
         with writing(self._db, self._where):
-            yield
+            if not undo:
+                yield
+                return
+            with self._db.savepoint() as point:
+                yield
+                point.rollback()
 
     def rename_site(self, site_id: int, name: str, url: str) -> None:
         """Name a site *name*, extended by part of *url* if another site has that name."""

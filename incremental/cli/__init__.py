@@ -108,6 +108,7 @@ COMMANDS: dict[str, Any] = {
     "doctor": "doctor:doctor",
     "compact": "compacting:compact",
     "serve": "serving:serve",
+    "mcp": "assistants:mcp",
     "token": {
         HELP: "Access tokens for the web page, the API and feed readers.",
         "add": "tokens:add",

@@ -42,6 +42,7 @@ from incremental.errors import SettingsError
 from incremental.fetch.status import Response
 from incremental.plain_text import clean
 from incremental.settings import Settings
+from incremental.settings.hooks import check_program
 from incremental.storage import MEGABYTE, same_settings, store_address
 from store.errors import StoreError
 from store.inspection import Inspection, inspected
@@ -129,6 +130,9 @@ def _settings_findings(settings: Settings, folder: Path, file: Path | None) -> I
             check_service(channel.url, f"notify[{number}].url")
             check_template(f"notify[{number}].title", channel.title)
             check_template(f"notify[{number}].body", channel.body)
+    for number, hook in enumerate(settings.hook):
+        with _collected(wrong):
+            check_program(hook, f"hook[{number}]")
     yield from wrong
     if not settings.fetch.contact:
         says = "site owners cannot reach you"

@@ -29,7 +29,7 @@ def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
     """List the channels: what they announce, when, and their counts."""
     settings, _ = settings_of(context)
     with open_store(context) as store:
-        found = standings(store, settings.notify)
+        found = standings(store, settings.channels)
     rows = [
         {"channel": one.name, "about": _about(one), "when": _rhythm(one), **one.counts}
         for one in found
@@ -39,7 +39,9 @@ def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
         print_json([{**row, **further} for row, further in zip(rows, more, strict=True)])
         return
     if not rows:
-        say("no channel configured; add [[notify]] to the settings (hubwatch init shows how)")
+        say(
+            "no channel configured; add [[notify]] or [[hook]] to the settings (hubwatch init shows how)"
+        )
         return
     columns = ["channel", "about", "when", *STATES, "last sent", "error"]
     pairs = zip(rows, found, strict=True)
@@ -50,7 +52,7 @@ def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
 def try_channel(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Send a test message to a channel now, and report the result."""
     settings, _ = settings_of(context)
-    channel = channel_named(settings.notify, name)
+    channel = channel_named(settings.channels, name)
     outcome = send_test(LibraryGate(settings.fetch, SystemClock()), channel, now=now())
     if as_json:
         print_json({"channel": name, "sent": outcome.ok, "error": outcome.error})
@@ -70,7 +72,7 @@ def outbox(
 ) -> None:
     """Show the latest messages of a channel: sent, waiting or failed."""
     settings, _ = settings_of(context)
-    channel_named(settings.notify, name)
+    channel_named(settings.channels, name)
     with open_store(context) as store:
         rows = store.outbox.recent(name, limit=limit)
     if as_json:
@@ -100,7 +102,7 @@ def outbox(
 def retry(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Retry messages that failed for good."""
     settings, _ = settings_of(context)
-    channel_named(settings.notify, name)
+    channel_named(settings.channels, name)
     with open_store(context) as store:
         count = store.outbox.retry(name)
     if as_json:

@@ -66,6 +66,8 @@ T = TypeVar("T")
 # How long the daemon waits for another process that writes: short, so that it can be stopped meanwhile.
 BUSY_SECONDS = 3.0
 _LONGEST_PAUSE_SECONDS = 15.0
+# Hooks and plug-ins that run at once; each is called for one page at a time.
+_HOOKS = 4
 # Of [daemon] stop_seconds, for messages that are being sent.
 _SETTLE_SHARE = 0.2
 # Pages, and backfill events, that the summary of --json names: a daemon may end after a year.
@@ -287,8 +289,9 @@ def _pushes(  # noqa: PLR0913, PLR0917 - what the subscriber needs of others
 def _notifier(
     store: Store, settings: Settings, clock: SystemClock, health: Health
 ) -> Notifier | None:
-    """Return the notifier; None without a channel."""
-    if not settings.notify:
+    """Return the notifier; None without a channel or hook."""
+    channels = settings.channels
+    if not channels:
         return None
     for number, channel in enumerate(settings.notify):
         check_service(channel.url, f"notify[{number}].url")
@@ -296,11 +299,13 @@ def _notifier(
         check_template(f"notify[{number}].body", channel.body)
     return Notifier(
         store,
-        settings.notify,
+        channels,
         gate=LibraryGate(settings.fetch, clock),
         executor=ThreadPoolExecutor(1, thread_name_prefix="messages"),
         saved_query=partial(_saved_query, store),
         stuck=health.messages,
+        # A hook may take a minute, and holds up no message.
+        hook_executor=ThreadPoolExecutor(_HOOKS, thread_name_prefix="hooks"),
     )
 
 

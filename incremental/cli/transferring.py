@@ -23,12 +23,13 @@ from incremental.cli.common import (
     settings_of,
 )
 from incremental.errors import InputError, NotFoundError
+from incremental.plain_text import one_line
 from incremental.readable_urls import readable
 from incremental.results.lookup import find_sites
 from incremental.storage import CRAWLER_LOCK, only_writer
 from incremental.times import moment
-from incremental.transfer.adding import AddedEntry, add_all
-from incremental.transfer.lists import MAX_FILE_BYTES, read_list
+from incremental.transfer.adding import Added, AddedEntry, add_all
+from incremental.transfer.lists import MAX_FILE_BYTES, ReadList, read_list
 from incremental.transfer.writing import write_pages, write_sites
 from store.answers import NewQuery
 from store.backup import BackupReport, back_up, check_target
@@ -36,6 +37,7 @@ from store.backup import restore as put_back
 from store.errors import StoreRemainsError
 
 FileIn = Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")]
+_LONGEST_LINE = 500
 _EXPORTS = ("csv", "jsonl", "opml", "warc")
 
 
@@ -47,6 +49,9 @@ def import_list(
         str,
         typer.Option("--format", help="auto, urls, csv, opml, changedetection or urlwatch."),
     ] = "auto",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would be taken; write nothing.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Watch the sites in another program's list; feeds become hubs of their site."""
@@ -58,38 +63,63 @@ def import_list(
     found = read_list(content, form, name=str(file))
     settings, _ = settings_of(context)
     with open_store(context) as store:
-        added = add_all(store, found.wanted, now=now(), fetch=settings.fetch)
-    for problem in (*found.problems, *added.problems):
-        say(f"hubwatch: {problem}")
+        added = add_all(store, found.wanted, now=now(), fetch=settings.fetch, dry_run=dry_run)
+    problems = [one_line(one, _LONGEST_LINE) for one in (*found.problems, *added.problems)]
+    skipped = [one_line(one, _LONGEST_LINE) for one in found.skipped]
+    for line in (*problems, *(f"skipped: {one}" for one in skipped)):
+        say(f"hubwatch: {line}")
     if as_json:
-        counts = {"sites": added.sites, "feeds": added.feeds, "known": added.known}
-        entries = [
-            {"url": one.url, "result": one.result, "site": one.site, "why": one.why}
-            for one in added.entries
-        ]
-        problems = [*found.problems, *added.problems]
-        print_json({"format": found.format, **counts, "problems": problems, "entries": entries})
+        _print_import(found, added, problems, skipped, dry_run=dry_run)
     else:
         for one in added.entries:
             if one.result != "refused":
                 typer.echo(f"{one.result:8}{readable(one.url)}{_of_site(one)}")
-        typer.echo(
-            f"{found.format}: {counted(added.sites, 'new site')}, {counted(added.feeds, 'feed')} as"
-            f" hubs, {added.known} already known"
-        )
-    if found.problems or added.problems:
+        typer.echo(_summary(found, added, len(problems), len(skipped)))
+        if dry_run:
+            typer.echo("dry run: nothing was written")
+    if problems:
         raise typer.Exit(1)
 
 
-def _of_site(entry: AddedEntry) -> str:
-    """Return which site an imported feed belongs to, if known before the first visit."""
-    if entry.result != "feed":
-        return ""
-    return (
-        f"  its first entries will show its site ({entry.site})"
-        if entry.seed
-        else f"  of {entry.site}"
+def _print_import(
+    found: ReadList, added: Added, problems: list[str], skipped: list[str], *, dry_run: bool
+) -> None:
+    counts = {"sites": added.sites, "feeds": added.feeds, "known": added.known}
+    entries = [
+        {
+            "url": one.url,
+            "result": one.result,
+            "site": one.site,
+            "why": one.why,
+            "folders": list(one.folders),
+            "paused": one.paused,
+        }
+        for one in added.entries
+    ]
+    more = {"problems": problems, "skipped": skipped, "dry_run": dry_run, "entries": entries}
+    print_json({"format": found.format, **counts, **more})
+
+
+def _summary(found: ReadList, added: Added, problems: int, skipped: int) -> str:
+    """Return how many entries became what; together all of the file."""
+    text = (
+        f"{found.format}: {counted(added.sites, 'new site')}, {counted(added.feeds, 'feed')} as"
+        f" hubs, {added.known} already known"
     )
+    if skipped:
+        text += f", {skipped} skipped"
+    return f"{text}, {problems} not usable" if problems else text
+
+
+def _of_site(entry: AddedEntry) -> str:
+    """Return which site an imported entry belongs to, if known before the first visit, and where it is."""
+    said = ""
+    if entry.result == "feed" and entry.seed:
+        said = f"  its first entries will show its site ({entry.site})"
+    elif entry.result == "feed" or entry.new_site:
+        said = f"  of {entry.site}" if entry.result == "feed" else f"  {entry.site}"
+    said += f"  in {', '.join(entry.folders)}" if entry.folders else ""
+    return said + ("  paused" if entry.paused else "")
 
 
 def export(  # noqa: PLR0913 - options of a command

@@ -9,6 +9,7 @@ import logging
 
 from incremental.crawl.sites import WatchedSite
 from incremental.decide.feed_home import is_given_feed, is_planet
+from incremental.folders import add_folders, folders_by_site, is_named
 from incremental.scope import Reach, read_scope
 from incremental.urls import host_of
 from store import Store
@@ -51,6 +52,7 @@ class GivenFeeds:
         # The hub first: killed in between, the feed is read twice but not lost.
         if not self._store.write.withdraw_site(site.row.id):
             return False
+        add_folders(self._store, other.id, folders_by_site(self._store).get(site.row.id, ()))
         logger.info("%s is a feed of %s, which is watched already", hub.url, other.name)
         return True
 
@@ -69,5 +71,7 @@ class GivenFeeds:
         hub = self._store.read.hub(page_id)
         home = site.scope.seed_url
         if hub is None or not is_given_feed(hub) or hub.role != HubRole.SEED or home == hub.url:
+            return
+        if is_named(site.row):
             return
         self._store.write.rename_site(site.row.id, host_of(home).removeprefix("www."), home)

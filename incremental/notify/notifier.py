@@ -25,14 +25,16 @@ from incremental.attempts import Bug, attempt
 from incremental.errors import SettingsError
 from incremental.fetch.libraries import LibraryGate
 from incremental.notify.delivery import Delivered, deliver
+from incremental.notify.hooks import call, call_for_backfill, call_for_page
 from incremental.notify.message import MAX_PAGES, TemplatePage, compose, of_event, of_page
 from incremental.notify.plan import Rhythm, message_key, plan, retry_at
 from incremental.settings.channels import ChannelSettings, clock, quiet_hours, zone
+from incremental.settings.hooks import HookChannel
 from incremental.times import DAY, HOUR
 from store import Store
 from store.announced import AnnouncedPage
 from store.answers import NewQuery
-from store.backfills import BackfillQuery
+from store.backfills import BackfillEvent, BackfillQuery
 from store.enums import OutboxState, TopicVerdict
 from store.outbox import OutboxRow
 from store.quarantine import QuarantineKind
@@ -92,11 +94,14 @@ class Notifier:
         executor: Executor,
         saved_query: SavedQuery,
         stuck: Stuck = lambda _: None,
+        hook_executor: Executor | None = None,
     ) -> None:
+        """Messages are sent in *executor*, hooks called in *hook_executor*, else in the same."""
         self._store = store
         self._channels = channels
         self._gate = gate
         self._executor = executor
+        self._hook_executor = hook_executor or executor
         self._saved_query = saved_query
         self._stuck = stuck
         self._underway: dict[str, _Underway] = {}
@@ -256,32 +261,56 @@ class Notifier:
         # under the same key.
         self._store.outbox.begin([one.id for one in entries], key)
         try:
-            message = compose(
-                [self._shown(one, channel) for one in entries], channel.title, channel.body
-            )
+            future = self._begun(channel, entries, key)
         except SettingsError as error:
             again = retry_at(entries[0].attempts + 1, now)
             self._store.outbox.failed(key, str(error), next_at=again)
             return
-        work = partial(deliver, self._gate, channel.url, message, key)
-        future = self._executor.submit(work)
         self._underway[channel.name] = _Underway(key, entries[0].attempts + 1, future)
+
+    def _begun(
+        self, channel: ChannelSettings, entries: Sequence[OutboxRow], key: str
+    ) -> Future[Delivered]:
+        """Begin to send a message, or to call a hook."""
+        if isinstance(channel, HookChannel):
+            # There is one call for each page.
+            given = self._given(entries[0], channel, key)
+            return self._hook_executor.submit(partial(call, channel, given))
+        shown = [self._shown(one, channel) for one in entries]
+        message = compose(shown, channel.title, channel.body)
+        return self._executor.submit(partial(deliver, self._gate, channel.url, message, key))
+
+    def _given(self, entry: OutboxRow, channel: HookChannel, key: str) -> bytes:
+        """Return what a hook is called with."""
+        event = self._event(entry)
+        if event is not None:
+            return call_for_backfill(channel, *event, key)
+        return call_for_page(channel, self._page(entry), key)
 
     def _shown(self, entry: OutboxRow, channel: ChannelSettings) -> TemplatePage:
         """Return an entry for templates: its backfill event if it has one, else its page."""
-        if entry.backfill_id is not None:
-            event = self._store.backfills.event(entry.backfill_id)
-            asked = BackfillQuery(event=entry.backfill_id, limit=MAX_PAGES, order="oldest")
-            if event is not None:
-                return of_event(event, self._store.backfills.pages(asked))
+        event = self._event(entry)
+        return of_event(*event) if event is not None else of_page(self._page(entry), channel.topic)
+
+    def _event(self, entry: OutboxRow) -> tuple[BackfillEvent, list[AnnouncedPage]] | None:
+        """Return the backfill event of an entry with its first pages; None = it is a page."""
+        event = (
+            None if entry.backfill_id is None else self._store.backfills.event(entry.backfill_id)
+        )
+        if event is None:
+            return None
+        asked = BackfillQuery(event=event.id, limit=MAX_PAGES, order="oldest")
+        return event, self._store.backfills.pages(asked)
+
+    def _page(self, entry: OutboxRow) -> AnnouncedPage:
+        """Return the page of an entry, with what is known of it now."""
         detail = self._store.answers.page(entry.page_id, most=1)
         if detail is not None and detail.news is not None:
-            return of_page(replace(detail.news, url=entry.url), channel.topic)
-        page = AnnouncedPage(
+            return replace(detail.news, url=entry.url)
+        return AnnouncedPage(
             *(0, entry.page_id, entry.url, entry.title, entry.anchor, "", entry.site_id),
             *(entry.queued_at, None, None, None, None, "known"),
         )
-        return of_page(page, channel.topic)
 
 
 def _narrowed(query: NewQuery, topic: int | None, min_score: float, since: float) -> NewQuery:

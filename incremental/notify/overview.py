@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from incremental.errors import NotFoundError, SettingsError
 from incremental.fetch.libraries import LibraryGate
 from incremental.notify.delivery import Delivered, deliver
+from incremental.notify.hooks import call, call_for_page
 from incremental.notify.message import SAMPLE, compose, of_page
 from incremental.settings.channels import ChannelSettings
+from incremental.settings.hooks import HookChannel
 from store import Store
 from store.enums import OutboxState
 
@@ -78,9 +80,11 @@ def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Del
     if not _trying.acquire(blocking=False):
         return Delivered(ok=False, error="another test is running")
     try:
-        page = of_page(replace(SAMPLE, found_at=now), channel.topic)
-        message = compose([page], channel.title, channel.body)
-        return deliver(gate, channel.url, message, f"test-{now:.0f}")
+        sample, key = replace(SAMPLE, found_at=now), f"test-{now:.0f}"
+        if isinstance(channel, HookChannel):
+            return call(channel, call_for_page(channel, sample, key, kind="test"))
+        message = compose([of_page(sample, channel.topic)], channel.title, channel.body)
+        return deliver(gate, channel.url, message, key)
     except SettingsError as error:
         return Delivered(ok=False, error=str(error))
     finally:

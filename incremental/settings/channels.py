@@ -11,6 +11,8 @@ import msgspec
 
 from incremental.errors import SettingsError
 
+# Hooks and plug-ins are listed under these.
+RESERVED = ("hook:", "plugin:")
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
@@ -48,6 +50,9 @@ def check_channel(channel: ChannelSettings, where: str) -> None:
     """Raise SettingsError for values that would fail only when the channel is used."""
     if not channel.name.strip():
         raise SettingsError(f"{where}.name", channel.name, "give the channel a name")
+    if channel.name.startswith(RESERVED):
+        way_out = f"names of channels do not begin with {' or '.join(RESERVED)}"
+        raise SettingsError(f"{where}.name", channel.name, way_out)
     if "://" not in channel.url:
         raise SettingsError(
             f"{where}.url", "...", "must be an Apprise address like json://host/path"

@@ -17,6 +17,7 @@ from incremental.scope import Reach
 from incremental.settings.channels import check_channel
 from incremental.settings.checks import check_callback, check_interval, check_site
 from incremental.settings.discovery import check_discovery
+from incremental.settings.hooks import check_hook
 from incremental.settings.renamed import with_new_names, with_new_variables
 from incremental.settings.sections import LISTS, LinkOrderName, LogFormat, PolicyName, Settings
 
@@ -85,21 +86,30 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
     except SettingsError as error:
         raise SettingsError(_with_section(error.field), error.value, error.way_out) from None
     # The defaults need no check.
-    for number, site in enumerate(settings.site):
-        check_site(site, settings.revisit, f"site[{number}]")
+    _check_lists(settings)
     if "discovery" in tree:
         check_discovery(settings.discovery)
+    if "revisit" in tree:
+        check_interval("revisit", settings.revisit, settings.revisit)
+    if settings.websub.callback_url:
+        check_callback(settings.websub.callback_url)
+    return settings
+
+
+def _check_lists(settings: Settings) -> None:
+    """Check sites, channels and hooks."""
+    for number, site in enumerate(settings.site):
+        check_site(site, settings.revisit, f"site[{number}]")
     for number, channel in enumerate(settings.notify):
         check_channel(channel, f"notify[{number}]")
         if any(channel.name == other.name for other in settings.notify[:number]):
             raise SettingsError(
                 f"notify[{number}].name", channel.name, "is used by another channel"
             )
-    if "revisit" in tree:
-        check_interval("revisit", settings.revisit, settings.revisit)
-    if settings.websub.callback_url:
-        check_callback(settings.websub.callback_url)
-    return settings
+    for number, hook in enumerate(settings.hook):
+        check_hook(hook, f"hook[{number}]")
+        if any(hook.name == other.name for other in settings.hook[:number]):
+            raise SettingsError(f"hook[{number}].name", hook.name, "is used by another hook")
 
 
 def _refuse_unknown(tree: Mapping[str, Any]) -> None:

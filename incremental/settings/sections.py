@@ -13,6 +13,7 @@ from incremental.revisit.allocation import FLOOR_SHARE, REFRESH_SHARE, VERIFICAT
 from incremental.scope import Reach
 from incremental.settings.channels import ChannelSettings
 from incremental.settings.discovery import DiscoverySettings
+from incremental.settings.hooks import HookSettings, hook_channels
 
 # Bounded, because infinity is a valid float but no usable setting.
 _Positive = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
@@ -236,6 +237,12 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     discovery: DiscoverySettings = msgspec.field(default_factory=DiscoverySettings)
     site: tuple[SiteSettings, ...] = ()
     notify: tuple[ChannelSettings, ...] = ()
+    hook: tuple[HookSettings, ...] = ()
+
+    @property
+    def channels(self) -> tuple[ChannelSettings, ...]:
+        """The message channels, then hooks and installed plug-ins as channels."""
+        return (*self.notify, *hook_channels(self))
 
 
 # Sections written as arrays of tables, with the required keys of an entry.
@@ -244,5 +251,9 @@ LISTS: dict[str, tuple[type, dict[str, str]]] = {
     "notify": (
         ChannelSettings,
         {"name": "what the channel is called", "url": "where its messages go"},
+    ),
+    "hook": (
+        HookSettings,
+        {"name": "what the hook is called", "command": "the program and its arguments, as a list"},
     ),
 }

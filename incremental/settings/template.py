@@ -44,6 +44,15 @@ _NOTIFY = """\
 # quiet_hours = "22:00-07:00"
 # time_zone = "Asia/Shanghai"
 """
+_HOOK = """\
+
+# A program that is called for each new page, with one JSON object on standard input. No shell reads it.
+# [[hook]]
+# name = "archive"
+# command = ["/usr/local/bin/archive", "--new"]
+# topic = "bridges"
+# timeout_seconds = 60
+"""
 _CONTACT = "# Please set it: a URL or an e-mail address where site owners can reach you."
 
 
@@ -59,7 +68,7 @@ def settings_template() -> str:
             if value is not None:
                 lines.append(f"# {name} = {_toml(value)}")
         lines.append("")
-    return "\n".join(lines) + "\n" + _SITE + _NOTIFY
+    return "\n".join(lines) + "\n" + _SITE + _NOTIFY + _HOOK
 
 
 def _toml(value: object) -> str:

@@ -2,7 +2,8 @@
 
 ::
 
-    lists     text of a file -> Wanted(url, feed?)     OPML, CSV, URL lists, changedetection.io, urlwatch
+    lists     a file -> Wanted(url, feed?, name, folders)   CSV, URL lists
+              with outlines (OPML), watches (changedetection.io), jobs (urlwatch)
     adding    Wanted -> watched sites, feeds as hubs
     writing   new pages -> CSV, JSON Lines, OPML, WARC
     backup    the whole store <-> one file

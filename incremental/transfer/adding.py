@@ -1,21 +1,23 @@
 """From a list to watched sites: pages become seeds, feeds become hubs of their site.
 
-A feed of no known site becomes a seed, and its first entries name the site.
+A feed of no known site becomes a seed, and its first entries name the site. A new site gets the name that
+the list has for it and is paused if it is switched off there; every site gets the folders.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from incremental.errors import InputError
+from incremental.folders import add_folders, give_name
 from incremental.scope import Scope, read_scope
 from incremental.seeds import add_seed, check_address
 from incremental.transfer.lists import Wanted
 from incremental.urls import canonical_key, domain_of
 from store import Store
-from store.enums import HubKind, HubRole
+from store.enums import HubKind, HubRole, SiteStatus
 from store.values import NewHub, SeenLink, SiteRow
 
 if TYPE_CHECKING:
@@ -39,6 +41,10 @@ class AddedEntry:
     """Its site was not watched before."""
     why: str = ""
     """Why it was refused, for display."""
+    folders: tuple[str, ...] = ()
+    """The folders of its site now."""
+    paused: bool = False
+    """Its site is new and paused, as in the list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +76,29 @@ class Added:
 
 
 def add_all(
-    store: Store, wanted: Sequence[Wanted], *, now: float, fetch: FetchSettings | None = None
+    store: Store,
+    wanted: Sequence[Wanted],
+    *,
+    now: float,
+    fetch: FetchSettings | None = None,
+    dry_run: bool = False,
 ) -> Added:
     """Watch the sites of a list; a failing entry stops no other.
 
-    *fetch* settings also refuse addresses here.
+    *fetch* settings also refuse addresses here. *dry_run*: write nothing; the result is the same.
     """
-    entries = []
     # One transaction: twenty thousand would each wait for the disk.
-    with store.write.together():
+    with store.write.together(undo=dry_run):
         adding = _Adding(store, now, fetch)
-        for one in wanted:
-            try:
-                entries.append(adding.feed(one) if one.feed else adding.page(one.url))
-            except InputError as error:
-                entries.append(AddedEntry(one.url, "refused", why=str(error)))
-    return Added(tuple(entries))
+        entries = tuple(_added(adding, one) for one in wanted)
+    return Added(entries)
+
+
+def _added(adding: _Adding, one: Wanted) -> AddedEntry:
+    try:
+        return adding.feed(one) if one.feed else adding.page(one)
+    except InputError as error:
+        return AddedEntry(one.url, "refused", why=str(error))
 
 
 class _Adding:
@@ -104,11 +117,12 @@ class _Adding:
             self._learn(row)
         self._feeds = {hub.url for hub in store.read.hubs() if hub.kind == HubKind.FEED}
 
-    def page(self, url: str) -> AddedEntry:
+    def page(self, one: Wanted) -> AddedEntry:
         """Watch a page's site."""
-        self._check(url)
-        site, is_new = self._site_of_seed(url)
-        return AddedEntry(url, "watched" if is_new else "known", site.name, new_site=is_new)
+        self._check(one.url)
+        site, is_new = self._site_of_seed(one.url)
+        entry = AddedEntry(one.url, "watched" if is_new else "known", new_site=is_new)
+        return self._described(entry, site, one)
 
     def feed(self, one: Wanted) -> AddedEntry:
         """Watch a feed for its site."""
@@ -119,9 +133,25 @@ class _Adding:
             self._store.write.add_pages(site.id, [_feed(one.url, self._now)], now=self._now)
         self._feeds.add(one.url)
         is_seed = site.seed_url == one.url
-        return AddedEntry(
-            one.url, "known" if known else "feed", site.name, seed=is_seed, new_site=is_new
-        )
+        entry = AddedEntry(one.url, "known" if known else "feed", seed=is_seed, new_site=is_new)
+        return self._described(entry, site, one)
+
+    def _described(self, entry: AddedEntry, site: SiteRow, one: Wanted) -> AddedEntry:
+        """Give the site of an entry what the list says of it."""
+        paused = entry.new_site and one.paused
+        if entry.new_site:
+            give_name(self._store, site, one.name)
+            site = self._read(site.id)
+        if paused:
+            self._store.write.update_site(site.id, state=SiteStatus.PAUSED)
+        folders = add_folders(self._store, site.id, one.folders)
+        return replace(entry, site=site.name, folders=folders, paused=paused)
+
+    def _read(self, site_id: int) -> SiteRow:
+        row = self._store.read.site(site_id)
+        assert row is not None, "a site of this transaction is there"
+        self._sites[site_id] = row
+        return row
 
     def _check(self, url: str) -> None:
         if self._fetch is not None:

@@ -1,6 +1,7 @@
 """urlwatch jobs: one YAML document each, read from parser events without building values.
 
-Only texts on the first level of a document count. Aliases are ignored: jobs have different addresses.
+Only texts on the first level of a document count, and the list ``tags`` there, joined by commas. Aliases
+are ignored: jobs have different addresses.
 """
 
 from __future__ import annotations
@@ -10,26 +11,23 @@ from typing import Any
 
 import yaml
 
-from hubwatch_errors import HubwatchError
+from incremental.transfer.entry import ListError
 
 # Per file. A list of 20,000 jobs has two to three million.
 MAX_BYTES = 5_000_000
 _PYTHON = "tag:yaml.org,2002:python/"
+_LISTED = "tags"
 _NOTHING = frozenset(("", "~", "null", "Null", "NULL"))
-
-
-class JobsError(HubwatchError):
-    """Not YAML, or too long."""
 
 
 def read_jobs(text: str) -> Iterator[dict[str, str]]:
     """Yield the texts of each document by key; empty for documents that are no mapping.
 
     Raises:
-        JobsError: at the first invalid YAML, after the documents before it.
+        ListError: at the first invalid YAML, after the documents before it.
     """
     if len(text) > MAX_BYTES:
-        raise JobsError(f"more than {MAX_BYTES} characters")
+        raise ListError(f"more than {MAX_BYTES} characters")
     try:
         # A loader would build what it reads: aliases that double with each line, integers of a million
         # digits. Events cost as much as the file is long. libyaml, where available, is ten times as fast.
@@ -43,7 +41,7 @@ def read_jobs(text: str) -> Iterator[dict[str, str]]:
             elif document is not None:
                 document.take(event)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise JobsError(" ".join(str(error).split())[:200]) from None
+        raise ListError(" ".join(str(error).split())[:200]) from None
 
 
 class _Document:
@@ -59,7 +57,7 @@ class _Document:
     def take(self, event: Any) -> None:  # noqa: ANN401 - an event of yaml, which has no common type
         """Handle an event."""
         if (getattr(event, "tag", None) or "").startswith(_PYTHON):
-            raise JobsError("it contains a Python object, as no list of jobs does")
+            raise ListError("it contains a Python object, as no list of jobs does")
         if isinstance(event, yaml.CollectionStartEvent):
             self._is_mapping = self._is_mapping or (
                 self._depth == 0 and isinstance(event, yaml.MappingStartEvent)
@@ -73,6 +71,10 @@ class _Document:
 
     def _node(self, text: str | None) -> None:
         """Handle a complete node: on the first level of a mapping, keys and values alternate."""
+        listed = self._depth == 2 and self._key == _LISTED and not self._at_key  # noqa: PLR2004 - in a list of the first level
+        if listed and text is not None:
+            before = self.texts.get(_LISTED)
+            self.texts[_LISTED] = text if before is None else f"{before},{text}"
         if self._depth != 1 or not self._is_mapping:
             return
         if self._at_key:

@@ -1,35 +1,39 @@
-"""Site lists of other programs. Pure: text to values; odd entries are reported, not raised.
+"""Site lists of other programs. Pure: bytes to values; odd entries are reported, not raised.
 
 ===================  ==========================================================================
 format               content read
 ===================  ==========================================================================
 ``urls``             one address per line; ``#`` begins a comment
-``csv``              a column ``url`` (or ``link``, ``address``), or the first with addresses
-``opml``             outlines with ``xmlUrl``: feeds, whose site is ``htmlUrl``; with ``htmlUrl`` only:
-                     pages
-``changedetection``  the JSON of changedetection.io (``url-watches.json``, or its API)
+``csv``              a column ``url`` (or ``link``, ``address``), or the first with addresses; columns
+                     ``name`` (or ``title``) and ``folder``, if there are any
+``opml``             of Miniflux, FreshRSS and other readers: outlines with ``xmlUrl`` are feeds, whose
+                     site is ``htmlUrl``; with ``htmlUrl`` only, pages; around them, folders
+``changedetection``  JSON or backup of changedetection.io (:mod:`incremental.transfer.watches`)
 ``urlwatch``         ``urls.yaml`` of urlwatch: each job's ``url`` or ``navigate``
 ===================  ==========================================================================
+
+Every entry of a file is taken, a problem (it cannot be used), or skipped (there is nothing to do for it):
+the last two with their place and the reason.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import json
-import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from incremental.errors import InputError
+from incremental.transfer.entry import Entry, ListError
+from incremental.transfer.watches import ZIP, read_watches
 from incremental.urls import normalize
 
 MAX_FILE_BYTES = 50_000_000
 MAX_ENTRIES = 20_000
-# Removed from OPML, which has none: its entities could expand without end.
-_DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 _URL_COLUMNS = ("url", "link", "address", "xmlurl", "网址")
+_NAME_COLUMNS = ("name", "title", "名称")
+_FOLDER_COLUMNS = ("folder", "folders", "category", "tag", "tags", "文件夹")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,12 @@ class Wanted:
     """The file calls it a feed."""
     home: str | None = None
     """The site's page that the file gives for a feed, in fetch form."""
+    name: str = ""
+    """What the file calls it, as written."""
+    folders: tuple[str, ...] = ()
+    """Where the file has it: folders or tags, nested ones as ``A/B``."""
+    paused: bool = False
+    """The file has it switched off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,8 @@ class ReadList:
     wanted: tuple[Wanted, ...]
     problems: tuple[str, ...]
     """Unusable entries with their position, for display."""
+    skipped: tuple[str, ...] = ()
+    """Entries for which there is nothing to do, with position and reason, for display."""
 
 
 def read_list(content: bytes, form: str = "auto", *, name: str = "file") -> ReadList:
@@ -62,28 +74,76 @@ def read_list(content: bytes, form: str = "auto", *, name: str = "file") -> Read
     """
     if len(content) > MAX_FILE_BYTES:
         raise InputError(name, f"{len(content)} bytes", f"at most {MAX_FILE_BYTES} bytes are read")
+    if form not in ("auto", *_READERS):
+        raise InputError("format", form, f"must be one of: auto, {', '.join(_READERS)}")
+    if content.startswith(ZIP) and form in ("auto", "changedetection"):
+        form, entries = "changedetection", _changedetection(content, name)
+    else:
+        text = _decoded(content, name)
+        form = recognised(text) if form == "auto" else form
+        entries = _READERS[form](text, name)
+    taking = _Taking()
+    for entry in entries:
+        if not taking.take(entry):
+            break
+    if not taking.found:
+        why = next(iter((*taking.problems, *taking.skipped)), "no address found")
+        raise InputError(name, form, f"has nothing to watch ({why})")
+    wanted = tuple(taking.found.values())
+    return ReadList(form, wanted, tuple(taking.problems), tuple(taking.skipped))
+
+
+def _decoded(content: bytes, name: str) -> str:
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(name, f"byte {error.start}", "is not UTF-8 text") from None
-    form = recognised(text) if form == "auto" else form
-    if form not in _READERS:
-        raise InputError("format", form, f"must be one of: auto, {', '.join(_READERS)}")
-    found: dict[str, Wanted] = {}
-    problems: list[str] = []
-    for place, address, feed, home in _READERS[form](text, name):
-        url = _usable(address)
+
+
+class _Taking:
+    """Sorts entries into what is wanted, problems and what is skipped."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, Wanted] = {}
+        self.problems: list[str] = []
+        self.skipped: list[str] = []
+        self._places: dict[str, str] = {}
+
+    def take(self, entry: Entry) -> bool:
+        """Take an entry; False = there are too many."""
+        if entry.skipped:
+            self.skipped.append(f"{entry.place}: {entry.skipped}")
+            return True
+        url = _usable(entry.address)
         if url is None:
-            problems.append(f"{place}: not a web address: {address[:100]!r}")
-        elif len(found) < MAX_ENTRIES:
-            found.setdefault(url, Wanted(url, feed, _usable(home) if home else None))
+            self.problems.append(f"{entry.place}: not a web address: {entry.address[:100]!r}")
+        elif url in self.found:
+            self._again(url, entry)
+        elif len(self.found) < MAX_ENTRIES:
+            self._places[url] = entry.place
+            self.found[url] = self._wanted(url, entry)
         else:
-            problems.append(f"{place}: more than {MAX_ENTRIES} entries; the rest was skipped")
-            break
-    if not found:
-        why = problems[0] if problems else "no address found"
-        raise InputError(name, form, f"has nothing to watch ({why})")
-    return ReadList(form, tuple(found.values()), tuple(problems))
+            self.problems.append(
+                f"{entry.place}: more than {MAX_ENTRIES} entries; the rest was skipped"
+            )
+            return False
+        return True
+
+    def _wanted(self, url: str, entry: Entry) -> Wanted:
+        home = _usable(entry.home) if entry.home else None
+        if entry.home and home is None:
+            self.problems.append(
+                f"{entry.place}: not the address of a site: {entry.home[:100]!r}; only its feed is watched"
+            )
+        return Wanted(url, entry.feed, home, entry.name, entry.folders, entry.paused)
+
+    def _again(self, url: str, entry: Entry) -> None:
+        before = self.found[url]
+        folders = tuple(dict.fromkeys((*before.folders, *entry.folders)))
+        if folders != before.folders:
+            self.found[url] = replace(before, folders=folders)
+        else:
+            self.skipped.append(f"{entry.place}: same address as {self._places[url]}")
 
 
 def recognised(text: str) -> str:
@@ -104,15 +164,14 @@ def recognised(text: str) -> str:
     return "urls"
 
 
-_Found = Iterator[tuple[str, str, bool, str]]
-"""Position for display, address as written, whether it is a feed, its site's page as written."""
+_Found = Iterator[Entry]
 
 
 def _urls(text: str, _name: str) -> _Found:
     for number, line in enumerate(text.splitlines(), 1):
         address = line.strip()
         if address and not address.startswith("#"):
-            yield f"line {number}", address.split()[0], False, ""
+            yield Entry(f"line {number}", address.split()[0])
 
 
 def _csv(text: str, name: str) -> _Found:
@@ -124,68 +183,88 @@ def _csv(text: str, name: str) -> _Found:
     try:
         header = next(rows, [])
         names = [cell.strip().lower() for cell in header]
-        column = next((names.index(name) for name in _URL_COLUMNS if name in names), None)
+        column = _column(names, _URL_COLUMNS)
+        titles, folders = _column(names, _NAME_COLUMNS), _column(names, _FOLDER_COLUMNS)
         if column is None:
+            titles = folders = None
             column = next((i for i, cell in enumerate(header) if "://" in cell), 0)
             if any("://" in cell for cell in header):
-                yield "line 1", header[column], False, ""
+                yield Entry("line 1", header[column])
         for row in rows:
-            if column < len(row) and row[column].strip():
-                yield f"line {rows.line_num}", row[column].strip(), False, ""
+            address = _cell(row, column)
+            if address:
+                title, where = _cell(row, titles), _cell(row, folders)
+                yield Entry(
+                    f"line {rows.line_num}", address, name=title, folders=(where,) if where else ()
+                )
+            elif any(map(str.strip, row)):
+                yield Entry(f"line {rows.line_num}", "", skipped="has no address")
     except csv.Error as error:
         raise InputError(name, f"line {rows.line_num}", f"cannot be read as CSV: {error}") from None
 
 
+def _column(names: Sequence[str], wanted: Sequence[str]) -> int | None:
+    return next((names.index(name) for name in wanted if name in names), None)
+
+
+def _cell(row: Sequence[str], column: int | None) -> str:
+    return row[column].strip() if column is not None and column < len(row) else ""
+
+
 def _opml(text: str, name: str) -> _Found:
-    from lxml import etree  # noqa: PLC0415 - seldom used
+    from incremental.transfer.outlines import read_outlines  # noqa: PLC0415 - seldom used
 
-    parser = etree.XMLParser(
-        encoding="utf-8", recover=True, resolve_entities=False, no_network=True, huge_tree=False
-    )
     try:
-        root = etree.fromstring(_DOCTYPE.sub("", text.lstrip(), count=1).encode(), parser)
-    except etree.XMLSyntaxError as error:
-        raise InputError(name, text[:40], f"cannot be read as XML: {error}") from None
-    outlines = root.iter("{*}outline") if root is not None else ()
-    for number, outline in enumerate(outlines, 1):
-        said = {name.lower(): value.strip() for name, value in outline.attrib.items()}
-        feed, home = said.get("xmlurl", ""), said.get("htmlurl", "")
-        page = home or (said.get("url", "") if said.get("type", "").lower() == "link" else "")
-        if feed:
-            yield f"outline {number}", feed, True, home
-        elif page:
-            yield f"outline {number}", page, False, ""
+        yield from read_outlines(text)
+    except ListError as error:
+        raise InputError(name, text[:40], str(error)) from None
 
 
-def _changedetection(text: str, name: str) -> _Found:
+def _watches(text: str, name: str) -> _Found:
+    return _changedetection(text.encode(), name)
+
+
+def _changedetection(content: bytes, name: str) -> _Found:
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(name, text[:40], f"cannot be read as JSON: {error}") from None
-    if isinstance(found, Mapping):
-        found = found.get("watching", found)
-        found = list(found.values()) if isinstance(found, Mapping) else found
-    for number, watch in enumerate(found if isinstance(found, list) else [], 1):
-        if isinstance(watch, Mapping) and isinstance(watch.get("url"), str):
-            yield f"watch {number}", watch["url"], False, ""
+        for number, watch in enumerate(read_watches(content), 1):
+            place = f"watch {number}"
+            if watch is None:
+                yield Entry(place, "", skipped="has no address")
+                continue
+            if watch.unnamed:
+                yield Entry(place, "", skipped="its tags have no names in this file")
+            yield Entry(place, watch.url, name=watch.title, folders=watch.tags, paused=watch.paused)
+    except ListError as error:
+        raise InputError(name, repr(content[:40])[2:-1], str(error)) from None
 
 
 def _urlwatch(text: str, name: str) -> _Found:
-    from incremental.transfer.jobs import JobsError, read_jobs  # noqa: PLC0415 - seldom used
+    from incremental.transfer.jobs import read_jobs  # noqa: PLC0415 - seldom used
 
     try:
         for number, job in enumerate(read_jobs(text), 1):
-            if address := job.get("url") or job.get("navigate"):
-                yield f"job {number}", address, False, ""
-    except JobsError as error:
+            yield _entry_of(f"job {number}", job)
+    except ListError as error:
         raise InputError(name, text[:40], f"cannot be read as YAML: {error}") from None
+
+
+def _entry_of(place: str, job: Mapping[str, str]) -> Entry:
+    address = job.get("url") or job.get("navigate")
+    if address is None:
+        why = "runs a command; no site to watch" if job.get("command") else "has no address"
+        return Entry(place, "", skipped=why)
+    tags = (one.strip() for one in job.get("tags", "").split(","))
+    paused = job.get("enabled", "").lower() in ("false", "no", "off")
+    return Entry(
+        place, address, name=job.get("name", ""), folders=tuple(filter(None, tags)), paused=paused
+    )
 
 
 _READERS: dict[str, Callable[[str, str], _Found]] = {
     "urls": _urls,
     "csv": _csv,
     "opml": _opml,
-    "changedetection": _changedetection,
+    "changedetection": _watches,
     "urlwatch": _urlwatch,
 }
 FORMATS = tuple(_READERS)

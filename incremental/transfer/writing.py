@@ -5,24 +5,28 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import IO, Any
 
 from lxml import etree
 
+from incremental.folders import folders_by_site
 from incremental.plain_text import cell, clean
 from store import Store
 from store.announced import AnnouncedPage
 from store.answers import NewQuery
-from store.enums import HubKind, HubStatus
+from store.enums import HubKind, HubStatus, SiteStatus
+from store.values import SiteRow
 
 FORMATS = ("csv", "jsonl", "opml", "warc")
 COLUMNS = (
     *("cursor", "found_at", "published_at", "site", "url", "title", "hub_url", "language", "state"),
     *("read_at", "starred_at", "topics"),
 )
+# Marks what OPML has no word for.
+NAMESPACE = "urn:hubwatch:opml"
 _BATCH = 500
 _TIMES = ("found_at", "published_at", "read_at", "starred_at")
 
@@ -88,8 +92,11 @@ def _cell(value: object) -> str:
 
 
 def write_sites(store: Store, out: IO[bytes]) -> int:
-    """Write the watched sites and their feeds as OPML 2.0; return the number of sites."""
-    opml = etree.Element("opml", version="2.0")
+    """Write the watched sites as OPML 2.0, in their folders; return the number of sites.
+
+    A site with feeds is an outline for each, as other readers expect; one without is a link to its page.
+    """
+    opml = etree.Element("opml", version="2.0", nsmap={"hubwatch": NAMESPACE})
     head, body = etree.SubElement(opml, "head"), etree.SubElement(opml, "body")
     etree.SubElement(head, "title").text = "Sites that Hubwatch watches"
     feeds: dict[int, list[str]] = {}
@@ -97,16 +104,42 @@ def write_sites(store: Store, out: IO[bytes]) -> int:
         if hub.kind == HubKind.FEED and hub.state != HubStatus.DROPPED:
             feeds.setdefault(hub.site_id, []).append(hub.url)
     sites = store.read.sites()
+    folders: dict[str, Any] = {"": body}
+    places = folders_by_site(store)
     for site in sites:
-        name, own = clean(site.name), feeds.get(site.id, [])
-        # A site given as a feed has the page that the feed names, if any.
-        home = json.loads(site.scope).get("home") or site.seed_url
-        of_site = {} if home in own else {"htmlUrl": _xml(home)}
-        outline = etree.SubElement(body, "outline", text=name, title=name, **of_site)
-        for url in own:
-            etree.SubElement(outline, "outline", type="rss", text=name, xmlUrl=_xml(url), **of_site)
+        first, *more = places.get(site.id) or ("",)
+        for outline in _outlines(site, feeds.get(site.id, []), more):
+            etree.SubElement(_folder(folders, first), "outline", outline)
     out.write(etree.tostring(opml, xml_declaration=True, encoding="utf-8", pretty_print=True))
     return len(sites)
+
+
+def _outlines(site: SiteRow, feeds: list[str], more: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Yield the attributes of a site's outlines; *more* are its further folders."""
+    name = _xml(clean(site.name))
+    said = {"text": name, "title": name}
+    if more:
+        said["category"] = ",".join(f"/{_xml(one)}" for one in more)
+    if site.state == SiteStatus.PAUSED:
+        said[f"{{{NAMESPACE}}}state"] = "paused"
+    # A site given as a feed has the page that the feed names, if any.
+    home = json.loads(site.scope).get("home") or site.seed_url
+    page = {} if home in feeds else {"htmlUrl": _xml(home)}
+    for url in feeds:
+        yield {"type": "rss", **said, "xmlUrl": _xml(url), **page}
+    if not feeds:
+        yield {"type": "link", **said, "url": _xml(home), **page}
+
+
+def _folder(folders: dict[str, Any], path: str) -> Any:  # noqa: ANN401 - lxml has no types
+    """Return the outline of a folder, made within its own if it is new."""
+    if path not in folders:
+        above, _, name = path.rpartition("/")
+        shown = _xml(name) or "/"
+        folders[path] = etree.SubElement(
+            _folder(folders, above), "outline", text=shown, title=shown
+        )
+    return folders[path]
 
 
 def _xml(text: str) -> str:

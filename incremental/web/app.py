@@ -21,6 +21,7 @@ from incremental.health import SERIOUS, Problem, ProblemKind
 from incremental.web import api, routes
 from incremental.web.access import Gate
 from incremental.web.context import Web
+from incremental.web.google_reader import routes as google_reader
 from incremental.web.guard import MACHINES, Guard
 from incremental.web.metrics import MetricsPage
 from incremental.web.throttle import Throttle
@@ -87,7 +88,7 @@ def _routes() -> FastAPI:
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
     )
-    for router in (*api.ROUTERS, *routes.ROUTERS):
+    for router in (*api.ROUTERS, *routes.ROUTERS, google_reader.router):
         app.include_router(router)
     app.add_api_route("/healthz", _healthz, include_in_schema=False)
     app.add_api_route("/metrics", _metrics, include_in_schema=False)

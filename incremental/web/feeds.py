@@ -1,4 +1,4 @@
-"""Write Atom (RFC 4287), JSON Feed 1.1 and OPML 2.0. Pure.
+"""Write Atom (RFC 4287), JSON Feed 1.1, RSS 2.0 and OPML 2.0. Pure.
 
 An entry's id depends on the page's URL only, so it is the same in every feed and after a restart.
 """
@@ -6,9 +6,12 @@ An entry's id depends on the page's URL only, so it is the same in every feed an
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from html import escape
 from typing import Any
 
 from lxml import etree
@@ -16,6 +19,9 @@ from lxml import etree
 from incremental.plain_text import clean
 
 _ATOM = "http://www.w3.org/2005/Atom"
+_DC = "http://purl.org/dc/elements/1.1/"
+_GOOGLE = "http://www.google.com/reader/"
+_MARKUP = re.compile(r"[<>]|&(?=#?\w+;)")
 _SPACES: Any = {None: _ATOM}
 _TITLE, _SUMMARY = 500, 1_000
 
@@ -33,6 +39,8 @@ class Entry:
     summary: str = ""
     language: str | None = None
     tags: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    """Google Reader's, such as ``user/-/state/com.google/read``; in Atom only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +91,9 @@ def _add_entry(root: Any, entry: Entry) -> None:  # noqa: ANN401 - lxml has no t
     _add(_add(node, "author"), "name", _line(entry.site, _TITLE))
     for tag in entry.tags:
         _add(node, "category", term=_line(tag, _TITLE))
+    for state in entry.states:
+        label = state.rpartition("/")[2]
+        _add(node, "category", term=_plain(state), scheme=_GOOGLE, label=_plain(label))
     if entry.summary:
         _add(node, "summary", _line(entry.summary, _SUMMARY), type="text")
 
@@ -115,12 +126,47 @@ def json_feed(feed: Feed) -> bytes:
     return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
 
 
+def rss(feed: Feed) -> bytes:
+    """Write *feed* as RSS 2.0 (https://www.rssboard.org/rss-specification), UTF-8, for old readers.
+
+    Descriptions are HTML, so their text is escaped twice. What titles are is not defined, and readers differ:
+    only what HTML would read as markup is escaped there, so "A & B" looks right everywhere.
+    """
+    root = etree.Element("rss", nsmap={"atom": _ATOM, "dc": _DC}, version="2.0")
+    channel = _add(root, "channel")
+    _add(channel, "title", feed.title)
+    _add(channel, "link", feed.home)
+    _add(channel, "description", feed.title)
+    _add(channel, "lastBuildDate", _mail_date(feed.updated_at))
+    _add(channel, "generator", "Hubwatch")
+    link = {"rel": "self", "type": "application/rss+xml", "href": feed.address}
+    etree.SubElement(channel, f"{{{_ATOM}}}link", link)
+    for entry in feed.entries:
+        _add_item(channel, entry)
+    return _xml(root)
+
+
+def _add_item(channel: Any, entry: Entry) -> None:  # noqa: ANN401 - lxml has no types
+    item = _add(channel, "item")
+    _add(item, "title", _MARKUP.sub(lambda found: escape(found[0]), _title(entry)))
+    _add(item, "link", _plain(entry.url))
+    _add(item, "guid", entry.id, isPermaLink="false")
+    _add(item, "pubDate", _mail_date(entry.published_at or entry.found_at))
+    site = _line(entry.site, _TITLE)
+    if site:
+        etree.SubElement(item, f"{{{_DC}}}creator").text = site
+    for tag in filter(None, (_line(tag, _TITLE) for tag in entry.tags)):
+        _add(item, "category", tag)
+    if summary := _line(entry.summary, _SUMMARY):
+        _add(item, "description", escape(summary, quote=False))
+
+
 def opml(title: str, outlines: Sequence[Outline], *, at: float) -> bytes:
     """Write a list of feeds as OPML 2.0."""
     root = etree.Element("opml", version="2.0")
     head = _add(root, "head")
     _add(head, "title", title)
-    _add(head, "dateCreated", f"{_date(at):%a, %d %b %Y %H:%M:%S} GMT")
+    _add(head, "dateCreated", _mail_date(at))
     body = _add(root, "body")
     for one in outlines:
         name = _line(one.title, _TITLE)
@@ -162,6 +208,11 @@ def _plain(text: str) -> str:
 
 def _iso(at: float) -> str:
     return f"{_date(at):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _mail_date(at: float) -> str:
+    """Return a date as RFC 822 writes it, in English whatever the locale."""
+    return format_datetime(_date(at), usegmt=True)
 
 
 def _date(at: float) -> datetime:

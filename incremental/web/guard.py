@@ -36,10 +36,16 @@ from incremental.web.access import (
     same_secret,
 )
 from incremental.web.context import Web
+from incremental.web.google_reader import BASE
 from store.errors import StoreError
 
+_APPS = f"{BASE}/reader/api/0"
+# Reader apps log in with a token or the password in the body.
+APP_LOGIN = f"{BASE}/accounts/ClientLogin"
+# POST only because ids are many: changes nothing.
+_ASKED_BY_POST = f"{_APPS}/stream/items/contents"
 # No credentials needed.
-PUBLIC = ("/healthz", "/login")
+PUBLIC = ("/healthz", "/login", BASE, APP_LOGIN)
 # WebSub callbacks need no login: each URL holds a secret, and the body is signed.
 HUBS = "/websub/"
 PUBLIC_FOLDERS = ("/static/", HUBS)
@@ -156,9 +162,11 @@ class Guard:
 
 def _refused_change(request: Request, caller: Caller | None, body: bytes) -> Response | None:
     """Return the refusal of an unauthorized or cross-site change, else None."""
-    if request.url.path.startswith(HUBS):
+    path = request.url.path
+    # No browser is logged in by the answer of the second, and the third changes nothing.
+    if path.startswith(HUBS) or path in (APP_LOGIN, _ASKED_BY_POST):
         return None
-    public = is_public(request.url.path)
+    public = is_public(path)
     if caller is not None and not public and not caller.may(WRITE):
         return _plain(HTTPStatus.FORBIDDEN, "this needs a token with scope write")
     if (caller is None or caller.ambient) and not _is_from_us(request, body):

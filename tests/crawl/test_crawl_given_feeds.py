@@ -10,6 +10,7 @@ from fake_web import DAY, HOUR, SPARING, START, Reply, Watch, feed, page, redire
 from stories import announced_pages
 
 from incremental.explain.page import explain
+from incremental.folders import folders_by_site
 from incremental.scope import Reach, Scope, read_scope
 from incremental.seeds import SeedTerms, add_seed
 from incremental.transfer.adding import add_all
@@ -70,6 +71,23 @@ def test_a_feed_given_alone_is_watched_for_the_site_of_its_entries(tmp_path: Pat
         assert not [
             url for url in crawl.web.urls() if url.startswith("https://feeds") and url != FEED
         ]
+
+
+def test_a_feed_keeps_the_name_that_a_list_has_for_it(tmp_path: Path) -> None:
+    pages: dict[str, Any] = {
+        FEED: growing(old(1), old(2), new=HOME + "new.html", link=HOME),
+        HOME: page("/old-1.html"),
+        "https://z.test/": page(),
+    }
+    with watch(tmp_path, pages, "https://z.test/") as crawl:
+        wanted = [Wanted(FEED, feed=True, name="The News", folders=("Daily",))]
+        add_all(crawl.store, wanted, now=START)
+        crawl.crawler.load(START)
+        crawl.run(2 * DAY)
+        (_, row) = crawl.store.read.sites()
+        assert read_scope(row).seed_url == HOME
+        assert row.name == "The News"
+        assert folders_by_site(crawl.store)[row.id] == ("Daily",)
 
 
 def test_a_feed_without_a_link_of_its_own_is_of_its_entries_host(tmp_path: Path) -> None:

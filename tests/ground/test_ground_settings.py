@@ -163,7 +163,7 @@ def test_a_file_that_is_asked_for_must_be_there(tmp_path: Path) -> None:
 def uncommented() -> str:
     """The template with every setting live, comments for people left alone."""
     lines = settings_template().splitlines()
-    setting = re.compile(r"^# (\w+ = .*|\[\[(?:site|notify)\]\])$")
+    setting = re.compile(r"^# (\w+ = .*|\[\[(?:site|notify|hook)\]\])$")
     return "\n".join(setting.sub(r"\1", line) for line in lines)
 
 
@@ -175,16 +175,17 @@ def test_the_written_file_loads_as_the_defaults(tmp_path: Path) -> None:
 
 def test_the_written_file_with_every_line_live_loads_as_the_defaults_and_its_examples() -> None:
     settings = build_settings(tomllib.loads(uncommented()))
-    assert msgspec.structs.replace(settings, site=(), notify=()) == Settings()
+    assert msgspec.structs.replace(settings, site=(), notify=(), hook=()) == Settings()
     assert settings.site[0].url == "https://example.org/"
     assert settings.site[0].access().proxy == "http://proxy.example:8080"
     assert settings.notify[0].quiet_hours == "22:00-07:00"
+    assert settings.hook[0].command == ("/usr/local/bin/archive", "--new")
 
 
 def test_the_written_file_names_every_setting() -> None:
     live = tomllib.loads(uncommented())
     for section in msgspec.structs.fields(Settings):
-        if section.name not in ("site", "notify"):
+        if section.name not in ("site", "notify", "hook"):
             names = set(msgspec.to_builtins(Settings())[section.name])
             optional = {"ca_file"} if section.type is FetchSettings else set()
             assert names - optional == set(live[section.name]), section.name

@@ -37,7 +37,9 @@ _SOCKET_MODULES = {
     "aiohttp",
     "httpx",
 }
-_INTERFACES = ("incremental.cli", "incremental.web", "incremental.notify")
+_INTERFACES = (
+    *("incremental.cli", "incremental.web", "incremental.notify", "incremental.assistants"),
+)
 
 
 @dataclass

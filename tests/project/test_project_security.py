@@ -14,7 +14,7 @@ from incremental.fetch import options
 from incremental.parse import ParseLimits
 from incremental.reading import frames
 from incremental.settings import DaemonSettings
-from incremental.transfer import jobs, lists
+from incremental.transfer import jobs, lists, watches
 from incremental.web import access, connections, guard, throttle
 from store import backup
 
@@ -23,7 +23,7 @@ ROW = re.compile(r"^\| [^|]+ \| ([\d,]+)[^|]* \| `(?:fetch\.)?(\w+)` \|$", re.MU
 LOCKED = re.compile(r"^([A-Za-z0-9._-]+(?:\[[^]]*\])?)==([^\s;\\]+)", re.MULTILINE)
 HOLDERS = (
     *(options.FetchSettings(), ParseLimits(), DaemonSettings()),
-    *(frames, options, jobs, lists, backup, connections, guard, throttle, access),
+    *(frames, options, jobs, lists, watches, backup, connections, guard, throttle, access),
 )
 
 

@@ -38,6 +38,20 @@ def test_an_import_says_of_each_line_what_it_became(hubwatch: Run, tmp_path: Pat
     ]
 
 
+def test_a_dry_run_names_everything_and_watches_nothing(hubwatch: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.opml").write_text(
+        """<opml><body><outline text="Work"><outline text="A \x1b[31m site" htmlUrl="https://a.example/"/>
+        <outline text="empty"/></outline></body></opml>""".replace("\x1b", "\u202e")
+    )
+    result = hubwatch("import", "--dry-run", "mine.opml")
+    assert result.code == 0
+    assert "watched https://a.example/  A [31m site  in Work" in result.out
+    assert "1 skipped" in result.out
+    assert "skipped: outline 3: has no address (empty)" in result.err
+    assert result.out.endswith("dry run: nothing was written\n")
+    assert hubwatch("list", "--json").json == []
+
+
 def test_a_file_that_is_not_there(hubwatch: Run) -> None:
     result = hubwatch("import", "nowhere.opml")
     assert result.code == 2

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,11 +16,15 @@ from hypothesis import strategies as st
 
 from incremental.errors import InputError
 from incremental.fetch.options import FetchSettings
+from incremental.folders import folders_by_site, is_named
+from incremental.scope import Reach
+from incremental.seeds import SeedTerms, add_seed
 from incremental.transfer.adding import add_all
 from incremental.transfer.jobs import MAX_BYTES
 from incremental.transfer.lists import FORMATS, Wanted, read_list
+from incremental.transfer.watches import MAX_UNPACKED_BYTES
 from incremental.transfer.writing import write_sites
-from store import Store
+from store import Store, open_store
 
 OPML = """<?xml version="1.0"?><opml version="2.0"><body><outline text="News">
 <outline text="A" type="rss" xmlUrl="https://a.example/feed.xml" htmlUrl="https://a.example/"/>
@@ -107,14 +116,17 @@ def test_an_outline_names_the_site_of_its_feed_or_a_page(sqlite_store: Store) ->
     <outline type="include" url="https://d.example/more.opml"/></body></opml>"""
     found = read_list(text.encode())
     assert found.wanted == (
-        Wanted("https://feeds.test/a", feed=True, home="https://a.example/news/"),
-        Wanted("https://b.example/"),
+        Wanted(
+            "https://feeds.test/a", feed=True, home="https://a.example/news/", folders=("group",)
+        ),
+        Wanted("https://b.example/", name="a page"),
         Wanted("https://c.example/list/"),
     )
+    assert found.skipped == ("outline 5: another list, which is not fetched",)
     added = add_all(sqlite_store, found.wanted, now=1.0)
     assert [(one.result, one.site) for one in added.entries] == [
         ("feed", "a.example"),
-        ("watched", "b.example"),
+        ("watched", "a page"),
         ("watched", "c.example"),
     ]
 
@@ -146,23 +158,214 @@ def test_a_refused_address_is_reported_with_the_setting_that_would_allow_it(
     assert all("allowed_networks" in one.why for one in added.entries[:2])
 
 
-def test_what_is_exported_as_opml_is_the_same_when_it_is_imported(sqlite_store: Store) -> None:
+def test_what_is_exported_as_opml_is_the_same_when_it_is_imported(
+    sqlite_store: Store, tmp_path: Path
+) -> None:
+    """Sites without feeds, names, folders and pauses included."""
     wanted = [
-        Wanted("https://a.example/news/"),
-        Wanted("https://feeds.test/b", feed=True, home="https://b.example/"),
-        Wanted("https://feeds.test/c", feed=True),
+        Wanted("https://a.example/news/", name="A's <news> & more", folders=("Work/Daily", "Best")),
+        Wanted("https://feeds.test/b", feed=True, home="https://b.example/", folders=("Work",)),
+        Wanted("https://feeds.test/b2", feed=True, home="https://b.example/"),
+        Wanted("https://feeds.test/c", feed=True, name="C", paused=True),
     ]
     add_all(sqlite_store, wanted, now=1.0)
-    out = io.BytesIO()
-    write_sites(sqlite_store, out)
-    found = read_list(out.getvalue())
-    assert set(found.wanted) == {
-        Wanted("https://a.example/news/"),
-        Wanted("https://b.example/"),
-        *wanted[1:],
-    }
+    written = io.BytesIO()
+    write_sites(sqlite_store, written)
+    found = read_list(written.getvalue())
+    assert not found.problems
+    assert not found.skipped
     again = add_all(sqlite_store, found.wanted, now=2.0)
     assert {one.result for one in again.entries} == {"known"}
+    there = tmp_path / "there"
+    with open_store(str(there / "hubwatch.sqlite"), cache_folder=there / "cache") as other:
+        add_all(other, found.wanted, now=3.0)
+        assert _watched(other) == _watched(sqlite_store)
+        once_more = io.BytesIO()
+        write_sites(other, once_more)
+    assert once_more.getvalue() == written.getvalue()
+
+
+def _watched(store: Store) -> set[tuple[object, ...]]:
+    feeds = {row.id: set[str]() for row in store.read.sites()}
+    for hub in store.read.hubs():
+        if hub.kind == "feed":
+            feeds[hub.site_id].add(hub.url)
+    folders = folders_by_site(store)
+    return {
+        (row.name, row.seed_url, folders[row.id], row.state, frozenset(feeds[row.id]))
+        for row in store.read.sites()
+    }
+
+
+def test_a_dry_run_says_the_same_and_writes_nothing(store: Store) -> None:
+    wanted = [Wanted("https://a.example/", name="A", folders=("F",)), Wanted("http://10.0.0.5/")]
+    tried = add_all(store, wanted, now=1.0, fetch=FetchSettings(), dry_run=True)
+    assert not store.read.sites()
+    assert tried == add_all(store, wanted, now=1.0, fetch=FetchSettings())
+    assert [row.name for row in store.read.sites()] == ["A"]
+
+
+def test_a_known_site_keeps_its_name_and_joins_the_folder(sqlite_store: Store) -> None:
+    add_all(sqlite_store, [Wanted("https://a.example/", name="Mine", folders=("One",))], now=1.0)
+    again = Wanted("https://a.example/", name="Theirs", folders=("Two",), paused=True)
+    (entry,) = add_all(sqlite_store, [again], now=2.0).entries
+    assert (entry.site, entry.folders, entry.paused) == ("Mine", ("One", "Two"), False)
+
+
+def test_new_terms_leave_name_and_folders(sqlite_store: Store) -> None:
+    add_all(sqlite_store, [Wanted("https://a.example/", name="A", folders=("One",))], now=1.0)
+    terms = SeedTerms(reach=Reach.DOMAIN)
+    add_seed(sqlite_store, "https://a.example/", now=2.0, terms=terms)
+    (row,) = sqlite_store.read.sites()
+    assert (row.name, is_named(row)) == ("A", True)
+    assert folders_by_site(sqlite_store)[row.id] == ("One",)
+
+
+@pytest.mark.parametrize(
+    ("outline", "said"),
+    [
+        ('<outline text="n" isComment="true" xmlUrl="https://x.example/f"/>', "is a comment (n)"),
+        ('<outline text="nothing"/>', "has no address (nothing)"),
+        (
+            '<outline text="J" type="JSON+DotNotation" xmlUrl="https://x.example/api"/>',
+            "json+dotnotation: no list of links can be read there (J)",
+        ),
+        ('<outline xmlUrl="https://a.example/f"/>', "same address as outline 1"),
+    ],
+)
+def test_nothing_of_an_outline_is_dropped_without_a_word(outline: str, said: str) -> None:
+    text = f'<opml><body><outline xmlUrl="https://a.example/f"/>{outline}</body></opml>'
+    assert read_list(text.encode()).skipped == (f"outline 2: {said}",)
+
+
+FRESHRSS = """<?xml version="1.0"?><opml xmlns:frss="https://freshrss.org/opml" version="2.0">
+<head><title>FreshRSS</title></head><body><outline text="Tech">
+<outline text="A &amp; B" type="rss" xmlUrl="https://a.example/rss" htmlUrl="https://a.example/"
+ description="" frss:priority="main"/>
+<outline text="Scraped" type="HTML+XPath" xmlUrl="https://b.example/list" frss:xPathItem="//li"/>
+</outline></body></opml>"""
+MINIFLUX = """<?xml version="1.0" encoding="UTF-8"?><opml version="2.0"><head>
+<title>Miniflux</title></head><body><outline text="All"><outline title="A" text="A"
+ xmlUrl="https://a.example/feed" htmlUrl="https://a.example/" disabled="true"></outline>
+</outline></body></opml>"""
+
+
+def test_an_export_of_freshrss_keeps_names_and_folders() -> None:
+    found = read_list(FRESHRSS.encode())
+    assert found.wanted == (
+        Wanted("https://a.example/rss", True, "https://a.example/", "A & B", ("Tech",)),
+        Wanted("https://b.example/list", name="Scraped", folders=("Tech",)),
+    )
+
+
+def test_an_export_of_miniflux_keeps_names_folders_and_pauses() -> None:
+    (found,) = read_list(MINIFLUX.encode()).wanted
+    home = "https://a.example/"
+    assert found == Wanted("https://a.example/feed", True, home, "A", ("All",), paused=True)
+
+
+WATCHES: dict[str, Any] = {
+    "watching": {
+        "u1": {"url": "https://a.example/", "title": "A", "tags": ["t1", "gone"], "paused": True},
+        "u2": {"url": "b.example/x", "tag": "old, older"},
+        "u3": {"title": "none"},
+    },
+    "settings": {"application": {"tags": {"t1": {"title": "Tenders"}}}},
+}
+TAKEN = (
+    Wanted("https://a.example/", name="A", folders=("Tenders",), paused=True),
+    Wanted("https://b.example/x", folders=("old", "older")),
+)
+
+
+def zipped(files: Mapping[str, object]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, value in files.items():
+            archive.writestr(name, value if isinstance(value, str) else json.dumps(value))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        json.dumps(WATCHES).encode(),
+        zipped({"secret.txt": "x", "u1/history.txt": "1", "url-watches.json": WATCHES}),
+        zipped(
+            {
+                "changedetection.json": {"settings": {}},
+                "t1/tag.json": WATCHES["settings"]["application"]["tags"]["t1"],
+                **{f"{key}/watch.json": watch for key, watch in WATCHES["watching"].items()},
+            }
+        ),
+    ],
+    ids=["json", "backup", "later backup"],
+)
+def test_changedetection_brings_titles_tags_and_pauses(content: bytes) -> None:
+    found = read_list(content)
+    assert (found.format, found.wanted) == ("changedetection", TAKEN)
+    assert found.skipped == (
+        "watch 1: its tags have no names in this file",
+        "watch 3: has no address",
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (zipped({"url-watches.json": "{"}), "JSON"),
+        (zipped({"url-watches.json": WATCHES})[:-30], "zip"),
+        (zipped({"u1/watch.json": " " * (MAX_UNPACKED_BYTES + 1)}), "unpacks to more than"),
+        (zipped({"readme.txt": "hello"}), "nothing to watch"),
+    ],
+)
+def test_a_broken_backup_is_refused_with_the_reason(content: bytes, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_list(content)
+
+
+@given(st.data())
+def test_a_damaged_backup_is_read_or_refused(data: st.DataObject) -> None:
+    """A changed offset in it once ended in a ValueError."""
+    content = bytearray(
+        zipped({"url-watches.json": WATCHES, "u1/watch.json": {"url": "x.example"}})
+    )
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(4, len(content) - 1))
+        content[place] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.integers(0, 12))
+    with contextlib.suppress(InputError):
+        assert read_list(bytes(content[: len(content) - cut])).wanted
+
+
+def test_a_backup_without_its_middle_is_refused() -> None:
+    content = zipped({"url-watches.json": WATCHES})
+    with pytest.raises(InputError, match="zip"):
+        read_list(content[:40] + content[48:])
+
+
+def test_jobs_bring_names_and_tags_and_commands_are_named() -> None:
+    text = """name: A\nurl: https://a.example/\ntags: [x, y]\n---\nname: B
+url: https://b.example/\nenabled: false\n---\ncommand: date\n---\nkind: url\n"""
+    found = read_list(text.encode())
+    assert found.wanted == (
+        Wanted("https://a.example/", name="A", folders=("x", "y")),
+        Wanted("https://b.example/", name="B", paused=True),
+    )
+    assert found.skipped == ("job 3: runs a command; no site to watch", "job 4: has no address")
+
+
+def test_a_table_brings_names_and_folders() -> None:
+    found = read_list(b"title,url,folder\nA,https://a.example/,News\n,,\nB,,x\n")
+    assert found.wanted == (Wanted("https://a.example/", name="A", folders=("News",)),)
+    assert found.skipped == ("line 4: has no address",)
+
+
+def test_a_site_that_cannot_be_used_leaves_its_feed() -> None:
+    text = '<opml><outline xmlUrl="https://a.example/f" htmlUrl="javascript:x"/></opml>'
+    found = read_list(text.encode())
+    assert found.wanted == (Wanted("https://a.example/f", feed=True),)
+    assert "only its feed is watched" in found.problems[0]
 
 
 def test_pages_become_sites_and_feeds_their_hubs(sqlite_store: Store) -> None:

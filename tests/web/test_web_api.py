@@ -273,6 +273,21 @@ def test_an_unknown_name_in_an_order_is_refused(served: Served) -> None:
     assert served.client().post("/api/v1/sites", json=order).status_code == 422
 
 
+def test_an_import_can_be_tried_and_says_what_it_skips(served: Served) -> None:
+    client = served.client()
+    text = """<opml><body><outline text="F"><outline text="T" htmlUrl="https://third.example/"/>
+    <outline text="empty"/></outline></body></opml>"""
+    order = {"content": text, "dry_run": True}
+    tried = client.post("/api/v1/import", json=order).json()
+    assert (tried["sites"], tried["dry_run"]) == (1, True)
+    assert tried["skipped"] == ["outline 3: has no address (empty)"]
+    assert tried["entries"][0]["folders"] == ["F"]
+    assert len(served.store.read.sites()) == 2
+    done = client.post("/api/v1/import", json={**order, "dry_run": False}).json()
+    assert done == {**tried, "dry_run": False}
+    assert served.store.read.sites()[-1].name == "T"
+
+
 def test_lists_come_in_and_go_out(served: Served) -> None:
     client = served.client()
     done = client.post(

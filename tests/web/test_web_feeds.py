@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from web_served import HOME, OTHER, Served
 
-from incremental.web.feeds import Entry, Feed, Outline, atom, json_feed, opml
+from incremental.web.feeds import Entry, Feed, Outline, atom, json_feed, opml, rss
 
 ANY_TEXT = st.text(st.characters(), max_size=60)
 
@@ -30,6 +30,21 @@ def test_any_text_makes_a_sound_feed(title: str, site: str, summary: str, at: fl
     assert parsed.entries[0].link == entry.url
     (item,) = json.loads(json_feed(feed(entry)))["items"]
     assert (item["url"], bool(item["title"])) == (entry.url, True)
+    old = feedparser.parse(rss(feed(entry)))
+    assert not old.bozo
+    assert (old.version, old.entries[0].link, old.entries[0].id) == ("rss20", entry.url, "urn:1")
+
+
+def test_markup_of_a_site_stays_text_in_rss_whose_texts_are_html() -> None:
+    """A reader that shows titles and descriptions as HTML shows what the site's page shows."""
+    entry = Entry(
+        "urn:1", "https://a.example/", "<b>1 & 2</b> &lt;", "s & t", 1.7e9, None, "<img src=x>"
+    )
+    item = etree.fromstring(rss(feed(entry))).find("channel/item")
+    assert item.findtext("title") == "&lt;b&gt;1 & 2&lt;/b&gt; &amp;lt;"
+    assert item.findtext("description") == "&lt;img src=x&gt;"
+    assert item.findtext("pubDate") == "Tue, 14 Nov 2023 22:13:20 GMT"
+    assert item.find("guid").get("isPermaLink") == "false"
 
 
 @settings(max_examples=20)
@@ -48,7 +63,7 @@ def test_markup_in_a_title_is_text() -> None:
 
 
 @pytest.mark.parametrize("path", ["/feeds/new", "/feeds/site/1", "/feeds/site/2"])
-def test_both_forms_tell_the_same(served: Served, path: str) -> None:
+def test_all_forms_tell_the_same(served: Served, path: str) -> None:
     client = served.client()
     parsed = feedparser.parse(client.get(f"{path}.atom").content)
     announced = client.get(f"{path}.json").json()
@@ -56,6 +71,12 @@ def test_both_forms_tell_the_same(served: Served, path: str) -> None:
     assert [(e.id, e.link, e.title) for e in parsed.entries] == [
         (item["id"], item["url"], item["title"]) for item in announced["items"]
     ]
+    old = feedparser.parse(client.get(f"{path}.rss").content)
+    assert not old.bozo
+    assert [(e.id, e.link, e.title) for e in old.entries] == [
+        (e.id, e.link, e.title) for e in parsed.entries
+    ]
+    assert old.feed.links[-1].href.endswith(f"{path}.rss")
     assert announced["version"] == "https://jsonfeed.org/version/1.1"
     assert urlsplit(parsed.feed.links[0].href).path == f"{path}.atom"
 
@@ -81,7 +102,7 @@ def test_an_entry_is_the_same_in_every_feed_and_later(served: Served) -> None:
 
 def test_a_feed_is_not_sent_twice(served: Served) -> None:
     client = served.client()
-    for path in ("/feeds/new.atom", "/feeds/new.json", "/feeds/all.opml"):
+    for path in ("/feeds/new.atom", "/feeds/new.json", "/feeds/new.rss", "/feeds/all.opml"):
         tag = client.get(path).headers["etag"]
         assert client.get(path, headers={"If-None-Match": tag}).status_code == 304
         assert client.get(path, headers={"If-None-Match": '"other"'}).status_code == 200
@@ -110,7 +131,7 @@ def test_the_list_of_feeds_names_each(served: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/feeds/new.rss", "/feeds/site/99.atom", "/feeds/topic/9.json", "/feeds/search/x.atom"]
+    "path", ["/feeds/new.xml", "/feeds/site/99.atom", "/feeds/topic/9.json", "/feeds/search/x.atom"]
 )
 def test_a_feed_that_is_not_there(served: Served, path: str) -> None:
     assert served.client().get(path).status_code in (404, 422)

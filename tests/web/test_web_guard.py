@@ -17,13 +17,14 @@ from incremental.errors import SettingsError
 from incremental.settings import WebSubSettings
 from incremental.web.access import Gate, new_token
 from incremental.web.app import make_routes
-from incremental.web.guard import MOST_BODY_BYTES
+from incremental.web.google_reader import BASE
+from incremental.web.guard import APP_LOGIN, MOST_BODY_BYTES
 from incremental.web.server import refuse_unguarded
 from incremental.web.throttle import FREE_GUESSES, Throttle
 from incremental.websub.callback import CallbackAnswer, CallbackRequest
 
 PASSWORD = "correct horse battery staple"
-MAY_BE_ASKED_BY_ANYBODY = {"/login", "/healthz", "/static/app.css"}
+MAY_BE_ASKED_BY_ANYBODY = {"/login", "/healthz", "/static/app.css", BASE}
 
 
 def every_route(served: Served) -> list[tuple[str, str]]:
@@ -62,6 +63,8 @@ def test_every_route_is_closed_to_who_shows_nothing(empty: Served) -> None:
             assert answer.status_code == 200, path
         elif path == "/login":
             assert answer.status_code == 403, method
+        elif path == APP_LOGIN:
+            assert (answer.status_code, answer.text) == (401, "Error=BadAuthentication\n")
         elif path == "/websub/1":
             assert (answer.status_code, answer.text) == (404, "no such subscription")
         else:

@@ -45,7 +45,7 @@ def list_channels(request: Request) -> list[ChannelStanding]:
     """List the channels: pages by state, and when they were last sent."""
     web = web_of(request)
     with web.store() as store:
-        return standings(store, web.settings.notify)
+        return standings(store, web.settings.channels)
 
 
 @router.get("/messages/{channel}/outbox", response_model=_ENTRIES)
@@ -56,7 +56,7 @@ def list_outbox(
 ) -> list[OutboxRow]:
     """List the sent, waiting and failed messages of a channel, latest first."""
     web = web_of(request)
-    channel_named(web.settings.notify, channel)
+    channel_named(web.settings.channels, channel)
     with web.store() as store:
         return store.outbox.recent(channel, limit=limit)
 
@@ -65,7 +65,7 @@ def list_outbox(
 def try_channel(request: Request, channel: _Name) -> Tried:
     """Send a test message with the channel's templates and return the result."""
     web = web_of(request)
-    chosen = channel_named(web.settings.notify, channel)
+    chosen = channel_named(web.settings.channels, channel)
     outcome = send_test(LibraryGate(web.settings.fetch, web.clock), chosen, now=web.now())
     return Tried(sent=outcome.ok, error=outcome.error)
 
@@ -74,6 +74,6 @@ def try_channel(request: Request, channel: _Name) -> Tried:
 def retry(request: Request, channel: _Name) -> Retried:
     """Queue a channel's failed messages again."""
     web = web_of(request)
-    channel_named(web.settings.notify, channel)
+    channel_named(web.settings.channels, channel)
     with web.store() as store:
         return Retried(waiting=store.outbox.retry(channel))

@@ -39,6 +39,8 @@ class NewList(RequestSchema):
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=1_900_000)]
     format: Literal["auto", "urls", "csv", "opml", "changedetection", "urlwatch"] = "auto"
+    dry_run: bool = False
+    """Only return what would be taken; write nothing."""
 
 
 class ImportedEntry(ResponseSchema):
@@ -51,6 +53,10 @@ class ImportedEntry(ResponseSchema):
     """Name of its site; empty if refused."""
     why: str
     """Why it was refused."""
+    folders: list[str]
+    """The folders of its site."""
+    paused: bool
+    """Its site is new and paused, as in the list."""
 
 
 class Imported(ResponseSchema):
@@ -63,6 +69,10 @@ class Imported(ResponseSchema):
     """Feeds added as hubs."""
     known: int
     problems: list[str]
+    """Entries that cannot be used, with place and reason."""
+    skipped: list[str]
+    """Entries for which there is nothing to do, with place and reason."""
+    dry_run: bool
     entries: list[ImportedEntry]
 
 
@@ -72,15 +82,26 @@ def import_list(request: Request, body: NewList) -> Imported:
     web = web_of(request)
     found = read_list(body.content.encode("utf-8", "replace"), body.format)
     with web.store() as store:
-        added = add_all(store, found.wanted, now=web.now(), fetch=web.settings.fetch)
+        added = add_all(
+            store, found.wanted, now=web.now(), fetch=web.settings.fetch, dry_run=body.dry_run
+        )
     return Imported(
         format=found.format,
         sites=added.sites,
         feeds=added.feeds,
         known=added.known,
         problems=[*found.problems, *added.problems],
+        skipped=list(found.skipped),
+        dry_run=body.dry_run,
         entries=[
-            ImportedEntry(url=one.url, result=one.result, site=one.site, why=one.why)
+            ImportedEntry(
+                url=one.url,
+                result=one.result,
+                site=one.site,
+                why=one.why,
+                folders=list(one.folders),
+                paused=one.paused,
+            )
             for one in added.entries
         ],
     )

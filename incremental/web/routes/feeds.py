@@ -18,7 +18,8 @@ from incremental.saved_searches import Filters, from_json
 from incremental.web.api.schemas import RowId
 from incremental.web.conditional import ConditionalRoute, unless_known
 from incremental.web.context import web_of
-from incremental.web.feeds import Entry, Feed, Outline, atom, json_feed, opml
+from incremental.web.feeds import Entry, Feed, Outline, atom, json_feed, opml, rss
+from incremental.web.google_reader import BASE as APPS
 from incremental.web.language import Words
 from incremental.web.reading import Between, gained, merged
 from incremental.web.routes.news import search_filters
@@ -35,8 +36,9 @@ _OLDER = 1_000
 _FORMATS: dict[str, tuple[Callable[[Feed], bytes], str]] = {
     "atom": (atom, "application/atom+xml; charset=utf-8"),
     "json": (json_feed, "application/feed+json; charset=utf-8"),
+    "rss": (rss, "application/rss+xml; charset=utf-8"),
 }
-_Format = Annotated[str, Path(pattern="^(atom|json)$")]
+_Format = Annotated[str, Path(pattern="^(atom|json|rss)$")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def feeds_page(request: Request) -> Response:
         feeds = list(_all(store, request))
     # Not in the OPML: an import of all feeds should not bring hundreds of old pages.
     feeds.append(_Named("/feeds/backfill", words_of(request)("backfill.feed"), Filters()))
-    return page(request, "feeds.html", {"feeds": feeds})
+    return page(request, "feeds.html", {"feeds": feeds, "apps": _base(request) + APPS})
 
 
 @router.get("/feeds/all.opml")

@@ -30,7 +30,7 @@ def messages_page(request: Request) -> Response:
 def _messages(request: Request, outcomes: Mapping[str, Delivered]) -> Response:
     web = web_of(request)
     with web.store() as store:
-        channels = standings(store, web.settings.notify)
+        channels = standings(store, web.settings.channels)
         latest = {one.name: store.outbox.recent(one.name, limit=_LATEST) for one in channels}
         topics = {row.name: row.id for row in store.topics.topics()}
     values = {"channels": channels, "latest": latest, "topics": topics, "outcomes": outcomes}
@@ -41,7 +41,7 @@ def _messages(request: Request, outcomes: Mapping[str, Delivered]) -> Response:
 def try_channel(request: Request, channel: _Name) -> Response:
     """Send a test message and show the result."""
     web = web_of(request)
-    chosen = channel_named(web.settings.notify, channel)
+    chosen = channel_named(web.settings.channels, channel)
     outcome = send_test(LibraryGate(web.settings.fetch, web.clock), chosen, now=web.now())
     if "hx-request" in request.headers:
         return page(request, "_outcome.html", {"outcome": outcome})
@@ -52,7 +52,7 @@ def try_channel(request: Request, channel: _Name) -> Response:
 def retry(request: Request, channel: _Name) -> Response:
     """Queue the failed messages of a channel again."""
     web = web_of(request)
-    channel_named(web.settings.notify, channel)
+    channel_named(web.settings.channels, channel)
     with web.store() as store:
         store.outbox.retry(channel)
     return see("/messages")

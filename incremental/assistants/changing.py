@@ -1,0 +1,87 @@
+"""Tools that change something; offered with ``--allow-changes`` alone. Nothing can be deleted here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from incremental.errors import InputError, NotFoundError
+from incremental.plain_text import one_line
+from incremental.results.lookup import find_page, find_sites
+from incremental.seeds import add_seed
+from incremental.settings import Settings
+from incremental.topics.editing import give_feedback
+from incremental.topics.model_store import TopicModelStore
+from store import Store
+from store.enums import SiteStatus
+
+MOST_AT_ONCE = 100
+
+Urls = Annotated[list[str], Field(min_length=1, max_length=MOST_AT_ONCE)]
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Changing:
+    """The tools, on one store. Each runs in a thread of its own connection."""
+
+    shared: Store
+    settings: Settings
+    now: Callable[[], float]
+
+    NAMES: ClassVar = ("mark_pages", "judge_pages", "add_site", "set_site_paused")
+
+    def tools(self) -> list[Callable[..., Answer]]:
+        """Return the tools in the order in which they are offered."""
+        return [getattr(self, name) for name in self.NAMES]
+
+    def mark_pages(
+        self, urls: Urls, read: bool | None = None, starred: bool | None = None
+    ) -> Answer:
+        """Mark announced pages as read, unread, starred or not; what is left out stays as it is."""
+        if read is None and starred is None:
+            raise InputError("read, starred", None, "give at least one of them")
+        marked, failed = [], []
+        with self.shared.in_this_thread() as store:
+            for url in urls[:MOST_AT_ONCE]:
+                try:
+                    page = find_page(store, url)
+                except (InputError, NotFoundError) as error:
+                    failed.append(one_line(str(error), 500))
+                    continue
+                done = store.answers.mark([page["id"]], now=self.now(), read=read, starred=starred)
+                if done:
+                    marked.append(one_line(url, 500))
+                else:
+                    failed.append(f"{one_line(url, 500)} was never announced as new")
+        return {"marked": marked, "failed": failed}
+
+    def judge_pages(self, topic: str, urls: Urls, relevant: bool) -> Answer:
+        """Tell a topic that pages are relevant or irrelevant to it; it learns from that."""
+        with self.shared.in_this_thread() as store:
+            row, given = give_feedback(
+                store, topic, urls[:MOST_AT_ONCE], relevant=relevant, now=self.now()
+            )
+            if any(one.at_hand for one in given):
+                row = TopicModelStore(store, self.settings.topics.trees).learn(row)
+        waiting = [one_line(one.url, 500) for one in given if not one.at_hand]
+        return {"topic": row.name, "state": row.state, "fetched_by_the_daemon_first": waiting}
+
+    def add_site(self, url: str) -> Answer:
+        """Watch a site from now on, with default options; give its home page or a list of its news."""
+        with self.shared.in_this_thread() as store:
+            site_id = add_seed(store, url, now=self.now(), fetch=self.settings.fetch)
+            row = store.read.site(site_id)
+        assert row is not None, "it was just added"
+        return {"id": row.id, "name": row.name, "seed": row.seed_url, "state": row.state}
+
+    def set_site_paused(self, site: str, paused: bool) -> Answer:
+        """Pause a site, so that nothing is fetched from it, or resume it."""
+        state = SiteStatus.PAUSED if paused else SiteStatus.ACTIVE
+        with self.shared.in_this_thread() as store:
+            (row,) = find_sites(store, [site])
+            store.write.update_site(row.id, state=state)
+        return {"id": row.id, "name": row.name, "state": state}

@@ -1,0 +1,113 @@
+"""Calling a hook: a program with one JSON object on standard input, bounded in time and output.
+
+Exit code 0 is success. Anything else is a failure, and the last line that it printed the error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from threading import Thread
+from typing import IO, Any
+
+from incremental.notify.delivery import MAX_ERROR, Delivered
+from incremental.notify.message import of_event
+from incremental.plain_text import one_line
+from incremental.results.schema import page_json
+from incremental.settings.hooks import HookChannel
+from store.announced import AnnouncedPage
+from store.backfills import BackfillEvent
+
+# Of what a program prints, the end is kept for its error.
+MAX_OUTPUT_BYTES = 4_000
+_PIECE = 65_536
+_VERSION = 1
+
+
+def call_for_page(channel: HookChannel, page: AnnouncedPage, key: str, kind: str = "page") -> bytes:
+    """Return the JSON object about a new page; *kind* is ``test`` for a test call."""
+    return _object(channel, kind, key, {"page": page_json(page)})
+
+
+def call_for_backfill(
+    channel: HookChannel, event: BackfillEvent, pages: Sequence[AnnouncedPage], key: str
+) -> bytes:
+    """Return the JSON object about older pages that a list gained."""
+    facts = of_event(event, pages)
+    kept = {name: facts[name] for name in ("title", "url", "site", "found_at", "articles")}
+    return _object(channel, "backfill", key, {"backfill": {**kept, "pages": event.pages}})
+
+
+def _object(channel: HookChannel, kind: str, key: str, more: dict[str, Any]) -> bytes:
+    fields = {"version": _VERSION, "kind": kind, "key": key, "hook": channel.name, **more}
+    return json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def call(channel: HookChannel, given: bytes) -> Delivered:
+    """Run the program of a hook; a failure is returned, never raised."""
+    with tempfile.TemporaryFile() as file:
+        # A file, because a program that does not read would block a pipe.
+        file.write(given)
+        file.seek(0)
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the user's own program, and no shell
+                channel.command,
+                stdin=file,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=_environment(),
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or str(error)
+            said = f"cannot be started: {channel.command[0]}: {why}"
+            return Delivered(ok=False, error=one_line(said, MAX_ERROR))
+        assert process.stdout is not None
+        with process.stdout:
+            tail = _Tail(process.stdout)
+            try:
+                code = process.wait(channel.timeout_seconds)
+            except subprocess.TimeoutExpired:
+                code = None
+            # What it left running would hold its output open, and is bounded by the same time.
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            said = tail.last_line()
+    if code is None:
+        said = f"ended after {channel.timeout_seconds:g} s ([[hook]] timeout_seconds)"
+    elif code:
+        how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
+        said = f"{how}: {said}" if said else how
+    return Delivered(ok=code == 0, error="" if code == 0 else one_line(said, MAX_ERROR))
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment without Hubwatch's settings, which may be secrets."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("HUBWATCH_")}
+
+
+class _Tail:
+    """Reads all that a program prints, and keeps the end."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._kept = b""
+        self._thread = Thread(target=self._read, name="hook output", daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            while piece := os.read(self._stream.fileno(), _PIECE):
+                self._kept = (self._kept + piece)[-MAX_OUTPUT_BYTES:]
+
+    def last_line(self) -> str:
+        """Return the last line with text, once the program has ended."""
+        self._thread.join()
+        lines = self._kept.decode("utf-8", "replace").splitlines()
+        return next((line for line in reversed(lines) if line.strip()), "")

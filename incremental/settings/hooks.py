@@ -1,0 +1,92 @@
+"""Settings of hooks: programs that are called for each new page."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+
+from incremental.errors import SettingsError
+from incremental.settings.channels import RESERVED, ChannelSettings
+
+if TYPE_CHECKING:
+    from incremental.settings.sections import Settings
+
+PLUGINS = "hubwatch.plugins"
+HOOK, PLUGIN = RESERVED
+_PLUGIN_SECONDS = 60.0
+# There is one call for each page, however many pages are new.
+_UNBOUNDED = 1_000_000_000
+
+
+class HookSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One hook. The program gets one JSON object on standard input."""
+
+    name: str
+    command: tuple[str, ...]
+    """The program and its arguments; no shell reads them."""
+    topic: str = ""
+    """Only relevant and grey pages of this topic; empty = all new pages."""
+    min_score: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
+    """With *topic*: minimum score."""
+    search: str = ""
+    """Only pages that match this saved search."""
+    timeout_seconds: Annotated[float, msgspec.Meta(gt=0, le=3_600)] = 60.0
+    """The program is ended after this long, and called again later."""
+
+
+class HookChannel(ChannelSettings, frozen=True, forbid_unknown_fields=True):
+    """A hook or a plug-in as a channel: the same filters, retries and outbox; *url* is not an address."""
+
+    command: tuple[str, ...] = ()
+    timeout_seconds: float = _PLUGIN_SECONDS
+
+
+def check_hook(hook: HookSettings, where: str) -> None:
+    """Raise SettingsError for values that would fail only when the hook is called."""
+    if not hook.name.strip():
+        raise SettingsError(f"{where}.name", hook.name, "give the hook a name")
+    if not hook.command or not hook.command[0].strip():
+        way_out = (
+            'write the program and its arguments as a list: ["/usr/local/bin/archive", "--new"]'
+        )
+        raise SettingsError(f"{where}.command", list(hook.command), way_out)
+    if any("\0" in part for part in hook.command):
+        raise SettingsError(f"{where}.command", "...", "leave out the NUL character")
+
+
+def check_program(hook: HookSettings, where: str) -> None:
+    """Raise SettingsError if there is no such program now."""
+    # Not when settings are loaded: it may lie on a disk that comes later, and calls are repeated.
+    if shutil.which(hook.command[0]) is None:
+        way_out = "no such program can be run; give its full path, and make it executable"
+        raise SettingsError(f"{where}.command", hook.command[0], way_out)
+
+
+def hook_channels(settings: Settings) -> Iterator[HookChannel]:
+    """Yield the hooks of the settings, then the installed plug-ins by name."""
+    for hook in settings.hook:
+        yield HookChannel(
+            name=HOOK + hook.name,
+            url=HOOK,
+            topic=hook.topic,
+            min_score=hook.min_score,
+            search=hook.search,
+            max_per_hour=_UNBOUNDED,
+            command=hook.command,
+            timeout_seconds=hook.timeout_seconds,
+        )
+    for name in plugin_names():
+        command = (sys.executable, "-m", "incremental.notify.plugin", name)
+        yield HookChannel(name=PLUGIN + name, url=HOOK, max_per_hour=_UNBOUNDED, command=command)
+
+
+def plugin_names() -> list[str]:
+    """Return the names of the installed entry points of the group ``hubwatch.plugins``, sorted."""
+    # Takes a few milliseconds for each installed package.
+    from importlib.metadata import entry_points  # noqa: PLC0415
+
+    return sorted({one.name for one in entry_points(group=PLUGINS)})
