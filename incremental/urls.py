@@ -229,8 +229,9 @@ def _public_suffixes() -> PublicSuffixList:
 
 
 def domain_of(url: str) -> str:
-    """Return the registered domain of a URL in fetch form."""
-    return registered_domain(host_of(url))
+    """Return the registered domain of a URL in fetch form; of ``www.gov.uk``, itself a suffix, ``gov.uk``."""
+    # Scopes leave out www., too.
+    return registered_domain(host_of(url).removeprefix("www."))
 
 
 @lru_cache(maxsize=8_192)

@@ -45,6 +45,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
+from lab.arguments import count, counts
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -273,17 +274,13 @@ def draw(rows: dict[str, dict[str, float]], target: Path) -> None:
     plt.close(figure)
 
 
-def _numbers(text: str) -> list[int]:
-    return [int(float(one)) for one in text.split(",")]
-
-
 def main() -> int:
     """Measure; 0 = done."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--sites", type=_numbers, default=[100, 1_000, 10_000, 50_000])
+    parser.add_argument("--sites", type=counts, default=[100, 1_000, 10_000, 50_000])
     parser.add_argument("--chart", type=Path, metavar="PNG", help="draw it")
     parser.add_argument("--json", action="store_true", dest="as_json")
-    parser.add_argument("--visits", type=int, default=VISITS, help="of each kind")
+    parser.add_argument("--visits", type=count, default=VISITS, help="of each kind")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--now", type=float, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

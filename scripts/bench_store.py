@@ -35,6 +35,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
+from lab.arguments import count, counts
 from lab.postgres_server import PostgresServer, missing_for_postgres
 from rich.console import Console
 from rich.progress import Progress
@@ -175,10 +176,10 @@ def _fill(store: Store, pages: int, sightings: int) -> None:
             announced,
         ),
     ]
-    for table, count, columns, where in tables:
-        series = f"generate_series(0, {count - 1}) AS n(i)"
+    for table, rows, columns, where in tables:
+        series = f"generate_series(0, {rows - 1}) AS n(i)"
         if not is_server(store.where):
-            counted = f"SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {count - 1}"  # noqa: S608 - numbers of ours
+            counted = f"SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {rows - 1}"  # noqa: S608 - numbers of ours
             series = f"(WITH RECURSIVE n(i) AS ({counted}) SELECT i FROM n) AS numbers"  # noqa: S608 - likewise
         chosen = f" WHERE {where}" if where else ""
         source = f"SELECT {', '.join(columns.values())} FROM {series}{chosen}"  # noqa: S608 - likewise
@@ -305,21 +306,22 @@ def _databases(backend: str) -> Iterator[Callable[[str], str]]:
         yield server.database
 
 
-def _numbers(text: str) -> list[int]:
-    return [int(float(one)) for one in text.split(",")]
-
-
 def main() -> int:
     """Measure; 0 = done."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--pages", type=_numbers, default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--sightings", type=_numbers, default=[100_000, 1_000_000, 10_000_000])
+    parser.add_argument("--pages", type=counts, default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--sightings", type=counts, default=[100_000, 1_000_000, 10_000_000])
     parser.add_argument("--backend", choices=["sqlite", "postgres"], default="sqlite")
-    parser.add_argument("--runs", type=int, default=_RUNS, help="of each command")
+    parser.add_argument("--runs", type=count, default=_RUNS, help="of each command")
     parser.add_argument("--json", action="store_true", dest="as_json")
     arguments = parser.parse_args()
     if len(arguments.pages) != len(arguments.sightings):
         parser.error("--sightings: as many numbers as --pages")
+    for pages, sightings in zip(arguments.pages, arguments.sightings, strict=True):
+        if not pages <= sightings <= 100 * pages:
+            parser.error(
+                f"--sightings: {sightings} do not go with {pages} pages: give 1 to 100 for each"
+            )
     if arguments.backend == "postgres" and (missing := missing_for_postgres()):
         parser.error(f"--backend: {missing}")
     console = Console(stderr=arguments.as_json)

@@ -19,7 +19,7 @@ needs an environment of its own: it depends on a package with the same name as o
 
 first_visits_per_second, ...  visits of lists by the wall clock, robots.txt included
 cpu_ms_first, ...             processor time of a visit, readers included, server not
-statements_per_visit          SQL statements of all three visits, transactions not counted
+statements_per_visit          SQL statements of all three visits; a batch of rows is one, BEGIN none
 peak_rss_mb                   of this process; readers_rss_mb: of its readers together
 ratio_first, ratio_unchanged  visits a second, over Scrapy's pages a second
 rooms                         processor milliseconds of a first visit, by what they go to
@@ -48,6 +48,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
+from lab.arguments import count
 from lab.load_server import LoadServer
 from lab.peer_environment import peer_python
 from rich.console import Console
@@ -64,8 +65,9 @@ from incremental.seeds import add_seed
 from incremental.settings import Settings
 from incremental.settings.loading import build_settings
 from incremental.urls import canonical_key
-from store import Store, open_store
+from store import Store, open_store, statements
 from store.enums import HubKind, HubRole
+from store.statements import run_many
 from store.values import NewHub, SeenLink, VisitRecord
 
 WORKERS = 16
@@ -95,7 +97,10 @@ class Phase:
 
     visits: int
     seconds: float
-    statements: int
+    """Until all but those under way were recorded."""
+    in_time: int
+    """Visits of those seconds."""
+    statements: int = 0
     announced: int = 0
     statuses: dict[str, int] = field(default_factory=dict)
     rooms: dict[str, float] = field(default_factory=dict)
@@ -120,10 +125,16 @@ class Meters:
             self.statements += not sql.startswith(("BEGIN", "COMMIT"))
             return execute(sql, *arguments, **options)
 
+        def counted_many(database: Any, sql: str, rows: Sequence[Any]) -> None:  # noqa: ANN401 - likewise
+            self.statements += len(rows) > 1  # a batch; one row goes the other way
+            run_many(database, sql, rows)
+
         database.execute_sql = counted
+        statements.run_many = counted_many
         self._time(crawler, "_decide", "judge")
         self._time(store.write, "visit", "record")
         self._time(crawler, "step", "step")
+        self._time(crawler, "drain", "step")
 
     def _time(self, owner: Any, name: str, room: str) -> None:  # noqa: ANN401 - a part of the crawler
         inner: Callable[..., Any] = getattr(owner, name)
@@ -180,7 +191,7 @@ def crawl(world: Crawling, wanted: int, tick: Callable[[int], None]) -> Phase:
     crawler, meters, visits = world.crawler, world.meters, world.visits
     woken, began = threading.Event(), time.monotonic()
     visits.count.clear()
-    visits.announced, statements = 0, meters.statements
+    visits.announced, before = 0, meters.statements
     own, readers = meters.cpu_seconds()
     meters.spent.clear()
     while visits.total < wanted and time.monotonic() - began < _MOST_SECONDS:
@@ -189,10 +200,11 @@ def crawl(world: Crawling, wanted: int, tick: Callable[[int], None]) -> Phase:
         tick(visits.total)
         if visits.total < wanted:
             woken.wait(min(max(wake_at - world.now(), 0.0), 1.0))
-    phase = Phase(visits.total, time.monotonic() - began, meters.statements - statements)
-    while not crawler.idle:
+    phase = Phase(0, time.monotonic() - began, visits.total)
+    while not crawler.idle and time.monotonic() - began < _MOST_SECONDS:
         crawler.drain(world.now())
         woken.wait(0.01)
+    phase.visits, phase.statements = visits.total, meters.statements - before
     after, after_readers = meters.cpu_seconds()
     spent = meters.spent
     phase.announced, phase.statuses = visits.announced, dict(visits.count)
@@ -300,7 +312,7 @@ def report(
     ours: dict[str, Any] = {}
     for name, one in phases.items():
         key = "first_visits_per_second" if name == "first" else f"{name}_per_second"
-        ours[key] = one.visits / one.seconds
+        ours[key] = one.in_time / one.seconds
     for name, one in phases.items():
         ours[f"cpu_ms_{name}"] = 1000 * one.per_visit(sum(one.rooms.values()))
     ours |= memory
@@ -310,7 +322,7 @@ def report(
     ours["visits"] = {name: one.statuses for name, one in phases.items()}
     ours["announced"] = phases["changed"].announced
     if readings is not None:
-        ours["first_readings_per_second"] = readings.visits / readings.seconds
+        ours["first_readings_per_second"] = readings.in_time / readings.seconds
         ours["cpu_ms_first_reading"] = 1000 * readings.per_visit(sum(readings.rooms.values()))
     rooms = {
         name: {room: 1000 * one.per_visit(spent) for room, spent in one.rooms.items()}
@@ -373,8 +385,8 @@ def _show(console: Console, answer: dict[str, Any]) -> None:
 def main() -> int:
     """Measure; 0 = every list was visited as it should be."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--pages", type=int, default=2_000, help="lists in all")
-    parser.add_argument("--hosts", type=int, default=200, help="loopback addresses")
+    parser.add_argument("--pages", type=count, default=2_000, help="lists in all")
+    parser.add_argument("--hosts", type=count, default=200, help="loopback addresses")
     parser.add_argument("--peer", choices=["scrapy"], help="measure it in the same run")
     parser.add_argument("--json", action="store_true", dest="as_json")
     arguments = parser.parse_args()

@@ -64,6 +64,8 @@ class PageCache:
             there = os.listdir(folder)  # noqa: PTH208 - glob and iterdir take ten times as long
         except FileNotFoundError:
             return 0
+        except OSError as error:
+            raise of_file(error, f"page cache {self.folder}") from error
         doomed = [
             file for file in there if file.startswith(prefix) and file[len(prefix) :] not in keep
         ]

@@ -267,6 +267,8 @@ class Crawler:
         )
         announced = self._store.write.visit(record, VisitPlan(due, state, host), opinion)
         site.follow(record.site_fields)
+        if "scope" in record.site_fields:
+            self.frontier.forget_scopes()
         if opinion is not None and opinion.external_candidates:
             self.topics.topic_fetches.load(record.at)
         if self._announced is not None:

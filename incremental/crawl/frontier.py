@@ -46,7 +46,7 @@ from incremental.visit import Outcome, Purpose, VisitTask, hub_task, refresh_tas
 from store import Store
 from store.enums import HubClass, PageState
 from store.quarantine import QuarantineKind
-from store.values import HostRow, HubRow, VerificationRow
+from store.values import DueTimes, HostRow, HubRow, VerificationRow
 
 # When to ask again a site that had less to do than expected.
 SOON_SECONDS = 1.0
@@ -90,8 +90,8 @@ class Frontier:
         self._quarantine = quarantine
         self.gate = gate or HostGate(store, settings)
         self._sites = WatchedSites(store, settings, make_policy, quarantine)
-        # The earliest due time of each site when it was last looked at, in memory or not.
-        self._due: dict[int, float] = {}
+        # What is due of each site when it was last looked at, in memory or not.
+        self._due: dict[int, DueTimes] = {}
         # Ids of waiting sites, by the busy host.
         self._waiting: dict[str, set[int]] = {}
         self._queue: list[tuple[float, int]] = []
@@ -108,13 +108,16 @@ class Frontier:
         starts = not self._due
         changed = self._sites.load(now)
         self._shared_at = now
-        due = {one: at for one, at in self._store.read.first_due().items() if one in self._sites}
+        read = self._store.read.all_due_times().items()
+        due = {one: times for one, times in read if one in self._sites}
         first_at = self._staggered(now) if starts else {}
         wanted = [*due, *(changed - due.keys())]
         for place, site_id in enumerate(wanted):
-            due_at = due.get(site_id, NEVER)
-            if due_at == self._due.get(site_id) and site_id not in changed:
+            times = due.get(site_id)
+            # Each kind counts: what waits for its share may hide that a hub is due now.
+            if times == self._due.get(site_id) and site_id not in changed:
                 continue
+            due_at = NEVER if times is None or times.first is None else times.first
             site = self._sites.in_memory(site_id)
             if site is not None:
                 self.refresh(site, now)
@@ -152,13 +155,13 @@ class Frontier:
             self._replan(site, now)
         self._queue.clear()
         self._held.clear()
-        self._due = self._store.read.first_due()
-        for site_id, due_at in self._due.items():
+        self._due = self._store.read.all_due_times()
+        for site_id, times in self._due.items():
             found = self._sites.in_memory(site_id)
             if found is not None:
                 self.refresh(found, now)
-            elif site_id in self._sites:
-                heapq.heappush(self._queue, (due_at, site_id))
+            elif site_id in self._sites and times.first is not None:
+                heapq.heappush(self._queue, (times.first, site_id))
 
     def resume(self, now: float) -> None:
         """Note that the process was suspended until now."""
@@ -182,6 +185,10 @@ class Frontier:
             self._change_hints.note(site, hub, change, now)
             self.refresh(site, now)
 
+    def forget_scopes(self) -> None:
+        """Note that a visit changed the scope of a site."""
+        self._sites.forget_scopes()
+
     def site(self, site_id: int) -> WatchedSite | None:
         """Return a site at work; None = it was removed or paused."""
         return self._sites.in_memory(site_id)
@@ -204,8 +211,7 @@ class Frontier:
     def _next_due_at(self, site: WatchedSite, now: float) -> float:
         """Return when any class of fetches has something due that its share allows."""
         due = self._store.read.due_times(site.row.id)
-        if due.first is not None:
-            self._due[site.row.id] = due.first
+        self._due[site.row.id] = due
         hub_at, article_at = due.lists, due.hubs[HubClass.ARTICLE]
         bounded = (
             (article_at, site.reserve_at(now)),
@@ -239,7 +245,9 @@ class Frontier:
         return found
 
     def _waits(self, site_id: int, now: float, patience_seconds: float) -> bool:
-        if self._due.get(site_id, now) > now and self._sites.in_memory(site_id) is None:
+        times = self._due.get(site_id)
+        later = times is not None and times.first is not None and times.first > now
+        if later and self._sites.in_memory(site_id) is None:
             return False
         site = self._sites.get(site_id, now)
         if site is None:

@@ -49,12 +49,12 @@ MAX_URGENT_PAGES = 8
 # Fields of a site that only memory knows, and that are kept when it is evicted.
 _REMEMBERED = (
     *("allocation", "resumed_at", "coverage", "coverage_at", "planned_at", "planned_price"),
-    *("articles_gained_at", "articles_at", "baselines"),
+    *("articles_gained_at", "articles_at", "baselines", "budget"),
 )
 # Of a site that goes on under other terms.
 _CARRIED = (
     *(name for name in _REMEMBERED if not name.startswith("planned")),
-    *("busy", "urgent", "next_pages", "first_pages", "context", "depths"),
+    *("busy", "urgent", "next_pages", "first_pages", "context"),
 )
 Memory = tuple[object, ...]
 """What is kept of an evicted site."""
@@ -144,7 +144,7 @@ class WatchedSite:
     context: SiteContext | None = None
     """What the site's known URLs say about a new one."""
     depths: dict[int, int | None] = field(default_factory=dict)
-    """Steps from the seed, by page id of hubs whose links were scored; they never change."""
+    """Steps from the seed, by page id of hubs whose links were scored; only a user's label changes them."""
     baselines: int = 0
     """Hubs read for the first time since *coverage_at*."""
     urgent: UrgentQueue = field(default_factory=UrgentQueue)
@@ -168,12 +168,15 @@ class WatchedSite:
     @property
     def memory(self) -> Memory:
         """What only memory knows."""
-        return tuple(getattr(self, name) for name in _REMEMBERED)
+        return (self.terms, *(getattr(self, name) for name in _REMEMBERED))
 
     def remember(self, memory: Memory) -> None:
         """Take what was known before the site was evicted."""
-        for name, value in zip(_REMEMBERED, memory, strict=True):
+        terms, *values = memory
+        for name, value in zip(_REMEMBERED, values, strict=True):
             setattr(self, name, value)
+        if terms != self.terms:
+            self.planned_at = self.planned_price = 0.0
 
     def hub_state(self, hub: HubRow) -> HubState:
         """Return what the policy learned of a hub."""

@@ -80,6 +80,7 @@ class WatchedSites:
                 changed.add(row.id)
             else:
                 site.hub_states.clear()  # another process may have changed them
+                site.depths.clear()
         return changed
 
     def share(self) -> None:
@@ -163,6 +164,10 @@ class WatchedSites:
                 return site
         return None
 
+    def forget_scopes(self) -> None:
+        """Note that a visit changed the scope of a site."""
+        self._domains = None
+
     def _by_domain(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
         for row in self._store.read.sites():
@@ -177,7 +182,6 @@ class WatchedSites:
         if isinstance(site, Bug):
             self.hold(row.id, site, now)
             return None
-        site.budget = not_ahead(site.budget, now)
         before, memory = self._sites.get(row.id), self._memories.pop(row.id, None)
         if before is not None:
             site.take_over(before)
@@ -188,6 +192,7 @@ class WatchedSites:
             asked_at, since = site.budget.updated_at, self._since[row.id]
             paused = asked_at and since - asked_at > PAUSE_SECONDS
             site.resumed_at = max(since if paused else 0.0, self._resumed_at)
+        site.budget = not_ahead(site.budget, now)
         self._sites[row.id] = site
         return site
 

@@ -104,17 +104,31 @@ _ACTIVE = Prepared(
 _BY_SEED = Prepared(lambda seed: _SITE.select().where(Site.seed_url == seed))
 _SEEDS = Prepared(lambda: Site.select(Site.id, Site.seed_url))
 _SITES = Prepared(lambda sites: _SITE.select().where(any_of(Site.id, sites)).order_by(Site.id))
-_FIRST_DUE = [
-    Prepared(lambda: Hub.select(Hub.site_id, fn.MIN(Hub.due_at)).group_by(Hub.site_id)),
-    Prepared(
+
+
+def _first_pages(of_kind: Any) -> Prepared:  # noqa: ANN401 - a peewee expression
+    return Prepared(
         lambda: (
-            Page.select(Page.site, fn.MIN(Page.verify_due_at)).where(_PLANNED).group_by(Page.site)
+            Page.select(Page.site, fn.MIN(Page.verify_due_at))
+            .where(_PLANNED & of_kind)
+            .group_by(Page.site)
         )
+    )
+
+
+_FIRST_DUE = (
+    Prepared(
+        lambda: Hub.select(
+            Hub.site_id,
+            *(fn.MIN(Case(None, ((_CLASSES[name], Hub.due_at),))) for name in HubClass),
+        ).group_by(Hub.site_id)
     ),
+    _first_pages(_AWAITED),
+    _first_pages(Page.state.not_in(_AWAITED_STATES)),
     Prepared(
         lambda: Refresh.select(Refresh.site_id, fn.MIN(Refresh.due_at)).group_by(Refresh.site_id)
     ),
-]
+)
 _ONE_HUB = Prepared(lambda page: _hubs().where(Hub.page == page))
 _ONE_PAGE = Prepared(lambda page: _PAGE.select().where(Page.id == page))
 _ONE_VERIFICATION = Prepared(lambda page: _VERIFICATION.select().where(Page.id == page))
@@ -205,13 +219,19 @@ class RoundQueries(Repository):
         """Return the sites with these ids."""
         return [_SITE(row) for row in self._asked(_SITES, sites=site_ids)] if site_ids else []
 
-    def first_due(self) -> dict[int, float]:
-        """Return the earliest due time of each site's hubs, pages and refreshes; may be in the past."""
-        found: dict[int, float] = {}
-        for query in _FIRST_DUE:
-            for site_id, due_at in self._asked(query):
-                found[site_id] = min(due_at, found.get(site_id, due_at))
-        return found
+    def all_due_times(self) -> dict[int, DueTimes]:
+        """Return when the next of each kind of fetch is due, of each site that has any."""
+        hubs, *others = (
+            {site_id: due_at for site_id, *due_at in self._asked(query)} for query in _FIRST_DUE
+        )
+        nothing: list[float | None] = [None] * len(HubClass)
+        return {
+            site_id: DueTimes(
+                dict(zip(HubClass, hubs.get(site_id, nothing), strict=True)),
+                *(one.get(site_id, (None,))[0] for one in others),
+            )
+            for site_id in sorted(hubs.keys() | set().union(*others))
+        }
 
     def due_hubs(
         self, site_id: int, now: float, share: HubClass, *, limit: int | None = 1

@@ -6,12 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_web import DAY, HOUR, START, Watch, page, watch
+from fake_web import DAY, HOUR, START, Watch, page, redirect, watch
+from stories import announced_pages
 
 from incremental.crawl.watched_sites import WatchedSites
+from incremental.revisit.allocation import Share
+from incremental.revisit.budget import spend
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed
-from store.enums import SiteStatus
+from incremental.urls import canonical_key
+from store.enums import HubKind, HubRole, SiteStatus
+from store.values import NewHub, SeenLink
 
 HOMES = [f"https://site-{number}.example/" for number in range(12)]
 
@@ -94,3 +99,62 @@ def test_the_site_that_an_address_belongs_to_is_found_by_its_host(tmp_path: Path
         HOMES[1] + "a": HOMES[1],
         "https://far.example/tenders/1": "https://other.example/",
     }
+
+
+def test_a_budget_spent_in_memory_survives_eviction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A topic's fetch of a page inside the scope counts, though no visit writes it down."""
+    monkeypatch.setattr(WatchedSites.__init__, "__kwdefaults__", {"most": 1})
+    with watch(tmp_path, pages(), *HOMES[:2]) as crawl:
+        crawl.run(600)
+        sites, now = crawl.crawler.frontier._sites, crawl.clock.now()
+        site = sites.holding(HOMES[0] + "example", now)
+        assert site is not None
+        site.budget = spent = spend(site.budget, site.terms.requests_per_day, now, others=5)
+        sites.get(2, now)
+        sites.evict()
+        assert sites.in_memory(1) is None
+        again = sites.get(1, now)
+        assert again is not None
+        assert again.budget == spent
+
+
+@pytest.mark.parametrize("overdue", [False, True])
+def test_a_hub_added_elsewhere_is_read_soon_whatever_else_waits(
+    overdue: bool, tmp_path: Path
+) -> None:
+    """A refresh that waits for its share was the earliest of all, and hid that a hub was due."""
+    section = HOMES[0] + "section/"
+    with watch(tmp_path, pages() | {section: page("/section/x.html")}, HOMES[0]) as crawl:
+        crawl.run(3 * DAY + HOUR / 3)
+        now, (site,) = crawl.clock.now(), crawl.crawler.frontier.sites()
+        if overdue:
+            page_id = announced_pages(crawl.store)[0].page_id
+            crawl.store.answers.postpone_refresh(page_id, now - 60)
+            for _ in range(3):
+                site.allocation.draw(Share.REFRESH)
+        crawl.crawler.load(now)
+        crawl.run(60)
+        hub = NewHub(HubKind.HTML, HubRole.USER, 1.0, "labelled", crawl.clock.now())
+        link = SeenLink(canonical_key(section), section, hub=hub)
+        crawl.store.write.add_pages(1, [link], now=crawl.clock.now())
+        crawl.crawler.load(crawl.clock.now())
+        assert crawl.run(10 * 60).statuses(section) == ["fetched"]
+
+
+def test_a_host_that_is_a_suffix_is_found_with_and_without_www(tmp_path: Path) -> None:
+    """``gov.uk`` is a public suffix, and a site."""
+    with watch(tmp_path, {"https://www.gov.uk/": page("/x.html")}, "https://www.gov.uk/") as crawl:
+        sites, now = crawl.crawler.frontier._sites, crawl.clock.now()
+        assert sites.holding("https://gov.uk/search", now) is not None
+        assert sites.holding("https://www.gov.uk/search", now) is not None
+
+
+def test_a_site_that_moved_is_found_by_its_new_host(tmp_path: Path) -> None:
+    new = "https://new.example/"
+    with watch(tmp_path, {HOMES[0]: redirect(new), new: page("/x.html")}, HOMES[0]) as crawl:
+        sites = crawl.crawler.frontier._sites
+        assert sites.holding(new, crawl.clock.now()) is None
+        crawl.run(HOUR)
+        assert sites.holding(new, crawl.clock.now()) is not None
