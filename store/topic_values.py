@@ -11,6 +11,8 @@ from store.enums import ExampleOrigin, TopicState, TopicVerdict
 class TopicFields(TypedDict, total=False):
     """Columns of a topic to set."""
 
+    keywords: str
+    method: str
     state: TopicState
     why: str
     model: str

@@ -92,8 +92,12 @@ class Notifier:
         executor: Executor,
         saved_query: SavedQuery,
         stuck: Stuck = lambda _: None,
+        added: Callable[[], Sequence[ChannelSettings]] = tuple,
     ) -> None:
         self._store = store
+        self._given = channels
+        self._added = added
+        """Returns the channels that are added and removed while it runs."""
         self._channels = channels
         self._gate = gate
         self._executor = executor
@@ -105,10 +109,18 @@ class Notifier:
 
     def step(self, now: float) -> float:
         """Do what is due; return when to call again (unix seconds)."""
+        self._channels = self._in_use()
         check_at = [self._channel_at(channel, now) for channel in self._channels]
         self._report(now)
         pause = BUSY_SECONDS if self._underway else POLL_SECONDS
-        return min([now + pause, *check_at]) if check_at else math.inf
+        return min([now + pause, *check_at])
+
+    def _in_use(self) -> Sequence[ChannelSettings]:
+        """Return the channels now, and those removed whose last message is still being sent."""
+        channels = [*self._given, *self._added()]
+        names = {one.name for one in channels}
+        gone = (one for one in self._channels if one.name not in names)
+        return [*channels, *(one for one in gone if one.name in self._underway)]
 
     def _report(self, now: float) -> None:
         """Report the channels whose messages are stuck."""
@@ -118,6 +130,7 @@ class Notifier:
 
     def listen(self, now: float) -> None:
         """Start each new channel at *now*: earlier pages are not sent."""
+        self._channels = self._in_use()
         for channel in self._channels:
             self._store.outbox.since(channel.name, now=now)
 

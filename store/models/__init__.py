@@ -17,7 +17,18 @@ truncated and storable (:func:`store.texts.storable`). Ids are never reused.
 
 from __future__ import annotations
 
-from store.models.crawl_tables import Change, Host, Hub, Label, Page, Sighting, Site, Table, Visit
+from store.models.crawl_tables import (
+    Change,
+    Host,
+    Hub,
+    Label,
+    Page,
+    Sighting,
+    Site,
+    Table,
+    Visit,
+    VisitRequest,
+)
 from store.models.operation_tables import Quarantine
 from store.models.reader_tables import (
     AccessToken,
@@ -81,4 +92,5 @@ __all__ = [
     "TopicBackground",
     "TopicExample",
     "Visit",
+    "VisitRequest",
 ]

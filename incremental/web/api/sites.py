@@ -1,4 +1,4 @@
-"""Sites: list, add, pause, resume, remove."""
+"""Sites: list, add, change, visit now, remove."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ from fastapi import Path as InPath
 from incremental.errors import InputError
 from incremental.results.lookup import site_numbered
 from incremental.seeds import SeedTerms, add_seed
+from incremental.site_editing import SiteEdit, edit_site
+from incremental.visit_requests import request_page, request_site
 from incremental.web.api.schemas import (
     REFUSED,
     AddedSite,
     NewSites,
+    NewVisits,
     RowId,
     Site,
     SiteChange,
+    Visit,
 )
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
 from incremental.web.facts import site_facts
-from store.enums import SiteStatus
 
 router = APIRouter(
     prefix="/api/v1/sites", tags=["sites"], route_class=ConditionalRoute, responses=REFUSED
@@ -81,11 +84,33 @@ def get_site(request: Request, site_id: SiteId) -> Site:
 
 @router.patch("/{site_id}")
 def change_site(request: Request, site_id: SiteId, body: SiteChange) -> Site:
-    """Pause or resume a site."""
-    with web_of(request).store() as store:
-        site_numbered(store, site_id)
-        store.write.update_site(site_id, state=SiteStatus(body.state))
-        return Site(**site_facts(site_numbered(store, site_id), store.read.site_totals()))
+    """Change a site: pause or resume it, rename it, or give it other terms."""
+    web = web_of(request)
+    given = {name: getattr(body, name) for name in body.model_fields_set}
+    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+    with web.store() as store:
+        row = site_numbered(store, site_id)
+        row = edit_site(store, row, SiteEdit(**{**given, **lists}), web.settings, now=web.now())
+        return Site(**site_facts(row, store.read.site_totals()))
+
+
+@router.post("/visits")
+def visit_now(request: Request, body: NewVisits) -> list[Visit]:
+    """Visit pages, hubs or whole sites now, as soon as politeness allows.
+
+    Of a site, every hub that is neither covered nor dropped is visited.
+    """
+    web = web_of(request)
+    with web.store() as store:
+        rows = [site_numbered(store, one) for one in body.sites]
+        found = [
+            one
+            for url in body.urls
+            for one in request_page(store, web.settings, url, now=web.now())
+        ]
+        for row in rows:
+            found += request_site(store, web.settings, row, now=web.now())
+    return [Visit.model_validate(one) for one in found]
 
 
 @router.delete("/{site_id}", status_code=204)

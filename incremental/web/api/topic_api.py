@@ -12,7 +12,14 @@ from pydantic import Field, StringConstraints
 from incremental.errors import NotFoundError
 from incremental.results.lookup import topic_numbered
 from incremental.saved_searches import Filters, to_json
-from incremental.topics.editing import METHODS, begin, give_feedback, set_paused
+from incremental.topics.editing import (
+    METHODS,
+    begin,
+    edit_topic,
+    forget_example,
+    give_feedback,
+    set_paused,
+)
 from incremental.web.api.schemas import (
     REFUSED,
     Moment,
@@ -64,10 +71,15 @@ class NewTopic(RequestSchema):
     method: _Method = METHODS[0]
 
 
-class TopicState(RequestSchema):
-    """Whether a topic judges pages."""
+class TopicChange(RequestSchema):
+    """New values of a topic's fields; those left out stay."""
 
-    state: Literal["active", "paused"]
+    name: Name = "-"
+    keywords: Annotated[
+        list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=100)
+    ] = Field(default_factory=list)
+    method: _Method = METHODS[0]
+    state: Literal["active", "paused"] = "active"
 
 
 class NewExamples(RequestSchema):
@@ -143,12 +155,16 @@ def get_topic(request: Request, topic_id: TopicId) -> Topic:
 
 
 @router.patch("/topics/{topic_id}")
-def change_topic(request: Request, topic_id: TopicId, body: TopicState) -> Topic:
-    """Pause or resume a topic."""
+def change_topic(request: Request, topic_id: TopicId, body: TopicChange) -> Topic:
+    """Change a topic: rename it, replace its keywords or method, pause or resume it."""
     web = web_of(request)
+    edited = {"name", "keywords", "method"} & body.model_fields_set
     with web.store() as store:
-        name = topic_numbered(store, topic_id).name
-        row = set_paused(store, name, paused=body.state == "paused", now=web.now())
+        row = topic_numbered(store, topic_id)
+        if edited:
+            row = edit_topic(store, row, **body.model_dump(include=edited), now=web.now())
+        if "state" in body.model_fields_set:
+            row = set_paused(store, row.name, paused=body.state == "paused", now=web.now())
         return _topic(row, store.topics.counts())
 
 
@@ -164,6 +180,20 @@ def list_examples(request: Request, topic_id: TopicId) -> list[ExampleRow]:
     """List a topic's training examples."""
     with web_of(request).store() as store:
         return store.topics.examples(topic_numbered(store, topic_id).id)
+
+
+@router.delete("/topics/{topic_id}/examples/{example_id}")
+def remove_example(
+    request: Request,
+    topic_id: TopicId,
+    example_id: Annotated[RowId, InPath(description="Id from the list of examples.")],
+) -> Topic:
+    """Let a topic learn from a page no longer."""
+    web = web_of(request)
+    with web.store() as store:
+        row = topic_numbered(store, topic_id)
+        row = forget_example(store, row, example_id, now=web.now())
+        return _topic(row, store.topics.counts())
 
 
 @router.post("/topics/{topic_id}/examples")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
 from incremental.errors import InputError
@@ -15,6 +16,7 @@ from incremental.results.lookup import site_numbered
 from incremental.results.schema import when
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed
+from incremental.site_editing import site_in_file
 from incremental.training.corrections import correct
 from incremental.web.api.schemas import RowId
 from incremental.web.charts import bars
@@ -60,8 +62,27 @@ def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> lis
 
 
 @router.get("/sites/{site_id}")
-def site_page(request: Request, site_id: RowId) -> Response:
+def site_page(
+    request: Request,
+    site_id: RowId,
+    asked: Annotated[int, Query(ge=0, le=10_000)] = 0,
+    refused: Annotated[str, Query(max_length=500)] = "",
+) -> Response:
     """Show one site: health, terms, new links by hour, hubs."""
+    # Only a sentence of ours is shown: the address may come from anywhere.
+    known = words_of(request).known_sentence(refused)
+    return site_view(request, site_id, problem=known, asked=asked)
+
+
+def site_view(
+    request: Request,
+    site_id: int,
+    *,
+    problem: str = "",
+    asked: int = 0,
+    typed: Mapping[str, Any] | None = None,
+) -> Response:
+    """Show one site, with what was *typed* into its form and refused."""
     web, words = web_of(request), words_of(request)
     with web.store() as store:
         row = site_numbered(store, site_id)
@@ -69,13 +90,25 @@ def site_page(request: Request, site_id: RowId) -> Response:
         hubs = hub_rows(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
         rates = hour_rates(web, row)
         events = store.read.site_changes(site_id, limit=10)
+        in_file = site_in_file(row, web.settings) is not None
     chart = None
     if rates:
         hours = [f"{hour:02d}" for hour in range(24)]
         chart = bars(
             words("sites.by_hour"), hours, {words("hubs.per_day"): rates}, every=3, wide=False
         )
-    values = {"site": site | {"events": events}, "hubs": hubs, "by_hour": chart, "tone": tone}
+    values = {
+        "site": site | {"events": events},
+        "hubs": hubs,
+        "by_hour": chart,
+        "tone": tone,
+        "problem": problem,
+        "asked": asked,
+        "form": {**site, **(typed or {})},
+        "typed": typed is not None,
+        "in_file": in_file,
+        "defaults": web.settings.revisit,
+    }
     return page(request, "site.html", values)
 
 
