@@ -21,6 +21,7 @@ from incremental.results.lookup import site_numbered
 from incremental.scope import Reach
 from incremental.settings import Settings, SiteSettings
 from incremental.settings.checks import check_site
+from incremental.tagging import checked_tags
 from incremental.urls import normalize
 from store import Store
 from store.enums import SiteStatus
@@ -49,6 +50,7 @@ class SiteEdit:
     max_interval_hours: float | UnsetType | None = UNSET
     hours: tuple[str, ...] | UnsetType | None = UNSET
     """UTC; an empty tuple = always."""
+    tags: tuple[str, ...] | UnsetType = UNSET
 
     def given(self) -> dict[str, Any]:
         """Return the fields that are given."""
@@ -88,6 +90,7 @@ def edit_site(
     """
     given = edit.given()
     changes: dict[str, Any] = {}
+    tags = checked_tags(given["tags"]) if "tags" in given else None
     if "name" in given:
         changes["name"] = _checked_name(given["name"])
     if "state" in given:
@@ -96,6 +99,8 @@ def edit_site(
         changes |= _columns(row, {k: v for k, v in given.items() if k in TERMS}, settings)
     if changes and not store.editing.edit_site(row.id, now=now, **changes):
         raise InputError("name", changes["name"], "is the name of another site; choose another")
+    if tags is not None:
+        store.tags.set_site_tags(row.id, tags)
     return site_numbered(store, row.id)
 
 

@@ -10,6 +10,7 @@
         .topics     Topics      topics, their training examples and scores
         .discovery  Discovery   discovery runs and proposals
         .editing    Editing     what users edit: sites, requested visits, channels
+        .tags       Tags        tags of sites and topics
         .outbox     Outbox      messages to send and sent
         .cache      PageCache   bodies, named by MD5
         .access     Access      tokens and sessions of the web page and the API
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from store.record import Recorder
     from store.retention import Retention
     from store.space import Space
+    from store.tags import Tags
     from store.topics import Topics
 
 _PARTS = {
@@ -59,6 +61,7 @@ _PARTS = {
     "topics": ("store.topics", "Topics"),
     "discovery": ("store.discovery", "Discovery"),
     "editing": ("store.editing", "Editing"),
+    "tags": ("store.tags", "Tags"),
     "outbox": ("store.outbox", "Outbox"),
     "access": ("store.access", "Access"),
     "monitor": ("store.monitoring", "Monitoring"),
@@ -87,6 +90,7 @@ class Store:
         topics: Topics = field(init=False)
         discovery: Discovery = field(init=False)
         editing: Editing = field(init=False)
+        tags: Tags = field(init=False)
         outbox: Outbox = field(init=False)
         cache: PageCache = field(init=False)
         access: Access = field(init=False)

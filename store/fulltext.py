@@ -14,7 +14,7 @@ from peewee import SQL, Database
 
 from store.database import is_sqlite
 from store.statements import run_many
-from store.words import MAX_WORDS, Phrase, index_words
+from store.words import MAX_WORDS, Phrase, index_words, read_query
 
 _TITLE_WORDS = 200
 
@@ -130,6 +130,34 @@ def stands_in(database: Database, phrases: Sequence[Phrase], news_id: str) -> SQ
     column, asked, value = _asked(database, phrases)
     inner = f"SELECT 1 FROM news_words WHERE {column} = {news_id} AND {asked}"  # noqa: S608 - names of ours
     return SQL(f"EXISTS ({inner})", [value])
+
+
+def has_any(
+    database: Database, words: Sequence[str], news_id: str, *, negated: bool = False
+) -> SQL:
+    """Return a condition: the page of the outer query's row has one of these words or phrases, or none.
+
+    *news_id* is as in :func:`stands_in`.
+    """
+    if is_sqlite(database):
+        column, asked = "rowid", "news_words MATCH ?"
+        alternatives = [" AND ".join(map(_fts5, phrases)) for phrases in _each(words)]
+        value = " OR ".join(f"({one})" for one in alternatives)
+    else:
+        column, asked = "news_id", "words @@ %s::tsquery"
+        value = " | ".join(f"({' & '.join(map(_lexemes, one))})" for one in _each(words))
+    if not value:
+        return SQL("1 = 1" if negated else "1 = 0")
+    inner = f"SELECT 1 FROM news_words WHERE {column} = {news_id} AND {asked}"  # noqa: S608 - names of ours
+    return SQL(f"{'NOT ' if negated else ''}EXISTS ({inner})", [value])
+
+
+def _each(words: Sequence[str]) -> list[list[Phrase]]:
+    """Return the phrases of each word or phrase; one that holds no letter or digit is left out."""
+    plain = (word.replace('"', " ").strip().lstrip("-") for word in words)
+    asked = (f'"{word}"' if " " in word else word for word in plain)
+    found = ([p for p in read_query(one) if not p.excluded] for one in asked)
+    return [phrases for phrases in found if phrases]
 
 
 def _asked(database: Database, phrases: Sequence[Phrase]) -> tuple[str, str, Any]:

@@ -12,6 +12,8 @@ class TopicFields(TypedDict, total=False):
     """Columns of a topic to set."""
 
     keywords: str
+    include: str
+    exclude: str
     method: str
     state: TopicState
     why: str
@@ -50,6 +52,8 @@ class TopicRow:
     created_at: float
     changed_at: float
     learned_at: float | None
+    include: str = "[]"
+    exclude: str = "[]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from incremental.scope import Reach
 from incremental.settings import Settings
 from incremental.site_editing import SiteEdit, edit_site, site_in_file, site_terms
 from incremental.storage import crawler_at_work
+from incremental.tagging import joined
 from incremental.visit_requests import RequestedVisit, request_page, request_site
 from store import Store
 from store.values import SiteRow
@@ -58,12 +59,15 @@ def edit(  # noqa: PLR0913 - each is an option of the command
             metavar="SPAN|always|default", help="Hours (UTC) in which it may be fetched: 22-06:30."
         ),
     ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help='A tag; replaces all; may be repeated; "" = none.')
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Change a site: name, scope, budget, intervals, hours. Without options, show them."""
+    """Change a site: name, scope, budget, intervals, hours, tags. Without options, show them."""
     settings, _ = settings_of(context)
     given: dict[str, Any] = {"name": name, "reach": reach}
-    given |= {"include": _listed(include), "exclude": _listed(exclude)}
+    given |= {"include": _listed(include), "exclude": _listed(exclude), "tags": _listed(tag)}
     given = {field: value for field, value in given.items() if value is not None}
     numbers = {
         "requests_per_day": requests_per_day,
@@ -77,7 +81,8 @@ def edit(  # noqa: PLR0913 - each is an option of the command
         (row,) = find_sites(store, [site])
         if given:
             row = edit_site(store, row, SiteEdit(**given), settings, now=now())
-    _show(row, settings, as_json=as_json, changed=bool(given))
+        tags = store.tags.of_sites().get(row.id, [])
+    _show(row, tags, settings, as_json=as_json, changed=bool(given))
 
 
 def _listed(patterns: list[str] | None) -> tuple[str, ...] | None:
@@ -101,14 +106,17 @@ def _hours(spans: list[str]) -> tuple[str, ...] | None:
     return () if spans == ["always"] else tuple(spans)
 
 
-def _show(row: SiteRow, settings: Settings, *, as_json: bool, changed: bool) -> None:
+def _show(
+    row: SiteRow, tags: list[str], settings: Settings, *, as_json: bool, changed: bool
+) -> None:
     terms = site_terms(row)
     if as_json:
-        print_json({"id": row.id, "name": row.name, "seed": row.seed_url, **terms})
+        print_json({"id": row.id, "name": row.name, "seed": row.seed_url, "tags": tags, **terms})
         return
     if changed:
         say(f"{row.name} was changed; a running daemon follows within seconds")
     rows = [("name", row.name), ("seed", readable(row.seed_url)), ("state", row.state)]
+    rows.append(("tags", joined(tags) or "-"))
     rows += [(name.replace("_", " "), _in_words(name, terms[name], settings)) for name in terms]
     print_table("", ("", ""), rows)
     if site_in_file(row, settings) is not None:

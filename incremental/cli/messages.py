@@ -59,6 +59,15 @@ def add(  # noqa: PLR0913 - each is an option of the command
     topic: Annotated[str | None, typer.Option(help="Only pages of this topic.")] = None,
     min_score: Annotated[float | None, typer.Option(help="With a topic: minimum score.")] = None,
     search: Annotated[str | None, typer.Option(help="Only pages of this saved search.")] = None,
+    tag: Annotated[
+        str | None, typer.Option(help="Only pages of the sites and topics with this tag.")
+    ] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(metavar="WORD", help="Only pages with one of these.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="WORD", help="No pages with any of these.")
+    ] = None,
     every_minutes: Annotated[
         float | None, typer.Option(help="Time between digests; 0 = each page at once.")
     ] = None,
@@ -82,6 +91,9 @@ def add(  # noqa: PLR0913 - each is an option of the command
         "topic": topic,
         "min_score": min_score,
         "search": search,
+        "tag": tag,
+        "include": None if include is None else [word for word in include if word],
+        "exclude": None if exclude is None else [word for word in exclude if word],
         "every_minutes": every_minutes,
         "daily_at": daily_at,
         "quiet_hours": quiet_hours,
@@ -183,6 +195,9 @@ def _title(row: OutboxRow) -> str:
 def _about(channel: ChannelStanding) -> str:
     parts = [f"topic {channel.topic}"] if channel.topic else []
     parts += [f"search {channel.search}"] if channel.search else []
+    parts += [f"tag {channel.tag}"] if channel.tag else []
+    parts += [f"with {' or '.join(channel.include)}"] if channel.include else []
+    parts += [f"without {', '.join(channel.exclude)}"] if channel.exclude else []
     return ", ".join(parts) or "all new pages"
 
 

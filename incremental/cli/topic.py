@@ -118,20 +118,49 @@ def edit(  # noqa: PLR0913 - each is an option of the command
         list[str] | None, typer.Option(metavar="WORD", help='Replaces all keywords; "" = none.')
     ] = None,
     method: Annotated[str | None, typer.Option(help="As for `topic add`.")] = None,
+    include: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORD", help='Only pages with one of these; replaces all; "" = none.'),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORD", help='No pages with any of these; replaces all; "" = none.'),
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help='A tag; replaces all; may be repeated; "" = none.')
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Rename a topic, or replace its keywords or method; it is trained again at once."""
-    words = None if keyword is None else [word for word in keyword if word]
+    """Change a topic: name, keywords, method, tags, and words that its pages must or must not have.
+
+    With other keywords or another method it is trained again at once.
+    """
+    words = _listed(keyword)
     settings, _ = settings_of(context)
     with open_store(context) as store:
         before = find_topic(store, name)
-        row = edit_topic(store, before, name=new_name, keywords=words, method=method, now=now())
+        row = edit_topic(
+            store,
+            before,
+            name=new_name,
+            keywords=words,
+            method=method,
+            include=_listed(include),
+            exclude=_listed(exclude),
+            tags=_listed(tag),
+            now=now(),
+        )
         if words is not None or method is not None:
             row = _learn(context, store, row)
         for channel in settings.notify:
             if channel.topic == before.name != row.name:
                 say(f"warning: channel {channel.name} of the settings file names {before.name}")
         _report(store, row, [], as_json=as_json)
+
+
+def _listed(values: list[str] | None) -> list[str] | None:
+    """Return what an option replaces; one empty value = nothing."""
+    return None if values is None else [one for one in values if one]
 
 
 def forget(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:

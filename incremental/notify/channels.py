@@ -15,6 +15,7 @@ import msgspec
 from incremental.errors import InputError, NotFoundError, SettingsError
 from incremental.settings import Settings
 from incremental.settings.channels import ChannelSettings, check_channel
+from incremental.tagging import checked_words
 from store import Store
 
 MAX_NAME = 80
@@ -39,6 +40,10 @@ def put_channel(
     if name not in stored and len(stored) >= MAX_ADDED:
         raise InputError("channels", len(stored), f"at most {MAX_ADDED} can be added")
     before = json.loads(stored.get(name, "{}"))
+    given = {**given}
+    for field in ("include", "exclude"):
+        if field in given:
+            given[field] = list(checked_words(given[field], field))
     channel = _checked({**before, **given, "name": name})
     if channel.topic and store.topics.topic(channel.topic) is None:
         raise InputError("topic", channel.topic, "no topic has that name; `hubwatch topic list`")

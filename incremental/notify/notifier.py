@@ -224,8 +224,8 @@ class Notifier:
             ids = [row.page_id for row in answer.rows if self._is_ripe(row, channel, now)]
             self._store.outbox.queue(channel.name, ids, now=now)
             query = replace(query, after=answer.cursor) if answer.more else None
-        # Pages of a backfill are not scored, so channels of a topic or a search do not get them.
-        if not channel.topic and not channel.search:
+        # Pages of a backfill are not scored, so channels that are narrowed do not get them.
+        if not (channel.topic or channel.search or channel.tag or channel.include):
             self._queue_backfills(channel, max(since, now - LOOK_BACK_SECONDS), now)
 
     def _queue_backfills(self, channel: ChannelSettings, since: float, now: float) -> None:
@@ -253,6 +253,12 @@ class Notifier:
                 )
             return None
         self._complained.discard(channel.name)
+        query = replace(
+            query,
+            tag=channel.tag or query.tag,
+            include=channel.include,
+            exclude=channel.exclude,
+        )
         return _narrowed(query, topic.id if topic else None, channel.min_score, since)
 
     def _is_ripe(self, row: AnnouncedPage, channel: ChannelSettings, now: float) -> bool:

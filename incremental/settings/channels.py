@@ -28,6 +28,12 @@ class ChannelSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """With *topic*: minimum score."""
     search: str = ""
     """Only pages that match this saved search."""
+    tag: str = ""
+    """Only pages of the sites and topics with this tag."""
+    include: tuple[str, ...] = ()
+    """Only pages with one of these words or phrases in title or text."""
+    exclude: tuple[str, ...] = ()
+    """No pages with any of these words or phrases."""
     every_minutes: _NotNegative = 0.0
     """0 = each page at once; otherwise the minimum time between digests."""
     daily_at: str = ""

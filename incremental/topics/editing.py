@@ -18,6 +18,7 @@ from classifier.topic.values import Verdict
 from incremental.decide.topics import EXAMPLE, IRRELEVANT, RELEVANT, readiness, to_text
 from incremental.errors import InputError, NotFoundError
 from incremental.results.lookup import find_topic
+from incremental.tagging import checked_tags, checked_words
 from incremental.topics.page_texts import cached_text
 from incremental.urls import canonical_key, normalize
 from store import Store
@@ -97,9 +98,15 @@ def edit_topic(  # noqa: PLR0913 - what a topic is made of
     name: str | None = None,
     keywords: Sequence[str] | None = None,
     method: str | None = None,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+    tags: Sequence[str] | None = None,
     now: float,
 ) -> TopicRow:
-    """Rename a topic, or replace its key words or its method; None = unchanged.
+    """Rename a topic, or replace its key words, its method, its tags, or the words that narrow it.
+
+    None = unchanged. *include*: only pages with one of these words are listed and announced; *exclude*:
+    no page with any of them is. Both take effect at once, on all pages.
 
     Channels that were added follow it to its new name.
 
@@ -116,9 +123,16 @@ def edit_topic(  # noqa: PLR0913 - what a topic is made of
     if method is not None:
         _check_method(method)
         fields["method"] = method
+    if include is not None:
+        fields["include"] = to_json(list(checked_words(include, "include")))
+    if exclude is not None:
+        fields["exclude"] = to_json(list(checked_words(exclude, "exclude")))
+    grouped = None if tags is None else checked_tags(tags)
     new = None if name is None else _checked_name(name)
     if not store.editing.edit_topic(row.id, now=now, name=new, **fields):
         raise InputError("name", new, "is the name of another topic; choose another")
+    if grouped is not None:
+        store.tags.set_topic_tags(row.id, grouped)
     return find_topic(store, new or row.name)
 
 
@@ -248,6 +262,7 @@ def _addresses(urls: Sequence[str]) -> list[str]:
 def all_topic_facts(store: Store) -> list[dict[str, Any]]:
     """Return all topics ready for JSON; times are unix seconds."""
     judged, said = store.topics.counts(), store.topics.example_counts()
+    tags = store.tags.of_topics()
     verdicts = ("relevant", "grey", "irrelevant", "guess")
     facts = []
     for row in store.topics.topics():
@@ -259,6 +274,9 @@ def all_topic_facts(store: Store) -> list[dict[str, Any]]:
                 "why": row.why,
                 "method": row.method,
                 "keywords": json.loads(row.keywords),
+                "include": json.loads(row.include),
+                "exclude": json.loads(row.exclude),
+                "tags": tags.get(row.id, []),
                 "version": row.version or None,
                 "examples": examples.get(EXAMPLE, 0),
                 "corrections": examples.get(RELEVANT, 0) + examples.get(IRRELEVANT, 0),

@@ -40,14 +40,17 @@ class Health:
     """Budget, price, next visit and last new page."""
 
 
-def site_facts(row: SiteRow, totals: dict[int, dict[str, int]]) -> dict[str, Any]:
-    """Return a site's terms and totals."""
+def site_facts(
+    row: SiteRow, totals: dict[int, dict[str, int]], tags: Mapping[int, list[str]]
+) -> dict[str, Any]:
+    """Return a site's terms, tags and totals."""
     return {
         "id": row.id,
         "name": row.name,
         "seed": row.seed_url,
         "state": row.state,
         **site_terms(row),
+        "tags": tags.get(row.id, []),
         "added_at": row.added_at,
         **totals.get(row.id, _NONE),
     }

@@ -25,6 +25,7 @@ from store.models.crawl_tables import (
     Page,
     Sighting,
     Site,
+    SiteTag,
     Table,
     Visit,
     VisitRequest,
@@ -55,6 +56,7 @@ from store.models.topic_tables import (
     Topic,
     TopicBackground,
     TopicExample,
+    TopicTag,
 )
 
 ALL = tuple(Table.__subclasses__())
@@ -88,9 +90,11 @@ __all__ = [
     "SearchMeter",
     "Sighting",
     "Site",
+    "SiteTag",
     "Topic",
     "TopicBackground",
     "TopicExample",
+    "TopicTag",
     "Visit",
     "VisitRequest",
 ]

@@ -56,6 +56,17 @@ class Site(Table):
     origin = TextField(default="{}")
 
 
+class SiteTag(Table):
+    """A tag of a site."""
+
+    site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
+    tag = TextField()
+
+    class Meta:
+        primary_key = False
+        indexes = ((("site", "tag"), True), (("tag", "site"), False))
+
+
 class Host(Table):
     """A host's robots.txt and when it may be asked next."""
 

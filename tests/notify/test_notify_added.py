@@ -59,3 +59,30 @@ def test_a_channel_announces_what_is_found_after_it_was_added_and_nothing_after_
         remove_channel(store, Settings(), "hook")
         finds("/later.html")
         assert len(hook.messages) == 1
+
+
+def test_a_channel_with_words_announces_only_what_has_them(tmp_path: Path) -> None:
+    clock = SimulatedClock(START)
+    with (
+        open_store(str(tmp_path / "s.sqlite"), cache_folder=tmp_path) as store,
+        WebHook() as hook,
+        ThreadPoolExecutor(1) as threads,
+    ):
+        site, home = news_site(store)
+        words = {"include": ["bridge", "桥梁"], "exclude": ["draft"]}
+        put_channel(store, Settings(), "hook", {"url": hook.url, **words}, now=clock.now())
+        notifier = Notifier(
+            store,
+            (),
+            gate=LibraryGate(LOCAL, clock),
+            executor=threads,
+            saved_query=lambda _: None,
+            added=partial(added_channels, store, Settings()),
+        )
+        clock.advance_to(clock.now() + 60)
+        titles = ("A bridge", "Draft of a bridge", "桥梁招标", "A tunnel")
+        links = [target(f"/{n}.html", title, announce=True) for n, title in enumerate(titles)]
+        store.write.visit(visit_of(site, home, clock.now(), *links))
+        notifier.finish(clock.now)
+        said = " ".join(one.title + one.body for one in hook.messages)
+        assert [title in said for title in titles] == [True, False, True, False]

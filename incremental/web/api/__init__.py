@@ -19,6 +19,7 @@ ROUTERS = (
     page_api.router,
     backfills.router,
     sites.router,
+    sites.tags_router,
     hubs.router,
     topic_api.router,
     discovery.router,

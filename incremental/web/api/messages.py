@@ -28,6 +28,11 @@ _CHANNELS: Any = list[shape_of(ChannelStanding)]  # type: ignore[misc]  # made o
 _ENTRIES: Any = list[shape_of(OutboxRow, leave=["message", "anchor", "site_id", "backfill_id"])]  # type: ignore[misc]  # likewise
 
 
+_Words = Annotated[
+    list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=50)
+]
+
+
 class ChannelChange(RequestSchema):
     """New values of a channel's fields; those left out stay, or have their defaults in a new one."""
 
@@ -36,6 +41,11 @@ class ChannelChange(RequestSchema):
     topic: _Short = ""
     min_score: Annotated[float, Field(ge=0, le=1)] = 0.0
     search: _Short = ""
+    tag: _Short = ""
+    include: _Words = Field(default_factory=list)
+    """Only pages with one of these words or phrases."""
+    exclude: _Words = Field(default_factory=list)
+    """No pages with any of these words or phrases."""
     every_minutes: Annotated[float, Field(ge=0, le=1e6)] = 0.0
     daily_at: _Short = ""
     quiet_hours: _Short = ""

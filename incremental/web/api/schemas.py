@@ -22,6 +22,9 @@ WebAddress = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 RowId = Annotated[int, Field(ge=1, le=2**62)]
 _Hours = Annotated[str, StringConstraints(min_length=1, max_length=20)]
+TagList = Annotated[
+    list[Annotated[str, StringConstraints(min_length=1, max_length=40)]], Field(max_length=20)
+]
 _MOST_URLS = 500
 
 
@@ -75,6 +78,7 @@ class Site(ResponseSchema):
     min_interval_minutes: float | None
     max_interval_hours: float | None
     hours: list[str] | None
+    tags: list[str]
     added_at: Moment
     pages: int
     hubs: int
@@ -183,6 +187,15 @@ class NewSites(RequestSchema):
     requests_per_day: Annotated[float | None, Field(ge=0, le=1e9)] = None
     min_interval_minutes: Annotated[float | None, Field(ge=0.01, le=1e9)] = None
     max_interval_hours: Annotated[float | None, Field(ge=0.01, le=1e9)] = None
+    tags: TagList = []
+
+
+class Tag(ResponseSchema):
+    """A name under which sites and topics are grouped."""
+
+    name: str
+    sites: int
+    topics: int
 
 
 class AddedSite(ResponseSchema):
@@ -206,6 +219,7 @@ class SiteChange(RequestSchema):
     max_interval_hours: Annotated[float | None, Field(ge=0.01, le=1e9)] = None
     hours: Annotated[list[_Hours] | None, Field(max_length=24)] = None
     """Hours (UTC) such as 22:00-06:30; [] = always."""
+    tags: TagList = []
 
 
 class NewVisits(RequestSchema):

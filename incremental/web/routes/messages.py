@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
@@ -14,6 +14,7 @@ from incremental.notify.channels import put_channel, remove_channel
 from incremental.notify.delivery import Delivered
 from incremental.notify.overview import channel_named, send_test, standings
 from incremental.saved_channels import added_channels, all_channels
+from incremental.tagging import parted
 from incremental.web.context import web_of
 from incremental.web.routes.forms import see
 from incremental.web.views import page, problem_of
@@ -22,9 +23,22 @@ router = APIRouter(include_in_schema=False)
 # Outbox entries shown per channel.
 _LATEST = 10
 _FIELDS = (
-    *("name", "url", "topic", "search", "every_minutes", "daily_at", "quiet_hours", "time_zone"),
+    *(
+        "name",
+        "url",
+        "topic",
+        "search",
+        "tag",
+        "include",
+        "exclude",
+        "every_minutes",
+        "daily_at",
+        "quiet_hours",
+        "time_zone",
+    ),
 )
 _Short = Annotated[str, Form(max_length=200)]
+_Many = Annotated[str, Form(max_length=5_000)]
 _Name = Annotated[str, Form(min_length=1, max_length=200)]
 
 
@@ -45,6 +59,7 @@ def _messages(
     with web.store() as store:
         channels = standings(store, all_channels(store, web.settings))
         added = {one.name for one in added_channels(store, web.settings)}
+        tags = [one.name for one in store.tags.tags()]
         searches = [row.name for row in store.answers.searches()]
         latest = {one.name: store.outbox.recent(one.name, limit=_LATEST) for one in channels}
         topics = {row.name: row.id for row in store.topics.topics()}
@@ -55,6 +70,7 @@ def _messages(
         "outcomes": outcomes,
         "added": added,
         "searches": searches,
+        "tags": tags,
         "problem": problem,
         "form": dict.fromkeys(_FIELDS, "") | dict(typed or {}),
     }
@@ -68,6 +84,9 @@ def add_channel(  # noqa: PLR0913, PLR0917 - the fields of the form
     url: Annotated[str, Form(max_length=2_000)] = "",
     topic: _Short = "",
     search: _Short = "",
+    tag: _Short = "",
+    include: _Many = "",
+    exclude: _Many = "",
     every_minutes: _Short = "",
     daily_at: _Short = "",
     quiet_hours: _Short = "",
@@ -75,9 +94,12 @@ def add_channel(  # noqa: PLR0913, PLR0917 - the fields of the form
 ) -> Response:
     """Add a channel, or change one that was added; an empty address leaves it as it is."""
     web = web_of(request)
-    given = {
+    given: dict[str, Any] = {
         "topic": topic,
         "search": search,
+        "tag": tag,
+        "include": parted(include),
+        "exclude": parted(exclude),
         "every_minutes": every_minutes or "0",
         "daily_at": daily_at,
         "quiet_hours": quiet_hours,
@@ -90,7 +112,8 @@ def add_channel(  # noqa: PLR0913, PLR0917 - the fields of the form
             put_channel(store, web.settings, name, given, now=web.now())
     except InputError as error:
         # The address is typed again: it is a secret, and never sent back.
-        typed = {**given, "name": name, "every_minutes": every_minutes}
+        lists = {"include": include, "exclude": exclude}
+        typed = {**given, **lists, "name": name, "every_minutes": every_minutes}
         return _messages(request, {}, problem=problem_of(request, error), typed=typed)
     return see("/messages")
 

@@ -12,6 +12,7 @@ from incremental.errors import InputError, NotFoundError
 from incremental.results.lookup import site_numbered
 from incremental.scope import Reach
 from incremental.site_editing import SiteEdit, edit_site, site_in_file
+from incremental.tagging import parted
 from incremental.training.corrections import correct
 from incremental.visit_requests import RequestedVisit, request_pages, request_site
 from incremental.web.api.schemas import RowId
@@ -39,11 +40,12 @@ def edit(  # noqa: PLR0913, PLR0917 - the fields of the form
     min_interval_minutes: _Number = "",
     max_interval_hours: _Number = "",
     hours: _Text = "",
+    tags: _Text = "",
 ) -> Response:
     """Change a site; an empty field means the default of the settings."""
     web = web_of(request)
     try:
-        given: dict[str, Any] = {"name": name}
+        given: dict[str, Any] = {"name": name, "tags": tuple(parted(tags))}
         with web.store() as store:
             row = site_numbered(store, site_id)
             if site_in_file(row, web.settings) is None:
@@ -66,6 +68,7 @@ def edit(  # noqa: PLR0913, PLR0917 - the fields of the form
             "min_interval_minutes": min_interval_minutes,
             "max_interval_hours": max_interval_hours,
             "hours": hours,
+            "tags": parted(tags),
         }
         return site_view(request, site_id, problem=problem_of(request, error), typed=typed)
     return see(f"/sites/{site_id}")

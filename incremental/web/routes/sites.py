@@ -17,6 +17,7 @@ from incremental.results.schema import when
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed
 from incremental.site_editing import site_in_file
+from incremental.tagging import checked_tags, parted
 from incremental.training.corrections import correct
 from incremental.web.api.schemas import RowId
 from incremental.web.charts import bars
@@ -24,7 +25,7 @@ from incremental.web.context import Web, web_of
 from incremental.web.facts import hour_rates, site_facts, site_health
 from incremental.web.language import Words
 from incremental.web.routes.forms import Back, see, tone
-from incremental.web.views import page, words_of
+from incremental.web.views import page, problem_of, words_of
 from store import Store
 from store.enums import HubRole, HubStatus, SiteStatus
 from store.values import SiteRow
@@ -36,22 +37,24 @@ _Text = Annotated[str, Form(max_length=500)]
 
 
 @router.get("/sites")
-def sites_page(request: Request) -> Response:
-    """Show every site with its health."""
+def sites_page(request: Request, tag: Annotated[str, Query(max_length=40)] = "") -> Response:
+    """Show every site with its health, or those with a tag."""
     web = web_of(request)
     with web.store() as store:
         rows = _sites(web, store, request, store.read.sites())
-    return page(request, "sites.html", {"sites": rows})
+        tags = [one for one in store.tags.tags() if one.sites]
+    shown = [row for row in rows if not tag or tag in row["tags"]]
+    return page(request, "sites.html", {"sites": shown, "tags": tags, "tag": tag})
 
 
 def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> list[dict[str, Any]]:
     words, now = words_of(request), web.now()
-    totals = store.read.site_totals()
+    totals, tags = store.read.site_totals(), store.tags.of_sites()
     counts = store.read.visit_counts(now - 86_400)
     healths = site_health(web, store, rows, counts)
     return [
         {
-            **site_facts(row, totals),
+            **site_facts(row, totals, tags),
             **healths[row.id].values,
             "health": healths[row.id].tone,
             "health_why": words(f"sites.why_{healths[row.id].why}", **healths[row.id].said),
@@ -175,6 +178,7 @@ def add(  # noqa: PLR0913, PLR0917 - the fields of the form
     requests_per_day: Annotated[str, Form(max_length=20)] = "",
     include: _Text = "",
     exclude: _Text = "",
+    tags: _Text = "",
 ) -> Response:
     """Watch the sites of the URLs in a text and show the result of each."""
     web = web_of(request)
@@ -185,13 +189,16 @@ def add(  # noqa: PLR0913, PLR0917 - the fields of the form
     with web.store() as store:
         try:
             terms = _terms(reach, requests_per_day, include, exclude)
+            chosen = checked_tags(parted(tags))
         except InputError as error:
-            return _add(request, [], [str(error)], urls)
+            return _add(request, [], [problem_of(request, error)], urls)
         for url in typed[:_MOST_SEEDS]:
             try:
                 fetch = web.settings.fetch
                 site_id = add_seed(store, url, now=web.now(), terms=terms, fetch=fetch)
                 added[site_id] = site_numbered(store, site_id)
+                if chosen:
+                    store.tags.set_site_tags(site_id, chosen)
             except InputError as error:
                 problems.append(str(error))
                 refused.append(url)

@@ -12,6 +12,7 @@ from fastapi.responses import Response
 from hubwatch_errors import HubwatchError
 from incremental.errors import InputError
 from incremental.results.lookup import topic_numbered
+from incremental.tagging import parted
 from incremental.topics.editing import (
     METHODS,
     begin,
@@ -31,6 +32,7 @@ from store.enums import ExampleOrigin, ProposalState, TopicState, TopicVerdict
 from store.topic_values import TopicRow
 
 router = APIRouter(include_in_schema=False)
+_Many = Annotated[str, Form(max_length=10_000)]
 _Urls = Annotated[str, Form(max_length=100_000)]
 _PARTS = 20
 # Latest relevant pages whose strongest terms are shown.
@@ -47,6 +49,8 @@ def topic_values(row: TopicRow, counts: dict[int, dict[str, int]]) -> dict[str, 
         "why": row.why,
         "keywords": json.loads(row.keywords),
         "method": row.method,
+        "include": json.loads(row.include),
+        "exclude": json.loads(row.exclude),
         "warnings": json.loads(row.warnings),
         "counts": counts.get(row.id, {}),
     }
@@ -82,7 +86,7 @@ def add_topic(
 ) -> Response:
     """Create a topic from examples, keywords, or both."""
     web = web_of(request)
-    words = _words(keywords)
+    words = parted(keywords)
     try:
         with web.store() as store:
             row, _ = begin(store, name, examples=urls.split(), keywords=words, now=web.now())
@@ -91,26 +95,31 @@ def add_topic(
     return see(f"/topics/{row.id}")
 
 
-def _words(text: str) -> list[str]:
-    """Read words separated by commas, of either script."""
-    return [word.strip() for word in text.replace("，", ",").split(",") if word.strip()]
-
-
 @router.post("/topics/{topic_id}/edit")
-def edit(
+def edit(  # noqa: PLR0913, PLR0917 - the fields of the form
     request: Request,
     topic_id: RowId,
     name: Annotated[str, Form(max_length=200)],
     method: Annotated[str, Form(max_length=40)],
-    keywords: Annotated[str, Form(max_length=10_000)] = "",
+    keywords: _Many = "",
+    include: _Many = "",
+    exclude: _Many = "",
+    tags: _Many = "",
 ) -> Response:
-    """Rename a topic, or replace its keywords or method."""
+    """Rename a topic, or replace its keywords, method, tags, or the words that narrow it."""
     web = web_of(request)
     try:
         with web.store() as store:
-            row = topic_numbered(store, topic_id)
             edit_topic(
-                store, row, name=name, keywords=_words(keywords), method=method, now=web.now()
+                store,
+                topic_numbered(store, topic_id),
+                name=name,
+                keywords=parted(keywords),
+                method=method,
+                include=parted(include),
+                exclude=parted(exclude),
+                tags=parted(tags),
+                now=web.now(),
             )
     except InputError as error:
         return _topic(request, topic_id, problem_of(request, error))
@@ -145,6 +154,7 @@ def _topic(request: Request, topic_id: int, problem: str) -> Response:
         row = topic_numbered(store, topic_id)
         values = {
             "topic": topic_values(row, store.topics.counts()),
+            "tags": store.tags.of_topics().get(topic_id, []),
             "examples": store.topics.examples(topic_id),
             "terms": _terms(store, topic_id),
             "proposed": _proposed(store).get(topic_id, 0),
