@@ -39,6 +39,7 @@ HELP = ""
 # ``module:function`` below this package, or a group of commands.
 COMMANDS: dict[str, Any] = {
     "init": "sites:init",
+    "settings": "settings_shown:settings",
     "add": "sites:add",
     "remove": "sites:remove",
     "pause": "sites:pause",

@@ -17,9 +17,10 @@ _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
 
 
 class ChannelSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One channel. *url* is a secret: an Apprise address that contains the service's key."""
+    """A message channel. Its address is a secret: it contains the service's key."""
 
     name: str
+    """What the channel is called; unique."""
     url: str
     """``mailto://``, ``slack://``, ``tgram://``, ``json://`` and others of Apprise."""
     topic: str = ""
