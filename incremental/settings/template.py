@@ -37,8 +37,8 @@ _HEAD = """\
 """
 _INTRO = (
     "# Settings\n\nEverything has a default. `hubwatch init` writes `hubwatch.toml` with every setting "
-    "below, commented out at its default; `hubwatch settings` shows what is in force and where each value comes "
-    "from.\nA variable in the environment outranks the file: `HUBWATCH_REVISIT_REQUESTS_PER_DAY` is "
+    "below, commented out at its default; `hubwatch settings` shows what is in force and where each value "
+    "comes from.\nA variable in the environment outranks the file: `HUBWATCH_REVISIT_REQUESTS_PER_DAY` is "
     "`requests_per_day` in `[revisit]`; lists are separated by commas. An error names the setting, its value "
     "and what it takes.\n\nThis page is written from the types in `incremental/settings/`: "
     "`python -m incremental.settings.template > docs/settings.md`.\n"

@@ -10,10 +10,8 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
 from incremental.errors import InputError
-from incremental.explain.hub import in_short
 from incremental.explain.page import explain, hub_rows
 from incremental.results.lookup import site_numbered
-from incremental.results.schema import when
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed
 from incremental.site_editing import site_in_file
@@ -22,8 +20,8 @@ from incremental.training.corrections import correct
 from incremental.web.api.schemas import RowId
 from incremental.web.charts import bars
 from incremental.web.context import Web, web_of
+from incremental.web.explanation import explanation
 from incremental.web.facts import hour_rates, site_facts, site_health
-from incremental.web.language import Words
 from incremental.web.routes.forms import Back, see, tone
 from incremental.web.views import page, problem_of, words_of
 from store import Store
@@ -256,52 +254,9 @@ def check(request: Request, url: str = "") -> Response:
             with web.store() as store:
                 answer = explain(store, web.settings, url, now=web.now(), models=web.models)
         except InputError as error:
-            values["problem"] = str(error)
+            values["problem"] = problem_of(request, error)
         else:
             words = words_of(request)
             values["verdict"] = words.sentence(answer.pop("verdict"))
-            values["rows"] = _flat(answer, words)
+            values["rows"] = explanation(answer, words)
     return page(request, "check.html", values)
-
-
-def _flat(answer: dict[str, Any], words: Words) -> list[tuple[str, str]]:
-    """Return an explanation as (label, text) rows."""
-    sites = answer.pop("sites")
-    lines = {**answer, **in_short(answer.pop("classifier"))}
-    lines.pop("classifier", None)
-    rows = [
-        (words.maybe("check_field", key), _shown(words, key, one)) for key, one in lines.items()
-    ]
-    for site in sites:
-        name = site.pop("site")
-        gained = site.pop("backfill", None)
-        facts = [
-            f"{words.maybe('check_field', key)}: {_shown(words, key, one)}"
-            for key, one in site.items()
-        ]
-        if gained:
-            added = words("backfill.added", n=gained["pages"], folder=gained["folder"])
-            facts.append(f"{words('change.backfill')}: {added}")
-        rows.append((name, "; ".join(facts)))
-    return rows
-
-
-_TABLES = {"state": "hub_state", "hub": "hub_state", "page_state": "page_state"}
-_TABLES |= {"last_status": "fetch", "decided_by": "rule"}
-
-
-def _shown(words: Words, key: str, value: object) -> str:
-    """Return a value of an explanation in the page's language."""
-    if value is None or value == "":
-        return "–"
-    if isinstance(value, list):
-        return "; ".join(_shown(words, key, one) for one in value) or "–"
-    if isinstance(value, dict):
-        parts = [(words.maybe("check_field", k), _shown(words, k, one)) for k, one in value.items()]
-        return ", ".join(f"{name}: {one}" for name, one in parts)
-    if key == "at" or key.endswith("_at"):
-        return when(float(str(value)))
-    if isinstance(value, bool):
-        return words.maybe("check_field", "yes" if value else "no")
-    text = str(value)
-    return words.maybe(_TABLES[key], text) if key in _TABLES else words.sentence(text)
