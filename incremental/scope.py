@@ -44,6 +44,7 @@ _CALENDAR_NAME = re.compile(
     re.IGNORECASE,
 )
 _EXTENSION = re.compile(r"\.[a-z][a-z0-9]{1,4}$", re.IGNORECASE)
+_DATED = re.compile(r"\d{4}[/_-]?\d{1,2}|date=|month=")
 _CALENDAR_PARAMETERS = {"year", "month", "day", "date", "week", "cal_date", "tribe-bar-date"}
 _ACTION = re.compile(
     r"(?:^|/)(?:logout|logoff|signout|login|signin|register|cart|checkout|wp-login\.php|wp-admin"
@@ -237,26 +238,29 @@ def trap(url: str) -> str | None:
     parts = urlsplit(url)
     path = unquote(parts.path)
     segments = [segment for segment in path.split("/") if segment]
-    # Numbers do not count: they page and date lists (``/list/0/0/0/1.html``).
-    repeats = max(Counter(s for s in segments if not s.isdigit()).values(), default=0)
-    tests = (
-        (_ASSET.search(path), "asset, not a page"),
-        (_ACTION.search(path), "an action (log in, share, print), not a page"),
-        (len(segments) > MAX_DEPTH, f"more than {MAX_DEPTH} folders deep"),
-        (repeats >= MAX_SEGMENT_REPEATS, f"one folder name stands {repeats} times"),
-        (parts.query.count("&") >= MAX_QUERY_PARAMETERS, "too many parameters"),
-        (_is_calendar(path, parts.query), "a calendar without end"),
-    )
-    return next((reason for holds, reason in tests if holds), None)
+    if _ASSET.search(path):
+        return "asset, not a page"
+    if _ACTION.search(path):
+        return "an action (log in, share, print), not a page"
+    if len(segments) > MAX_DEPTH:
+        return f"more than {MAX_DEPTH} folders deep"
+    if len(segments) >= MAX_SEGMENT_REPEATS:
+        # Numbers do not count: they page and date lists (``/list/0/0/0/1.html``).
+        repeats = max(Counter(s for s in segments if not s.isdigit()).values(), default=0)
+        if repeats >= MAX_SEGMENT_REPEATS:
+            return f"one folder name stands {repeats} times"
+    if parts.query.count("&") >= MAX_QUERY_PARAMETERS:
+        return "too many parameters"
+    return "a calendar without end" if _is_calendar(path, parts.query) else None
 
 
 def _is_calendar(path: str, query: str) -> bool:
-    pairs = (pair.partition("=") for pair in query.split("&"))
-    names = {name.lower() for name, _, value in pairs if value}
-    if len(names & _CALENDAR_PARAMETERS) >= 2 or "tribe-bar-date" in names:  # noqa: PLR2004 - "two"
-        return True
-    has_date = bool(re.search(r"\d{4}[/_-]?\d{1,2}|date=|month=", f"{path}?{query}"))
-    return has_date and bool(_CALENDAR_NAME.search(path))
+    if query:
+        pairs = (pair.partition("=") for pair in query.split("&"))
+        names = {name.lower() for name, _, value in pairs if value}
+        if len(names & _CALENDAR_PARAMETERS) >= 2 or "tribe-bar-date" in names:  # noqa: PLR2004 - "two"
+            return True
+    return bool(_CALENDAR_NAME.search(path) and _DATED.search(f"{path}?{query}"))
 
 
 _PAGE_NUMBER = re.compile(

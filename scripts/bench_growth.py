@@ -5,16 +5,19 @@
     scripts/bench_growth.py --chart docs/images/growth.png
 
 One site of a home page and ten articles is crawled in memory under a simulated clock, and copied under other
-names as often as wanted, each due at another moment of the day. Then, in a process of its own for each
-number of sites, a crawler on that store starts and visits some of them::
+names as often as wanted, each due at another moment of half an hour, the interval that its budget allows.
+Then, in a process of its own for each number of sites, a crawler on that store starts. As many sites as it
+does not keep in memory take turns, the others are due next day. Their first visits, with what a site costs
+once a day, are not counted; the next are, when memory has forgotten them::
 
     unchanged   answered 304
     changed     two of ten links are new, and are fetched to see that they are articles
-    first       sites just added
+    first       sites just added, while the others are paused
 
 Nothing is fetched; bodies are read in the same process.
 
-cpu_ms_*         processor time of a visit, robots.txt of first visits included
+cpu_ms_*         processor time of a visit; *changed* and *first* include the visits of new articles, each
+                 counted, and robots.txt, not counted
 start_seconds    wall time until the crawler knows when to visit which site
 reload_seconds   the same after another process has changed one site
 add_seconds      to add the new sites, each
@@ -48,6 +51,7 @@ from rich.table import Table
 
 from incremental.assembly import make_crawler
 from incremental.crawl.crawler import Crawler
+from incremental.crawl.watched_sites import MOST_IN_MEMORY
 from incremental.fetch.outgoing import is_robots_url
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.seeds import add_seed
@@ -58,6 +62,7 @@ from store import Store, open_store
 DAY = 86_400.0
 START = 1_700_000_000.0
 VISITS = 1_000
+_INTERVAL = 1_800.0
 _TEMPLATE = "site-0000000.example"
 _LINKS = 10
 # Slashes in the address of a home page.
@@ -95,12 +100,15 @@ class Web:
     """Links of each list beyond its first ones; two more at each visit that is not unchanged."""
     lists: int = 0
     """Lists asked for."""
+    articles: int = 0
+    """Articles asked for."""
 
     def fetch(self, request: Request) -> Response:
         """Answer a request."""
         if is_robots_url(request.url):
             return Response(request.url, FetchStatus.GONE, http_code=404)
         if request.url.count("/") != _ROOT:
+            self.articles += 1
             body = b"<html><body><article><p>Not worth reading.</p></article></body></html>"
             return Response(request.url, FetchStatus.FETCHED, http_code=200, body=body)
         self.lists += 1
@@ -140,8 +148,13 @@ def make_template(path: Path) -> float:
         return _run(crawler, web, now, 20)
 
 
-def copy_sites(path: Path, sites: int, now: float) -> None:
-    """Copy the template under other names until there are *sites*."""
+def _taking_turns(sites: int, visits: int) -> int:
+    """Return how many of the sites take turns."""
+    return min(sites, MOST_IN_MEMORY + visits)
+
+
+def copy_sites(path: Path, sites: int, turns: int, now: float) -> None:
+    """Copy the template under other names until there are *sites*; *turns* of them are due soon."""
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("PRAGMA synchronous = off")
         columns = {
@@ -168,7 +181,7 @@ def copy_sites(path: Path, sites: int, now: float) -> None:
             "hub": {
                 "page_id": page_id,
                 "site_id": "site_id + i",
-                "due_at": f"{now} + i * {DAY / sites}",
+                "due_at": f"{now} + iif(i < {turns}, i * {_INTERVAL / turns}, {DAY})",
                 "revisit": f"replace(revisit, {own_key}, {new_key})",
             },
             "sighting": {"hub_id": page_id, "page_id": page_id},
@@ -182,6 +195,14 @@ def copy_sites(path: Path, sites: int, now: float) -> None:
             db.execute(f"INSERT INTO {table} ({', '.join(names)}) {copied}")
 
 
+def _timed_run(crawler: Crawler, web: Web, now: float, wanted: int) -> tuple[float, float]:
+    """Visit *wanted* lists; return the time, and the processor milliseconds for each page read."""
+    used, before = time.process_time(), web.lists + web.articles
+    now = _run(crawler, web, now, wanted)
+    visits = web.lists + web.articles - before
+    return now, 1000 * (time.process_time() - used) / visits
+
+
 def measure(path: Path, now: float, visits: int) -> dict[str, float]:
     """Start a crawler on a store of many sites, and visit some of them."""
     # Beyond what the template showed.
@@ -193,27 +214,25 @@ def measure(path: Path, now: float, visits: int) -> dict[str, float]:
         crawler.load(now)
         crawler.frontier.wake_at(now)
         found["start_seconds"] = time.monotonic() - began
-        now = _run(crawler, web, now + 60, min(100, visits))  # loads what is needed
+        now = _run(crawler, web, now + 60, _taking_turns(len(store.read.active_sites()), visits))
         for kind, unchanged in (("unchanged", True), ("changed", False)):
             web.unchanged = unchanged
-            used = time.process_time()
-            now = _run(crawler, web, now, visits)
-            found[f"cpu_ms_{kind}"] = 1000 * (time.process_time() - used) / visits
+            now, found[f"cpu_ms_{kind}"] = _timed_run(crawler, web, now, visits)
         with closing(sqlite3.connect(path)) as other, other:
             other.execute("UPDATE site SET requests_per_day = 40 WHERE id = 1")
         began = time.monotonic()
         crawler.load(now)
         crawler.frontier.wake_at(now)
         found["reload_seconds"] = time.monotonic() - began
+        with closing(sqlite3.connect(path)) as other, other:
+            other.execute("UPDATE site SET state = 'paused'")
         began = time.monotonic()
         for number in range(new_sites):
             site_id = add_seed(store, f"https://new-{number}.example/", now=now)
             store.write.update_site(site_id, probed_at=now)
         found["add_seconds"] = (time.monotonic() - began) / new_sites
         crawler.load(now)
-        used, before = time.process_time(), web.lists
-        now = _run(crawler, web, now + 60, new_sites)
-        found["cpu_ms_first"] = 1000 * (time.process_time() - used) / (web.lists - before)
+        now, found["cpu_ms_first"] = _timed_run(crawler, web, now + 60, new_sites)
         gc.collect()
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
         found["rss_mb"] = pages * os.sysconf("SC_PAGE_SIZE") / 1e6
@@ -225,7 +244,7 @@ def _measured(sites: int, template: Path, now: float, visits: int) -> dict[str, 
     with tempfile.TemporaryDirectory(prefix="hubwatch-growth-") as folder:
         path = Path(folder) / "hubwatch.sqlite"
         path.write_bytes(template.read_bytes())
-        copy_sites(path, sites, now)
+        copy_sites(path, sites, _taking_turns(sites, visits), now)
         command = [sys.executable, __file__, "--measure", str(path), "--now", str(now)]
         command += ["--visits", str(visits)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603 - this file

@@ -59,9 +59,16 @@ class PageCache:
     def forget(self, url: str, *, keep: frozenset[str] = frozenset()) -> int:
         """Delete the bodies of *url* except MD5s in *keep*; return how many."""
         name = _name(url)
-        doomed = [p for p in self._folder_of(name).glob(f"{name}.*") if p.suffix[1:] not in keep]
-        for path in doomed:
-            path.unlink(missing_ok=True)
+        folder, prefix = self._folder_of(name), f"{name}."
+        try:
+            there = os.listdir(folder)  # noqa: PTH208 - glob and iterdir take ten times as long
+        except FileNotFoundError:
+            return 0
+        doomed = [
+            file for file in there if file.startswith(prefix) and file[len(prefix) :] not in keep
+        ]
+        for file in doomed:
+            (folder / file).unlink(missing_ok=True)
         return len(doomed)
 
     def prune(self, *, older_than: float, named: frozenset[str] = frozenset()) -> int:

@@ -125,8 +125,6 @@ class WatchedSite:
     """When the monitored articles were last chosen."""
     next_due_at: float = 0.0
     """When something is due that its class may fetch."""
-    first_due_at: float = math.inf
-    """The earliest due time of its hubs and pages, whatever may be fetched; infinite = none."""
     busy: bool = False
     """A visit is under way."""
     coverage: Coverage = field(default_factory=Coverage)

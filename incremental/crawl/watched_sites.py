@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from incremental.attempts import Bug, attempt
 from incremental.crawl.quarantine import CrawlQuarantine
@@ -139,7 +140,8 @@ class WatchedSites:
 
     def evict(self) -> None:
         """Drop the least recently used sites beyond the most, but for what only memory knows."""
-        for site_id in list(self._sites)[: max(len(self._sites) - self._most, 0)]:
+        excess = max(len(self._sites) - self._most, 0)
+        for site_id in list(islice(self._sites, excess)):
             site = self._sites[site_id]
             if site.may_go:
                 self._memories[site_id] = site.memory

@@ -19,8 +19,8 @@ from store.enums import (
 )
 from store.failures import storage_errors
 from store.models import Backfill, BackfillPage, Change, Hub, Label, Page, Sighting
-from store.repository import Repository, batches
-from store.statements import Prepared
+from store.repository import Repository
+from store.statements import Prepared, any_of
 from store.texts import storable
 from store.values import ArticleCandidate, HubNews, MonitoredArticle
 
@@ -108,6 +108,57 @@ _HUB_URLS = Prepared(
 )
 
 
+_GAINED_AT = Prepared(
+    lambda site, since: (
+        Change.select(fn.MAX(Change.at))
+        .join(Hub, on=Hub.page == Change.hub_id)
+        .where((Change.site == site) & (Change.at >= since) & _ADDED & _IS_ARTICLE)
+    )
+)
+_PRODUCTIVE = Change.select(fn.COUNT(Change.at.distinct())).where(
+    (Change.hub_id == Hub.page) & _ADDED
+)
+_MONITORED = Prepared(
+    lambda site: Hub.select(
+        Hub.page,
+        fn.COALESCE(Hub.visited_at - Hub.baseline_at, 0.0),
+        Hub.new_pages,
+        _PRODUCTIVE,
+        *(Hub.score, Hub.state, Hub.failures, Hub.last_status),
+    ).where((Hub.site_id == site) & _IS_ARTICLE)
+)
+_KNOWN_URLS = Prepared(
+    lambda site, limit: (
+        Page.select(Page.url, Page.anchor).where(Page.site == site).order_by(Page.id).limit(limit)
+    )
+)
+_IS_READ_LIST = Hub.role.in_((HubRole.LIST, HubRole.USER)) & Hub.baseline_at.is_null(is_null=False)
+_IS_READ_ARTICLE = Page.verified_at.is_null(is_null=False) & Hub.page.is_null()
+_JUDGED_URLS = Prepared(
+    lambda site, limit: (
+        Page.select(Page.url, Hub.page.is_null(is_null=False))
+        .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
+        .where((Page.site == site) & (_IS_READ_ARTICLE | _IS_READ_LIST))
+        .order_by(Page.id.desc())
+        .limit(limit)
+    )
+)
+_SHOWN_BY_SEED = Prepared(
+    lambda site: (
+        Page.select(Page.canonical_key)
+        .join(Sighting, on=Sighting.page == Page.id)
+        .join(Hub, on=Hub.page == Sighting.hub)
+        .where((Hub.site_id == site) & Hub.role.in_((HubRole.SEED, HubRole.HOME)))
+        .where(Sighting.gone_at.is_null())
+    )
+)
+_ANCHORS = Prepared(
+    lambda site, anchors: Page.select(Page.anchor, Page.id).where(
+        (Page.site == site) & any_of(Page.anchor, anchors)
+    )
+)
+
+
 class SiteQueries(Repository):
     """Queries of one site's pages and hubs."""
 
@@ -190,12 +241,6 @@ class SiteQueries(Repository):
 
     def monitored_articles(self, site_id: int) -> list[MonitoredArticle]:
         """Return a site's monitored articles and what monitoring them found."""
-        added = (Change.hub_id == Hub.page) & _ADDED
-        productive = Change.select(fn.COUNT(Change.at.distinct())).where(added)
-        watched = fn.COALESCE(Hub.visited_at - Hub.baseline_at, 0.0)
-        columns = (Hub.score, Hub.state, Hub.failures, Hub.last_status)
-        query = Hub.select(Hub.page, watched, Hub.new_pages, productive, *columns)
-        query = query.where((Hub.site_id == site_id) & _IS_ARTICLE)
         return [
             MonitoredArticle(
                 page_id=page,
@@ -205,14 +250,15 @@ class SiteQueries(Repository):
                 chosen=score > 0,
                 gone=state == HubStatus.DROPPED or (failures >= _GONE_AFTER and status == "gone"),
             )
-            for page, watched, new, productive, score, state, failures, status in self._rows(query)
+            for page, watched, new, productive, score, state, failures, status in self._asked(
+                _MONITORED, site=site_id
+            )
         ]
 
     def article_gained_at(self, site_id: int, since: float) -> float:
         """Return when a monitored article last led to a new page; 0 = not since *since*."""
-        lately = (Change.site == site_id) & (Change.at >= since) & _ADDED
-        query = Change.select(fn.MAX(Change.at)).join(Hub, on=Hub.page == Change.hub_id)
-        return float(self._scalar(query.where(lately & _IS_ARTICLE)) or 0.0)
+        ((at,),) = self._asked(_GAINED_AT, site=site_id, since=since)
+        return float(at or 0.0)
 
     def known_below(self, site_id: int, prefix: str, *, before: float) -> bool:
         """Return whether a page with this canonical-key prefix was known before *before*."""
@@ -221,40 +267,17 @@ class SiteQueries(Repository):
 
     def known_urls(self, site_id: int, *, limit: int = 5_000) -> list[tuple[str, str]]:
         """Return (URL, anchor) of a site's pages, longest known first."""
-        query = Page.select(Page.url, Page.anchor).where(Page.site == site_id)
-        return [(url, anchor) for url, anchor in self._rows(query.order_by(Page.id).limit(limit))]
+        rows = self._asked(_KNOWN_URLS, site=site_id, limit=limit)
+        return [(url, anchor) for url, anchor in rows]
 
     def judged_urls(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, bool]]:
         """Return (URL, is a hub) of pages judged by their first fetch, latest first."""
-        query = (
-            Page.select(Page.url, Hub.page.is_null(is_null=False))
-            .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
-            .where(
-                (Page.site == site_id)
-                & (
-                    Page.verified_at.is_null(is_null=False) & Hub.page.is_null()
-                    | Hub.role.in_((HubRole.LIST, HubRole.USER))
-                    & Hub.baseline_at.is_null(is_null=False)
-                )
-            )
-            .order_by(Page.id.desc())
-            .limit(limit)
-        )
-        return [(url, bool(is_hub)) for url, is_hub in self._rows(query)]
+        rows = self._asked(_JUDGED_URLS, site=site_id, limit=limit)
+        return [(url, bool(is_hub)) for url, is_hub in rows]
 
     def shown_by_seed(self, site_id: int) -> set[str]:
         """Return canonical keys of pages that the site's seeds and home showed at their last visits."""
-        query = (
-            Page.select(Page.canonical_key)
-            .join(Sighting, on=Sighting.page == Page.id)
-            .join(Hub, on=Hub.page == Sighting.hub)
-            .where(
-                (Hub.site_id == site_id)
-                & Hub.role.in_((HubRole.SEED, HubRole.HOME))
-                & Sighting.gone_at.is_null()
-            )
-        )
-        return set(self._column(query))
+        return {key for (key,) in self._asked(_SHOWN_BY_SEED, site=site_id)}
 
     def hub_urls(self, site_id: int) -> list[str]:
         """Return the URLs of a site's live HTML hubs."""
@@ -263,12 +286,10 @@ class SiteQueries(Repository):
     def known_anchors(self, site_id: int, anchors: Sequence[str]) -> dict[str, int]:
         """Return page ids by anchor text."""
         stored = {anchor: storable(anchor) for anchor in anchors}
-        found: dict[str, int] = {}
-        for batch in batches(stored.values()):
-            query = Page.select(Page.anchor, Page.id).where(
-                (Page.site == site_id) & Page.anchor.in_(batch)
-            )
-            found.update(self._rows(query))
+        if not stored:
+            return {}
+        wanted = list(dict.fromkeys(stored.values()))
+        found = dict(self._asked(_ANCHORS, site=site_id, anchors=wanted))
         return {anchor: found[kept] for anchor, kept in stored.items() if kept in found}
 
     def pages_below(

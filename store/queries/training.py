@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from peewee import JOIN, fn
 
@@ -25,6 +26,38 @@ _CORRECTIONS = Prepared(
         any_of(Label.canonical_key, keys) & (Label.origin == LabelOrigin.USER)
     )
 )
+_SITE_LABELS = Prepared(
+    lambda site, origin: (
+        _LABEL.select().where((Label.site == site) & (Label.origin == origin)).order_by(Label.at)
+    )
+)
+_FIRST_HUB = Prepared(
+    lambda page: (
+        Page.select(Page.first_hub_id, Hub.role)
+        .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
+        .where(Page.id == page)
+    )
+)
+
+
+def _page_sizes(site: Any, limit: Any) -> Any:  # noqa: ANN401 - peewee expressions
+    last = (
+        Visit.select(Visit.page, fn.MAX(Visit.id).alias("visit"))
+        .join(Page, on=Page.id == Visit.page)
+        .where((Page.site == site) & _READ)
+        .group_by(Visit.page)
+        .alias("last")
+    )
+    return (
+        Page.select(Page.url, Visit.body_bytes)
+        .join(Visit, on=Visit.page == Page.id)
+        .join(last, on=last.c.visit == Visit.id)
+        .order_by(Visit.id.desc())
+        .limit(limit)
+    )
+
+
+_PAGE_SIZES = Prepared(_page_sizes)
 
 
 class TrainingQueries(Repository):
@@ -42,8 +75,7 @@ class TrainingQueries(Repository):
 
     def site_labels(self, site_id: int, origin: LabelOrigin) -> list[LabelEntry]:
         """Return the labels that one origin gave to pages of a site."""
-        said = (Label.site == site_id) & (Label.origin == origin)
-        return self._all(_LABEL, _LABEL.select().where(said).order_by(Label.at))
+        return [_LABEL(row) for row in self._asked(_SITE_LABELS, site=site_id, origin=origin)]
 
     def corrections(self, canonical_keys: Sequence[str]) -> dict[str, str]:
         """Return users' labels of these pages by canonical key."""
@@ -60,8 +92,7 @@ class TrainingQueries(Repository):
         steps, seen = 0, set[int]()
         while page_id not in seen and steps < MAX_DEPTH:
             seen.add(page_id)
-            query = Page.select(Page.first_hub_id, Hub.role).where(Page.id == page_id)
-            rows = self._rows(query.join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id))
+            rows = self._asked(_FIRST_HUB, page=page_id)
             if not rows:
                 return steps or None
             first_hub_id, role = rows[0]
@@ -74,20 +105,8 @@ class TrainingQueries(Repository):
 
     def page_sizes(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, int]]:
         """Return (URL, bytes of the last body) of fetched pages, latest first."""
-        last = (
-            Visit.select(Visit.page, fn.MAX(Visit.id).alias("visit"))
-            .join(Page, on=Page.id == Visit.page)
-            .where((Page.site == site_id) & _READ)
-            .group_by(Visit.page)
-            .alias("last")
-        )
-        query = (
-            Page.select(Page.url, Visit.body_bytes)
-            .join(Visit, on=Visit.page == Page.id)
-            .join(last, on=last.c.visit == Visit.id)
-            .order_by(Visit.id.desc())
-        )
-        return [(url, int(size)) for url, size in self._rows(query.limit(limit))]
+        rows = self._asked(_PAGE_SIZES, site=site_id, limit=limit)
+        return [(url, int(size)) for url, size in rows]
 
     def page_size(self, page_id: int) -> int | None:
         """Return the bytes of a page's last body; None = never fetched."""
