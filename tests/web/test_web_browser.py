@@ -257,7 +257,7 @@ def luminance(colour: str) -> float:
 
 
 def test_every_control_has_a_name(shown: Page) -> None:
-    for path in ("", "sites/1", "add", "topics", "models"):
+    for path in ("", "sites", "sites/1", "add", "topics", "messages", "models"):
         shown.goto(re.sub(r"(//[^/]+/).*", rf"\1{path}", shown.url))
         nameless = shown.evaluate(
             "Array.from(document.querySelectorAll('button, a, input:not([type=hidden]), select, textarea'))"

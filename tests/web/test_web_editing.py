@@ -83,7 +83,7 @@ def test_a_site_a_hub_and_a_page_are_visited_now(served: Served, announced: Any)
     page_id = announced()[0]
     said = post(client, f"/pages/{page_id}/visit")
     assert "1 page is being visited" in client.get(said.headers["location"]).text
-    asked = client.post("/api/v1/sites/visits", json={"urls": [HOME], "sites": [2]}).json()
+    asked = client.post("/api/v1/visits", json={"urls": [HOME], "sites": [2]}).json()
     assert {one["refused"] for one in asked} == {""}
     requests = served.store.editing.visit_requests()
     assert set(requests) == {1, 2}

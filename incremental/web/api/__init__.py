@@ -20,6 +20,7 @@ ROUTERS = (
     backfills.router,
     sites.router,
     sites.tags_router,
+    sites.visits_router,
     hubs.router,
     topic_api.router,
     discovery.router,

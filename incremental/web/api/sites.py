@@ -112,25 +112,6 @@ def _site(store: Store, row: SiteRow) -> Site:
     return Site(**site_facts(row, store.read.site_totals(), store.tags.of_sites()))
 
 
-@router.post("/visits")
-def visit_now(request: Request, body: NewVisits) -> list[Visit]:
-    """Visit pages, hubs or whole sites now, as soon as politeness allows.
-
-    Of a site, every hub that is neither covered nor dropped is visited.
-    """
-    web = web_of(request)
-    with web.store() as store:
-        rows = [site_numbered(store, one) for one in body.sites]
-        found = [
-            one
-            for url in body.urls
-            for one in request_page(store, web.settings, url, now=web.now())
-        ]
-        for row in rows:
-            found += request_site(store, web.settings, row, now=web.now())
-    return [Visit.model_validate(one) for one in found]
-
-
 @router.delete("/{site_id}", status_code=204)
 def remove_site(request: Request, site_id: SiteId) -> None:
     """Stop watching a site and delete everything found there."""
@@ -149,3 +130,27 @@ def list_tags(request: Request) -> list[Tag]:
     """List the tags with how many sites and topics have each."""
     with web_of(request).store() as store:
         return [Tag.model_validate(one) for one in store.tags.tags()]
+
+
+visits_router = APIRouter(
+    prefix="/api/v1/visits", tags=["sites"], route_class=ConditionalRoute, responses=REFUSED
+)
+
+
+@visits_router.post("")
+def visit_now(request: Request, body: NewVisits) -> list[Visit]:
+    """Visit pages, hubs or whole sites now, as soon as politeness allows.
+
+    Of a site, every hub that is neither covered nor dropped is visited.
+    """
+    web = web_of(request)
+    with web.store() as store:
+        rows = [site_numbered(store, one) for one in body.sites]
+        found = [
+            one
+            for url in body.urls
+            for one in request_page(store, web.settings, url, now=web.now())
+        ]
+        for row in rows:
+            found += request_site(store, web.settings, row, now=web.now())
+    return [Visit.model_validate(one) for one in found]
