@@ -8,6 +8,7 @@ import msgspec
 from fake_web import DAY, HOUR, START, FakeWeb, Reply, Watch, page, watch
 
 from incremental.clock import SimulatedClock
+from incremental.scope import Reach
 from incremental.seeds import SeedTerms
 from incremental.settings import RevisitSettings, Settings
 from incremental.site_editing import SiteEdit, edit_site
@@ -152,3 +153,24 @@ def test_a_site_is_visited_hub_by_hub(tmp_path: Path) -> None:
         crawl.crawler.load(before)
         crawl.run(10 * 60)
         assert set(crawl.web.urls(since=before)) == {one.url for one in found}
+
+
+def test_a_request_waits_for_the_pause_of_another_host_of_the_site(tmp_path: Path) -> None:
+    """The seed's host may be asked meanwhile; the request is not forgotten."""
+    other = "https://press.news.example/list/"
+    busy = Reply(code=503, headers={"Retry-After": "1800"})
+    pages = {HOME: page(other, "/a.html"), other: [(0, page("/b.html")), (START + HOUR, busy)]}
+    terms = SeedTerms(reach=Reach.DOMAIN)
+    with watch(tmp_path, pages, settings=RARELY, terms=terms) as crawl:
+        crawl.run(2 * HOUR)
+        assert crawl.hub(other) is not None
+        ask(crawl, other)
+        crawl.run(60)
+        first = [one.at for one in crawl.web.asked if one.url == other][-1]
+        ask(crawl, other)
+        crawl.run(1700)
+        assert [one.at for one in crawl.web.asked if one.url == other][-1] == first
+        assert crawl.store.editing.visit_requests() != {}
+        crawl.run(300)
+        assert [one.at for one in crawl.web.asked if one.url == other][-1] >= first + 1800
+        assert crawl.store.editing.visit_requests() == {}
