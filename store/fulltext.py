@@ -139,17 +139,38 @@ def has_any(
 
     *news_id* is as in :func:`stands_in`.
     """
-    if is_sqlite(database):
-        column, asked = "rowid", "news_words MATCH ?"
-        alternatives = [" AND ".join(map(_fts5, phrases)) for phrases in _each(words)]
-        value = " OR ".join(f"({one})" for one in alternatives)
-    else:
-        column, asked = "news_id", "words @@ %s::tsquery"
-        value = " | ".join(f"({' & '.join(map(_lexemes, one))})" for one in _each(words))
+    column, asked, value = _any_asked(database, words)
     if not value:
         return SQL("1 = 1" if negated else "1 = 0")
     inner = f"SELECT 1 FROM news_words WHERE {column} = {news_id} AND {asked}"  # noqa: S608 - names of ours
     return SQL(f"{'NOT ' if negated else ''}EXISTS ({inner})", [value])
+
+
+def found_any(database: Database, words: Sequence[str]) -> SQL:
+    """Return a subquery: ids of announced pages that have one of these words or phrases."""
+    column, asked, value = _any_asked(database, words)
+    if not value:
+        return SQL("(SELECT 0 WHERE 1 = 0)")
+    return SQL(f"(SELECT {column} FROM news_words WHERE {asked})", [value])  # noqa: S608 - names of ours
+
+
+def count_any(database: Database, words: Sequence[str], *, most: int) -> int:
+    """Count the announced pages that have one of these words or phrases, up to *most*."""
+    _, asked, value = _any_asked(database, words)
+    if not value:
+        return 0
+    inner = f"SELECT 1 AS one FROM news_words WHERE {asked} LIMIT {most:d}"  # noqa: S608 - names of ours
+    statement = f"SELECT COUNT(*) FROM ({inner}) AS found"  # noqa: S608 - likewise
+    return int(_run(database, statement, value).fetchone()[0])
+
+
+def _any_asked(database: Database, words: Sequence[str]) -> tuple[str, str, str]:
+    """Return the id column, the condition that one of *words* stands there, and its value; empty = none."""
+    if is_sqlite(database):
+        alternatives = [" AND ".join(map(_fts5, phrases)) for phrases in _each(words)]
+        return "rowid", "news_words MATCH ?", " OR ".join(f"({one})" for one in alternatives)
+    value = " | ".join(f"({' & '.join(map(_lexemes, one))})" for one in _each(words))
+    return "news_id", "words @@ %s::tsquery", value
 
 
 def _each(words: Sequence[str]) -> list[list[Phrase]]:

@@ -25,7 +25,16 @@ from store.announced import AnnouncedPage, TopicMark
 from store.answers.excerpts import with_excerpts
 from store.answers.values import NewQuery, NewsAnswer
 from store.enums import TopicVerdict
-from store.fulltext import count_news, found_news, has_any, is_searchable, news_ids, stands_in
+from store.fulltext import (
+    count_any,
+    count_news,
+    found_any,
+    found_news,
+    has_any,
+    is_searchable,
+    news_ids,
+    stands_in,
+)
 from store.models import News, Page, PageText, PageTopic, Site, SiteTag, Topic, TopicTag
 from store.news import primary_language
 from store.words import Phrase, read_query
@@ -122,7 +131,7 @@ class _NewsIds:
         self._query = query
         self._newest = query.order != "oldest"
         self._phrases = read_query(query.text) if query.text.strip() else None
-        # Whether a topic leaves few pages.
+        # Whether a topic, or words, leave few pages.
         self._few = False
         self._conditions = [
             *([News.found_at >= query.since] if query.since is not None else []),
@@ -137,6 +146,7 @@ class _NewsIds:
         if any(x is not None for x in (query.topic, query.verdict, query.min_score)):
             self._conditions.append(self._judged())
             self._conditions += self._words_of_topic(query.topic)
+        self._few = self._few or self._has_few(query.include)
         self._conditions += self._with_words(query.include, query.exclude)
         # Walks along few sites; None = all rows, tested one by one.
         self._walked = query.sites
@@ -276,11 +286,20 @@ class _NewsIds:
         ]
 
     def _with_words(self, include: Sequence[str], exclude: Sequence[str]) -> list[Any]:
+        """Return the conditions on words: few matches are listed, many are tested row by row."""
         own = '"t1"."id"'
-        conditions: list[Any] = [has_any(self._db, include, own)] if include else []
+        conditions: list[Any] = []
+        if self._has_few(include):
+            conditions.append(News.id.in_(found_any(self._db, include)))
+        elif include:
+            conditions.append(has_any(self._db, include, own))
         if exclude:
             conditions.append(has_any(self._db, exclude, own, negated=True))
         return conditions
+
+    def _has_few(self, words: Sequence[str]) -> bool:
+        """Whether words are asked for that few pages have."""
+        return bool(words) and count_any(self._db, words, most=FEW_ROWS + 1) <= FEW_ROWS
 
     def _column(self, query: Any) -> list[Any]:  # noqa: ANN401 - a peewee query
         return [row for (row,) in query.tuples().execute(self._db)]
