@@ -273,3 +273,30 @@ def test_a_search_finds_words_in_the_text(shown: Page) -> None:
     expect(shown.locator(".item")).to_have_count(1)
     expect(shown.locator(".item a.title")).to_have_text("桥梁招标公告")
     assert HOME not in shown.locator("#news").inner_text()
+
+
+def test_a_tag_that_is_given_to_a_site_filters_the_list(shown: Page) -> None:
+    start = shown.url
+    shown.goto(start + "sites/2")
+    shown.get_by_text("Edit this site").click()
+    shown.get_by_label("Tags").fill("桥梁, press")
+    shown.get_by_role("button", name="Save").click()
+    expect(shown.get_by_role("link", name="桥梁")).to_be_visible()
+    shown.goto(start)
+    expect(shown.locator(".item")).to_have_count(4)
+    shown.get_by_label("Tag", exact=True).select_option("桥梁")
+    expect(shown.locator(".item")).to_have_count(1)
+
+
+def test_a_channel_is_added_and_removed_in_the_page(shown: Page) -> None:
+    pytest.importorskip("apprise", reason="the extra `notify` is not installed")
+    shown.goto(shown.url + "messages")
+    shown.get_by_label("Name").fill("hook")
+    shown.get_by_label("Address (Apprise)").fill("json://hooks.example/secret-key")
+    shown.get_by_label("Only pages with one of these words").fill("bridge, 桥梁")
+    shown.get_by_role("button", name="Add or change a channel").click()
+    expect(shown.get_by_role("heading", name="hook")).to_be_visible()
+    assert "secret-key" not in shown.content()
+    shown.on("dialog", lambda dialog: dialog.accept())
+    shown.get_by_role("button", name="Remove").click()
+    expect(shown.get_by_text("No channel yet")).to_be_visible()
