@@ -84,6 +84,10 @@ def test_a_channel_is_added_changed_and_removed_in_the_page(served: Served, topi
     assert "secret-key" not in shown
     (channel,) = added_channels(served.store, Settings())
     assert (channel.url, channel.daily_at) == (CHANNEL["url"], "08:00")
+    form = client.get("/messages?edit=hook").text
+    assert 'value="08:00"' in form
+    assert "<option selected>Bridges</option>" in form
+    assert "secret-key" not in form
     # A channel follows its topic.
     client.patch(f"/api/v1/topics/{topic}", json={"name": "Crossings"})
     assert added_channels(served.store, Settings())[0].topic == "Crossings"

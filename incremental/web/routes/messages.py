@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
 from incremental.errors import InputError
@@ -14,7 +14,8 @@ from incremental.notify.channels import put_channel, remove_channel
 from incremental.notify.delivery import Delivered
 from incremental.notify.overview import channel_named, send_test, standings
 from incremental.saved_channels import added_channels, all_channels
-from incremental.tagging import parted
+from incremental.settings.channels import ChannelSettings
+from incremental.tagging import joined, parted
 from incremental.web.context import web_of
 from incremental.web.routes.forms import see
 from incremental.web.views import page, problem_of
@@ -43,9 +44,20 @@ _Name = Annotated[str, Form(min_length=1, max_length=200)]
 
 
 @router.get("/messages")
-def messages_page(request: Request) -> Response:
-    """Show the channels with their latest outbox entries."""
-    return _messages(request, {})
+def messages_page(request: Request, edit: Annotated[str, Query(max_length=200)] = "") -> Response:
+    """Show the channels with their latest outbox entries, and one that was added in the form."""
+    web = web_of(request)
+    with web.store() as store:
+        known = {one.name: one for one in added_channels(store, web.settings)} if edit else {}
+    return _messages(request, {}, typed=_typed(known[edit]) if edit in known else None)
+
+
+def _typed(channel: ChannelSettings) -> dict[str, str]:
+    """Return what would be typed for a channel, without its address."""
+    lists = {"include": joined(channel.include), "exclude": joined(channel.exclude)}
+    every = f"{channel.every_minutes:g}" if channel.every_minutes else ""
+    texts = ("name", "topic", "search", "tag", "daily_at", "quiet_hours", "time_zone")
+    return {name: getattr(channel, name) for name in texts} | lists | {"every_minutes": every}
 
 
 def _messages(
