@@ -175,6 +175,15 @@ class Recorder(Repository):
         """Stop treating a page as a hub. Its sightings stay."""
         self._write(Hub.delete().where(Hub.page == page_id))
 
+    def withdraw_candidates(self, page_ids: Sequence[int]) -> None:
+        """Stop treating pages as hubs that were never read: others of their form are articles."""
+        with writing(self._db, self._where):
+            for batch in batches(page_ids):
+                unread = Hub.page.in_(batch) & Hub.visited_at.is_null()
+                Hub.delete().where(unread & (Hub.role == HubRole.LIST)).execute(self._db)
+                was_hub = Page.id.in_(batch) & (Page.rule == "hub")
+                Page.update(rule="like_articles").where(was_hub).execute(self._db)
+
     def hasten_hubs(self, site_id: int, role: HubRole, *, latest: float) -> None:
         """Make the hubs of a role due at *latest* or earlier, except those that failed."""
         late = (Hub.site_id == site_id) & (Hub.role == role) & (Hub.due_at > latest)

@@ -18,6 +18,7 @@ from math import inf
 
 from incremental.attempts import attempt
 from incremental.crawl.articles import ArticleMonitor
+from incremental.crawl.candidates import CandidateReview
 from incremental.crawl.coverage_watch import CoverageWatch
 from incremental.crawl.engine import Engine
 from incremental.crawl.facts import FactReader
@@ -80,6 +81,7 @@ class Crawler:
         self.quarantine = CrawlQuarantine(store)
         self.topics = TopicWatch(store, settings, self.quarantine, explore=explore, read=read)
         self._facts = FactReader(store, settings, scorer, self.topics, read)
+        self._candidates = CandidateReview(store, self._facts, settings.hubs.threshold)
         self._path_aliases = PathAliasWatch(store)
         self._change_hints = ChangeHints(store)
         self._coverage = CoverageWatch(store)
@@ -219,7 +221,7 @@ class Crawler:
             self.frontier.refresh(site, now)
             return
         self._apply(decision, outcome, site, host, now)
-        bug = attempt(lambda: self._follow_up(decision.record, site, now))
+        bug = attempt(lambda: self._follow_up(decision, outcome, site, now))
         if bug is not None:
             # The visit is recorded, and stays so.
             self.quarantine.page(outcome.task, bug, now)
@@ -283,8 +285,11 @@ class Crawler:
             keep = frozenset({digest, hub.body_md5 or "", *named})
             self._store.cache.forget(url, keep=keep)
 
-    def _follow_up(self, record: VisitRecord, site: WatchedSite, now: float) -> None:
+    def _follow_up(
+        self, decision: Decision, outcome: Outcome, site: WatchedSite, now: float
+    ) -> None:
         """Queue what a recorded visit makes urgent, and refresh what is computed periodically."""
+        record = decision.record
         first = record.hub_fields.get("baseline_at") == now
         if first and self._given_feeds.handed_over(record.page_id, site, now):
             self.load(now)
@@ -293,6 +298,7 @@ class Crawler:
             self._given_feeds.rename(record.page_id, site)
         self._overflows.settle(record, site, now)
         self._verify(record, site)
+        self._candidates.after(decision, outcome.task.url, site, now)
         self._coverage.refresh(site, now)
         self._coverage.replan(site, now)
         self._articles.refresh(site, now)

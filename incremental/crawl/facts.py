@@ -253,8 +253,13 @@ class FactReader:
         if hub.page_id not in site.depths:
             site.depths[hub.page_id] = self._store.read.crawl_depth(hub.page_id)
         above = site.depths[hub.page_id]
-        depth = None if above is None else above + 1
-        return score_targets(unknown, self._scorer, self.context(site, now), depth=depth)
+        return self.scores(unknown, site, now, depth=None if above is None else above + 1)
+
+    def scores(
+        self, links: Sequence[SeenLink], site: WatchedSite, now: float, *, depth: int | None = None
+    ) -> dict[str, float]:
+        """Return the probability of each link being a hub, by canonical key."""
+        return score_targets(links, self._scorer, self.context(site, now), depth=depth)
 
     def context(self, site: WatchedSite, now: float) -> SiteContext:
         """Return the site's context, at most six hours old."""

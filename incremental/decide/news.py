@@ -20,6 +20,7 @@ The unit of news is the new page, never the difference between two texts::
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -30,6 +31,7 @@ from incremental.decide.hubs import choose_hubs
 from incremental.decide.links import is_later_page
 from incremental.decide.migration import Migration, migration
 from incremental.decide.rules import Rule, Standing, is_withheld
+from incremental.decide.site_context import form_of
 from incremental.decide.url_dates import date_in_url
 from incremental.scope import page_number
 from incremental.times import DAY, HOUR, believable
@@ -37,6 +39,8 @@ from incremental.urls import host_of
 from store.enums import HubKind, HubRole, PageLabel, PageState, SiteEventKind
 from store.values import HubRow, KnownPage, NewHub, SeenLink, VerificationRow
 
+# Candidates of one form of address that are read before the others.
+TRIED_FIRST = 3
 # Folders of lists, which nobody wants announced, however unsure the classifier is.
 _LIST_WORDS = re.compile(
     r"/(?:tags?|categor(?:y|ies)|topics?|archives?|authors?|labels?)/", re.IGNORECASE
@@ -176,11 +180,18 @@ def _new_hubs(view: HubView, rules: Mapping[str, Rule]) -> dict[str, NewHub]:
     chosen |= {
         t.canonical_key for t in unknown if view.corrected.get(t.canonical_key) == PageLabel.HUB
     }
-    return {t.canonical_key: _new_hub(view, t) for t in unknown if t.canonical_key in chosen}
+    likely_first = sorted(unknown, key=lambda t: -view.scores[t.canonical_key])
+    hubs, of_form = dict[str, NewHub](), Counter[str]()
+    for target in likely_first:
+        if target.canonical_key in chosen:
+            form = form_of(target.url)
+            hubs[target.canonical_key] = _new_hub(view, target, place=of_form[form])
+            of_form[form] += 1
+    return hubs
 
 
-def _new_hub(view: HubView, target: SeenLink) -> NewHub:
-    """Return a new hub."""
+def _new_hub(view: HubView, target: SeenLink, *, place: int) -> NewHub:
+    """Return a new hub; *place*: how many of its form are likelier to be one."""
     score, number = view.scores[target.canonical_key], page_number(target.url)
     now = view.since.now
     if view.corrected.get(target.canonical_key) == PageLabel.HUB:
@@ -190,14 +201,10 @@ def _new_hub(view: HubView, target: SeenLink) -> NewHub:
         return NewHub(
             HubKind.HTML, HubRole.PAGE, score, f"page {number} of a list", now + number * HOUR
         )
-    return NewHub(
-        # The likeliest are due first.
-        HubKind.HTML,
-        HubRole.LIST,
-        score,
-        "looks like a list",
-        now + (1.0 - score) * HOUR,
-    )
+    # The likeliest are due first, a few of each form before the others: should they turn out to be articles,
+    # the others need not be read.
+    waits = (1.0 - score) * HOUR + (HOUR if place >= TRIED_FIRST else 0.0)
+    return NewHub(HubKind.HTML, HubRole.LIST, score, "looks like a list", now + waits)
 
 
 def _to_verify(view: HubView, rules: Mapping[str, Rule]) -> frozenset[str]:

@@ -66,6 +66,8 @@ class Rule(StrEnum):
     """It may not be read, or the fetch failed; a hub shows it all the same."""
     NOT_A_HUB = "not_a_hub"
     """It was taken for a hub by its URL, and is an article."""
+    LIKE_ARTICLES = "like_articles"
+    """It was taken for a hub by its URL; pages of that form turned out to be articles."""
     PERHAPS_A_HUB = "perhaps_a_hub"
     """A doubtful hub: announced, and monitored as well."""
 

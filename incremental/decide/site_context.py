@@ -20,13 +20,30 @@ MAX_SHIFT = 5.0
 _EDGE = 1e-6
 
 
+def form_of(url: str) -> str:
+    """Return the form that verdicts on one URL say something about.
+
+    As :func:`incremental.scope.template`, but the name before a last slash is blanked like that of a file: an
+    article at ``/some-name/`` is of the same form as one at ``/other-name/``, and of another than ``/news/``.
+    """
+    form = template(url)
+    path, mark, query = form.partition("?")
+    if not path.endswith("/"):
+        return form
+    above, _, name = path[:-1].rpartition("/")
+    if not above:  # the home page
+        return form
+    kind = "0" if name == "0" else "*-*" if "-" in name or "_" in name or name == "*" else "*"
+    return f"{above}/{kind}/{mark}{query}"
+
+
 @dataclass(slots=True)
 class SiteContext:
     """Built from the store every few hours; :meth:`add` keeps it up to date in between."""
 
     index: SiteIndex
     verdicts: dict[str, list[int]]
-    """Articles and hubs read so far, by template."""
+    """Articles and hubs read so far, by form of address."""
     made_at: float
 
     @classmethod
@@ -45,7 +62,7 @@ class SiteContext:
 
     def add(self, url: str, *, hub: bool) -> None:
         """Count a verdict."""
-        self.verdicts.setdefault(template(url), [0, 0])[hub] += 1
+        self.verdicts.setdefault(form_of(url), [0, 0])[hub] += 1
 
     def add_to(self, link: LinkEvidence) -> LinkEvidence:
         """Return the link with its site context, for the classifier."""
@@ -53,7 +70,7 @@ class SiteContext:
 
     def corrected(self, url: str, probability: float) -> float:
         """Return the hub probability, corrected by the verdicts on pages of this form."""
-        topics, hubs = self.verdicts.get(template(url), (0, 0))
+        topics, hubs = self.verdicts.get(form_of(url), (0, 0))
         # A Bayes factor by template, with add-one smoothing.
         shift = math.log((hubs + 1) / (topics + 1))
         shift = max(min(shift, MAX_SHIFT), -MAX_SHIFT)

@@ -27,6 +27,7 @@ SENTENCES = {
     Rule.CONFIRMED: "linked before it existed",
     Rule.UNREADABLE: "unreadable, but listed on a hub",
     Rule.NOT_A_HUB: "looked like a hub, but is an article",
+    Rule.LIKE_ARTICLES: "looked like a hub, but pages with such addresses are articles",
     Rule.PERHAPS_A_HUB: "may be a hub, so it is monitored as well",
     Rule.NOT_THERE: "found, not announced: the page does not exist",
     Rule.NOT_THERE_YET: "found, not announced: the page does not exist yet",

@@ -19,6 +19,7 @@ from store.values import (
     HubRow,
     KnownPage,
     PageRow,
+    SeenLink,
     Sight,
     SiteRow,
     VerificationRow,
@@ -121,6 +122,14 @@ _ONE_HOST = Prepared(lambda name: _HOST.select().where(Host.name == name))
 _PRODUCTIVE_FIRST = (Hub.new_pages.desc(), Hub.visits.desc(), Hub.page)
 _HUBS_OF_SITE = Prepared(
     lambda site: _hubs().where(Hub.site_id == site).order_by(*_PRODUCTIVE_FIRST)
+)
+_CANDIDATES = Prepared(
+    lambda site: (
+        Page.select(Page.id, Page.canonical_key, Page.url, Page.anchor)
+        .join(Hub, on=Hub.page == Page.id)
+        .where((Hub.site_id == site) & (Hub.role == HubRole.LIST) & Hub.visited_at.is_null())
+        .where((Hub.state == HubStatus.CANDIDATE) & (Page.state == PageState.KNOWN))
+    )
 )
 _VISIBLE = Prepared(
     lambda hub: Sighting.select(Sighting.page).where(
@@ -270,6 +279,13 @@ class RoundQueries(Repository):
         if site_id is not None:
             return [_HUB(row) for row in self._asked(_HUBS_OF_SITE, site=site_id)]
         return self._all(_HUB, _hubs().order_by(*_PRODUCTIVE_FIRST))
+
+    def candidates(self, site_id: int) -> dict[int, SeenLink]:
+        """Return the addresses that look like lists and were never read, by page id.
+
+        Without those that are announced once they are read.
+        """
+        return {page: SeenLink(*link) for page, *link in self._asked(_CANDIDATES, site=site_id)}
 
     def hub(self, page_id: int) -> HubRow | None:
         """Return one hub."""
