@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
+from incremental.saved_channels import all_channels
 from incremental.settings import Settings
 from incremental.storage import MEGABYTE
 from incremental.times import DAY
@@ -166,7 +167,7 @@ class Housekeeping:
     def _batch(
         self, kind: Kind, before: float, now: float, after: int, forgotten: Counter[str]
     ) -> Batch:
-        channels = [channel.name for channel in self._settings.channels]
+        channels = [channel.name for channel in all_channels(self._store, self._settings)]
         batch = self._store.retention.forget(
             kind, before=before, now=now, after=after, keep=channels
         )

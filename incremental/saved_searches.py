@@ -30,6 +30,7 @@ class Filters:
     """A span back from now (``3h``, ``1w``) or a date."""
     show: str = ""
     """One of :data:`SHOWN`; empty = all."""
+    tag: str = ""
 
     def values(self) -> dict[str, Any]:
         """Return the filters by name."""
@@ -53,6 +54,7 @@ class Filters:
             sites=None if self.site is None else (self.site,),
             topic=self.topic,
             verdict=self.verdict or None,
+            tag=self.tag or None,
             hidden_verdict=TopicVerdict.IRRELEVANT if self.topic and not self.verdict else None,
             language=self.language or None,
             since=moment(self.since, now) if self.since else None,

@@ -315,6 +315,8 @@ _TOPIC = _insert(
     "topic",
     "id name created_at changed_at",
     keywords="[]",
+    include="[]",
+    exclude="[]",
     warnings="[]",
     method="fused",
     state="ready",

@@ -9,6 +9,8 @@
         .backfills  Backfills   events of older pages that lists gained
         .topics     Topics      topics, their training examples and scores
         .discovery  Discovery   discovery runs and proposals
+        .editing    Editing     what users edit: sites, requested visits, channels
+        .tags       Tags        tags of sites and topics
         .outbox     Outbox      messages to send and sent
         .cache      PageCache   bodies, named by MD5
         .access     Access      tokens and sessions of the web page and the API
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from store.answers import Answers
     from store.backfills import Backfills
     from store.discovery import Discovery
+    from store.editing import Editing
     from store.monitoring import Monitoring
     from store.outbox import Outbox
     from store.page_cache import PageCache
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     from store.record import Recorder
     from store.retention import Retention
     from store.space import Space
+    from store.tags import Tags
     from store.topics import Topics
 
 _PARTS = {
@@ -56,6 +60,8 @@ _PARTS = {
     "backfills": ("store.backfills", "Backfills"),
     "topics": ("store.topics", "Topics"),
     "discovery": ("store.discovery", "Discovery"),
+    "editing": ("store.editing", "Editing"),
+    "tags": ("store.tags", "Tags"),
     "outbox": ("store.outbox", "Outbox"),
     "access": ("store.access", "Access"),
     "monitor": ("store.monitoring", "Monitoring"),
@@ -83,6 +89,8 @@ class Store:
         backfills: Backfills = field(init=False)
         topics: Topics = field(init=False)
         discovery: Discovery = field(init=False)
+        editing: Editing = field(init=False)
+        tags: Tags = field(init=False)
         outbox: Outbox = field(init=False)
         cache: PageCache = field(init=False)
         access: Access = field(init=False)

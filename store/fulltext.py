@@ -14,7 +14,7 @@ from peewee import SQL, Database
 
 from store.database import is_sqlite
 from store.statements import run_many
-from store.words import MAX_WORDS, Phrase, index_words
+from store.words import MAX_WORDS, Phrase, index_words, read_query
 
 _TITLE_WORDS = 200
 
@@ -130,6 +130,55 @@ def stands_in(database: Database, phrases: Sequence[Phrase], news_id: str) -> SQ
     column, asked, value = _asked(database, phrases)
     inner = f"SELECT 1 FROM news_words WHERE {column} = {news_id} AND {asked}"  # noqa: S608 - names of ours
     return SQL(f"EXISTS ({inner})", [value])
+
+
+def has_any(
+    database: Database, words: Sequence[str], news_id: str, *, negated: bool = False
+) -> SQL:
+    """Return a condition: the page of the outer query's row has one of these words or phrases, or none.
+
+    *news_id* is as in :func:`stands_in`.
+    """
+    column, asked, value = _any_asked(database, words)
+    if not value:
+        return SQL("1 = 1" if negated else "1 = 0")
+    inner = f"SELECT 1 FROM news_words WHERE {column} = {news_id} AND {asked}"  # noqa: S608 - names of ours
+    return SQL(f"{'NOT ' if negated else ''}EXISTS ({inner})", [value])
+
+
+def found_any(database: Database, words: Sequence[str]) -> SQL:
+    """Return a subquery: ids of announced pages that have one of these words or phrases."""
+    column, asked, value = _any_asked(database, words)
+    if not value:
+        return SQL("(SELECT 0 WHERE 1 = 0)")
+    return SQL(f"(SELECT {column} FROM news_words WHERE {asked})", [value])  # noqa: S608 - names of ours
+
+
+def count_any(database: Database, words: Sequence[str], *, most: int) -> int:
+    """Count the announced pages that have one of these words or phrases, up to *most*."""
+    _, asked, value = _any_asked(database, words)
+    if not value:
+        return 0
+    inner = f"SELECT 1 AS one FROM news_words WHERE {asked} LIMIT {most:d}"  # noqa: S608 - names of ours
+    statement = f"SELECT COUNT(*) FROM ({inner}) AS found"  # noqa: S608 - likewise
+    return int(_run(database, statement, value).fetchone()[0])
+
+
+def _any_asked(database: Database, words: Sequence[str]) -> tuple[str, str, str]:
+    """Return the id column, the condition that one of *words* stands there, and its value; empty = none."""
+    if is_sqlite(database):
+        alternatives = [" AND ".join(map(_fts5, phrases)) for phrases in _each(words)]
+        return "rowid", "news_words MATCH ?", " OR ".join(f"({one})" for one in alternatives)
+    value = " | ".join(f"({' & '.join(map(_lexemes, one))})" for one in _each(words))
+    return "news_id", "words @@ %s::tsquery", value
+
+
+def _each(words: Sequence[str]) -> list[list[Phrase]]:
+    """Return the phrases of each word or phrase; one that holds no letter or digit is left out."""
+    plain = (word.replace('"', " ").strip().lstrip("-") for word in words)
+    asked = (f'"{word}"' if " " in word else word for word in plain)
+    found = ([p for p in read_query(one) if not p.excluded] for one in asked)
+    return [phrases for phrases in found if phrases]
 
 
 def _asked(database: Database, phrases: Sequence[Phrase]) -> tuple[str, str, Any]:

@@ -11,6 +11,10 @@ from store.enums import ExampleOrigin, TopicState, TopicVerdict
 class TopicFields(TypedDict, total=False):
     """Columns of a topic to set."""
 
+    keywords: str
+    include: str
+    exclude: str
+    method: str
     state: TopicState
     why: str
     model: str
@@ -48,6 +52,8 @@ class TopicRow:
     created_at: float
     changed_at: float
     learned_at: float | None
+    include: str = "[]"
+    exclude: str = "[]"
 
 
 @dataclass(frozen=True, slots=True)

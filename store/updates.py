@@ -15,6 +15,8 @@ class SiteUpdate(TypedDict, total=False):
     requests_per_day: float | None
     min_interval_seconds: float | None
     max_interval_seconds: float | None
+    hours: str | None
+    changed_at: float | None
     probed_at: float | None
     migrated_at: float | None
     path_aliases: str

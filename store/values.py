@@ -41,6 +41,8 @@ class SiteRow:
     budget: str
     revisit: str
     origin: str = "{}"
+    hours: str | None = None
+    changed_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from pydantic import Field
 
 from incremental.assistants.quoting import NOTICE, quoted, quoted_page, quoted_text
 from incremental.errors import InputError
-from incremental.explain.hub import in_short
 from incremental.explain.page import explain
 from incremental.plain_text import one_line
 from incremental.results.lookup import find_page, find_sites, find_topic
@@ -20,6 +19,8 @@ from incremental.settings import Settings
 from incremental.storage import models_folder
 from incremental.times import moment
 from incremental.topics.editing import all_topic_facts
+from incremental.web.explanation import explanation
+from incremental.web.language import Words, read_catalogue
 from store import Store
 from store.answers import NewQuery
 from store.enums import TopicVerdict
@@ -137,11 +138,10 @@ class Reading:
         models = models_folder(self.settings, self.folder)
         with self.shared.in_this_thread() as store:
             answer = explain(store, self.settings, url, now=self.now(), models=models)
-        answer |= {
-            key: [dated(row) for row in answer[key]] for key in ("sites", "labels", "topics")
-        }
-        short = in_short(answer.pop("classifier"))
-        return {"notice": NOTICE, "from_site": quoted({**answer, **short})}
+        words = Words(read_catalogue(), "en")
+        lines = [f"{label}: {text}" for label, text in explanation(answer, words)]
+        said = {"verdict": words.sentence(answer["verdict"]), "explanation": lines}
+        return {"notice": NOTICE, "from_site": quoted(said)}
 
     def read_page(
         self,

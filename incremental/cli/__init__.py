@@ -39,11 +39,14 @@ HELP = ""
 # ``module:function`` below this package, or a group of commands.
 COMMANDS: dict[str, Any] = {
     "init": "sites:init",
+    "settings": "settings_shown:settings",
     "add": "sites:add",
     "remove": "sites:remove",
     "pause": "sites:pause",
     "resume": "sites:resume",
     "list": "sites:list_sites",
+    "edit": "editing:edit",
+    "visit": "editing:visit",
     "check": "explaining:check",
     "new": "new:new",
     "search": "searching:search",
@@ -82,6 +85,8 @@ COMMANDS: dict[str, Any] = {
         "add": "topic:add",
         "list": "topic:list_topics",
         "show": "topic:show",
+        "edit": "topic:edit",
+        "forget": "topic:forget",
         "test": "topic:try_out",
         "pause": "topic:pause",
         "resume": "topic:resume",
@@ -100,6 +105,8 @@ COMMANDS: dict[str, Any] = {
     "notify": {
         HELP: "Message channels for new pages.",
         "list": "messages:list_channels",
+        "add": "messages:add",
+        "remove": "messages:remove",
         "test": "messages:try_channel",
         "outbox": "messages:outbox",
         "retry": "messages:retry",

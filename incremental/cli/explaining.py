@@ -2,27 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from enum import StrEnum
+from typing import Annotated
 
 import typer
+from rich.table import Column, Table
 
-from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
+from incremental.cli.common import (
+    Json,
+    console,
+    now,
+    open_store,
+    print_json,
+    print_table,
+    safe,
+    say,
+    settings_of,
+)
 from incremental.explain.hours import hours_of
-from incremental.explain.hub import in_short
 from incremental.explain.page import explain, hub_rows
 from incremental.readable_urls import readable
 from incremental.results.lookup import find_sites
 from incremental.results.schema import dated, when
 from incremental.settings import Settings
 from incremental.storage import models_folder
+from incremental.web.explanation import explanation
+from incremental.web.language import Words, read_catalogue
 
 _BAR_WIDTH = 48
+# Longer than any explanation.
+_WHOLE = 100_000
+
+
+class Language(StrEnum):
+    """Languages of explanations."""
+
+    EN = "en"
+    ZH = "zh"
 
 
 def check(
     context: typer.Context,
     url: Annotated[str, typer.Argument(help="Any URL.")],
     *,
+    language: Annotated[
+        Language, typer.Option(help="Of the explanation.", case_sensitive=False)
+    ] = Language.EN,
     as_json: Json = False,
 ) -> None:
     """Explain how Hubwatch treats a URL and why it was (not) found. Nothing is fetched."""
@@ -30,27 +55,20 @@ def check(
     models = models_folder(settings, folder)
     with open_store(context) as store:
         answer = explain(store, settings, url, now=now(), models=models)
-    answer |= {key: [dated(row) for row in answer[key]] for key in ("sites", "labels", "topics")}
     if as_json:
-        print_json(answer)
+        print_json(
+            answer
+            | {key: [dated(row) for row in answer[key]] for key in ("sites", "labels", "topics")}
+        )
         return
-    classified = in_short(answer.pop("classifier"))
-    rows = [
-        (key.replace("_", " "), _shown(value)) for key, value in {**answer, **classified}.items()
-    ]
-    print_table("", ("", ""), rows)
-
-
-def _shown(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
-    """Return a value of an explanation for people: nothing is left out as JSON would name it."""
-    if isinstance(value, list):
-        return "\n".join(_shown(one) for one in value) or "-"
-    if isinstance(value, dict):
-        facts = {key.replace("_", " "): _shown(one) for key, one in value.items()}
-        return "; ".join(f"{key}: {one}" for key, one in facts.items() if one != "-")
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "-" if value in (None, "") else str(value)
+    words = Words(read_catalogue(), language.value)
+    out = console()
+    out.print(safe(words.sentence(answer["verdict"]), _WHOLE), style="bold")
+    # A grid wraps and never cuts.
+    grid = Table.grid(Column(no_wrap=False), Column(overflow="fold"), padding=(0, 2, 0, 0))
+    for label, text in explanation(answer, words):
+        grid.add_row(safe(label), safe(text, _WHOLE))
+    out.print(grid)
 
 
 def hubs(

@@ -12,7 +12,7 @@ from classifier.hub.registry import ModelRegistry
 from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
 from incremental.storage import models_folder
 from incremental.training.model_versions import list_models, use_model
-from incremental.training.nightly_training import learn_now
+from incremental.training.nightly_training import in_words, learn_now
 
 
 def _root(context: typer.Context) -> Path:
@@ -57,14 +57,8 @@ def learn(context: typer.Context, *, as_json: Json = False) -> None:
         learned = learn_now(store, _root(context), now())
     if as_json:
         print_json(None if learned is None else asdict(learned))
-    elif learned is None:
-        say("no new labels to learn")
     else:
-        say(
-            f"{learned.version} learned {learned.labels} labels: {learned.right:.0%} correct"
-            f" ({learned.base}: {learned.base_right:.0%});"
-            f" {'in use' if learned.active else 'not used'}"
-        )
+        say(in_words(learned))
 
 
 def use(

@@ -1,4 +1,4 @@
-"""Messages: ``notify list``, ``test``, ``outbox`` and ``retry``."""
+"""Messages: ``notify list``, ``add``, ``remove``, ``test``, ``outbox`` and ``retry``."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ from incremental.cli.common import (
 )
 from incremental.clock import SystemClock
 from incremental.fetch.libraries import LibraryGate
+from incremental.notify.channels import put_channel, remove_channel
 from incremental.notify.overview import STATES, ChannelStanding, channel_named, send_test, standings
 from incremental.results.schema import utc, when
+from incremental.saved_channels import all_channels
 from store.outbox import OutboxRow
 
-Name = Annotated[str, typer.Argument(metavar="CHANNEL", help="Name in the settings.")]
+Name = Annotated[str, typer.Argument(metavar="CHANNEL", help="As `hubwatch notify list` shows it.")]
 
 
 def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
     """List the channels: what they announce, when, and their counts."""
     settings, _ = settings_of(context)
     with open_store(context) as store:
-        found = standings(store, settings.channels)
+        found = standings(store, all_channels(store, settings))
     rows = [
         {"channel": one.name, "about": _about(one), "when": _rhythm(one), **one.counts}
         for one in found
@@ -40,7 +42,7 @@ def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
         return
     if not rows:
         say(
-            "no channel configured; add [[notify]] or [[hook]] to the settings (hubwatch init shows how)"
+            "no channel yet; add one: hubwatch notify add NAME, or [[notify]] or [[hook]] in the settings"
         )
         return
     columns = ["channel", "about", "when", *STATES, "last sent", "error"]
@@ -49,10 +51,87 @@ def list_channels(context: typer.Context, *, as_json: Json = False) -> None:
     print_table(counted(len(rows), "channel"), columns, cells)
 
 
+def add(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="CHANNEL", help="Its name.")],
+    url: Annotated[
+        str, typer.Argument(metavar="[URL]", help="An Apprise address; without it you are asked.")
+    ] = "",
+    *,
+    topic: Annotated[str | None, typer.Option(help="Only pages of this topic.")] = None,
+    min_score: Annotated[float | None, typer.Option(help="With a topic: minimum score.")] = None,
+    search: Annotated[str | None, typer.Option(help="Only pages of this saved search.")] = None,
+    tag: Annotated[
+        str | None, typer.Option(help="Only pages of the sites and topics with this tag.")
+    ] = None,
+    include: Annotated[
+        list[str] | None, typer.Option(metavar="WORD", help="Only pages with one of these.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(metavar="WORD", help="No pages with any of these.")
+    ] = None,
+    every_minutes: Annotated[
+        float | None, typer.Option(help="Time between digests; 0 = each page at once.")
+    ] = None,
+    daily_at: Annotated[str | None, typer.Option(help="One digest a day, at 08:00.")] = None,
+    quiet_hours: Annotated[
+        str | None, typer.Option(help="Messages wait until they are over: 22:00-07:00.")
+    ] = None,
+    time_zone: Annotated[str | None, typer.Option(help="Such as Asia/Shanghai.")] = None,
+    max_per_hour: Annotated[int | None, typer.Option(help="Messages an hour.")] = None,
+    title: Annotated[str | None, typer.Option(help="Template of the title.")] = None,
+    body: Annotated[str | None, typer.Option(help="Template of the text.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Add a message channel, or change one that was added; a running daemon follows within a minute.
+
+    Its address holds the key of the service. Leave it out to type it unseen, away from the history of
+    your shell.
+    """
+    settings, _ = settings_of(context)
+    options = {
+        "topic": topic,
+        "min_score": min_score,
+        "search": search,
+        "tag": tag,
+        "include": None if include is None else [word for word in include if word],
+        "exclude": None if exclude is None else [word for word in exclude if word],
+        "every_minutes": every_minutes,
+        "daily_at": daily_at,
+        "quiet_hours": quiet_hours,
+        "time_zone": time_zone,
+        "max_per_hour": max_per_hour,
+        "title": title,
+        "body": body,
+    }
+    given = {field: value for field, value in options.items() if value is not None}
+    with open_store(context) as store:
+        if not url and name not in store.editing.channels():
+            url = typer.prompt("Apprise address", hide_input=True, err=True)
+        given |= {"url": url} if url else {}
+        channel = put_channel(store, settings, name, given, now=now())
+    if as_json:
+        print_json({"channel": channel.name})
+    else:
+        say(f"channel {channel.name} is ready; test it: hubwatch notify test {channel.name}")
+
+
+def remove(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
+    """Remove a channel that was added; those of the settings file are removed there."""
+    settings, _ = settings_of(context)
+    with open_store(context) as store:
+        remove_channel(store, settings, name)
+    if as_json:
+        print_json({"removed": name})
+    else:
+        say(f"removed channel {name}")
+
+
 def try_channel(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Send a test message to a channel now, and report the result."""
     settings, _ = settings_of(context)
-    channel = channel_named(settings.channels, name)
+    with open_store(context) as store:
+        channel = channel_named(all_channels(store, settings), name)
     outcome = send_test(LibraryGate(settings.fetch, SystemClock()), channel, now=now())
     if as_json:
         print_json({"channel": name, "sent": outcome.ok, "error": outcome.error})
@@ -72,8 +151,8 @@ def outbox(
 ) -> None:
     """Show the latest messages of a channel: sent, waiting or failed."""
     settings, _ = settings_of(context)
-    channel_named(settings.channels, name)
     with open_store(context) as store:
+        channel_named(all_channels(store, settings), name)
         rows = store.outbox.recent(name, limit=limit)
     if as_json:
         print_json(
@@ -102,8 +181,8 @@ def outbox(
 def retry(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Retry messages that failed for good."""
     settings, _ = settings_of(context)
-    channel_named(settings.channels, name)
     with open_store(context) as store:
+        channel_named(all_channels(store, settings), name)
         count = store.outbox.retry(name)
     if as_json:
         print_json({"waiting": count})
@@ -118,6 +197,9 @@ def _title(row: OutboxRow) -> str:
 def _about(channel: ChannelStanding) -> str:
     parts = [f"topic {channel.topic}"] if channel.topic else []
     parts += [f"search {channel.search}"] if channel.search else []
+    parts += [f"tag {channel.tag}"] if channel.tag else []
+    parts += [f"with {' or '.join(channel.include)}"] if channel.include else []
+    parts += [f"without {', '.join(channel.exclude)}"] if channel.exclude else []
     return ", ".join(parts) or "all new pages"
 
 

@@ -24,7 +24,7 @@ from incremental.errors import InputError
 from incremental.explain.backfill import headline
 from incremental.plain_text import clean
 from incremental.readable_urls import readable
-from incremental.results.lookup import find_sites, find_topic
+from incremental.results.lookup import check_tag, find_sites, find_topic
 from incremental.results.schema import page_line, when
 from incremental.times import moment
 from store.announced import AnnouncedPage
@@ -58,6 +58,9 @@ def new(  # noqa: PLR0913 - each is an option of the command
     irrelevant: Annotated[
         bool, typer.Option("--irrelevant", help="With --topic: irrelevant pages as well.")
     ] = False,
+    tag: Annotated[
+        str | None, typer.Option(help="Only pages of the sites and topics with this tag.")
+    ] = None,
     language: Annotated[str | None, typer.Option(help="Only this language, such as zh.")] = None,
     unread: Annotated[bool, typer.Option("--unread", help="Only unread pages.")] = False,
     starred: Annotated[bool, typer.Option("--starred", help="Only starred pages.")] = False,
@@ -80,10 +83,14 @@ def new(  # noqa: PLR0913 - each is an option of the command
             raise InputError(f"--{name}", "", "cannot be combined with --backfill")
     form = Format.JSON if as_json else form
     with open_store(context) as store:
+        sites = tuple(row.id for row in find_sites(store, site)) if site else None
+        if tag is not None:
+            check_tag(store, tag)
+            tagged = store.tags.sites_tagged(tag)
         part = BackfillQuery(
             since=moment(since, now()) if since else None,
             until=moment(until, now()) if until else None,
-            sites=tuple(row.id for row in find_sites(store, site)) if site else None,
+            sites=sites if tag is None else _both(sites, tagged),
             after=after,
             order="newest" if after is None else "oldest",
         )
@@ -94,7 +101,8 @@ def new(  # noqa: PLR0913 - each is an option of the command
             since=part.since,
             until=part.until,
             after=after,
-            sites=part.sites,
+            sites=sites,
+            tag=tag,
             topic=topic and topic.strip(),
             min_score=min_score,
             hidden_verdict=None if irrelevant else "irrelevant",
@@ -113,6 +121,10 @@ def new(  # noqa: PLR0913 - each is an option of the command
     _print(pages, form, "new", topic and topic.strip(), since=since)
     if events:
         _say_events(events)
+
+
+def _both(sites: tuple[int, ...] | None, tagged: tuple[int, ...]) -> tuple[int, ...]:
+    return tagged if sites is None else tuple(one for one in sites if one in tagged)
 
 
 def _print(

@@ -35,6 +35,7 @@ from incremental.plain_text import clean
 from incremental.pulse import Pulse, read_report
 from incremental.readable_urls import readable
 from incremental.revisit.state import HubState
+from incremental.saved_channels import added_channels
 from incremental.saved_searches import from_json
 from incremental.seeds import SeedTerms, add_seed
 from incremental.service_manager import ServiceManager
@@ -247,18 +248,17 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
                 jobs["websub"] = pushes.step
         run.reporter.begin(run.begin(lambda: len(store.read.seeds())), address)
         notifier = _notifier(store, settings, clock, run.health)
-        if notifier is not None:
-            run.begin(partial(notifier.listen, clock.now()))
-            jobs["messages"] = notifier.step
+        run.begin(partial(notifier.listen, clock.now()))
+        jobs["messages"] = notifier.step
         if settings.discovery.pages_per_night:
             discoverer = partial(make_discoverer, store, settings, run.folder)
             nightly = NightlyDiscovery(store, settings.discovery.pages_per_night, discoverer)
             jobs["discovery"] = nightly.step
         daemon.run()
         sent = True
-        if notifier is not None and run.once:
+        if run.once:
             notifier.finish(clock.now)
-        elif notifier is not None and not daemon.waits_for_store:
+        elif not daemon.waits_for_store:
             # What cannot be noted now goes again under the same key.
             with contextlib.suppress(StoreUnavailableError):
                 sent = notifier.settle(clock.now, _SETTLE_SHARE * settings.daemon.stop_seconds)
@@ -286,26 +286,22 @@ def _pushes(  # noqa: PLR0913, PLR0917 - what the subscriber needs of others
     return Pushes(store, settings.websub, keys, fetch=fetch, note=note, executor=executor)
 
 
-def _notifier(
-    store: Store, settings: Settings, clock: SystemClock, health: Health
-) -> Notifier | None:
-    """Return the notifier; None without a channel or hook."""
-    channels = settings.channels
-    if not channels:
-        return None
+def _notifier(store: Store, settings: Settings, clock: SystemClock, health: Health) -> Notifier:
+    """Return the notifier, for the channels of the settings and those added meanwhile."""
     for number, channel in enumerate(settings.notify):
         check_service(channel.url, f"notify[{number}].url")
         check_template(f"notify[{number}].title", channel.title)
         check_template(f"notify[{number}].body", channel.body)
     return Notifier(
         store,
-        channels,
+        settings.channels,
         gate=LibraryGate(settings.fetch, clock),
         executor=ThreadPoolExecutor(1, thread_name_prefix="messages"),
         saved_query=partial(_saved_query, store),
         stuck=health.messages,
         # A hook may take a minute, and holds up no message.
         hook_executor=ThreadPoolExecutor(_HOOKS, thread_name_prefix="hooks"),
+        added=partial(added_channels, store, settings),
     )
 
 

@@ -26,6 +26,9 @@ Limit = Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number, newe
 Cursor = Annotated[int | None, typer.Option(help="Continue after this cursor.")]
 SiteName = Annotated[str | None, typer.Option(help="Only this site.")]
 TopicName = Annotated[str | None, typer.Option(metavar="NAME", help="Only this topic.")]
+TagName = Annotated[
+    str | None, typer.Option(help="Only pages of the sites and topics with this tag.")
+]
 Language = Annotated[str | None, typer.Option(help="Only this language, such as zh.")]
 Since = Annotated[str | None, typer.Option(help="A span (90m, 3h, 1d, 2w) or a date.")]
 Unread = Annotated[bool, typer.Option("--unread", help="Only unread pages.")]
@@ -38,6 +41,7 @@ def search(  # noqa: PLR0913 - each is an option of the command
     *,
     site: SiteName = None,
     topic: TopicName = None,
+    tag: TagName = None,
     language: Language = None,
     since: Since = None,
     unread: Unread = False,
@@ -53,6 +57,7 @@ def search(  # noqa: PLR0913 - each is an option of the command
             q=" ".join(words),
             site=site,
             topic=topic,
+            tag=tag,
             language=language,
             since=since,
             show="unread" if unread else "starred" if starred else "",
@@ -145,6 +150,7 @@ def save(  # noqa: PLR0913 - each is an option of the command
     *,
     site: SiteName = None,
     topic: TopicName = None,
+    tag: TagName = None,
     language: Language = None,
     since: Since = None,
     unread: Unread = False,
@@ -160,6 +166,7 @@ def save(  # noqa: PLR0913 - each is an option of the command
             q=" ".join(words or ()),
             site=site,
             topic=topic,
+            tag=tag,
             language=language,
             since=since,
             show="unread" if unread else "starred" if starred else "",

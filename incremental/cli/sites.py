@@ -26,6 +26,7 @@ from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import Settings
 from incremental.settings.template import settings_template
 from incremental.storage import crawler_at_work, open_configured_store
+from incremental.tagging import checked_tags, joined
 from store.addresses import without_password
 from store.enums import SiteStatus
 from store.home import make_file
@@ -92,6 +93,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
     ] = None,
     min_interval_minutes: Annotated[float | None, typer.Option(min=0.01)] = None,
     max_interval_hours: Annotated[float | None, typer.Option(min=0.01)] = None,
+    tag: Annotated[list[str], typer.Option(help="A tag of the sites; may be repeated.")] = [],  # noqa: B006
     as_json: Json = False,
 ) -> None:
     """Watch the sites of these URLs. Adding one again changes its options."""
@@ -105,11 +107,14 @@ def add(  # noqa: PLR0913 - each is an option of the command
     )
     results: list[dict[str, Any]] = []
     settings, folder = settings_of(context)
+    tags = checked_tags(tag)
     with open_store(context) as store:
         for url in urls:
             try:
                 site_id = add_seed(store, url, now=now(), terms=terms, fetch=settings.fetch)
                 results.append({"url": url, "site_id": site_id})
+                if tags:
+                    store.tags.set_site_tags(site_id, tags)
             except InputError as error:
                 results.append({"url": url, "error": str(error)})
     failed = [result for result in results if "error" in result]
@@ -174,10 +179,15 @@ def _set_state(context: typer.Context, names: list[str], to: str, *, as_json: bo
         say(f"{to}: {', '.join(row.name for row in rows)}")
 
 
-def list_sites(context: typer.Context, *, as_json: Json = False) -> None:
+def list_sites(
+    context: typer.Context,
+    *,
+    tag: Annotated[str | None, typer.Option(help="Only sites with this tag.")] = None,
+    as_json: Json = False,
+) -> None:
     """List the watched sites."""
     with open_store(context) as store:
-        totals = store.read.site_totals()
+        totals, tags = store.read.site_totals(), store.tags.of_sites()
         rows = [
             {
                 "id": row.id,
@@ -185,20 +195,28 @@ def list_sites(context: typer.Context, *, as_json: Json = False) -> None:
                 "seed": row.seed_url,
                 "state": row.state,
                 "reach": json.loads(row.scope).get("reach", "host"),
+                "tags": tags.get(row.id, []),
                 "added": utc(row.added_at),
                 "origin": json.loads(row.origin),
                 **totals.get(row.id, {"pages": 0, "hubs": 0, "new_pages": 0}),
             }
             for row in store.read.sites()
+            if tag is None or tag in tags.get(row.id, ())
         ]
     if as_json:
         print_json(rows)
+    elif not rows and tag is not None:
+        say(f"no site has the tag {tag}")
     elif not rows:
         say("no site yet; add one: hubwatch add https://example.org/")
     else:
         columns = ("id", "name", "seed", "state", "reach", "hubs", "pages", "new_pages")
         table = [
-            [*(row[column] for column in columns), row["origin"].get("found_on", "")]
+            [
+                *(row[column] for column in columns),
+                joined(row["tags"]),
+                row["origin"].get("found_on", ""),
+            ]
             for row in rows
         ]
-        print_table("Sites", (*columns[:-1], "new", "found on"), table)
+        print_table("Sites", (*columns[:-1], "new", "tags", "found on"), table)

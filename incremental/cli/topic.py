@@ -20,11 +20,14 @@ from incremental.topics.editing import (
     GivenExample,
     all_topic_facts,
     begin,
+    edit_topic,
+    forget_example,
     give_feedback,
     set_paused,
     topic_facts,
 )
 from incremental.topics.model_store import TopicModelStore
+from incremental.urls import canonical_key, normalize
 from store import Store
 from store.topic_values import TopicRow
 
@@ -102,6 +105,75 @@ def _report(store: Store, row: TopicRow, trained: list[GivenExample], *, as_json
         say(f"{readable(url)} will be fetched by the daemon: hubwatch run")
     for warning in facts["warnings"]:
         say(f"warning: {clean(warning)}")
+
+
+def edit(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    name: Name,
+    *,
+    new_name: Annotated[
+        str | None, typer.Option("--name", help="New name, unique among topics.")
+    ] = None,
+    keyword: Annotated[
+        list[str] | None, typer.Option(metavar="WORD", help='Replaces all keywords; "" = none.')
+    ] = None,
+    method: Annotated[str | None, typer.Option(help="As for `topic add`.")] = None,
+    include: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORD", help='Only pages with one of these; replaces all; "" = none.'),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORD", help='No pages with any of these; replaces all; "" = none.'),
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help='A tag; replaces all; may be repeated; "" = none.')
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Change a topic: name, keywords, method, tags, and words that its pages must or must not have.
+
+    With other keywords or another method it is trained again at once.
+    """
+    words = _listed(keyword)
+    settings, _ = settings_of(context)
+    with open_store(context) as store:
+        before = find_topic(store, name)
+        row = edit_topic(
+            store,
+            before,
+            name=new_name,
+            keywords=words,
+            method=method,
+            include=_listed(include),
+            exclude=_listed(exclude),
+            tags=_listed(tag),
+            now=now(),
+        )
+        if words is not None or method is not None:
+            row = _learn(context, store, row)
+        for channel in settings.notify:
+            if channel.topic == before.name != row.name:
+                say(f"warning: channel {channel.name} of the settings file names {before.name}")
+        _report(store, row, [], as_json=as_json)
+
+
+def _listed(values: list[str] | None) -> list[str] | None:
+    """Return what an option replaces; one empty value = nothing."""
+    return None if values is None else [one for one in values if one]
+
+
+def forget(context: typer.Context, urls: Pages, *, of: OfTopic, as_json: Json = False) -> None:
+    """Let a topic learn from these pages no longer, whether examples or corrections."""
+    with open_store(context) as store:
+        row = find_topic(store, of)
+        for url in urls:
+            key = canonical_key(normalize(url) or url)
+            known = store.topics.examples(row.id)
+            ids = [one.id for one in known if one.canonical_key == key]
+            row = forget_example(store, row, ids[0] if ids else 0, now=now())
+        row = _learn(context, store, row)
+        _report(store, row, [], as_json=as_json)
 
 
 def list_topics(context: typer.Context, *, as_json: Json = False) -> None:

@@ -2,6 +2,7 @@
 
 For each site in turn, the one that may be asked first::
 
+    asked for by a user? -> first, even over budget
     something urgent?    -> first, even over budget (a list overflowed)
     budget spent?        -> wait for the next grant
     allocation           -> the class whose turn it is: known hubs, new hubs, new pages, ...
@@ -27,6 +28,7 @@ from incremental.attempts import Bug, attempt
 from incremental.crawl.host_gate import Answer, HostGate
 from incremental.crawl.overflows import Overflows
 from incremental.crawl.quarantine import CrawlQuarantine
+from incremental.crawl.requested_visits import RequestedVisits
 from incremental.crawl.rescheduling import ChangeHints
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topic_fetches import TopicFetches
@@ -99,6 +101,7 @@ class Frontier:
         self._held: OrderedDict[int, None] = OrderedDict()
         self._only_quick = False
         self._change_hints = ChangeHints(store)
+        self._requested = RequestedVisits(store)
         self._shared_at = 0.0
 
     # Sites.
@@ -127,6 +130,9 @@ class Frontier:
                 at = max(min(due_at, again_at), first_at.get(site_id, 0.0))
                 heapq.heappush(self._queue, (at, site_id))
         self._due = due
+        for site_id in self._requested.load():
+            if (requested := self._sites.get(site_id, now)) is not None:
+                self.refresh(requested, now)
 
     def _staggered(self, now: float) -> dict[int, float]:
         """Return when each site may be asked first: a start is spread over a minute."""
@@ -228,7 +234,8 @@ class Frontier:
     def _ready_at(self, site: WatchedSite, now: float) -> float:
         owed = self.gate.allowed_at(site.scope.seed_url, now)
         planned_at = max(site.next_due_at, site.open_at(now))
-        return in_window(max(min(site.urgent_at(now), planned_at), owed), site.terms)
+        urgent_at = now if self._requested.waits(site.row.id) else site.urgent_at(now)
+        return in_window(max(min(urgent_at, planned_at), owed), site.terms)
 
     def is_due(self, now: float, patience_seconds: float) -> bool:
         """Whether something is due at *now* that politeness delays by at most *patience_seconds*."""
@@ -255,6 +262,7 @@ class Frontier:
         if not site.next_due_at:
             site.next_due_at = self._next_due_at(site, now)
         due = min(site.next_due_at, site.urgent_at(now)) <= now
+        due = due or self._requested.waits(site_id)
         return due and self._ready_at(site, now) <= now + patience_seconds
 
     def wake_at(self, now: float) -> float:
@@ -340,8 +348,9 @@ class Frontier:
     def _task_of(self, site: WatchedSite, now: float) -> VisitTask | None:
         """Return what to do for *site*, or None."""
         for _ in range(MAX_TURNS):
-            urgent = self._overflows.task(site, now)
-            task = urgent or self._candidate(site, now)
+            requested = self._requested.task(site.row.id)
+            urgent = None if requested else self._overflows.task(site, now)
+            task = requested or urgent or self._candidate(site, now)
             if task is None:
                 return None
             answer = self.gate.ask(task.url, now)
@@ -351,7 +360,11 @@ class Frontier:
             if self._only_quick and not self.gate.is_quick(task.url, now):
                 self._held[site.row.id] = None
                 return None
+            if requested and answer.allowed_at > now:
+                return None
             admitted = self._admit(task, answer, now)
+            if requested and (admitted is None or admitted.purpose is not Purpose.ROBOTS):
+                self._requested.taken(task)
             if urgent and (admitted is None or admitted.purpose is not Purpose.ROBOTS):
                 site.take_urgent(task, put_off=admitted is None)
             if admitted is not None:

@@ -289,11 +289,11 @@ def article_due_at(state: HubState, gained_at: float, now: float) -> float:
 
 
 def _hours(row: SiteRow, settings: Settings) -> tuple[str, ...]:
-    """Return the hours in which the site may be asked: its own settings, else the general ones."""
+    """Return the hours in which the site may be asked: its own, else the general ones."""
     for site in settings.site:
         if site.hours is not None and normalize(site.url) == normalize(row.seed_url):
             return site.hours
-    return settings.revisit.hours
+    return settings.revisit.hours if row.hours is None else tuple(json.loads(row.hours))
 
 
 def share_out(

@@ -16,9 +16,6 @@ from incremental.training.corrections import pages_at, places
 from incremental.urls import canonical_key
 from store import Store
 
-# Features and character n-grams in the short form.
-SHOWN = 5
-
 
 def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
     """Return the active version's classification of *url*, feature by feature, for JSON.
@@ -90,25 +87,3 @@ def _cascade(
 
 def _rounded(row: dict[str, Any]) -> dict[str, Any]:
     return {key: round(v, 4) if isinstance(v, float) else v for key, v in row.items()}
-
-
-def in_short(explained: dict[str, Any]) -> dict[str, str]:
-    """Return the answer of :func:`explain_hub` as a few named lines."""
-    features = [f"{c['feature']} {c['log_odds']:+.1f}" for c in explained["contributions"][:SHOWN]]
-    weights = {g["text"]: g["weight"] for g in explained["grams"] if g["text"].strip("^$")}
-    grams = [f"{text!r} {weight:+.1f}" for text, weight in list(weights.items())[:SHOWN]]
-    context = [f"{c['field']} {c['value']:g} ({c['log_odds']:+.1f})" for c in explained["context"]]
-    sizes = {"bytes": explained["page_bytes"], "links from the seed": explained["crawl_depth"]}
-    cascade = explained["cascade"]
-    after = "" if cascade["probability"] is None else f" ({cascade['probability']:.2f})"
-    lines = {
-        "hub model": explained["version"]
-        + (f" ({explained['problem']})" if explained["problem"] else ""),
-        "hub score by URL": f"{explained['probability']:.2f}",
-        "features": ", ".join(features),
-        "characters": ", ".join(grams),
-        "site context": ", ".join(context),
-        "size and depth": ", ".join(f"{n} {name}" for name, n in sizes.items() if n is not None),
-        "decided by": f"{cascade['decided_by']}{after}",
-    }
-    return {name: text for name, text in lines.items() if text}

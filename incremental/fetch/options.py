@@ -26,7 +26,7 @@ class FetchSettings:
     user_agent: str = "hubwatch/0.1"
     """Product and version; robots.txt is matched against the product token."""
     contact: str = ""
-    """A URL or e-mail address where a site's owner can reach the user of this crawler."""
+    """Please set it: a URL or an e-mail address where site owners can reach you."""
     connect_timeout_seconds: float = 10.0
     """For name resolution, and again for each address tried, TLS included."""
     read_timeout_seconds: float = 20.0
@@ -36,7 +36,9 @@ class FetchSettings:
     max_body_bytes: int = 10 * MEGABYTE
     """Decoded, so that it stops decompression bombs."""
     max_header_bytes: int = 64 * 1024
+    """Of all headers of an answer together."""
     max_redirects: int = 5
+    """Followed in a row."""
     allowed_hosts: frozenset[str] = frozenset()
     """Host names, or ``host:port``, that may resolve to non-public addresses (an intranet, a local proxy)."""
     allowed_networks: tuple[str, ...] = ()

@@ -36,9 +36,11 @@ class PolitenessSettings:
     max_crawl_delay_seconds: float = 86_400.0
     """A longer Crawl-delay is capped to this: it slows a host down but never drops it."""
     max_retry_after_seconds: float = 86_400.0
+    """A server that asks for a longer pause gets this one."""
     backoff_seconds: float = 60.0
     """After the first failure; doubled after each further one."""
     max_backoff_seconds: float = 86_400.0
+    """Longest pause after failures."""
 
     def __post_init__(self) -> None:
         if not self.min_delay_seconds >= _SHORTEST_DELAY_SECONDS:

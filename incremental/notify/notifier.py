@@ -95,9 +95,13 @@ class Notifier:
         saved_query: SavedQuery,
         stuck: Stuck = lambda _: None,
         hook_executor: Executor | None = None,
+        added: Callable[[], Sequence[ChannelSettings]] = tuple,
     ) -> None:
         """Messages are sent in *executor*, hooks called in *hook_executor*, else in the same."""
         self._store = store
+        self._configured = channels
+        self._added = added
+        """Returns the channels that are added and removed while it runs."""
         self._channels = channels
         self._gate = gate
         self._executor = executor
@@ -110,10 +114,18 @@ class Notifier:
 
     def step(self, now: float) -> float:
         """Do what is due; return when to call again (unix seconds)."""
+        self._channels = self._in_use()
         check_at = [self._channel_at(channel, now) for channel in self._channels]
         self._report(now)
         pause = BUSY_SECONDS if self._underway else POLL_SECONDS
-        return min([now + pause, *check_at]) if check_at else math.inf
+        return min([now + pause, *check_at])
+
+    def _in_use(self) -> Sequence[ChannelSettings]:
+        """Return the channels now, and those removed whose last message is still being sent."""
+        channels = [*self._configured, *self._added()]
+        names = {one.name for one in channels}
+        gone = (one for one in self._channels if one.name not in names)
+        return [*channels, *(one for one in gone if one.name in self._underway)]
 
     def _report(self, now: float) -> None:
         """Report the channels whose messages are stuck."""
@@ -123,6 +135,7 @@ class Notifier:
 
     def listen(self, now: float) -> None:
         """Start each new channel at *now*: earlier pages are not sent."""
+        self._channels = self._in_use()
         for channel in self._channels:
             self._store.outbox.since(channel.name, now=now)
 
@@ -216,8 +229,8 @@ class Notifier:
             ids = [row.page_id for row in answer.rows if self._is_ripe(row, channel, now)]
             self._store.outbox.queue(channel.name, ids, now=now)
             query = replace(query, after=answer.cursor) if answer.more else None
-        # Pages of a backfill are not scored, so channels of a topic or a search do not get them.
-        if not channel.topic and not channel.search:
+        # Pages of a backfill are not scored, so channels that are narrowed do not get them.
+        if not (channel.topic or channel.search or channel.tag or channel.include):
             self._queue_backfills(channel, max(since, now - LOOK_BACK_SECONDS), now)
 
     def _queue_backfills(self, channel: ChannelSettings, since: float, now: float) -> None:
@@ -245,6 +258,12 @@ class Notifier:
                 )
             return None
         self._complained.discard(channel.name)
+        query = replace(
+            query,
+            tag=channel.tag or query.tag,
+            include=channel.include,
+            exclude=channel.exclude,
+        )
         return _narrowed(query, topic.id if topic else None, channel.min_score, since)
 
     def _is_ripe(self, row: AnnouncedPage, channel: ChannelSettings, now: float) -> bool:

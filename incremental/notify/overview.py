@@ -32,6 +32,9 @@ class ChannelStanding:
     topic: str
     search: str
     min_score: float
+    tag: str
+    include: Sequence[str]
+    exclude: Sequence[str]
     every_minutes: float
     daily_at: str
     quiet_hours: str
@@ -53,6 +56,9 @@ def standings(store: Store, channels: Sequence[ChannelSettings]) -> list[Channel
             topic=one.topic,
             search=one.search,
             min_score=one.min_score,
+            tag=one.tag,
+            include=list(one.include),
+            exclude=list(one.exclude),
             every_minutes=one.every_minutes,
             daily_at=one.daily_at,
             quiet_hours=one.quiet_hours,

@@ -80,6 +80,14 @@ def find_topic(store: Store, name: str) -> TopicRow:
     return row
 
 
+def check_tag(store: Store, tag: str) -> None:
+    """Raise :class:`NotFoundError` for a tag that no site and no topic has."""
+    tags = store.tags.tags()
+    if all(one.name != tag for one in tags):
+        known = ", ".join(one.name for one in tags) or "none yet"
+        raise NotFoundError(f"nothing has the tag {tag[:_MOST_CHARS]!r} (known: {known})")
+
+
 def topic_numbered(store: Store, topic_id: int) -> TopicRow:
     """Return a topic by its id, or raise :class:`NotFoundError`."""
     for row in store.topics.topics():

@@ -19,9 +19,10 @@ _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
 
 
 class ChannelSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One channel. *url* is a secret: an Apprise address that contains the service's key."""
+    """A message channel. Its address is a secret: it contains the service's key."""
 
     name: str
+    """What the channel is called; unique."""
     url: str
     """``mailto://``, ``slack://``, ``tgram://``, ``json://`` and others of Apprise."""
     topic: str = ""
@@ -30,6 +31,12 @@ class ChannelSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """With *topic*: minimum score."""
     search: str = ""
     """Only pages that match this saved search."""
+    tag: str = ""
+    """Only pages of the sites and topics with this tag."""
+    include: tuple[str, ...] = ()
+    """Only pages with one of these words or phrases in title or text."""
+    exclude: tuple[str, ...] = ()
+    """No pages with any of these words or phrases."""
     every_minutes: _NotNegative = 0.0
     """0 = each page at once; otherwise the minimum time between digests."""
     daily_at: str = ""

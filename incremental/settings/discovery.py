@@ -30,6 +30,7 @@ class DiscoverySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     queries_per_day: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 200
     """For all topics together."""
     query_interval_seconds: _NotNegative = 2.0
+    """Between two requests to the search provider."""
     max_pages_per_site: _Count = 20
     """Per run; a few pages show whether a site is relevant."""
     ranking: str = "combined_f"

@@ -6,24 +6,22 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from incremental.errors import SettingsError
-from incremental.scope import Reach
 from incremental.settings.channels import check_channel
 from incremental.settings.checks import check_callback, check_interval, check_site
 from incremental.settings.discovery import check_discovery
 from incremental.settings.hooks import check_hook
 from incremental.settings.renamed import with_new_names, with_new_variables
-from incremental.settings.sections import LISTS, LinkOrderName, LogFormat, PolicyName, Settings
+from incremental.settings.sections import LISTS, Settings
 
 ENVIRONMENT_PREFIX = "HUBWATCH_"
 FILE_NAME = "hubwatch.toml"
-_SECRET = re.compile(
+SECRET = re.compile(
     r"^store\.database|^web\.password|^notify\[\d+\]\.url|^site\[\d+\]\.(?:cookies|headers|username|password|proxy)"
 )
 
@@ -38,9 +36,21 @@ def load_settings(
     Raises:
         SettingsError: the file is missing or not TOML, a name is unknown, a value invalid.
     """
+    settings, folder, _ = load_with_sources(path, environment)
+    return settings, folder
+
+
+def load_with_sources(
+    path: Path | None = None, environment: Mapping[str, str] | None = None
+) -> tuple[Settings, Path, dict[str, str]]:
+    """Return the settings, their folder, and where each value comes from, as :func:`load_settings`.
+
+    The sources are by ``section.name``, ``file`` or the name of a variable; missing = the default.
+    """
     environment = os.environ if environment is None else environment
     chosen = path or Path(environment.get(ENVIRONMENT_PREFIX + "CONFIG", FILE_NAME))
     tree: dict[str, Any] = {}
+    sources: dict[str, str] = {}
     try:
         with chosen.open("rb") as file:
             tree = tomllib.load(file)
@@ -53,14 +63,19 @@ def load_settings(
         raise SettingsError("config", str(chosen), f"cannot be read: {error}") from error
     if tree:
         tree = with_new_names(tree, str(chosen))
+        sources = {
+            f"{section}.{name}": "file"
+            for section, fields in tree.items()
+            for name in (fields if isinstance(fields, dict) else ())
+        }
     if any(name.startswith(ENVIRONMENT_PREFIX) for name in environment):
-        _overlay(tree, with_new_variables(environment, ENVIRONMENT_PREFIX))
+        sources |= _overlay(tree, with_new_variables(environment, ENVIRONMENT_PREFIX))
     settings, folder = build_settings(tree), chosen.resolve().parent
     if not settings.topics.trees:
-        return settings, folder
+        return settings, folder, sources
     trees = tuple(one if ":" in one else str(folder / one) for one in settings.topics.trees)
     topics = msgspec.structs.replace(settings.topics, trees=trees)
-    return msgspec.structs.replace(settings, topics=topics), folder
+    return msgspec.structs.replace(settings, topics=topics), folder, sources
 
 
 def settings_path(path: Path | None, environment: Mapping[str, str] | None = None) -> Path:
@@ -137,21 +152,14 @@ def _refuse_names(given: object, names: list[str], where: str) -> None:
 
 
 def _way_out(message: str, field: str) -> str:
-    if "enum" not in message:
+    """Return what a setting takes; *message* if the field is none."""
+    # Read from the types, which takes a moment, for errors alone.
+    from incremental.settings.reference import setting_at  # noqa: PLC0415
+
+    found = setting_at(field)
+    if found is None:
         return message
-    name = field.rpartition(".")[2]
-    if name == "parse_workers":
-        return 'must be "auto" or a whole number from 0 to 64'
-    allowed = _ENUMS[name]
-    return f"{message}; allowed are: {', '.join(allowed)}"
-
-
-_ENUMS: dict[str, type[StrEnum]] = {
-    "policy": PolicyName,
-    "reach": Reach,
-    "link_order": LinkOrderName,
-    "log_format": LogFormat,
-}
+    return f"must be {found.kind}" + (f" ({found.unit})" if found.unit else "")
 
 
 def _with_section(field: str) -> str:
@@ -162,9 +170,12 @@ def _with_section(field: str) -> str:
     return field
 
 
-def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> None:
-    """Put variables like ``HUBWATCH_FETCH_CONTACT`` into *tree*; lists are comma-separated."""
-    defaults = Settings()
+def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> dict[str, str]:
+    """Put variables like ``HUBWATCH_FETCH_CONTACT`` into *tree*; lists are comma-separated.
+
+    Returns the variable that set each ``section.name``.
+    """
+    defaults, sources = Settings(), dict[str, str]()
     meant = {ENVIRONMENT_PREFIX + "CONFIG"}
     for section in msgspec.structs.fields(Settings):
         if section.name in LISTS:
@@ -177,10 +188,12 @@ def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> None:
                 default = getattr(getattr(defaults, section.name), name)
                 several = isinstance(default, tuple | frozenset)
                 tree[section.name][name] = text.replace(",", " ").split() if several else text
+                sources[f"{section.name}.{name}"] = key
     for key in sorted(environment):
         if key.startswith(ENVIRONMENT_PREFIX) and key not in meant:
             way_out = "unknown setting; names are HUBWATCH_SECTION_FIELD"
             raise SettingsError(key, "...", way_out)
+    return sources
 
 
 def _field_names(kind: Any) -> list[str]:  # noqa: ANN401 - a Struct or a dataclass
@@ -189,7 +202,7 @@ def _field_names(kind: Any) -> list[str]:  # noqa: ANN401 - a Struct or a datacl
 
 def _value_at(tree: Any, field: str) -> object:  # noqa: ANN401 - whatever the TOML held
     """Return the value at ``section.name`` or ``site[0].url`` for an error; never a secret."""
-    if _SECRET.search(field):
+    if SECRET.search(field):
         return "..."
     whole = "." not in field
     value = tree

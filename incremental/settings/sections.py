@@ -34,7 +34,9 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cache_quota_mb: _NotNegative = 2_000
     """Compressed size of the page cache; 0 keeps no bodies."""
     cache_days: _Positive = 365
+    """How long bodies stay in the page cache."""
     visit_log_days: _Positive = 90
+    """How long the log of fetches is kept."""
     sighting_days: _KeptDays = 90
     """How long a link that a hub no longer shows is remembered. The page itself is never forgotten."""
     change_days: _KeptDays = 365
@@ -64,10 +66,13 @@ class RevisitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often hubs are visited."""
 
     policy: PolicyName = PolicyName.PRICE
+    """``price`` = each hub as often as that pays; ``fixed`` = all hubs at one interval."""
     requests_per_day: _NotNegative = 48
     """Per site, all kinds of requests: robots.txt, hubs, verification fetches."""
     min_interval_minutes: _Positive = 15
+    """Shortest time between two visits of a hub."""
     max_interval_hours: _Positive = 24
+    """Longest time between two visits of a hub, if the budget allows."""
     hours: tuple[str, ...] = ()
     """Hours (UTC) in which sites may be fetched, like ``22:00-06:30``; empty = always."""
     total_requests_per_day: _NotNegative = 0
@@ -82,6 +87,7 @@ class HubSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     threshold: _Share = 0.5
     """Minimum probability of a hub."""
     max_per_site: _Count = 200
+    """Hubs of one site."""
     max_per_template: _Count = 60
     """Hubs whose URLs have the same form: a guard against endless calendars and tag clouds."""
     max_next_pages: _Count = 5
@@ -136,6 +142,7 @@ class DaemonSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parse_memory_mb: Annotated[int, msgspec.Meta(ge=64, le=100_000)] = 512
     """Most memory to read one body, above what an idle reader takes."""
     log_level: str = "info"
+    """``debug``, ``info``, ``warning`` or ``error``."""
     log_format: LogFormat = LogFormat.TEXT
     """``json`` = one object a line, for programs that gather logs."""
 
@@ -192,22 +199,35 @@ class TopicSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Settings of one site that differ from the defaults. *url* is its seed."""
+    """Settings of one site that differ from the defaults. Secrets are sent to its origin only."""
 
     url: str
+    """The seed: a page of the site, ideally its home page."""
     reach: Reach = Reach.HOST
+    """How far from the seed to go: its host, its registered domain, its folder, or anywhere."""
     include: tuple[str, ...] = ()
+    """Only URLs that match one of these globs, or ``re:`` and a regular expression."""
     exclude: tuple[str, ...] = ()
+    """No URLs that match; outranks *include*."""
     requests_per_day: _NotNegative | None = None
+    """Request budget; not set = that of ``[revisit]``, as for the intervals and hours below."""
     min_interval_minutes: _Positive | None = None
+    """Shortest time between two visits of a hub."""
     max_interval_hours: _Positive | None = None
+    """Longest time between two visits of a hub, if the budget allows."""
     hours: tuple[str, ...] | None = None
     """As in ``[revisit]``; an empty list = always."""
     cookies: dict[str, str] = {}
+    """Sent to the site's origin only."""
     headers: dict[str, str] = {}
+    """Sent to the site's origin only."""
     username: str | None = None
+    """With *password*: basic authentication, at the site's origin only."""
     password: str | None = None
+    """With *username*."""
     proxy: str | None = None
+    """For all requests to the site's origin; one in a private network must be in ``[fetch]
+    allowed_hosts``."""
 
     def access(self) -> SiteAccess:
         """Return the credentials and headers sent to this site's origin."""

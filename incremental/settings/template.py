@@ -1,74 +1,100 @@
-"""The settings file that ``hubwatch init`` writes."""
+"""The settings file that ``hubwatch init`` writes, and ``docs/settings.md``."""
 
 from __future__ import annotations
 
 import json
+import textwrap
+from enum import StrEnum
 
-import msgspec
+from incremental.settings.reference import Section, Setting, reference
 
-from incremental.settings import Settings
-
-_COMMENTS = {
-    "fetch": "Limits of a fetch, and how Hubwatch identifies itself.",
-    "politeness": "Delays and retries per host, in seconds.",
-    "store": "Where data is stored: a folder, or a postgresql:// URL for the database.",
-    "revisit": "How often hubs are visited. The budget counts every request to a site.",
-    "hubs": "What becomes a hub.",
-    "news": "What is announced as new.",
-    "refresh": "Refreshing announced pages to find changes.",
-    "daemon": "How the daemon works.",
-    "websub": "Push notifications from feeds' WebSub hubs; needs a public address.",
-    "discovery": "How further sites for a topic are found (hubwatch discover).",
-    "topics": "How topics score pages, and how far they explore.",
-    "web": "The web page, the API and the feeds. Remote access needs a password or a token.",
+# Values in the file for what has no default, and for what a site or channel may differ in.
+_EXAMPLES: dict[str, object] = {
+    "site.url": "https://example.org/",
+    "site.requests_per_day": 100,
+    "site.min_interval_minutes": 30,
+    "site.max_interval_hours": 12,
+    "site.hours": ("22:00-06:30",),
+    "site.cookies": {"session": "..."},
+    "site.headers": {"X-Reader": "yes"},
+    "site.username": "...",
+    "site.password": "...",
+    "site.proxy": "http://proxy.example:8080",
+    "notify.name": "mail",
+    "notify.url": "mailto://user:password@example.org?to=you@example.org",
+    "notify.topic": "bridges",
+    "notify.daily_at": "08:00",
+    "notify.quiet_hours": "22:00-07:00",
+    "notify.time_zone": "Asia/Shanghai",
+    "fetch.ca_file": "/etc/ssl/own.pem",
 }
-_SITE = """\
-# Settings of one site that differ from the defaults. Secrets are sent to its origin only.
-# [[site]]
-# url = "https://example.org/"
-# requests_per_day = 100
-# headers = { "X-Reader" = "yes" }
-# cookies = { session = "..." }
-# username = "..."
-# password = "..."
-# proxy = "http://proxy.example:8080"
+_WIDTH = 100
+_HEAD = """\
+# Hubwatch settings. Remove the "# " before a name to change its value; until then it is the default.
+# Lines that begin with ## explain. A variable in the environment outranks this file:
+# HUBWATCH_REVISIT_REQUESTS_PER_DAY is requests_per_day in [revisit].
+# `hubwatch settings` shows what is in force.
 """
-_NOTIFY = """\
-
-# A message channel for new pages. The url is an Apprise address with the key of your service.
-# [[notify]]
-# name = "mail"
-# url = "mailto://user:password@example.org?to=you@example.org"
-# topic = "bridges"
-# daily_at = "08:00"
-# quiet_hours = "22:00-07:00"
-# time_zone = "Asia/Shanghai"
-"""
-_HOOK = """\
-
-# A program that is called for each new page, with one JSON object on standard input. No shell reads it.
-# [[hook]]
-# name = "archive"
-# command = ["/usr/local/bin/archive", "--new"]
-# topic = "bridges"
-# timeout_seconds = 60
-"""
-_CONTACT = "# Please set it: a URL or an e-mail address where site owners can reach you."
+_INTRO = (
+    "# Settings\n\nEverything has a default. `hubwatch init` writes `hubwatch.toml` with every setting "
+    "below, commented out at its default; `hubwatch settings` shows what is in force and where each value "
+    "comes from.\nA variable in the environment outranks the file: `HUBWATCH_REVISIT_REQUESTS_PER_DAY` is "
+    "`requests_per_day` in `[revisit]`; lists are separated by commas. An error names the setting, its value "
+    "and what it takes.\n\nThis page is written from the types in `incremental/settings/`: "
+    "`python -m incremental.settings.template > docs/settings.md`.\n"
+)
 
 
 def settings_template() -> str:
-    """Return TOML with every setting commented out at its default."""
-    lines = ["# Hubwatch settings. Commented-out values are the defaults.", ""]
-    defaults = msgspec.to_builtins(Settings())
-    for section, note in _COMMENTS.items():
-        lines += [f"[{section}]", f"# {note}"]
-        for name, value in defaults[section].items():
-            if name == "contact":
-                lines.append(_CONTACT)
-            if value is not None:
-                lines.append(f"# {name} = {_toml(value)}")
-        lines.append("")
-    return "\n".join(lines) + "\n" + _SITE + _NOTIFY + _HOOK
+    """Return TOML with every setting explained and commented out at its default."""
+    return "\n".join([_HEAD, *map(_table, reference())])
+
+
+def _table(section: Section) -> str:
+    # A list is empty by default, so its heading is commented out as well.
+    lines = [
+        *([] if section.several else [section.heading]),
+        f"## {_plain(section.says)}",
+        *([f"# {section.heading}"] if section.several else []),
+    ]
+    for one in section.settings:
+        about = ", ".join(filter(None, (one.kind, one.unit)))
+        lines += _comment(_plain(one.says) + (f" ({about})" if about != "text" else ""))
+        lines.append(_line(one))
+    return "\n".join(lines) + "\n"
+
+
+def _comment(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent="## ", subsequent_indent="## ")
+
+
+def _line(one: Setting) -> str:
+    key = f"{one.section}.{one.name}"
+    if one.default is None and one.section not in ("site", "notify"):
+        return f"## Not set; for example {one.name} = {_toml(_EXAMPLES[key])}"
+    return f"# {one.name} = {_toml(_EXAMPLES.get(key, one.default))}"
+
+
+def settings_document() -> str:
+    """Return the reference in Markdown."""
+    parts = [_INTRO]
+    for section in reference():
+        rows = [f"## {section.heading}", "", section.says, ""]
+        rows += ["| setting | default | takes | meaning |", "| --- | --- | --- | --- |"]
+        rows += [_row(one) for one in section.settings]
+        parts.append("\n".join(rows) + "\n")
+    return "\n".join(parts)
+
+
+def _row(one: Setting) -> str:
+    default = "not set" if one.default is None else f"`{_toml(one.default)}`"
+    takes = ", ".join(filter(None, (one.kind, one.unit)))
+    cells = (f"`{one.name}`", "required" if one.required else default, takes, one.says)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _plain(text: str) -> str:
+    return text.replace("`", "")
 
 
 def _toml(value: object) -> str:
@@ -76,5 +102,16 @@ def _toml(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, list | tuple | set | frozenset):
         return f"[{', '.join(_toml(one) for one in value)}]"
+    if isinstance(value, dict):
+        pairs = ", ".join(f'"{name}" = {_toml(one)}' for name, one in value.items())
+        return f"{{ {pairs} }}" if pairs else "{}"
+    if isinstance(value, StrEnum):
+        return json.dumps(value.value)
+    if isinstance(value, float):
+        return f"{value:.12g}"
     # TOML basic strings share JSON's escapes.
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else f"{value}"
+
+
+if __name__ == "__main__":
+    print(settings_document(), end="")  # noqa: T201 - a program

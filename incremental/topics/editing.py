@@ -16,13 +16,15 @@ from typing import Any
 
 from classifier.topic.values import Verdict
 from incremental.decide.topics import EXAMPLE, IRRELEVANT, RELEVANT, readiness, to_text
-from incremental.errors import InputError
+from incremental.errors import InputError, NotFoundError
 from incremental.results.lookup import find_topic
+from incremental.tagging import checked_tags, checked_words
 from incremental.topics.page_texts import cached_text
 from incremental.urls import canonical_key, normalize
 from store import Store
 from store.enums import ExampleOrigin, TopicState
-from store.topic_values import ExampleRow, NewExample, TopicRow
+from store.texts import to_json
+from store.topic_values import ExampleRow, NewExample, TopicFields, TopicRow
 from store.topics import YOU
 from store.values import TopicScore
 
@@ -67,12 +69,9 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     Raises:
         InputError: an unusable name, URL, key word or method. Nothing was stored.
     """
-    name = " ".join(name.split())
-    if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise InputError("topic", name[:MAX_NAME], f"give a name of 1 to {MAX_NAME} characters")
+    name = _checked_name(name)
     words = _checked_words(keywords)
-    if method not in METHODS:
-        raise InputError("method", method, f"must be one of: {', '.join(METHODS)}")
+    _check_method(method)
     urls = _addresses(examples)
     before = store.topics.topic(name)
     if before is None and not urls and not words:
@@ -90,6 +89,79 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     topic_id = store.topics.add(name, words, method, now=now)
     trained = _put(store, topic_id, urls, ExampleOrigin.EXAMPLE, now)
     return find_topic(store, name), trained
+
+
+def edit_topic(  # noqa: PLR0913 - what a topic is made of
+    store: Store,
+    row: TopicRow,
+    *,
+    name: str | None = None,
+    keywords: Sequence[str] | None = None,
+    method: str | None = None,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+    tags: Sequence[str] | None = None,
+    now: float,
+) -> TopicRow:
+    """Rename a topic, or replace its key words, its method, its tags, or the words that narrow it.
+
+    None = unchanged. *include*: only pages with one of these words are listed and announced; *exclude*:
+    no page with any of them is. Both take effect at once, on all pages.
+
+    Channels that were added follow it to its new name.
+
+    Raises:
+        InputError: an unusable value, or a name that another topic has. Nothing was changed.
+    """
+    fields: TopicFields = {}
+    if keywords is not None:
+        words = _checked_words(keywords)
+        examples = [one for one in store.topics.examples(row.id) if one.origin != IRRELEVANT]
+        if not words and not examples:
+            raise InputError("keywords", "", "a topic without examples needs at least one")
+        fields["keywords"] = to_json(list(words))
+    if method is not None:
+        _check_method(method)
+        fields["method"] = method
+    if include is not None:
+        fields["include"] = to_json(list(checked_words(include, "include")))
+    if exclude is not None:
+        fields["exclude"] = to_json(list(checked_words(exclude, "exclude")))
+    grouped = None if tags is None else checked_tags(tags)
+    new = None if name is None else _checked_name(name)
+    if not store.editing.edit_topic(row.id, now=now, name=new, **fields):
+        raise InputError("name", new, "is the name of another topic; choose another")
+    if grouped is not None:
+        store.tags.set_topic_tags(row.id, grouped)
+    return find_topic(store, new or row.name)
+
+
+def forget_example(store: Store, row: TopicRow, example_id: int, *, now: float) -> TopicRow:
+    """Let a topic learn from a page no longer.
+
+    Raises:
+        NotFoundError: it has no such example.
+        InputError: nothing would be left to learn from.
+    """
+    left = [one for one in store.topics.examples(row.id) if one.id != example_id]
+    if not json.loads(row.keywords) and all(one.origin == IRRELEVANT for one in left):
+        way_out = "is all that the topic learns from; add another example or a key word first"
+        raise InputError("example", "", way_out)
+    if not store.editing.forget_example(row.id, example_id, now=now):
+        raise NotFoundError(f"topic {row.name} has no such example")
+    return find_topic(store, row.name)
+
+
+def _checked_name(text: str) -> str:
+    name = " ".join(text.split())
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise InputError("topic", name[:MAX_NAME], f"give a name of 1 to {MAX_NAME} characters")
+    return name
+
+
+def _check_method(method: str) -> None:
+    if method not in METHODS:
+        raise InputError("method", method, f"must be one of: {', '.join(METHODS)}")
 
 
 def give_feedback(
@@ -190,6 +262,7 @@ def _addresses(urls: Sequence[str]) -> list[str]:
 def all_topic_facts(store: Store) -> list[dict[str, Any]]:
     """Return all topics ready for JSON; times are unix seconds."""
     judged, said = store.topics.counts(), store.topics.example_counts()
+    tags = store.tags.of_topics()
     verdicts = ("relevant", "grey", "irrelevant", "guess")
     facts = []
     for row in store.topics.topics():
@@ -201,6 +274,9 @@ def all_topic_facts(store: Store) -> list[dict[str, Any]]:
                 "why": row.why,
                 "method": row.method,
                 "keywords": json.loads(row.keywords),
+                "include": json.loads(row.include),
+                "exclude": json.loads(row.exclude),
+                "tags": tags.get(row.id, []),
                 "version": row.version or None,
                 "examples": examples.get(EXAMPLE, 0),
                 "corrections": examples.get(RELEVANT, 0) + examples.get(IRRELEVANT, 0),

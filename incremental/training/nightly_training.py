@@ -86,6 +86,17 @@ def learn_now(store: Store, root: Path, now: float) -> Learned | None:
     return train(root, entries) if any(entry.at > until for entry in entries) else None
 
 
+def in_words(learned: Learned | None) -> str:
+    """Return what came of a training; None = there were no new labels."""
+    if learned is None:
+        return "no new labels to learn"
+    return (
+        f"{learned.version} learned {learned.labels} labels: {learned.right:.0%} correct"
+        f" ({learned.base}: {learned.base_right:.0%});"
+        f" {'in use' if learned.active else 'not used'}"
+    )
+
+
 def training_labels(entries: list[LabelEntry]) -> list[LabelEntry]:
     """Return the labels to train on: one per page, few per site, no more than a run can take."""
     chosen, counts = [], Counter[tuple[str, str]]()

@@ -15,6 +15,7 @@ from incremental.health import Health, HealthReport
 from incremental.pulse import read_report
 from incremental.settings import Settings
 from incremental.storage import models_folder
+from incremental.web.background import Background
 from incremental.web.hub_models import HubModels
 from incremental.web.language import Catalogue, read_catalogue
 from incremental.websub.callback import CallbackAnswer, CallbackRequest
@@ -44,6 +45,11 @@ class Web:
         """Lend the store to the calling thread for one request."""
         with self.shared.in_this_thread() as store:
             yield store
+
+    @cached_property
+    def background(self) -> Background:
+        """Work that takes minutes and was begun by a request."""
+        return Background(self.now)
 
     @cached_property
     def hub_models(self) -> HubModels:

@@ -13,6 +13,7 @@ from incremental.explain.page import budget_of
 from incremental.fetch.status import HARMLESS
 from incremental.revisit.rates import site_shape
 from incremental.revisit.state import SiteState
+from incremental.site_editing import site_terms
 from incremental.web.context import Web
 from store import Store, enums
 from store.values import SiteRow
@@ -39,21 +40,17 @@ class Health:
     """Budget, price, next visit and last new page."""
 
 
-def site_facts(row: SiteRow, totals: dict[int, dict[str, int]]) -> dict[str, Any]:
-    """Return a site's terms and totals."""
-    scope = json.loads(row.scope)
-    shortest, longest = row.min_interval_seconds, row.max_interval_seconds
+def site_facts(
+    row: SiteRow, totals: dict[int, dict[str, int]], tags: Mapping[int, list[str]]
+) -> dict[str, Any]:
+    """Return a site's terms, tags and totals."""
     return {
         "id": row.id,
         "name": row.name,
         "seed": row.seed_url,
         "state": row.state,
-        "reach": scope.get("reach", "host"),
-        "include": list(scope.get("include", ())),
-        "exclude": list(scope.get("exclude", ())),
-        "requests_per_day": row.requests_per_day,
-        "min_interval_minutes": None if shortest is None else shortest / 60,
-        "max_interval_hours": None if longest is None else longest / 3600,
+        **site_terms(row),
+        "tags": tags.get(row.id, []),
         "added_at": row.added_at,
         **totals.get(row.id, _NONE),
     }

@@ -64,6 +64,8 @@ class Outline:
     title: str
     feed: str
     home: str
+    tags: tuple[str, ...] = ()
+    """The first is its folder; all are its categories."""
 
 
 def atom(feed: Feed) -> bytes:
@@ -162,15 +164,22 @@ def _add_item(channel: Any, entry: Entry) -> None:  # noqa: ANN401 - lxml has no
 
 
 def opml(title: str, outlines: Sequence[Outline], *, at: float) -> bytes:
-    """Write a list of feeds as OPML 2.0."""
+    """Write a list of feeds as OPML 2.0, those with a tag in folders."""
     root = etree.Element("opml", version="2.0")
     head = _add(root, "head")
     _add(head, "title", title)
     _add(head, "dateCreated", _mail_date(at))
     body = _add(root, "body")
+    folders: dict[str, Any] = {"": body}
     for one in outlines:
+        folder = _line(one.tags[0], _TITLE) if one.tags else ""
+        if folder not in folders:
+            folders[folder] = _add(body, "outline", text=folder, title=folder)
         name = _line(one.title, _TITLE)
-        _add(body, "outline", type="rss", text=name, title=name, xmlUrl=one.feed, htmlUrl=one.home)
+        # OPML 2.0: a category without a slash is a tag.
+        more = {"category": ",".join(_line(tag, _TITLE) for tag in one.tags)} if one.tags else {}
+        facts = {"text": name, "title": name, "xmlUrl": one.feed, "htmlUrl": one.home}
+        _add(folders[folder], "outline", type="rss", **facts, **more)
     return _xml(root)
 
 

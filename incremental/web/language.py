@@ -59,6 +59,11 @@ class Words:
                 return texts[self.language].format_map(parts)
         return text
 
+    def known_sentence(self, text: str) -> str:
+        """Return the translation of a sentence that the catalogue has, else an empty string."""
+        known = (t["en"] for key, t in self._catalogue.items() if key.startswith("sentence."))
+        return self.sentence(text) if any(_form(one).fullmatch(text) for one in known) else ""
+
     def maybe(self, section: str, name: str) -> str:
         """Return the text of ``section.name``, or *name* if the catalogue has none.
 

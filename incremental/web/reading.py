@@ -75,17 +75,21 @@ class Between:
 def gained(store: Store, filters: Filters, part: Between, now: float) -> list[BackfillEvent]:
     """Return the backfills in a part of the list.
 
-    Events have only a site and a time, so any other filter excludes them.
+    Events have only a site, its tags and a time, so any other filter excludes them.
     """
     if filters.q or filters.topic or filters.verdict or filters.language:
         return []
     if filters.show == "starred":
         return []
     asked = filters.query(now)
+    sites = asked.sites
+    if filters.tag:
+        tagged = store.tags.sites_tagged(filters.tag)
+        sites = tagged if sites is None else tuple(one for one in sites if one in tagged)
     return store.backfills.events(
         BackfillQuery(
             since=asked.since,
-            sites=asked.sites,
+            sites=sites,
             above=part.above,
             after=part.below,
             unread=filters.show == "unread",

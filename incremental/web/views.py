@@ -16,6 +16,8 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from hubwatch_errors import HubwatchError
+from incremental.errors import InputError
 from incremental.plain_text import one_line
 from incremental.readable_urls import readable
 from incremental.results.schema import utc, when
@@ -182,6 +184,16 @@ def set_cookie(  # noqa: PLR0913 - the parts of a cookie
         secure=request.url.scheme == "https",
         samesite="strict" if same_site == "strict" else "lax",
     )
+
+
+def problem_of(request: Request, error: HubwatchError) -> str:
+    """Return an error in the request's language, with the field and the value."""
+    words = words_of(request)
+    if not isinstance(error, InputError):
+        return str(error)
+    field = words.maybe("field", error.what)
+    named = field if error.value in ("", None) else f"{field} {error.value!r}"
+    return f"{named}: {words.sentence(error.way_out)}"
 
 
 def error_page(request: Request, status: HTTPStatus, detail: str) -> Response:

@@ -12,10 +12,11 @@ or starred)::
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
-from operator import and_
+from operator import and_, or_
 from typing import Any
 
 from peewee import JOIN, SQL, Database, chunked, fn
@@ -23,8 +24,18 @@ from peewee import JOIN, SQL, Database, chunked, fn
 from store.announced import AnnouncedPage, TopicMark
 from store.answers.excerpts import with_excerpts
 from store.answers.values import NewQuery, NewsAnswer
-from store.fulltext import count_news, found_news, is_searchable, news_ids, stands_in
-from store.models import News, Page, PageText, PageTopic, Site, Topic
+from store.enums import TopicVerdict
+from store.fulltext import (
+    count_any,
+    count_news,
+    found_any,
+    found_news,
+    has_any,
+    is_searchable,
+    news_ids,
+    stands_in,
+)
+from store.models import News, Page, PageText, PageTopic, Site, SiteTag, Topic, TopicTag
 from store.news import primary_language
 from store.words import Phrase, read_query
 
@@ -37,6 +48,8 @@ NARROW_ROWS = 1_000
 # to a bound in time. Only a clock set back over more announced pages than that could hide one.
 _FENCE_ROWS = 5_000
 _BATCH = 500
+# Sites of a tag up to which each is walked along its own index.
+FEW_SITES = 50
 _MAX_ID = 2**63 - 1
 
 
@@ -118,7 +131,7 @@ class _NewsIds:
         self._query = query
         self._newest = query.order != "oldest"
         self._phrases = read_query(query.text) if query.text.strip() else None
-        # Whether a topic leaves few pages.
+        # Whether a topic, or words, leave few pages.
         self._few = False
         self._conditions = [
             *([News.found_at >= query.since] if query.since is not None else []),
@@ -132,6 +145,13 @@ class _NewsIds:
             self._conditions.append(News.language == (primary_language(query.language) or ""))
         if any(x is not None for x in (query.topic, query.verdict, query.min_score)):
             self._conditions.append(self._judged())
+            self._conditions += self._words_of_topic(query.topic)
+        self._few = self._few or self._has_few(query.include)
+        self._conditions += self._with_words(query.include, query.exclude)
+        # Walks along few sites; None = all rows, tested one by one.
+        self._walked = query.sites
+        if query.tag is not None:
+            self._narrow_to_tag(query.tag)
         bounded = query.since is not None or query.until is not None
         self._fence = self._fenced() if bounded else (0, _MAX_ID)
 
@@ -142,8 +162,8 @@ class _NewsIds:
         walks: list[list[Any]] = [[]]
         if self._query.hubs is not None:
             walks = [[News.hub_id == hub] for hub in self._query.hubs]
-        elif self._query.sites is not None:
-            walks = [[News.site == site] for site in self._query.sites]
+        elif self._walked is not None:
+            walks = [[News.site == site] for site in self._walked]
         low, high = self._fence
         if cursor is not None and self._newest:
             high = min(high, min(max(cursor, 0), _MAX_ID) - 1)
@@ -235,6 +255,54 @@ class _NewsIds:
             highest = News.select(fn.MAX(near.c.id)).from_(near).scalar(self._db)
             high = -1 if highest is None else int(highest)
         return low, high
+
+    def _narrow_to_tag(self, tag: str) -> None:
+        """Add the condition of a tag; few sites without a topic are walked one by one."""
+        sites = list(self._column(SiteTag.select(SiteTag.site).where(SiteTag.tag == tag)))
+        topics = list(self._column(TopicTag.select(TopicTag.topic).where(TopicTag.tag == tag)))
+        if not topics and len(sites) <= FEW_SITES and self._walked is None:
+            self._walked = tuple(sites)
+            return
+        tagged = SiteTag.select(SiteTag.site).where(SiteTag.tag == tag)
+        parts = [News.site.in_(tagged), *map(self._wanted_by, topics)]
+        self._conditions.append(reduce(or_, parts))
+
+    def _wanted_by(self, topic: int) -> Any:  # noqa: ANN401 - a peewee condition
+        """Return the condition that a topic holds a page for relevant or grey."""
+        judged = (PageTopic.topic == topic) & (PageTopic.verdict != TopicVerdict.IRRELEVANT)
+        one = fn.EXISTS(PageTopic.select(SQL("1")).where(judged & (PageTopic.page == News.page)))
+        return reduce(and_, [one, *self._words_of_topic(topic)])
+
+    def _words_of_topic(self, topic: int | str | None) -> list[Any]:
+        """Return the conditions of the words that a topic's pages must or must not have."""
+        if topic is None:
+            return []
+        same = Topic.name == topic if isinstance(topic, str) else Topic.id == topic
+        rows = Topic.select(Topic.include, Topic.exclude).where(same).tuples()
+        return [
+            condition
+            for include, exclude in rows.execute(self._db)
+            for condition in self._with_words(json.loads(include), json.loads(exclude))
+        ]
+
+    def _with_words(self, include: Sequence[str], exclude: Sequence[str]) -> list[Any]:
+        """Return the conditions on words: few matches are listed, many are tested row by row."""
+        own = '"t1"."id"'
+        conditions: list[Any] = []
+        if self._has_few(include):
+            conditions.append(News.id.in_(found_any(self._db, include)))
+        elif include:
+            conditions.append(has_any(self._db, include, own))
+        if exclude:
+            conditions.append(has_any(self._db, exclude, own, negated=True))
+        return conditions
+
+    def _has_few(self, words: Sequence[str]) -> bool:
+        """Whether words are asked for that few pages have."""
+        return bool(words) and count_any(self._db, words, most=FEW_ROWS + 1) <= FEW_ROWS
+
+    def _column(self, query: Any) -> list[Any]:  # noqa: ANN401 - a peewee query
+        return [row for (row,) in query.tuples().execute(self._db)]
 
     def _judged(self) -> Any:  # noqa: ANN401 - a peewee condition
         """Return the condition on topic scores; notes whether it leaves few pages."""

@@ -19,6 +19,8 @@ class NewQuery:
     """Cursor of the last row read; results continue after it, in the query's order."""
     sites: tuple[int, ...] | None = None
     """Site ids; an empty tuple finds nothing."""
+    tag: str | None = None
+    """Pages of the sites with this tag, and those that its topics hold for relevant or grey."""
     hubs: tuple[int, ...] | None = None
     """Page ids of the hubs that first showed them."""
     topic: int | str | None = None
@@ -36,6 +38,10 @@ class NewQuery:
     starred: bool | None = None
     text: str = ""
     """Words required in title or text; see :func:`store.words.read_query`."""
+    include: tuple[str, ...] = ()
+    """Words or phrases: at least one stands in title or text."""
+    exclude: tuple[str, ...] = ()
+    """Words or phrases: none stands in title or text."""
     limit: int = 50
     order: str = "newest"
     """``newest`` first, to browse, or ``oldest`` first, to follow."""

@@ -17,7 +17,19 @@ truncated and storable (:func:`store.texts.storable`). Ids are never reused.
 
 from __future__ import annotations
 
-from store.models.crawl_tables import Change, Host, Hub, Label, Page, Sighting, Site, Table, Visit
+from store.models.crawl_tables import (
+    Change,
+    Host,
+    Hub,
+    Label,
+    Page,
+    Sighting,
+    Site,
+    SiteTag,
+    Table,
+    Visit,
+    VisitRequest,
+)
 from store.models.operation_tables import Quarantine
 from store.models.reader_tables import (
     AccessToken,
@@ -44,6 +56,7 @@ from store.models.topic_tables import (
     Topic,
     TopicBackground,
     TopicExample,
+    TopicTag,
 )
 
 ALL = tuple(Table.__subclasses__())
@@ -77,8 +90,11 @@ __all__ = [
     "SearchMeter",
     "Sighting",
     "Site",
+    "SiteTag",
     "Topic",
     "TopicBackground",
     "TopicExample",
+    "TopicTag",
     "Visit",
+    "VisitRequest",
 ]

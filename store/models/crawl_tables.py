@@ -37,7 +37,11 @@ class Site(Table):
     """NULL = the default of the settings."""
     min_interval_seconds = DoubleField(null=True)
     max_interval_seconds = DoubleField(null=True)
+    hours = TextField(null=True)
+    """JSON list of the hours (UTC) in which it may be fetched; NULL = the default of the settings."""
     added_at = DoubleField()
+    changed_at = DoubleField(null=True)
+    """When a user last edited it; NULL = never."""
     probed_at = DoubleField(null=True)
     """When feeds and sitemaps were last probed."""
     migrated_at = DoubleField(null=True)
@@ -50,6 +54,17 @@ class Site(Table):
     # JSON of how the site came to be watched: empty = the user gave it; else ``topic``, ``page`` and the page
     # that links to it, ``found_on``.
     origin = TextField(default="{}")
+
+
+class SiteTag(Table):
+    """A tag of a site."""
+
+    site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=False)
+    tag = TextField()
+
+    class Meta:
+        primary_key = False
+        indexes = ((("site", "tag"), True), (("tag", "site"), False))
 
 
 class Host(Table):
@@ -149,6 +164,14 @@ class Hub(Table):
 
     class Meta:
         indexes = ((("site_id", "due_at"), False),)
+
+
+class VisitRequest(Table):
+    """A page that a user wants visited now."""
+
+    page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
+    site_id = IntegerField()
+    at = DoubleField()
 
 
 class Sighting(Table):

@@ -127,11 +127,13 @@ class SavedSearch(Table):
 
 
 class Channel(Table):
-    """A message channel named in the settings."""
+    """A message channel."""
 
     name = TextField(primary_key=True)
     since = DoubleField()
     """When it was first seen; pages announced earlier are not sent."""
+    settings = TextField(null=True)
+    """JSON of a channel that was added without the settings file; NULL = it stands there."""
 
 
 class OutboxEntry(Table):

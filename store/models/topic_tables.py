@@ -29,6 +29,10 @@ class Topic(Table):
     name = TextField(unique=True)
     keywords = TextField(default="[]")
     """JSON list."""
+    include = TextField(default="[]")
+    """JSON list of words: only pages with one of them are listed and announced."""
+    exclude = TextField(default="[]")
+    """JSON list of words: no page with any of them is."""
     method = TextField(default="fused")
     state = TextField(default="waiting")
     """:class:`~store.enums.TopicState`."""
@@ -47,6 +51,17 @@ class Topic(Table):
     """When its training examples last changed."""
     learned_at = DoubleField(null=True)
     """When the model was trained."""
+
+
+class TopicTag(Table):
+    """A tag of a topic."""
+
+    topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
+    tag = TextField()
+
+    class Meta:
+        primary_key = False
+        indexes = ((("topic", "tag"), True), (("tag", "topic"), False))
 
 
 class TopicExample(Table):

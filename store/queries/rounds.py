@@ -10,7 +10,7 @@ from peewee import JOIN, Case, fn
 from store.database import data_version, is_sqlite
 from store.enums import HubClass, HubKind, HubRole, HubStatus, PageState, SiteStatus
 from store.failures import storage_errors
-from store.models import Host, Hub, Label, Page, Refresh, Sighting, Site, Topic
+from store.models import Host, Hub, Label, Page, Refresh, Sighting, Site, Topic, VisitRequest
 from store.repository import Repository, Shape
 from store.statements import Prepared, any_of
 from store.values import (
@@ -189,8 +189,9 @@ class RoundQueries(Repository):
         labels = Label.select(fn.COUNT(Label.at), fn.MAX(Label.at))
         changed = (fn.MAX(Topic.changed_at), fn.MAX(Topic.learned_at))
         topics = Topic.select(fn.COUNT(Topic.id), fn.SUM(Topic.id), *changed)
-        sites = Site.select(fn.COUNT(Site.id), fn.MAX(Site.id))
-        asked = (sites, paused, hubs, labels, topics)
+        sites = Site.select(fn.COUNT(Site.id), fn.MAX(Site.id), fn.MAX(Site.changed_at))
+        requests = VisitRequest.select(fn.COUNT(VisitRequest.page), fn.MAX(VisitRequest.at))
+        asked = (sites, paused, hubs, labels, topics, requests)
         return tuple(value for query in asked for value in self._rows(query)[0])
 
     def site(self, site_id: int) -> SiteRow | None:

@@ -14,7 +14,9 @@ from incremental.errors import SettingsError
 from incremental.fetch.options import FetchSettings
 from incremental.scope import Reach
 from incremental.settings import Settings, build_settings, load_settings
-from incremental.settings.template import settings_template
+from incremental.settings.loading import load_with_sources
+from incremental.settings.reference import reference, setting_at
+from incremental.settings.template import settings_document, settings_template
 
 URL = "https://a.org/"
 
@@ -31,13 +33,28 @@ def site(**fields: Any) -> dict[str, Any]:
         ({"hubs": {"treshold": 1}}, "hubs.treshold", "...", "threshold"),
         ({"fetch": 5}, "fetch", 5, "Expected `object`"),
         ({"site": 5}, "site", 5, "Expected `array`"),
-        ({"hubs": {"threshold": 2}}, "hubs.threshold", 2, "<= 1"),
-        ({"hubs": {"max_per_site": 0}}, "hubs.max_per_site", 0, ">= 1"),
-        ({"hubs": {"max_per_site": "many"}}, "hubs.max_per_site", "many", "Expected `int`"),
-        ({"revisit": {"requests_per_day": -1}}, "revisit.requests_per_day", -1, ">= 0"),
-        ({"revisit": {"requests_per_day": float("inf")}}, "revisit.requests_per_day", None, "<="),
-        ({"revisit": {"requests_per_day": float("nan")}}, "revisit.requests_per_day", None, ">="),
-        ({"daemon": {"workers": 1_000}}, "daemon.workers", 1_000, "<= 256"),
+        ({"hubs": {"threshold": 2}}, "hubs.threshold", 2, "must be a number from 0 to 1"),
+        ({"hubs": {"max_per_site": 0}}, "hubs.max_per_site", 0, "a whole number, 1 or more"),
+        ({"hubs": {"max_per_site": "many"}}, "hubs.max_per_site", "many", "must be a whole number"),
+        (
+            {"revisit": {"requests_per_day": -1}},
+            "revisit.requests_per_day",
+            -1,
+            "0 or more (per day)",
+        ),
+        (
+            {"revisit": {"requests_per_day": float("inf")}},
+            "revisit.requests_per_day",
+            None,
+            "0 or more",
+        ),
+        (
+            {"revisit": {"requests_per_day": float("nan")}},
+            "revisit.requests_per_day",
+            None,
+            "0 or more",
+        ),
+        ({"daemon": {"workers": 1_000}}, "daemon.workers", 1_000, "from 1 to 256"),
         ({"fetch": {"max_body_bytes": 0}}, "fetch.max_body_bytes", 0, "at least 1"),
         ({"fetch": {"contact": "a\nb"}}, "fetch.contact", "a\nb", "one line"),
         ({"politeness": {"min_delay_seconds": 0}}, "politeness.min_delay_seconds", 0, "at least"),
@@ -51,7 +68,7 @@ def site(**fields: Any) -> dict[str, Any]:
             {"topics": {"link_order": "best"}},
             "topics.link_order",
             "best",
-            "allowed are: learned, semantic, bayes, pagerank",
+            "must be one of: learned, semantic, bayes, pagerank",
         ),
         ({"site": [{}]}, "site[0].url", None, "is missing"),
         (site(nonsense=1), "site[0].nonsense", "...", "known: url, reach"),
@@ -217,3 +234,52 @@ def test_two_channels_of_one_name_are_refused() -> None:
     channel = {"name": "mail", "url": "json://x"}
     with pytest.raises(SettingsError, match="is used by another channel"):
         build_settings({"notify": [channel, channel]})
+
+
+# --- the reference ----------------------------------------------------------------------------
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
+
+
+def test_the_document_is_the_one_that_the_types_give() -> None:
+    """Write it again: ``python -m incremental.settings.template > docs/settings.md``."""
+    assert DOCUMENT.read_text(encoding="utf-8") == settings_document()
+
+
+def test_every_setting_says_what_it_means() -> None:
+    nameless = [
+        f"{one.section}.{one.name}" for s in reference() for one in s.settings if not one.says
+    ]
+    assert nameless == []
+    assert all(section.says for section in reference())
+
+
+def test_the_reference_knows_unit_range_and_variable() -> None:
+    budget = setting_at("revisit.requests_per_day")
+    assert budget is not None
+    assert (budget.default, budget.unit, budget.kind) == (48, "per day", "a number, 0 or more")
+    assert budget.variable == "HUBWATCH_REVISIT_REQUESTS_PER_DAY"
+    workers = setting_at("daemon.parse_workers")
+    assert workers is not None
+    assert workers.kind == 'a whole number from 0 to 64 or "auto"'
+    url = setting_at("site[3].url")
+    assert url is not None
+    assert (url.required, url.variable) == (True, "")
+    assert setting_at("nothing.at_all") is None
+
+
+def test_every_line_of_the_written_file_is_short_enough_to_read() -> None:
+    assert max(map(len, settings_template().splitlines())) <= 120
+
+
+def test_each_value_has_its_source(tmp_path: Path) -> None:
+    path = tmp_path / "hubwatch.toml"
+    path.write_text("[revisit]\nrequests_per_day = 7\nmin_interval_minutes = 20\n")
+    variables = {"HUBWATCH_REVISIT_REQUESTS_PER_DAY": "9", "HUBWATCH_FETCH_CONTACT": "me@a.org"}
+    settings, _, sources = load_with_sources(path, variables)
+    assert settings.revisit.requests_per_day == 9
+    assert sources == {
+        "revisit.requests_per_day": "HUBWATCH_REVISIT_REQUESTS_PER_DAY",
+        "revisit.min_interval_minutes": "file",
+        "fetch.contact": "HUBWATCH_FETCH_CONTACT",
+    }

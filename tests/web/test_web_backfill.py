@@ -151,8 +151,8 @@ def test_an_explanation_says_it_in_the_language_of_the_page(served: Served) -> N
     gain(served, *NAMES)
     asked = {"url": HOME + NAMES[0]}
     chinese = served.client(accept_language="zh").get("/check", params=asked).text
-    assert "补录旧文章: /blog/2007/03/ 下补录了 30 篇旧文章" in chinese
+    assert "的一次补录：/blog/2007/03/ 下补录了 30 篇旧文章。" in chinese
     english = served.client().get("/check", params=asked).text
-    assert "Older articles added: 30 older articles were added under /blog/2007/03/" in english
+    assert ": 30 older articles were added under /blog/2007/03/." in english
     for text in (chinese, english):
         assert "found_at" not in text

@@ -177,6 +177,25 @@ def test_relevance_is_trained_with_one_click(shown: Page) -> None:
     expect(pressed).to_have_attribute("aria-pressed", "true")
 
 
+def test_a_site_is_edited_and_several_hubs_are_chosen_while_the_table_refreshes(
+    shown: Page,
+) -> None:
+    shown.goto(shown.url + "sites/1")
+    shown.get_by_text("Edit this site").click()
+    shown.get_by_label("Name").fill("The news")
+    shown.get_by_label("Requests per day").fill("7")
+    shown.get_by_role("button", name="Save").click()
+    expect(shown.get_by_role("heading", level=1)).to_contain_text("The news")
+    boxes = shown.locator("#hubs input[type=checkbox]")
+    with shown.expect_response(re.compile("/sites/1/hubs$")):
+        pass  # the table refreshes by itself
+    boxes.first.check()
+    shown.wait_for_timeout(6_000)
+    expect(boxes.first).to_be_checked()
+    shown.get_by_role("button", name="Visit now").last.click()
+    expect(shown.get_by_text("1 page is being visited")).to_be_visible()
+
+
 def test_a_channel_is_tried_without_leaving_the_page(served: Served, tab: Tab) -> None:
     pytest.importorskip("apprise", reason="the extra `notify` is not installed")
     channel = ChannelSettings("hook", "json://127.0.0.1:9/secret")
@@ -238,11 +257,11 @@ def luminance(colour: str) -> float:
 
 
 def test_every_control_has_a_name(shown: Page) -> None:
-    for path in ("", "sites/1", "add", "topics", "models"):
+    for path in ("", "sites", "sites/1", "add", "topics", "messages", "models"):
         shown.goto(re.sub(r"(//[^/]+/).*", rf"\1{path}", shown.url))
         nameless = shown.evaluate(
             "Array.from(document.querySelectorAll('button, a, input:not([type=hidden]), select, textarea'))"
-            ".filter(e => !(e.innerText.trim() || e.getAttribute('aria-label') || e.title ||"
+            ".filter(e => !(e.textContent.trim() || e.getAttribute('aria-label') || e.title ||"
             " (e.labels && e.labels.length))).map(e => e.outerHTML.slice(0, 120))"
         )
         assert nameless == [], path
@@ -254,3 +273,30 @@ def test_a_search_finds_words_in_the_text(shown: Page) -> None:
     expect(shown.locator(".item")).to_have_count(1)
     expect(shown.locator(".item a.title")).to_have_text("桥梁招标公告")
     assert HOME not in shown.locator("#news").inner_text()
+
+
+def test_a_tag_that_is_given_to_a_site_filters_the_list(shown: Page) -> None:
+    start = shown.url
+    shown.goto(start + "sites/2")
+    shown.get_by_text("Edit this site").click()
+    shown.get_by_label("Tags").fill("桥梁, press")
+    shown.get_by_role("button", name="Save").click()
+    expect(shown.get_by_role("link", name="桥梁")).to_be_visible()
+    shown.goto(start)
+    expect(shown.locator(".item")).to_have_count(4)
+    shown.get_by_label("Tag", exact=True).select_option("桥梁")
+    expect(shown.locator(".item")).to_have_count(1)
+
+
+def test_a_channel_is_added_and_removed_in_the_page(shown: Page) -> None:
+    pytest.importorskip("apprise", reason="the extra `notify` is not installed")
+    shown.goto(shown.url + "messages")
+    shown.get_by_label("Name").fill("hook")
+    shown.get_by_label("Address (Apprise)").fill("json://hooks.example/secret-key")
+    shown.get_by_label("Only pages with one of these words").fill("bridge, 桥梁")
+    shown.get_by_role("button", name="Add or change a channel").click()
+    expect(shown.get_by_role("heading", name="hook")).to_be_visible()
+    assert "secret-key" not in shown.content()
+    shown.on("dialog", lambda dialog: dialog.accept())
+    shown.get_by_role("button", name="Remove").click()
+    expect(shown.get_by_text("No channel yet")).to_be_visible()

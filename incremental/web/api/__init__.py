@@ -19,6 +19,8 @@ ROUTERS = (
     page_api.router,
     backfills.router,
     sites.router,
+    sites.tags_router,
+    sites.visits_router,
     hubs.router,
     topic_api.router,
     discovery.router,

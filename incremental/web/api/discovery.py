@@ -1,6 +1,6 @@
 """Discovery: proposals, decisions on them, and the last run.
 
-Runs take minutes, so they start on the command line or at night in the daemon, not over HTTP.
+A run takes minutes: one that is begun here goes on in the background.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from pydantic import Field, StringConstraints
 from incremental.discovery.accepting import accept_sites, proposals_named, reject_sites
 from incremental.explain.discovery import discovery_facts, proposal_facts
 from incremental.results.lookup import topic_numbered
-from incremental.web.api.schemas import REFUSED, Moment, RequestSchema, ResponseSchema
+from incremental.web.api.schemas import REFUSED, LongWork, Moment, RequestSchema, ResponseSchema
 from incremental.web.api.topic_api import TopicId
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
+from incremental.web.long_work import MAX_PAGES, MAX_ROUNDS, begin_search
 
 router = APIRouter(
     prefix="/api/v1", tags=["discovery"], route_class=ConditionalRoute, responses=REFUSED
@@ -98,6 +99,13 @@ class Round(ResponseSchema):
     at: Moment
 
 
+class NewRun(RequestSchema):
+    """The limits of a run."""
+
+    rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] = 20
+    pages: Annotated[int, Field(ge=1, le=MAX_PAGES)] = 200
+
+
 class Discovery(ResponseSchema):
     """The last run."""
 
@@ -113,6 +121,17 @@ def get_discovery(request: Request, topic_id: TopicId) -> Discovery:
     """Return a topic's last discovery run, round by round."""
     with web_of(request).store() as store:
         return Discovery.model_validate(discovery_facts(store, topic_numbered(store, topic_id).id))
+
+
+@router.post("/topics/{topic_id}/discovery")
+def search(request: Request, topic_id: TopicId, body: NewRun) -> LongWork:
+    """Search for further sites now, unless a search of this topic is under way."""
+    web = web_of(request)
+    with web.store() as store:
+        topic_numbered(store, topic_id)
+    return LongWork.model_validate(
+        begin_search(web, topic_id, rounds=body.rounds, pages=body.pages)
+    )
 
 
 @router.get("/topics/{topic_id}/proposals")

@@ -9,9 +9,10 @@ from fastapi import Path as InPath
 
 from classifier.hub.registry import ModelRegistry
 from incremental.training.model_versions import use_model
-from incremental.web.api.schemas import REFUSED, ActiveModel, Model
+from incremental.web.api.schemas import REFUSED, ActiveModel, LongWork, Model
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
+from incremental.web.long_work import begin_training, training_of
 
 router = APIRouter(
     prefix="/api/v1/models", tags=["models"], route_class=ConditionalRoute, responses=REFUSED
@@ -23,6 +24,22 @@ Version = Annotated[str, InPath(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 def get_models(request: Request) -> list[Model]:
     """List the versions, oldest first, and mark the active one."""
     return [Model(**row) for row in web_of(request).hub_models.versions()]
+
+
+@router.get("/learn")
+def get_training(request: Request) -> LongWork | None:
+    """Return the last training that was begun here; null = none since the start."""
+    work = training_of(web_of(request))
+    return None if work is None else LongWork.model_validate(work)
+
+
+@router.post("/learn")
+def learn(request: Request) -> LongWork:
+    """Train on all labels now, unless that is under way; it takes a minute or two.
+
+    The new version is used at once unless it is worse than its base.
+    """
+    return LongWork.model_validate(begin_training(web_of(request)))
 
 
 @router.post("/rollback")

@@ -54,6 +54,7 @@ def new_pages(  # noqa: PLR0913, PLR0917 - each narrows the same question
     q: Annotated[str, Query(max_length=300, description="Words in title or text.")] = "",
     site: Annotated[RowId | None, Query(description="Site id.")] = None,
     topic: Annotated[RowId | None, Query(description="Topic id.")] = None,
+    tag: Annotated[str, Query(max_length=40, description="Of sites and topics.")] = "",
     verdict: Annotated[Literal["relevant", "grey", "irrelevant"] | None, Query()] = None,
     min_score: Annotated[float | None, Query(ge=0, le=1)] = None,
     language: Annotated[str, Query(max_length=20, description="Code, like `zh`.")] = "",
@@ -64,7 +65,7 @@ def new_pages(  # noqa: PLR0913, PLR0917 - each narrows the same question
 ) -> dict[str, Any]:
     """List new pages. Paging by `cursor` skips and repeats none, even if new ones arrive meanwhile."""
     web = web_of(request)
-    filters = Filters(q, site, topic, verdict or "", language, since)
+    filters = Filters(q, site, topic, verdict or "", language, since, tag=tag)
     if order is None:
         order = "newest" if after is None else "oldest"
     ending = Filters(since=until).query(web.now()).since

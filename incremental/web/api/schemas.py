@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, create_model
 
@@ -21,6 +21,10 @@ Moment = Annotated[datetime | None, BeforeValidator(_moment)]
 WebAddress = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 RowId = Annotated[int, Field(ge=1, le=2**62)]
+_Hours = Annotated[str, StringConstraints(min_length=1, max_length=20)]
+TagList = Annotated[
+    list[Annotated[str, StringConstraints(min_length=1, max_length=40)]], Field(max_length=20)
+]
 _MOST_URLS = 500
 
 
@@ -73,6 +77,8 @@ class Site(ResponseSchema):
     requests_per_day: float | None
     min_interval_minutes: float | None
     max_interval_hours: float | None
+    hours: list[str] | None
+    tags: list[str]
     added_at: Moment
     pages: int
     hubs: int
@@ -181,6 +187,15 @@ class NewSites(RequestSchema):
     requests_per_day: Annotated[float | None, Field(ge=0, le=1e9)] = None
     min_interval_minutes: Annotated[float | None, Field(ge=0.01, le=1e9)] = None
     max_interval_hours: Annotated[float | None, Field(ge=0.01, le=1e9)] = None
+    tags: TagList = []
+
+
+class Tag(ResponseSchema):
+    """A name under which sites and topics are grouped."""
+
+    name: str
+    sites: int
+    topics: int
 
 
 class AddedSite(ResponseSchema):
@@ -192,9 +207,37 @@ class AddedSite(ResponseSchema):
 
 
 class SiteChange(RequestSchema):
-    """A site's new state."""
+    """New values of a site's fields; those left out stay. null = the default of the settings."""
 
-    state: Annotated[str, StringConstraints(pattern="^(active|paused)$")]
+    name: Annotated[str, StringConstraints(min_length=1, max_length=80)] = ""
+    state: Literal["active", "paused"] = "active"
+    reach: Reach = Reach.HOST
+    include: Annotated[list[Pattern], Field(max_length=50)] = []
+    exclude: Annotated[list[Pattern], Field(max_length=50)] = []
+    requests_per_day: Annotated[float | None, Field(ge=0, le=1e9)] = None
+    min_interval_minutes: Annotated[float | None, Field(ge=0.01, le=1e9)] = None
+    max_interval_hours: Annotated[float | None, Field(ge=0.01, le=1e9)] = None
+    hours: Annotated[list[_Hours] | None, Field(max_length=24)] = None
+    """Hours (UTC) such as 22:00-06:30; [] = always."""
+    tags: TagList = []
+
+
+class NewVisits(RequestSchema):
+    """Pages and sites to visit now."""
+
+    urls: Annotated[list[WebAddress], Field(max_length=_MOST_URLS)] = []
+    sites: Annotated[list[RowId], Field(max_length=_MOST_URLS)] = []
+
+
+class Visit(ResponseSchema):
+    """What becomes of a requested visit."""
+
+    url: str
+    site: str
+    at: Moment
+    """The earliest time at which it is fetched."""
+    refused: str
+    """Why it will not be fetched; empty = it will."""
 
 
 class Hub(ResponseSchema):
@@ -262,6 +305,16 @@ class Model(ResponseSchema):
     learned_labels: int | None
     update: dict[str, Any] | None
     problem: str
+
+
+class LongWork(ResponseSchema):
+    """Work that takes minutes."""
+
+    running: bool
+    started_at: Moment
+    ended_at: Moment
+    """null = it is under way."""
+    error: str
 
 
 class ActiveModel(ResponseSchema):

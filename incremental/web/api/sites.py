@@ -1,27 +1,34 @@
-"""Sites: list, add, pause, resume, remove."""
+"""Sites: list, add, change, visit now, remove."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi import Path as InPath
 
 from incremental.errors import InputError
 from incremental.results.lookup import site_numbered
 from incremental.seeds import SeedTerms, add_seed
+from incremental.site_editing import SiteEdit, edit_site
+from incremental.tagging import checked_tags
+from incremental.visit_requests import request_page, request_site
 from incremental.web.api.schemas import (
     REFUSED,
     AddedSite,
     NewSites,
+    NewVisits,
     RowId,
     Site,
     SiteChange,
+    Tag,
+    Visit,
 )
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
 from incremental.web.facts import site_facts
-from store.enums import SiteStatus
+from store import Store
+from store.values import SiteRow
 
 router = APIRouter(
     prefix="/api/v1/sites", tags=["sites"], route_class=ConditionalRoute, responses=REFUSED
@@ -30,11 +37,18 @@ SiteId = Annotated[RowId, InPath(description="Id from the list.")]
 
 
 @router.get("")
-def list_sites(request: Request) -> list[Site]:
+def list_sites(
+    request: Request,
+    tag: Annotated[str | None, Query(max_length=40, description="Only sites with it.")] = None,
+) -> list[Site]:
     """List the watched sites in the order they were added."""
     with web_of(request).store() as store:
-        totals = store.read.site_totals()
-        return [Site(**site_facts(row, totals)) for row in store.read.sites()]
+        totals, tags = store.read.site_totals(), store.tags.of_sites()
+        return [
+            Site(**site_facts(row, totals, tags))
+            for row in store.read.sites()
+            if tag is None or tag in tags.get(row.id, ())
+        ]
 
 
 @router.post("")
@@ -44,6 +58,7 @@ def add_sites(request: Request, body: NewSites) -> list[AddedSite]:
     Adding a site again sets its terms. Each URL has its own result, with the error if it was refused.
     """
     web, terms = web_of(request), _terms(body)
+    tags = checked_tags(body.tags)
     results = []
     with web.store() as store:
         for url in body.urls:
@@ -54,12 +69,14 @@ def add_sites(request: Request, body: NewSites) -> list[AddedSite]:
                 results.append(AddedSite(url=url, error=str(error)))
             else:
                 results.append(AddedSite(url=url, site_id=site_id))
+                if tags:
+                    store.tags.set_site_tags(site_id, tags)
     return results
 
 
 def _terms(body: NewSites) -> SeedTerms | None:
     """Return the requested terms; None if there are none, so a known site keeps its own."""
-    if body.model_fields_set == {"urls"}:
+    if body.model_fields_set <= {"urls", "tags"}:
         return None
     shortest, longest = body.min_interval_minutes, body.max_interval_hours
     return SeedTerms(
@@ -76,16 +93,23 @@ def _terms(body: NewSites) -> SeedTerms | None:
 def get_site(request: Request, site_id: SiteId) -> Site:
     """Return a site."""
     with web_of(request).store() as store:
-        return Site(**site_facts(site_numbered(store, site_id), store.read.site_totals()))
+        return _site(store, site_numbered(store, site_id))
 
 
 @router.patch("/{site_id}")
 def change_site(request: Request, site_id: SiteId, body: SiteChange) -> Site:
-    """Pause or resume a site."""
-    with web_of(request).store() as store:
-        site_numbered(store, site_id)
-        store.write.update_site(site_id, state=SiteStatus(body.state))
-        return Site(**site_facts(site_numbered(store, site_id), store.read.site_totals()))
+    """Change a site: pause or resume it, rename it, or give it other terms."""
+    web = web_of(request)
+    given = {name: getattr(body, name) for name in body.model_fields_set}
+    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+    with web.store() as store:
+        row = site_numbered(store, site_id)
+        row = edit_site(store, row, SiteEdit(**{**given, **lists}), web.settings, now=web.now())
+        return _site(store, row)
+
+
+def _site(store: Store, row: SiteRow) -> Site:
+    return Site(**site_facts(row, store.read.site_totals(), store.tags.of_sites()))
 
 
 @router.delete("/{site_id}", status_code=204)
@@ -94,3 +118,39 @@ def remove_site(request: Request, site_id: SiteId) -> None:
     with web_of(request).store() as store:
         site_numbered(store, site_id)
         store.write.remove_site(site_id)
+
+
+tags_router = APIRouter(
+    prefix="/api/v1/tags", tags=["sites"], route_class=ConditionalRoute, responses=REFUSED
+)
+
+
+@tags_router.get("")
+def list_tags(request: Request) -> list[Tag]:
+    """List the tags with how many sites and topics have each."""
+    with web_of(request).store() as store:
+        return [Tag.model_validate(one) for one in store.tags.tags()]
+
+
+visits_router = APIRouter(
+    prefix="/api/v1/visits", tags=["sites"], route_class=ConditionalRoute, responses=REFUSED
+)
+
+
+@visits_router.post("")
+def visit_now(request: Request, body: NewVisits) -> list[Visit]:
+    """Visit pages, hubs or whole sites now, as soon as politeness allows.
+
+    Of a site, every hub that is neither covered nor dropped is visited.
+    """
+    web = web_of(request)
+    with web.store() as store:
+        rows = [site_numbered(store, one) for one in body.sites]
+        found = [
+            one
+            for url in body.urls
+            for one in request_page(store, web.settings, url, now=web.now())
+        ]
+        for row in rows:
+            found += request_site(store, web.settings, row, now=web.now())
+    return [Visit.model_validate(one) for one in found]

@@ -12,18 +12,27 @@ from pydantic import Field, StringConstraints
 from incremental.errors import NotFoundError
 from incremental.results.lookup import topic_numbered
 from incremental.saved_searches import Filters, to_json
-from incremental.topics.editing import METHODS, begin, give_feedback, set_paused
+from incremental.topics.editing import (
+    METHODS,
+    begin,
+    edit_topic,
+    forget_example,
+    give_feedback,
+    set_paused,
+)
 from incremental.web.api.schemas import (
     REFUSED,
     Moment,
     RequestSchema,
     ResponseSchema,
     RowId,
+    TagList,
     WebAddress,
     shape_of,
 )
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
+from store import Store
 from store.answers import SavedSearchRow
 from store.topic_values import ExampleRow, TopicRow
 
@@ -36,6 +45,11 @@ _Urls = Annotated[list[WebAddress], Field(max_length=200)]
 _Method = Annotated[str, StringConstraints(pattern=f"^({'|'.join(METHODS)})$")]
 
 
+_Words = Annotated[
+    list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=50)
+]
+
+
 class Topic(ResponseSchema):
     """A topic and its page counts."""
 
@@ -45,6 +59,9 @@ class Topic(ResponseSchema):
     why: str
     method: str
     keywords: list[str]
+    include: list[str]
+    exclude: list[str]
+    tags: list[str]
     version: str
     pages: dict[str, int]
     """Pages by verdict; ``guess`` = judged by the link only."""
@@ -64,10 +81,20 @@ class NewTopic(RequestSchema):
     method: _Method = METHODS[0]
 
 
-class TopicState(RequestSchema):
-    """Whether a topic judges pages."""
+class TopicChange(RequestSchema):
+    """New values of a topic's fields; those left out stay."""
 
-    state: Literal["active", "paused"]
+    name: Name = "-"
+    keywords: Annotated[
+        list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=100)
+    ] = Field(default_factory=list)
+    method: _Method = METHODS[0]
+    include: _Words = Field(default_factory=list)
+    """Only pages with one of these words are listed and announced."""
+    exclude: _Words = Field(default_factory=list)
+    """No page with any of these words is."""
+    tags: TagList = Field(default_factory=list)
+    state: Literal["active", "paused"] = "active"
 
 
 class NewExamples(RequestSchema):
@@ -100,21 +127,28 @@ class NewSearch(RequestSchema):
     language: Annotated[str, StringConstraints(max_length=20)] = ""
     since: Annotated[str, StringConstraints(max_length=40)] = ""
     show: Literal["", "unread", "starred"] = ""
+    tag: Annotated[str, StringConstraints(max_length=40)] = ""
 
 
 @router.get("/topics")
 def list_topics(request: Request) -> list[Topic]:
     """List the topics."""
     with web_of(request).store() as store:
-        counts = store.topics.counts()
-        return [_topic(row, counts) for row in store.topics.topics()]
+        counts, tags = store.topics.counts(), store.tags.of_topics()
+        return [_shown(row, counts, tags) for row in store.topics.topics()]
 
 
-def _topic(row: TopicRow, counts: dict[int, dict[str, int]]) -> Topic:
+def _topic(store: Store, row: TopicRow) -> Topic:
+    return _shown(row, store.topics.counts(), store.tags.of_topics())
+
+
+def _shown(row: TopicRow, counts: dict[int, dict[str, int]], tags: dict[int, list[str]]) -> Topic:
     facts = {
         name: getattr(row, name) for name in ("id", "name", "state", "why", "method", "version")
     }
-    lists = {"keywords": json.loads(row.keywords), "warnings": json.loads(row.warnings)}
+    columns = ("keywords", "include", "exclude", "warnings")
+    lists = {name: json.loads(getattr(row, name)) for name in columns}
+    lists["tags"] = tags.get(row.id, [])
     times = {"created_at": row.created_at, "learned_at": row.learned_at}
     return Topic.model_validate({**facts, **lists, **times, "pages": counts.get(row.id, {})})
 
@@ -132,24 +166,28 @@ def add_topic(request: Request, body: NewTopic) -> Topic:
             method=body.method,
             now=web.now(),
         )
-        return _topic(row, store.topics.counts())
+        return _topic(store, row)
 
 
 @router.get("/topics/{topic_id}")
 def get_topic(request: Request, topic_id: TopicId) -> Topic:
     """Return a topic."""
     with web_of(request).store() as store:
-        return _topic(topic_numbered(store, topic_id), store.topics.counts())
+        return _topic(store, topic_numbered(store, topic_id))
 
 
 @router.patch("/topics/{topic_id}")
-def change_topic(request: Request, topic_id: TopicId, body: TopicState) -> Topic:
-    """Pause or resume a topic."""
+def change_topic(request: Request, topic_id: TopicId, body: TopicChange) -> Topic:
+    """Change a topic: rename it, replace its keywords or method, pause or resume it."""
     web = web_of(request)
+    edited = body.model_fields_set - {"state"}
     with web.store() as store:
-        name = topic_numbered(store, topic_id).name
-        row = set_paused(store, name, paused=body.state == "paused", now=web.now())
-        return _topic(row, store.topics.counts())
+        row = topic_numbered(store, topic_id)
+        if edited:
+            row = edit_topic(store, row, **body.model_dump(include=edited), now=web.now())
+        if "state" in body.model_fields_set:
+            row = set_paused(store, row.name, paused=body.state == "paused", now=web.now())
+        return _topic(store, row)
 
 
 @router.delete("/topics/{topic_id}", status_code=204)
@@ -166,6 +204,20 @@ def list_examples(request: Request, topic_id: TopicId) -> list[ExampleRow]:
         return store.topics.examples(topic_numbered(store, topic_id).id)
 
 
+@router.delete("/topics/{topic_id}/examples/{example_id}")
+def remove_example(
+    request: Request,
+    topic_id: TopicId,
+    example_id: Annotated[RowId, InPath(description="Id from the list of examples.")],
+) -> Topic:
+    """Let a topic learn from a page no longer."""
+    web = web_of(request)
+    with web.store() as store:
+        row = topic_numbered(store, topic_id)
+        row = forget_example(store, row, example_id, now=web.now())
+        return _topic(store, row)
+
+
 @router.post("/topics/{topic_id}/examples")
 def add_examples(request: Request, topic_id: TopicId, body: NewExamples) -> Topic:
     """Label pages as relevant or irrelevant to a topic; the last label of a page counts."""
@@ -173,7 +225,7 @@ def add_examples(request: Request, topic_id: TopicId, body: NewExamples) -> Topi
     with web.store() as store:
         name = topic_numbered(store, topic_id).name
         row, _ = give_feedback(store, name, body.urls, relevant=body.relevant, now=web.now())
-        return _topic(row, store.topics.counts())
+        return _topic(store, row)
 
 
 @router.get("/searches")

@@ -16,6 +16,7 @@ from incremental.web.api.schemas import RowId
 from incremental.web.charts import bars
 from incremental.web.context import web_of
 from incremental.web.language import Words
+from incremental.web.long_work import MAX_PAGES, MAX_ROUNDS, begin_search, search_of
 from incremental.web.routes.forms import see
 from incremental.web.views import page, words_of
 
@@ -51,6 +52,7 @@ def discovery_page(
         "rewards": _chart(words, rounds) if rounds else None,
         "command": f"hubwatch discover run --topic {shlex.quote(topic.name)}",
         "settings": web.settings.discovery,
+        "search": search_of(web, topic_id),
     }
     return page(request, "discovery.html", values)
 
@@ -66,6 +68,18 @@ def _chart(words: Words, rounds: Sequence[dict[str, Any]]) -> Any:  # noqa: ANN4
     }
     every = max(len(rounds) // _LABELS, 1)
     return bars(words("discovery.rewards"), labels, series, every=every)
+
+
+@router.post("/topics/{topic_id}/discovery")
+def search(
+    request: Request, topic_id: RowId, pages: Annotated[int, Form(ge=1, le=MAX_PAGES)] = 200
+) -> Response:
+    """Search for further sites now, which takes minutes."""
+    web = web_of(request)
+    with web.store() as store:
+        topic_numbered(store, topic_id)
+    begin_search(web, topic_id, rounds=MAX_ROUNDS, pages=pages)
+    return see(f"/topics/{topic_id}/discovery")
 
 
 @router.post("/topics/{topic_id}/proposals")

@@ -1,4 +1,4 @@
-"""Feeds of all new pages, of sites, topics and saved searches, and their OPML list."""
+"""Feeds of all new pages, of sites, topics, tags and saved searches, and their OPML list."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response
 
 from incremental.errors import InputError
-from incremental.results.lookup import site_numbered, topic_numbered
+from incremental.results.lookup import check_tag, site_numbered, topic_numbered
 from incremental.saved_searches import Filters, from_json
 from incremental.web.api.schemas import RowId
 from incremental.web.conditional import ConditionalRoute, unless_known
@@ -48,6 +48,8 @@ class _Named:
     path: str
     title: str
     filters: Filters
+    tags: tuple[str, ...] = ()
+    """Of the site or topic; the first is its folder in the OPML list."""
 
 
 @router.get("/feeds")
@@ -67,7 +69,7 @@ def all_feeds(request: Request) -> Response:
     base = _base(request)
     with web.store() as store:
         outlines = [
-            Outline(feed.title, f"{base}{feed.path}.atom", base + _home(feed.filters))
+            Outline(feed.title, f"{base}{feed.path}.atom", base + _home(feed.filters), feed.tags)
             for feed in _all(store, request)
         ]
         at = store.monitor.last_announced()
@@ -97,6 +99,14 @@ def topic_feed(request: Request, topic_id: RowId, form: _Format) -> Response:
     return _feed(request, _of_topic(topic_id, name), form)
 
 
+@router.get("/feeds/tag/{tag}.{form}")
+def tag_feed(request: Request, tag: str, form: _Format) -> Response:
+    """Return the feed of the sites and topics with a tag."""
+    with web_of(request).store() as store:
+        check_tag(store, tag)
+    return _feed(request, _of_tag(tag), form)
+
+
 @router.get("/feeds/search/{name}.{form}")
 def search_feed(request: Request, name: str, form: _Format) -> Response:
     """Return the feed of a saved search."""
@@ -109,6 +119,10 @@ def _of_topic(topic_id: int, name: str) -> _Named:
     )
 
 
+def _of_tag(tag: str) -> _Named:
+    return _Named(f"/feeds/tag/{quote(tag, safe='')}", tag, Filters(tag=tag))
+
+
 def _of_search(name: str, filters: Filters) -> _Named:
     # Without "unread" or "starred": entries would come and go, but a feed announces each page once.
     return _Named(f"/feeds/search/{quote(name, safe='')}", name, replace(filters, show=""))
@@ -116,10 +130,15 @@ def _of_search(name: str, filters: Filters) -> _Named:
 
 def _all(store: Store, request: Request) -> Iterator[_Named]:
     yield _Named("/feeds/new", words_of(request)("feeds.all"), Filters())
+    sites, topics = store.tags.of_sites(), store.tags.of_topics()
     for site in store.read.sites():
-        yield _Named(f"/feeds/site/{site.id}", site.name, Filters(site=site.id))
+        tags = tuple(sites.get(site.id, ()))
+        yield _Named(f"/feeds/site/{site.id}", site.name, Filters(site=site.id), tags)
     for topic in store.topics.topics():
-        yield _of_topic(topic.id, topic.name)
+        named = _of_topic(topic.id, topic.name)
+        yield replace(named, tags=tuple(topics.get(topic.id, ())))
+    for tag in store.tags.tags():
+        yield _of_tag(tag.name)
     for search in store.answers.searches():
         # Searches saved elsewhere may be invalid here.
         with contextlib.suppress(InputError):

@@ -16,6 +16,7 @@ from incremental.errors import NotFoundError
 from incremental.training.model_versions import use_model
 from incremental.web.charts import bars
 from incremental.web.context import web_of
+from incremental.web.long_work import begin_training, training_of
 from incremental.web.routes.forms import see
 from incremental.web.views import page, words_of
 from store import Store
@@ -46,6 +47,7 @@ def _models(request: Request, problem: str) -> Response:
         doubtful = _doubtful(store)
     values = {
         "problem": problem,
+        "training": training_of(web),
         "versions": web.hub_models.versions(),
         "slices": slices,
         "quality": _chart(words, slices),
@@ -88,6 +90,13 @@ def _doubtful(store: Store) -> list[HubRow]:
     hubs.sort(key=lambda hub: abs(hub.score - 0.5))
     said = store.read.corrections([hub.canonical_key for hub in hubs[: _QUEUE * 4]])
     return [hub for hub in hubs[: _QUEUE * 4] if hub.canonical_key not in said][:_QUEUE]
+
+
+@router.post("/models/learn")
+def learn(request: Request) -> Response:
+    """Train on all labels now, which takes a minute or two."""
+    begin_training(web_of(request))
+    return see("/models")
 
 
 @router.post("/models/rollback")

@@ -50,6 +50,7 @@ def _filters(given: Mapping[str, str]) -> Filters:
         language=said("language"),
         since=said("since"),
         show=said("show") if said("show") in SHOWN else "",
+        tag=said("tag"),
     )
 
 
@@ -74,6 +75,7 @@ def reading_list(
             "events": events,
             "sites": store.read.sites(),
             "topics": store.topics.topics(),
+            "tags": store.tags.tags(),
             "counts": store.answers.totals(),
             "searches": store.answers.searches(),
             **item_values(store, answer.rows, filters.topic),
@@ -84,7 +86,7 @@ def reading_list(
         "narrowed": filters.narrows(),
         "older_url": older,
         "fresh_url": _fresh_url(filters, latest),
-        "feed_url": f"/feeds/site/{filters.site}" if filters.site else "/feeds/new",
+        "feed_url": _feed_url(filters),
     }
     return page(request, "new.html", values)
 
@@ -107,6 +109,12 @@ def fresh(request: Request, after: Annotated[int, Query(ge=0, le=2**62)]) -> Res
         "fresh_url": _fresh_url(filters, following(after, rows, events)),
     }
     return page(request, "_fresh.html", values)
+
+
+def _feed_url(filters: Filters) -> str:
+    if filters.site:
+        return f"/feeds/site/{filters.site}"
+    return f"/feeds/tag/{quote(filters.tag, safe='')}" if filters.tag else "/feeds/new"
 
 
 def _fresh_url(filters: Filters, cursor: int) -> str:
@@ -185,11 +193,12 @@ def save_search(  # noqa: PLR0913, PLR0917 - each narrows the list
     language: _Field = "",
     since: _Field = "",
     show: _Field = "",
+    tag: _Field = "",
 ) -> Response:
     """Save the current filters under a name."""
     web = web_of(request)
     given = {"q": q, "site": site, "topic": topic, "verdict": verdict, "language": language}
-    filters = _filters({**given, "since": since, "show": show})
+    filters = _filters({**given, "since": since, "show": show, "tag": tag})
     with web.store() as store:
         store.answers.save_search(name.strip(), to_json(filters), now=web.now())
     return see(f"/searches/{quote(name.strip(), safe='')}")

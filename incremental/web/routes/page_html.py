@@ -14,7 +14,7 @@ from incremental.web.changes import Difference, difference, versions_of_change
 from incremental.web.context import web_of
 from incremental.web.routes.forms import tone
 from incremental.web.routes.news import item_values
-from incremental.web.views import page
+from incremental.web.views import page, words_of
 from store import Store
 from store.answers import PageDetail
 
@@ -28,6 +28,8 @@ def page_page(
     request: Request,
     page_id: RowId,
     change: Annotated[int | None, Query(ge=1, le=2**62)] = None,
+    asked: Annotated[int, Query(ge=0, le=10_000)] = 0,
+    refused: Annotated[str, Query(max_length=500)] = "",
 ) -> Response:
     """Show a page, and the diff of *change*."""
     web = web_of(request)
@@ -45,6 +47,8 @@ def page_page(
             "change": change,
             "diff": None if change is None else _difference(store, detail, change),
             "tone": tone,
+            "asked": asked,
+            "problem": words_of(request).known_sentence(refused),
             **item_values(store, rows, None),
         }
     return page(request, "page.html", values)

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
 from incremental.errors import InputError
-from incremental.explain.hub import in_short
 from incremental.explain.page import explain, hub_rows
 from incremental.results.lookup import site_numbered
-from incremental.results.schema import when
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed
+from incremental.site_editing import site_in_file
+from incremental.tagging import checked_tags, parted
 from incremental.training.corrections import correct
 from incremental.web.api.schemas import RowId
 from incremental.web.charts import bars
 from incremental.web.context import Web, web_of
+from incremental.web.explanation import explanation
 from incremental.web.facts import hour_rates, site_facts, site_health
-from incremental.web.language import Words
 from incremental.web.routes.forms import Back, see, tone
-from incremental.web.views import page, words_of
+from incremental.web.views import page, problem_of, words_of
 from store import Store
 from store.enums import HubRole, HubStatus, SiteStatus
 from store.values import SiteRow
@@ -34,22 +35,24 @@ _Text = Annotated[str, Form(max_length=500)]
 
 
 @router.get("/sites")
-def sites_page(request: Request) -> Response:
-    """Show every site with its health."""
+def sites_page(request: Request, tag: Annotated[str, Query(max_length=40)] = "") -> Response:
+    """Show every site with its health, or those with a tag."""
     web = web_of(request)
     with web.store() as store:
         rows = _sites(web, store, request, store.read.sites())
-    return page(request, "sites.html", {"sites": rows})
+        tags = [one for one in store.tags.tags() if one.sites]
+    shown = [row for row in rows if not tag or tag in row["tags"]]
+    return page(request, "sites.html", {"sites": shown, "tags": tags, "tag": tag})
 
 
 def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> list[dict[str, Any]]:
     words, now = words_of(request), web.now()
-    totals = store.read.site_totals()
+    totals, tags = store.read.site_totals(), store.tags.of_sites()
     counts = store.read.visit_counts(now - 86_400)
     healths = site_health(web, store, rows, counts)
     return [
         {
-            **site_facts(row, totals),
+            **site_facts(row, totals, tags),
             **healths[row.id].values,
             "health": healths[row.id].tone,
             "health_why": words(f"sites.why_{healths[row.id].why}", **healths[row.id].said),
@@ -60,8 +63,27 @@ def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> lis
 
 
 @router.get("/sites/{site_id}")
-def site_page(request: Request, site_id: RowId) -> Response:
+def site_page(
+    request: Request,
+    site_id: RowId,
+    asked: Annotated[int, Query(ge=0, le=10_000)] = 0,
+    refused: Annotated[str, Query(max_length=500)] = "",
+) -> Response:
     """Show one site: health, terms, new links by hour, hubs."""
+    # Only a sentence of ours is shown: the address may come from anywhere.
+    known = words_of(request).known_sentence(refused)
+    return site_view(request, site_id, problem=known, asked=asked)
+
+
+def site_view(
+    request: Request,
+    site_id: int,
+    *,
+    problem: str = "",
+    asked: int = 0,
+    typed: Mapping[str, Any] | None = None,
+) -> Response:
+    """Show one site, with what was *typed* into its form and refused."""
     web, words = web_of(request), words_of(request)
     with web.store() as store:
         row = site_numbered(store, site_id)
@@ -69,13 +91,25 @@ def site_page(request: Request, site_id: RowId) -> Response:
         hubs = hub_rows(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
         rates = hour_rates(web, row)
         events = store.read.site_changes(site_id, limit=10)
+        in_file = site_in_file(row, web.settings) is not None
     chart = None
     if rates:
         hours = [f"{hour:02d}" for hour in range(24)]
         chart = bars(
             words("sites.by_hour"), hours, {words("hubs.per_day"): rates}, every=3, wide=False
         )
-    values = {"site": site | {"events": events}, "hubs": hubs, "by_hour": chart, "tone": tone}
+    values = {
+        "site": site | {"events": events},
+        "hubs": hubs,
+        "by_hour": chart,
+        "tone": tone,
+        "problem": problem,
+        "asked": asked,
+        "form": {**site, **(typed or {})},
+        "typed": typed is not None,
+        "in_file": in_file,
+        "defaults": web.settings.revisit,
+    }
     return page(request, "site.html", values)
 
 
@@ -142,6 +176,7 @@ def add(  # noqa: PLR0913, PLR0917 - the fields of the form
     requests_per_day: Annotated[str, Form(max_length=20)] = "",
     include: _Text = "",
     exclude: _Text = "",
+    tags: _Text = "",
 ) -> Response:
     """Watch the sites of the URLs in a text and show the result of each."""
     web = web_of(request)
@@ -152,13 +187,16 @@ def add(  # noqa: PLR0913, PLR0917 - the fields of the form
     with web.store() as store:
         try:
             terms = _terms(reach, requests_per_day, include, exclude)
+            chosen = checked_tags(parted(tags))
         except InputError as error:
-            return _add(request, [], [str(error)], urls)
+            return _add(request, [], [problem_of(request, error)], urls)
         for url in typed[:_MOST_SEEDS]:
             try:
                 fetch = web.settings.fetch
                 site_id = add_seed(store, url, now=web.now(), terms=terms, fetch=fetch)
                 added[site_id] = site_numbered(store, site_id)
+                if chosen:
+                    store.tags.set_site_tags(site_id, chosen)
             except InputError as error:
                 problems.append(str(error))
                 refused.append(url)
@@ -216,52 +254,9 @@ def check(request: Request, url: str = "") -> Response:
             with web.store() as store:
                 answer = explain(store, web.settings, url, now=web.now(), models=web.models)
         except InputError as error:
-            values["problem"] = str(error)
+            values["problem"] = problem_of(request, error)
         else:
             words = words_of(request)
             values["verdict"] = words.sentence(answer.pop("verdict"))
-            values["rows"] = _flat(answer, words)
+            values["rows"] = explanation(answer, words)
     return page(request, "check.html", values)
-
-
-def _flat(answer: dict[str, Any], words: Words) -> list[tuple[str, str]]:
-    """Return an explanation as (label, text) rows."""
-    sites = answer.pop("sites")
-    lines = {**answer, **in_short(answer.pop("classifier"))}
-    lines.pop("classifier", None)
-    rows = [
-        (words.maybe("check_field", key), _shown(words, key, one)) for key, one in lines.items()
-    ]
-    for site in sites:
-        name = site.pop("site")
-        gained = site.pop("backfill", None)
-        facts = [
-            f"{words.maybe('check_field', key)}: {_shown(words, key, one)}"
-            for key, one in site.items()
-        ]
-        if gained:
-            added = words("backfill.added", n=gained["pages"], folder=gained["folder"])
-            facts.append(f"{words('change.backfill')}: {added}")
-        rows.append((name, "; ".join(facts)))
-    return rows
-
-
-_TABLES = {"state": "hub_state", "hub": "hub_state", "page_state": "page_state"}
-_TABLES |= {"last_status": "fetch", "decided_by": "rule"}
-
-
-def _shown(words: Words, key: str, value: object) -> str:
-    """Return a value of an explanation in the page's language."""
-    if value is None or value == "":
-        return "–"
-    if isinstance(value, list):
-        return "; ".join(_shown(words, key, one) for one in value) or "–"
-    if isinstance(value, dict):
-        parts = [(words.maybe("check_field", k), _shown(words, k, one)) for k, one in value.items()]
-        return ", ".join(f"{name}: {one}" for name, one in parts)
-    if key == "at" or key.endswith("_at"):
-        return when(float(str(value)))
-    if isinstance(value, bool):
-        return words.maybe("check_field", "yes" if value else "no")
-    text = str(value)
-    return words.maybe(_TABLES[key], text) if key in _TABLES else words.sentence(text)

@@ -10,19 +10,29 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
 from hubwatch_errors import HubwatchError
+from incremental.errors import InputError
 from incremental.results.lookup import topic_numbered
-from incremental.topics.editing import begin, give_feedback, set_paused
+from incremental.tagging import parted
+from incremental.topics.editing import (
+    METHODS,
+    begin,
+    edit_topic,
+    forget_example,
+    give_feedback,
+    set_paused,
+)
 from incremental.web.api.schemas import RowId
 from incremental.web.charts import bars
 from incremental.web.context import web_of
 from incremental.web.routes.forms import see
-from incremental.web.views import page, words_of
+from incremental.web.views import page, problem_of, words_of
 from store import Store
 from store.answers import NewQuery
 from store.enums import ExampleOrigin, ProposalState, TopicState, TopicVerdict
 from store.topic_values import TopicRow
 
 router = APIRouter(include_in_schema=False)
+_Many = Annotated[str, Form(max_length=10_000)]
 _Urls = Annotated[str, Form(max_length=100_000)]
 _PARTS = 20
 # Latest relevant pages whose strongest terms are shown.
@@ -38,6 +48,9 @@ def topic_values(row: TopicRow, counts: dict[int, dict[str, int]]) -> dict[str, 
         "state": row.state,
         "why": row.why,
         "keywords": json.loads(row.keywords),
+        "method": row.method,
+        "include": json.loads(row.include),
+        "exclude": json.loads(row.exclude),
         "warnings": json.loads(row.warnings),
         "counts": counts.get(row.id, {}),
     }
@@ -73,23 +86,75 @@ def add_topic(
 ) -> Response:
     """Create a topic from examples, keywords, or both."""
     web = web_of(request)
-    words = [word.strip() for word in keywords.replace("，", ",").split(",") if word.strip()]
+    words = parted(keywords)
     try:
         with web.store() as store:
             row, _ = begin(store, name, examples=urls.split(), keywords=words, now=web.now())
     except HubwatchError as error:
-        return _topics(request, str(error))
+        return _topics(request, problem_of(request, error))
     return see(f"/topics/{row.id}")
+
+
+@router.post("/topics/{topic_id}/edit")
+def edit(  # noqa: PLR0913, PLR0917 - the fields of the form
+    request: Request,
+    topic_id: RowId,
+    name: Annotated[str, Form(max_length=200)],
+    method: Annotated[str, Form(max_length=40)],
+    keywords: _Many = "",
+    include: _Many = "",
+    exclude: _Many = "",
+    tags: _Many = "",
+) -> Response:
+    """Rename a topic, or replace its keywords, method, tags, or the words that narrow it."""
+    web = web_of(request)
+    try:
+        with web.store() as store:
+            edit_topic(
+                store,
+                topic_numbered(store, topic_id),
+                name=name,
+                keywords=parted(keywords),
+                method=method,
+                include=parted(include),
+                exclude=parted(exclude),
+                tags=parted(tags),
+                now=web.now(),
+            )
+    except InputError as error:
+        return _topic(request, topic_id, problem_of(request, error))
+    return see(f"/topics/{topic_id}")
+
+
+@router.post("/topics/{topic_id}/forget")
+def forget(
+    request: Request,
+    topic_id: RowId,
+    example: Annotated[int, Form(ge=1, le=2**62)],
+) -> Response:
+    """Let a topic learn from a page no longer."""
+    web = web_of(request)
+    try:
+        with web.store() as store:
+            forget_example(store, topic_numbered(store, topic_id), example, now=web.now())
+    except InputError as error:
+        return _topic(request, topic_id, problem_of(request, error))
+    return see(f"/topics/{topic_id}")
 
 
 @router.get("/topics/{topic_id}")
 def topic_page(request: Request, topic_id: RowId) -> Response:
     """Show one topic: counts, scores, terms, examples."""
+    return _topic(request, topic_id, "")
+
+
+def _topic(request: Request, topic_id: int, problem: str) -> Response:
     words = words_of(request)
     with web_of(request).store() as store:
         row = topic_numbered(store, topic_id)
         values = {
             "topic": topic_values(row, store.topics.counts()),
+            "tags": store.tags.of_topics().get(topic_id, []),
             "examples": store.topics.examples(topic_id),
             "terms": _terms(store, topic_id),
             "proposed": _proposed(store).get(topic_id, 0),
@@ -101,7 +166,8 @@ def topic_page(request: Request, topic_id: RowId) -> Response:
         chart = bars(
             words("topics.scores"), labels, {words("page.page"): counts}, every=4, wide=False
         )
-    return page(request, "topic.html", {**values, "scores": chart})
+    more = {"scores": chart, "problem": problem, "methods": METHODS}
+    return page(request, "topic.html", {**values, **more})
 
 
 def _terms(store: Store, topic_id: int) -> list[tuple[str, float]]:

@@ -90,6 +90,8 @@
     const poll = event.target.hasAttribute("data-poll");
     // Nobody looks: what is new can wait until somebody does.
     if (poll && document.hidden) return event.preventDefault();
+    // What somebody has chosen stays.
+    if (poll && event.target.querySelector("input:checked")) return event.preventDefault();
     if (!poll) document.body.classList.add("busy");
   });
   document.addEventListener("htmx:afterRequest", () => document.body.classList.remove("busy"));

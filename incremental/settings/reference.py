@@ -1,0 +1,201 @@
+"""Every setting with its meaning, default, unit and range, read from the types.
+
+The one source of what ``hubwatch init`` writes, of ``docs/settings.md`` and ``hubwatch settings``, and of
+errors about values.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from incremental.settings.sections import LISTS, Settings
+
+# Bounds that only keep infinity out.
+_ENDLESS = 1e6
+_UNITS = {
+    "seconds": "seconds",
+    "minutes": "minutes",
+    "hours": "hours",
+    "days": "days",
+    "mb": "MB",
+    "bytes": "bytes",
+}
+_RATES = {"_per_day": "per day", "_per_hour": "per hour", "_per_night": "per night"}
+_WORDS: dict[Any, tuple[str, str]] = {
+    bool: ("true or false", "true or false"),
+    int: ("a whole number", "whole numbers"),
+    float: ("a number", "numbers"),
+    str: ("text", "texts"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One key of the settings file."""
+
+    section: str
+    name: str
+    default: object
+    """None = not set; :data:`msgspec.NODEFAULT` = required."""
+    kind: str
+    """What it takes, after "must be": ``a number from 0 to 1``."""
+    unit: str
+    """Empty = none."""
+    says: str
+    """Its meaning, in Markdown."""
+
+    @property
+    def required(self) -> bool:
+        """Whether an entry must have it."""
+        return self.default is msgspec.NODEFAULT
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it; empty = none."""
+        return "" if self.section in LISTS else f"HUBWATCH_{self.section}_{self.name}".upper()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A table of the settings file."""
+
+    name: str
+    several: bool
+    """Whether it is an array of tables: ``[[site]]``."""
+    says: str
+    settings: tuple[Setting, ...]
+
+    @property
+    def heading(self) -> str:
+        """How it stands in the file."""
+        return f"[[{self.name}]]" if self.several else f"[{self.name}]"
+
+
+@cache
+def reference() -> tuple[Section, ...]:
+    """Return all sections in the order of the file."""
+    return tuple(
+        _section(one.name, LISTS[one.name][0] if one.name in LISTS else one.type)
+        for one in msgspec.structs.fields(Settings)
+    )
+
+
+def setting_at(field: str) -> Setting | None:
+    """Return the setting that a field of an error names: ``revisit.hours``, ``site[0].url``."""
+    section, _, name = field.partition(".")
+    section, name = section.partition("[")[0], name.partition("[")[0]
+    return next(
+        (
+            one
+            for found in reference()
+            if found.name == section
+            for one in found.settings
+            if one.name == name
+        ),
+        None,
+    )
+
+
+def _section(name: str, kind: Any) -> Section:  # noqa: ANN401 - a Struct or a dataclass
+    says, meanings = _docstrings(kind)
+    hints = get_type_hints(kind, include_extras=True)
+    defaults = dict(_defaults(kind))
+    settings = tuple(
+        Setting(
+            section=name,
+            name=field,
+            default=defaults[field],
+            kind=_in_words(hints[field]),
+            unit=_unit(field, hints[field]),
+            says=meanings.get(field, ""),
+        )
+        for field in kind.__annotations__
+    )
+    return Section(name, name in LISTS, says, settings)
+
+
+def _defaults(kind: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 - likewise
+    if not issubclass(kind, msgspec.Struct):
+        made = kind()
+        yield from ((name, getattr(made, name)) for name in kind.__annotations__)
+        return
+    for field in msgspec.structs.fields(kind):
+        factory = field.default_factory
+        yield field.name, field.default if factory is msgspec.NODEFAULT else factory()
+
+
+def _docstrings(kind: type) -> tuple[str, dict[str, str]]:
+    """Return the docstrings of a class and of its fields, in Markdown."""
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    assert isinstance(tree, ast.ClassDef)
+    found: dict[str, str] = {}
+    before = ""
+    for node in tree.body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            before = node.target.id
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and before:
+            found[before] = _markdown(str(node.value.value))
+        else:
+            before = ""
+    return _markdown((ast.get_docstring(tree) or "").partition("\n\n")[0]), found
+
+
+def _markdown(text: str) -> str:
+    plain = re.sub(r"(?<![\w*])\*(\w+)\*", r"`\1`", text.replace("``", "`"))
+    return " ".join(plain.split())
+
+
+def _unit(name: str, hint: Any) -> str:  # noqa: ANN401 - a type
+    kind, _ = _bare(hint)
+    if kind is str or get_origin(kind) in (tuple, frozenset, dict):
+        return ""
+    rate = next((words for ending, words in _RATES.items() if name.endswith(ending)), "")
+    head, _, last = name.rpartition("_")
+    return rate or (_UNITS.get(last, "") if head else "")
+
+
+def _in_words(hint: Any) -> str:  # noqa: ANN401 - a type
+    kind, bounds = _bare(hint)
+    arguments = [one for one in get_args(kind) if one is not type(None)]
+    if get_origin(kind) in (Union, UnionType):
+        return " or ".join(map(_in_words, arguments))
+    if get_origin(kind) is Literal:
+        return " or ".join(f'"{one}"' for one in arguments)
+    if get_origin(kind) in (tuple, frozenset):
+        return f"a list of {_WORDS[arguments[0]][1]}"
+    if get_origin(kind) is dict:
+        return "a table of texts"
+    if issubclass(kind, StrEnum):
+        return "one of: " + ", ".join(kind)
+    return _WORDS[kind][0] + _range(bounds)
+
+
+def _bare(hint: Any) -> tuple[Any, list[msgspec.Meta]]:  # noqa: ANN401 - likewise
+    if get_origin(hint) is not Annotated:
+        return hint, []
+    kind, *more = get_args(hint)
+    return kind, [one for one in more if isinstance(one, msgspec.Meta)]
+
+
+def _range(bounds: list[msgspec.Meta]) -> str:
+    lowest = next((one.ge for one in bounds if one.ge is not None), None)
+    above = next((one.gt for one in bounds if one.gt is not None), None)
+    highest = next((one.le for one in bounds if one.le is not None and one.le < _ENDLESS), None)
+    if lowest is not None and highest is not None:
+        return f" from {lowest:,} to {highest:,}"
+    if lowest is not None:
+        return f", {lowest:,} or more"
+    if above is not None:
+        return f" above {above:,}"
+    return "" if highest is None else f", at most {highest:,}"

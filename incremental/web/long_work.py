@@ -1,0 +1,51 @@
+"""Training and searching for sites, begun by a request; both go on in the background."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from incremental.results.lookup import topic_numbered
+from incremental.web.background import Work
+from incremental.web.context import Web
+
+MAX_PAGES = 2_000
+MAX_ROUNDS = 100
+_TRAINING = "training"
+
+
+def training_of(web: Web) -> Work | None:
+    """Return the last training that was begun in this process."""
+    return web.background.last(_TRAINING)
+
+
+def begin_training(web: Web) -> Work:
+    """Train on all labels now, unless that is under way."""
+    return web.background.begin(_TRAINING, partial(_train, web))
+
+
+def _train(web: Web) -> object:
+    # Training loads heavy libraries.
+    from incremental.training.nightly_training import learn_now  # noqa: PLC0415
+
+    with web.store() as store:
+        return learn_now(store, web.models, web.now())
+
+
+def search_of(web: Web, topic_id: int) -> Work | None:
+    """Return the last search of a topic that was begun in this process."""
+    return web.background.last(f"search {topic_id}")
+
+
+def begin_search(web: Web, topic_id: int, *, rounds: int, pages: int) -> Work:
+    """Search for sites of a topic now, unless that is under way."""
+    search = partial(_search, web, topic_id, rounds, pages)
+    return web.background.begin(f"search {topic_id}", search)
+
+
+def _search(web: Web, topic_id: int, rounds: int, pages: int) -> object:
+    from incremental.assembly import make_discoverer  # noqa: PLC0415 - rarely used
+
+    with web.store() as store:
+        topic = topic_numbered(store, topic_id)
+        with make_discoverer(store, web.settings, web.folder, topic) as discoverer:
+            return discoverer.run(rounds=rounds, pages=pages)

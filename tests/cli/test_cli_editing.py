@@ -1,0 +1,99 @@
+"""Changing what is watched: ``edit`` and ``visit``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_runner import Run
+
+SITE = "https://news.example/"
+
+
+def test_a_site_is_renamed_and_found_by_its_new_name(hubwatch: Run) -> None:
+    hubwatch("add", SITE, "other.example")
+    assert (
+        hubwatch("edit", "news.example", "--name", "The  news", "--json").json["name"] == "The news"
+    )
+    assert [row["name"] for row in hubwatch("list", "--json").json] == ["The news", "other.example"]
+    assert hubwatch("pause", "The news").code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("other.example", "is the name of another site"),
+        ("12", "a number alone is an id"),
+        (" ", "1 to 80 characters"),
+        ("x" * 81, "1 to 80 characters"),
+        ("a\x1b[31mb", "1 to 80 characters"),
+    ],
+)
+def test_a_name_that_cannot_be_used_says_why(hubwatch: Run, name: str, why: str) -> None:
+    hubwatch("add", SITE, "other.example")
+    done = hubwatch("edit", "1", "--name", name)
+    assert (done.code, why in done.err) == (2, True)
+    assert hubwatch("list", "--json").json[0]["name"] == "news.example"
+
+
+def test_terms_are_changed_one_by_one_and_set_back(hubwatch: Run) -> None:
+    hubwatch("add", SITE, "--exclude", "*/tag/*")
+    done = hubwatch(
+        *("edit", "1", "--reach", "domain", "--requests-per-day", "7", "--include", "*/news/*"),
+        *("--hours", "22-06:30", "--min-interval-minutes", "30", "--json"),
+    ).json
+    assert done["exclude"] == ["*/tag/*"]
+    assert (done["reach"], done["requests_per_day"], done["include"]) == ("domain", 7, ["*/news/*"])
+    assert (done["hours"], done["min_interval_minutes"]) == (["22-06:30"], 30)
+    back = hubwatch(
+        *("edit", "1", "--requests-per-day", "default", "--include", "", "--hours", "default"),
+        "--json",
+    ).json
+    assert (back["requests_per_day"], back["include"], back["hours"]) == (None, [], None)
+    assert back["reach"] == "domain"
+    assert "48 (default)" in hubwatch("edit", "1").out
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        (("--requests-per-day", "many"), "--requests-per-day 'many': give a number, or default"),
+        (("--requests-per-day", "-1"), "requests_per_day -1"),
+        (("--hours", "25-26"), "hours '25-26'"),
+        (("--include", "re:("), "pattern 're:('"),
+        (("--min-interval-minutes", "9999"), "must not exceed max_interval_hours, which is 24"),
+    ],
+)
+def test_a_wrong_value_is_named_and_changes_nothing(
+    hubwatch: Run, options: tuple[str, ...], field: str
+) -> None:
+    hubwatch("add", SITE)
+    before = hubwatch("edit", "1", "--json").json
+    done = hubwatch("edit", "1", "--name", "New", *options)
+    assert (done.code, field in done.err) == (2, True), done.err
+    assert hubwatch("edit", "1", "--json").json == before
+
+
+def test_terms_of_the_settings_file_are_changed_there(hubwatch: Run, tmp_path: Path) -> None:
+    hubwatch("add", SITE)
+    (tmp_path / "hubwatch.toml").write_text(f'[[site]]\nurl = "{SITE}"\nrequests_per_day = 5\n')
+    done = hubwatch("edit", "1", "--requests-per-day", "9")
+    assert done.code == 2
+    assert "is set by [[site]] in the settings file" in done.err
+    assert hubwatch("edit", "1", "--name", "News").code == 0
+
+
+def test_a_visit_of_a_page_or_site_is_asked_for(hubwatch: Run) -> None:
+    hubwatch("add", SITE)
+    (asked,) = hubwatch("visit", SITE, "--json").json
+    assert (asked["url"], asked["site"], asked["refused"]) == (SITE, "news.example", "")
+    said = hubwatch("visit", "news.example")
+    assert (said.code, "1 page to be visited now; start the daemon" in said.err) == (0, True)
+
+
+def test_a_visit_that_cannot_be_says_why(hubwatch: Run) -> None:
+    hubwatch("add", SITE)
+    assert hubwatch("visit", SITE + "never-seen.html").code == 4
+    hubwatch("pause", "1")
+    done = hubwatch("visit", "1")
+    assert (done.code, "is paused; resume it first" in done.err) == (2, True)

@@ -1,0 +1,65 @@
+"""What is set: ``settings``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_runner import Run
+
+FILE = """
+[revisit]
+requests_per_day = 7
+[store]
+database = "postgresql://reader:hush@db.example/news"
+[web]
+password = "hush"
+[[site]]
+url = "https://news.example/"
+requests_per_day = 3
+password = "hush"
+username = "me"
+[[notify]]
+name = "mail"
+url = "mailto://me:hush@example.org"
+"""
+
+
+def test_each_setting_is_shown_with_its_value_unit_and_source(
+    hubwatch: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hubwatch.toml").write_text("[revisit]\nrequests_per_day = 7\n")
+    monkeypatch.setenv("HUBWATCH_FETCH_CONTACT", "me@example.org")
+    shown = {row["setting"]: row for row in hubwatch("settings", "--json").json["settings"]}
+    assert shown["revisit.requests_per_day"] == {
+        "setting": "revisit.requests_per_day",
+        "value": 7,
+        "unit": "per day",
+        "source": "file",
+    }
+    assert shown["fetch.contact"]["source"] == "HUBWATCH_FETCH_CONTACT"
+    assert shown["revisit.max_interval_hours"]["source"] == "default"
+    changed = hubwatch("settings", "--changed", "--json").json["settings"]
+    assert [row["setting"] for row in changed] == ["fetch.contact", "revisit.requests_per_day"]
+    table = hubwatch("settings", "revisit").out
+    assert "per day" in table
+    assert "fetch.contact" not in table
+
+
+def test_no_secret_is_shown(hubwatch: Run, tmp_path: Path) -> None:
+    (tmp_path / "hubwatch.toml").write_text(FILE)
+    for form in ((), ("--json",), ("--changed",)):
+        done = hubwatch("settings", *form)
+        assert (done.code, "hush" in done.out + done.err) == (0, False)
+    shown = {
+        row["setting"]: row["value"] for row in hubwatch("settings", "--json").json["settings"]
+    }
+    assert shown["site[0].requests_per_day"] == 3
+    assert shown["notify[0].name"] == "mail"
+    assert shown["notify[0].url"] == "..."
+    assert "site[0].max_interval_hours" not in shown
+
+
+def test_a_section_that_is_none_is_named(hubwatch: Run) -> None:
+    done = hubwatch("settings", "revisits")
+    assert (done.code, "must be one of: fetch, politeness" in done.err) == (2, True)

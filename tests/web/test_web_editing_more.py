@@ -1,0 +1,199 @@
+"""Editing topics and channels, training and searching, in the page and the API."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from stories import START
+from web_served import Served, post
+
+from incremental.errors import InputError
+from incremental.saved_channels import added_channels
+from incremental.settings import Settings
+from incremental.topics.editing import begin
+from incremental.web.background import Background
+
+CHANNEL = {"name": "hook", "url": "json://hooks.example/secret-key"}
+
+
+# --- topics -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def topic(served: Served) -> int:
+    now = served.clock.now()
+    begin(served.store, "Other", examples=[], keywords=["x"], now=now)
+    example = served.store.read.urls([1])
+    row, _ = begin(served.store, "Bridges", examples=example, keywords=["bridge"], now=now)
+    return row.id
+
+
+def test_a_topic_is_renamed_and_given_other_words(served: Served, topic: int) -> None:
+    client = served.client()
+    form = {"name": "Brücken", "keywords": "bridge， 桥梁, ", "method": "vsm"}
+    assert post(client, f"/topics/{topic}/edit", **form).status_code == 303
+    facts = client.get(f"/api/v1/topics/{topic}").json()
+    assert (facts["name"], facts["keywords"], facts["method"]) == (
+        "Brücken",
+        ["bridge", "桥梁"],
+        "vsm",
+    )
+    assert 'value="bridge, 桥梁"' in client.get(f"/topics/{topic}").text
+
+
+def test_the_name_of_a_topic_is_its_own(served: Served, topic: int) -> None:
+    client = served.client(Accept_Language="zh")
+    form = {"name": "Other", "keywords": "bridge", "method": "fused"}
+    assert "已被其他主题使用" in post(client, f"/topics/{topic}/edit", **form).text
+    taken = client.patch(f"/api/v1/topics/{topic}", json={"name": "Other"})
+    assert (taken.status_code, "choose another" in taken.json()["detail"]) == (400, True)
+    assert client.get(f"/api/v1/topics/{topic}").json()["name"] == "Bridges"
+
+
+def test_an_example_is_forgotten_but_not_the_last_thing_to_learn_from(
+    served: Served, topic: int
+) -> None:
+    client = served.client()
+    (example,) = client.get(f"/api/v1/topics/{topic}/examples").json()
+    client.patch(f"/api/v1/topics/{topic}", json={"keywords": []})
+    refused = client.delete(f"/api/v1/topics/{topic}/examples/{example['id']}")
+    assert (refused.status_code, "all that the topic learns from" in refused.text) == (400, True)
+    client.patch(f"/api/v1/topics/{topic}", json={"keywords": ["bridge"]})
+    post(client, f"/topics/{topic}/forget", example=example["id"])
+    assert client.get(f"/api/v1/topics/{topic}/examples").json() == []
+    assert client.delete(f"/api/v1/topics/{topic}/examples/{example['id']}").status_code == 404
+
+
+# --- channels ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def apprise() -> None:
+    pytest.importorskip("apprise", reason="the extra `notify` is not installed")
+
+
+@pytest.mark.usefixtures("apprise")
+def test_a_channel_is_added_changed_and_removed_in_the_page(served: Served, topic: int) -> None:
+    client = served.client()
+    assert post(client, "/messages/add", **CHANNEL, topic="Bridges").status_code == 303
+    post(client, "/messages/add", name="hook", topic="Bridges", daily_at="08:00")
+    shown = client.get("/messages").text
+    assert "daily at 08:00" in shown
+    assert "secret-key" not in shown
+    (channel,) = added_channels(served.store, Settings())
+    assert (channel.url, channel.daily_at) == (CHANNEL["url"], "08:00")
+    form = client.get("/messages?edit=hook").text
+    assert 'value="08:00"' in form
+    assert "<option selected>Bridges</option>" in form
+    assert "secret-key" not in form
+    # A channel follows its topic.
+    client.patch(f"/api/v1/topics/{topic}", json={"name": "Crossings"})
+    assert added_channels(served.store, Settings())[0].topic == "Crossings"
+    post(client, "/messages/remove", channel="hook")
+    assert client.get("/api/v1/messages").json() == []
+
+
+@pytest.mark.usefixtures("apprise")
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"url": ""}, "give an Apprise address"),
+        ({"url": "nothing-of://secret-key"}, "is not a valid Apprise address"),
+        ({"url": "syslog://secret-key"}, "url"),
+        ({"daily_at": "8 o'clock"}, "write a time of day like 08:00"),
+        ({"quiet_hours": "22"}, "write from and until"),
+        ({"time_zone": "Mars/Base"}, "must be an IANA name"),
+        ({"every_minutes": "often"}, "every_minutes"),
+        ({"topic": "none"}, "no topic has that name"),
+        ({"search": "none"}, "no saved search has that name"),
+    ],
+)
+def test_a_channel_that_cannot_be_used_says_which_field(
+    served: Served, wrong: dict[str, str], why: str
+) -> None:
+    answer = post(served.client(), "/messages/add", **{**CHANNEL, **wrong})
+    assert answer.status_code == 200
+    text = answer.text.replace("&#39;", "'")
+    assert why in text or "Minutes between digests" in text
+    assert "secret-key" not in text
+    assert added_channels(served.store, Settings()) == []
+
+
+@pytest.mark.usefixtures("apprise")
+def test_the_api_adds_a_channel_and_never_shows_its_address(served: Served) -> None:
+    client = served.client()
+    body = {"url": CHANNEL["url"], "every_minutes": 60}
+    answer = client.put("/api/v1/messages/hook", json=body)
+    assert [one["name"] for one in answer.json()] == ["hook"]
+    assert "secret-key" not in answer.text
+    again = client.put("/api/v1/messages/hook", json={"max_per_hour": 3}).json()
+    assert (again[0]["every_minutes"], again[0]["max_per_hour"]) == (60, 3)
+    assert client.delete("/api/v1/messages/hook").status_code == 204
+    assert client.delete("/api/v1/messages/hook").status_code == 404
+
+
+def test_a_stored_channel_that_cannot_be_read_is_left_out(served: Served) -> None:
+    served.store.editing.put_channel("broken", '{"name": 1}', now=START)
+    served.store.editing.put_channel("worse", "no json", now=START)
+    assert added_channels(served.store, Settings()) == []
+    assert served.client().get("/messages").status_code == 200
+
+
+# --- work that takes minutes ------------------------------------------------------------------
+
+
+def test_one_work_of_a_name_at_a_time_and_its_end_is_kept() -> None:
+    waiting: list[Any] = []
+    background = Background(lambda: START, start=waiting.append)
+    first = background.begin("training", lambda: "done")
+    assert background.begin("training", lambda: "again") is first
+    assert first.running
+    waiting.pop()()
+    assert waiting == []
+    ended = background.last("training")
+    assert ended is not None
+    assert (ended.running, ended.result, ended.error) == (False, "done", "")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(InputError("url", "x", "mend it"), "url 'x': mend it"), (KeyError("k"), "KeyError: 'k'")],
+)
+def test_work_that_fails_says_why(error: Exception, said: str) -> None:
+    def fails() -> None:
+        raise error
+
+    background = Background(lambda: START, start=lambda work: work())
+    background.begin("x", fails)
+    ended = background.last("x")
+    assert ended is not None
+    assert (ended.error, ended.running) == (said, False)
+
+
+def test_the_classifier_is_trained_from_the_page(served: Served) -> None:
+    """Without labels there is nothing to learn, which the page says."""
+    client = served.client()
+    assert post(client, "/models/learn").headers["location"] == "/models"
+    for thread in threading.enumerate():
+        if thread.name == "nightly":
+            thread.join(60)
+    assert "There are no new labels to learn." in client.get("/models").text
+    training = client.get("/api/v1/models/learn").json()
+    assert (training["running"], training["error"]) == (False, "")
+
+
+def test_a_search_for_sites_is_begun_from_the_page(served: Served, topic: int) -> None:
+    """The topic has nothing to search with yet, which is an answer."""
+    client = served.client()
+    path = f"/topics/{topic}/discovery"
+    assert "Search now" in client.get(path).text
+    assert post(client, path, pages=1).headers["location"] == path
+    for thread in threading.enumerate():
+        if thread.name == "nightly":
+            thread.join(60)
+    work = served.web.background.last(f"search {topic}")
+    assert work is not None
+    assert not work.running
+    assert served.client().post("/api/v1/topics/99/discovery", json={}).status_code == 404

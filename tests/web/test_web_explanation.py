@@ -1,0 +1,111 @@
+"""Explanations for people: plain words in both languages, dates and shares, nothing cut."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from cli_runner import Run
+from web_served import HOME, OTHER, Served
+
+from incremental.explain.page import explain
+from incremental.results.schema import when
+from incremental.topics.editing import begin, give_feedback
+from incremental.training.corrections import correct
+from incremental.web.explanation import explanation
+from incremental.web.language import Words, read_catalogue
+
+URLS = {
+    "announced": HOME + "new-0.html",
+    "baseline": HOME + "old-1.html",
+    "hub": HOME,
+    "unseen": HOME + "never.html",
+    "outside": "https://elsewhere.example/",
+    "trap": HOME + "logo.png",
+    "chinese": OTHER + "b.html",
+}
+
+
+def said(served: Served, url: str, language: str) -> dict[str, str]:
+    answer = explain(served.store, served.web.settings, url, now=served.clock.now())
+    return dict(explanation(answer, Words(read_catalogue(), language)))
+
+
+@pytest.fixture
+def full(served: Served) -> Served:
+    """A topic, a judgement, a label, and a paused site."""
+    now = served.clock.now()
+    begin(served.store, "Bridges", examples=[], keywords=["bridge"], now=now)
+    give_feedback(served.store, "Bridges", [URLS["announced"]], relevant=True, now=now)
+    correct(served.store, URLS["announced"], "article", now=now)
+    served.client().patch("/api/v1/sites/2", json={"state": "paused"})
+    return served
+
+
+@pytest.mark.parametrize("url", URLS.values(), ids=URLS)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_nothing_reads_like_a_program(full: Served, url: str, language: str) -> None:
+    lines = said(full, url, language)
+    for text in [*lines, *lines.values()]:
+        bare = re.sub(r"https?://[^\s，。、（）]+", "", text)
+        assert not re.search(r"True|False|None|\d{9,}|[\[\]{}]|\w_\w|\.0\b", bare), text
+
+
+@pytest.mark.parametrize("url", URLS.values(), ids=URLS)
+def test_a_chinese_explanation_has_no_english_sentence(full: Served, url: str) -> None:
+    for text in said(full, url, "zh").values():
+        bare = re.sub(r"https?://[^\s，。、（）]+", "", text)
+        assert not re.search(r"[A-Za-z]{2,} [A-Za-z]{2,}", bare), text
+
+
+def test_the_story_of_an_announced_page_is_told(full: Served) -> None:
+    lines = said(full, URLS["announced"], "en")
+    (page,) = full.store.read.find_page(URLS["announced"], "")
+    at = when(page["announced_at"])
+    assert f"Announced as new on {at}: new link on a hub." in lines["news.example"]
+    seen = when(page["first_seen_at"])
+    assert f"First seen on {seen}, on {HOME}." in lines["news.example"]
+    assert lines["Label"].startswith("you: article (20")
+    assert lines["Topic Bridges"].startswith("Relevant, score 1.00 (your mark, 20")
+    assert "Your label decided." in lines["Is it a hub?"]
+
+
+def test_a_hub_has_its_next_visit_and_a_stranger_none(full: Served) -> None:
+    hub = said(full, HOME, "en")["news.example"]
+    assert re.search(
+        r"It is a hub \(active\): given by you\. Last visit: .*\. Next visit on 20", hub
+    )
+    other = said(full, URLS["outside"], "en")
+    assert other["news.example"].endswith("No hub has shown this page so far.")
+    assert "The site is paused." in other["other.example"]
+    assert said(full, URLS["trap"], "en")["Left out"] == "asset, not a page"
+
+
+def test_what_is_nearly_certain_is_not_called_certain(full: Served) -> None:
+    answer: dict[str, Any] = explain(full.store, full.web.settings, HOME, now=full.clock.now())
+    answer["classifier"] |= {"probability": 0.9999, "site_probability": 0.0004}
+    line = dict(explanation(answer, Words(read_catalogue(), "en")))["Is it a hub?"]
+    assert "says >99%" in line
+    assert "the site <1%" in line
+
+
+def test_the_command_line_cuts_nothing_and_speaks_both_languages(
+    hubwatch: Run, found: list[str]
+) -> None:
+    long = found[0] + "?x=" + "a" * 1_500
+    shown = hubwatch("check", long).out
+    assert "".join(shown.split()).count("a" * 1_500) >= 1
+    assert "…" not in shown
+    english, chinese = (
+        hubwatch("check", found[0]).out,
+        hubwatch("check", found[0], "--language", "zh").out,
+    )
+    assert "Announced as new on 20" in english
+    assert "列为新页面：" in chinese
+
+
+def test_the_page_explains_in_its_language(full: Served) -> None:
+    for language, text in (("en", "Announced as new on 20"), ("zh", "列为新页面：")):
+        client = full.client(Accept_Language=language)
+        assert text in client.get("/check", params={"url": URLS["announced"]}).text
