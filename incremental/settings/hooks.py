@@ -26,6 +26,7 @@ class HookSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One hook. The program gets one JSON object on standard input."""
 
     name: str
+    """What it is called in lists and errors, after `hook:`."""
     command: tuple[str, ...]
     """The program and its arguments; no shell reads them."""
     topic: str = ""

@@ -26,6 +26,9 @@ _EXAMPLES: dict[str, object] = {
     "notify.daily_at": "08:00",
     "notify.quiet_hours": "22:00-07:00",
     "notify.time_zone": "Asia/Shanghai",
+    "hook.name": "archive",
+    "hook.command": ("/usr/local/bin/archive", "--new"),
+    "hook.topic": "bridges",
     "fetch.ca_file": "/etc/ssl/own.pem",
 }
 _WIDTH = 100
