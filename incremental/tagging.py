@@ -1,11 +1,16 @@
-"""Checks of tags and of words that users give to narrow a list. Pure."""
+"""Tags of sites and topics, and the words that users give to narrow a list."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from incremental.errors import InputError
+from incremental.plain_text import one_line
 from store.words import read_query
+
+if TYPE_CHECKING:
+    from store import Store
 
 MAX_TAG = 40
 MAX_TAGS = 20
@@ -27,6 +32,19 @@ def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
     if len(found) > MAX_TAGS:
         raise InputError("tags", len(found), f"at most {MAX_TAGS} are allowed")
     return found
+
+
+def add_tags(store: Store, site_id: int, names: Iterable[str]) -> tuple[str, ...]:
+    """Give a site the folders of a list as tags, :data:`MAX_TAGS` in all; return all that it has now.
+
+    What no tag may have is left out of a name; nested folders are ``A/B``.
+    """
+    wanted = (one_line(name.replace(",", " ").replace("，", " "), MAX_TAG) for name in names)
+    before = store.tags.of_sites().get(site_id, [])
+    after = tuple(dict.fromkeys((*before, *filter(None, wanted))))[:MAX_TAGS]
+    if len(after) > len(before):
+        store.tags.set_site_tags(site_id, after)
+    return after
 
 
 def checked_words(words: Sequence[str], field: str) -> tuple[str, ...]:

@@ -9,8 +9,9 @@ import logging
 
 from incremental.crawl.sites import WatchedSite
 from incremental.decide.feed_home import is_given_feed, is_planet
-from incremental.folders import add_folders, folders_by_site, is_named
+from incremental.given_names import is_named
 from incremental.scope import Reach, read_scope
+from incremental.tagging import add_tags
 from incremental.urls import host_of
 from store import Store
 from store.enums import HubKind, HubRole, SiteStatus
@@ -52,7 +53,7 @@ class GivenFeeds:
         # The hub first: killed in between, the feed is read twice but not lost.
         if not self._store.write.withdraw_site(site.row.id):
             return False
-        add_folders(self._store, other.id, folders_by_site(self._store).get(site.row.id, ()))
+        add_tags(self._store, other.id, self._store.tags.of_sites().get(site.row.id, ()))
         logger.info("%s is a feed of %s, which is watched already", hub.url, other.name)
         return True
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from incremental.errors import InputError
-from incremental.folders import add_folders, give_name
+from incremental.given_names import give_name
 from incremental.scope import Scope, read_scope
 from incremental.seeds import add_seed, check_address
+from incremental.tagging import add_tags
 from incremental.transfer.lists import Wanted
 from incremental.urls import canonical_key, domain_of
 from store import Store
@@ -144,7 +145,7 @@ class _Adding:
             site = self._read(site.id)
         if paused:
             self._store.write.update_site(site.id, state=SiteStatus.PAUSED)
-        folders = add_folders(self._store, site.id, one.folders)
+        folders = add_tags(self._store, site.id, one.folders)
         return replace(entry, site=site.name, folders=folders, paused=paused)
 
     def _read(self, site_id: int) -> SiteRow:

@@ -12,7 +12,6 @@ from typing import IO, Any
 
 from lxml import etree
 
-from incremental.folders import folders_by_site
 from incremental.plain_text import cell, clean
 from store import Store
 from store.announced import AnnouncedPage
@@ -105,7 +104,7 @@ def write_sites(store: Store, out: IO[bytes]) -> int:
             feeds.setdefault(hub.site_id, []).append(hub.url)
     sites = store.read.sites()
     folders: dict[str, Any] = {"": body}
-    places = folders_by_site(store)
+    places = store.tags.of_sites()
     for site in sites:
         first, *more = places.get(site.id) or ("",)
         for outline in _outlines(site, feeds.get(site.id, []), more):

@@ -10,7 +10,6 @@ from fake_web import DAY, HOUR, SPARING, START, Reply, Watch, feed, page, redire
 from stories import announced_pages
 
 from incremental.explain.page import explain
-from incremental.folders import folders_by_site
 from incremental.scope import Reach, Scope, read_scope
 from incremental.seeds import SeedTerms, add_seed
 from incremental.transfer.adding import add_all
@@ -87,7 +86,7 @@ def test_a_feed_keeps_the_name_that_a_list_has_for_it(tmp_path: Path) -> None:
         (_, row) = crawl.store.read.sites()
         assert read_scope(row).seed_url == HOME
         assert row.name == "The News"
-        assert folders_by_site(crawl.store)[row.id] == ("Daily",)
+        assert crawl.store.tags.of_sites()[row.id] == ["Daily"]
 
 
 def test_a_feed_without_a_link_of_its_own_is_of_its_entries_host(tmp_path: Path) -> None:

@@ -129,11 +129,11 @@ def interfaces_are_not_imported(sources: Sources) -> list[str]:
 
 
 def web_is_served_by_cli(sources: Sources) -> list[str]:
-    """Of the interfaces only the command line knows the web page."""
+    """Of the interfaces the command line serves the web page; assistants get its explanations in words."""
     rest = {
         name: source
         for name, source in sources.items()
-        if not _below(name, "incremental.web", "incremental.cli")
+        if not _below(name, "incremental.web", "incremental.cli", "incremental.assistants")
     }
     return _offending(rest, PACKAGES, ("incremental.web",))
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from incremental.errors import InputError
 from incremental.fetch.options import FetchSettings
-from incremental.folders import folders_by_site, is_named
+from incremental.given_names import is_named
 from incremental.scope import Reach
 from incremental.seeds import SeedTerms, add_seed
 from incremental.transfer.adding import add_all
@@ -190,9 +190,15 @@ def _watched(store: Store) -> set[tuple[object, ...]]:
     for hub in store.read.hubs():
         if hub.kind == "feed":
             feeds[hub.site_id].add(hub.url)
-    folders = folders_by_site(store)
+    folders = store.tags.of_sites()
     return {
-        (row.name, row.seed_url, folders[row.id], row.state, frozenset(feeds[row.id]))
+        (
+            row.name,
+            row.seed_url,
+            tuple(folders.get(row.id, ())),
+            row.state,
+            frozenset(feeds[row.id]),
+        )
         for row in store.read.sites()
     }
 
@@ -218,7 +224,7 @@ def test_new_terms_leave_name_and_folders(sqlite_store: Store) -> None:
     add_seed(sqlite_store, "https://a.example/", now=2.0, terms=terms)
     (row,) = sqlite_store.read.sites()
     assert (row.name, is_named(row)) == ("A", True)
-    assert folders_by_site(sqlite_store)[row.id] == ("One",)
+    assert sqlite_store.tags.of_sites()[row.id] == ["One"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from web_served import HOME, Served
 
 from incremental.errors import InputError
-from incremental.folders import add_folders
+from incremental.tagging import add_tags
 from incremental.web.access import new_token
 from incremental.web.google_reader import BASE
 from incremental.web.google_reader.streams import (
@@ -59,7 +59,7 @@ def items(
 
 def test_an_app_sees_sites_in_folders_and_what_is_unread(served: Served) -> None:
     row, other = served.store.read.sites()
-    add_folders(served.store, row.id, ("Daily", "Work/Local"))
+    add_tags(served.store, row.id, ("Daily", "Work/Local"))
     client, login = writer(served)
     topic = client.post(
         "/api/v1/topics", json={"name": "bridges", "keywords": ["bridge"]}, headers=login

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from web_served import Served
 
-from incremental.folders import add_folders
+from incremental.tagging import add_tags
 from incremental.web.access import new_token
 from incremental.web.google_reader import BASE
 from incremental.web.server import served as listening
@@ -105,7 +105,7 @@ def newsboat(served: Served, tmp_path: Path) -> Iterator[Newsboat]:
 def test_newsboat_sees_what_is_unread_and_what_was_read_elsewhere(
     served: Served, newsboat: Newsboat
 ) -> None:
-    add_folders(served.store, served.store.read.sites()[0].id, ("Daily",))
+    add_tags(served.store, served.store.read.sites()[0].id, ("Daily",))
     assert newsboat.unread() == "4 unread articles"
     pages = [row.page_id for row in served.store.answers.new(NewQuery()).rows]
     served.store.answers.mark(pages[:3], now=1.0, read=True)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from incremental.folders import folders_by_site
 from incremental.plain_text import one_line
 from incremental.web.feeds import Entry
 from incremental.web.google_reader.streams import (
@@ -81,7 +80,7 @@ def _micro(at: float) -> int:
 
 def subscriptions(store: Store, base: str) -> list[dict[str, Any]]:
     """Return the sites as subscriptions in their folders."""
-    folders = folders_by_site(store)
+    folders = store.tags.of_sites()
     return [
         {
             "id": f"feed/{row.id}",
@@ -101,7 +100,7 @@ def _home(row: SiteRow) -> str:
 
 def tags(store: Store) -> list[dict[str, str]]:
     """Return the star, the folders and the topics."""
-    folders = sorted({name for names in folders_by_site(store).values() for name in names})
+    folders = sorted({name for names in store.tags.of_sites().values() for name in names})
     topics = [row.name for row in store.topics.topics() if row.name not in folders]
     return [
         {"id": STARRED},
@@ -126,10 +125,11 @@ def unread_counts(store: Store) -> dict[str, Any]:
     counts, latest = store.answers.counts(), store.monitor.last_announced()
     rows: list[_Unread] = []
     folders: dict[str, list[int]] = {}
-    for site, names in folders_by_site(store).items():
+    tags = store.tags.of_sites()
+    for site in (row.id for row in store.read.sites()):
         number = counts[site].unread if site in counts else 0
         rows.append(_Unread(f"feed/{site}", number, latest.get(site, 0.0)))
-        for name in names:
+        for name in tags.get(site, ()):
             folders.setdefault(name, []).append(site)
     for name, sites in folders.items():
         number = sum(counts[site].unread for site in sites if site in counts)

@@ -12,7 +12,6 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 
 from incremental.errors import InputError
-from incremental.folders import folders_by_site
 from incremental.web.access import Gate, digest_of
 from incremental.web.context import web_of
 from incremental.web.feeds import Feed, atom
@@ -182,7 +181,7 @@ def stream_atom(request: Request, fields: _Fields, stream: str) -> Response:
     """Return a part of a stream as Atom."""
     with web_of(request).store() as store:
         found = store.answers.new(query_of(store, fields.asked(stream), most=MOST_ITEMS))
-        folders = folders_by_site(store)
+        folders = store.tags.of_sites()
     address = f"{_server(request)}{BASE}/reader/atom/{stream}"
     entries = [entry(row, folders) for row in found.rows]
     at = max((one.found_at for one in entries), default=0.0)
@@ -245,7 +244,7 @@ def _items(
     rows: Sequence[AnnouncedPage],
     found: NewsAnswer | None = None,
 ) -> Response:
-    folders = folders_by_site(store)
+    folders = store.tags.of_sites()
     body: dict[str, Any] = {
         "id": READING_LIST,
         "updated": int(web_of(request).now()),

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from incremental.errors import InputError, NotFoundError
-from incremental.folders import folders_by_site
 from store import Store
 from store.answers import NewQuery
 from store.enums import TopicVerdict
@@ -117,7 +116,7 @@ def _stream(store: Store, stream: str) -> NewQuery:
 
 def _labelled(store: Store, name: str) -> NewQuery:
     """Return the query of a folder, or else of a topic's relevant pages."""
-    sites = tuple(site for site, names in folders_by_site(store).items() if name in names)
+    sites = tuple(site for site, names in store.tags.of_sites().items() if name in names)
     if sites:
         return NewQuery(sites=sites)
     topic = store.topics.topic(name)
