@@ -26,6 +26,7 @@ from incremental.reading import Body, Read, Unread
 from incremental.scope import read_scope
 from incremental.settings import Settings
 from incremental.times import DAY
+from incremental.urls import canonical_key
 from incremental.visit import Fetch
 from store import Store
 from store.values import SeenLink, SiteRow
@@ -84,7 +85,7 @@ def first_look(  # noqa: PLR0913 - what reads and judges, by name
     )
     if isinstance(page, str):
         return replace(look, problem=page)
-    found = targets(page.links, read_scope(row))
+    found = targets(page.links, read_scope(row), own=canonical_key(row.seed_url))
     feeds = page.feed_urls[:MAX_FEEDS]
     dates = _dates(page, found)
     if feeds and page.kind is not PageKind.FEED:

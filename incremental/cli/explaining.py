@@ -71,13 +71,17 @@ def check(
     out.print(grid)
 
 
-def hubs(
+def hubs(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
     site: Annotated[
         list[str] | None, typer.Argument(metavar="[SITE]...", help="Default: all.")
     ] = None,
     *,
     limit: Annotated[int, typer.Option(min=1)] = 100,
+    candidates: Annotated[
+        bool,
+        typer.Option("--candidates", help="Addresses that look like hubs and were not read yet."),
+    ] = False,
     hours: Annotated[
         str | None, typer.Option(metavar="URL", help="Expected new links of this hub by hour.")
     ] = None,
@@ -89,12 +93,21 @@ def hubs(
         _show_hours(context, settings, hours, as_json=as_json)
         return
     with open_store(context) as store:
-        rows = hub_rows(store, settings, find_sites(store, site or []), now=now())[:limit]
+        found = hub_rows(store, settings, find_sites(store, site or []), now=now())
     if as_json:
-        print_json([dated(row) for row in rows])
+        print_json([dated(row) for row in found[:limit] if row["candidate"] or not candidates])
         return
+    rows = [row for row in found if row["candidate"] == candidates][:limit]
     if not rows:
-        say("no hubs yet; run the daemon to find them: hubwatch run")
+        say(
+            "no candidates"
+            if candidates
+            else "no hubs yet; run the daemon to find them: hubwatch run"
+        )
+    others = sum(row["candidate"] for row in found)
+    if others and not candidates:
+        say(f"not read yet, may be hubs: {others} (hubwatch hubs --candidates)")
+    if not rows:
         return
     table = [
         (

@@ -1,14 +1,9 @@
-"""What ``add`` says of a site at once, and what it asks."""
+"""What ``add`` says of a site at once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
-
-import typer
 
 from incremental.assembly import hub_scorer, make_fetcher, make_reader
 from incremental.cli.common import now, print_table, progress_bar, say
@@ -17,21 +12,20 @@ from incremental.first_look import FirstLook, first_look
 from incremental.readable_urls import readable
 from incremental.settings import Settings
 from incremental.storage import models_folder
-from incremental.urls import host_of
 from store import Store
 
 
 def look_at(
-    store: Store, settings: Settings, folder: Path, site_ids: Sequence[int], *, quiet: bool
+    store: Store, settings: Settings, folder: Path, site_ids: Sequence[int]
 ) -> dict[int, FirstLook]:
-    """Look at the seeds of sites, with a progress bar unless *quiet*."""
+    """Look at the seeds of sites, with a progress bar if there are several."""
     looks = {}
     fetcher = make_fetcher(settings, SystemClock())
     scorer = hub_scorer(models_folder(settings, folder))
     try:
         with (
             make_reader(settings, workers=1) as read,
-            progress_bar(disable=quiet or len(site_ids) == 1) as bar,
+            progress_bar(disable=len(site_ids) == 1) as bar,
         ):
             for site_id in bar.track(site_ids, description="looking"):
                 row = store.read.site(site_id)
@@ -50,8 +44,10 @@ def look_at(
     return looks
 
 
-def show(name: str, look: FirstLook) -> None:
+def show(store: Store, site_id: int, look: FirstLook) -> None:
     """Print what a seed shows."""
+    row = store.read.site(site_id)
+    name = row.name if row is not None else look.url
     if look.problem:
         say(
             f"{readable(look.url)} could not be read: {look.problem}. It is watched all the same and "
@@ -59,12 +55,11 @@ def show(name: str, look: FirstLook) -> None:
         )
         return
     rate = look.new_pages_per_day
-    lists = [readable(url) for url in (*look.feeds, *look.sitemaps, *look.lists)]
     rows: list[tuple[str, str]] = [
         ("title", look.title or "-"),
-        ("feeds", _listed(look.feeds)),
-        ("sitemaps", _listed(look.sitemaps)),
-        ("look like lists", _listed(look.lists)),
+        *_listed("feeds", look.feeds),
+        *_listed("sitemaps", look.sitemaps),
+        *_listed("look like lists", look.lists),
         ("pages linked", f"{look.links}"),
         (
             "new pages",
@@ -72,28 +67,11 @@ def show(name: str, look: FirstLook) -> None:
         ),
         ("requests", f"at most {look.requests_per_day:g} a day"),
     ]
-    print_table(readable(look.url), ("", ""), rows)
-    if not lists and not look.links:
+    print_table("", (readable(look.url), ""), rows)
+    if not (look.links or look.feeds or look.sitemaps):
         say("It links to nothing within reach: is it the right page, or is --reach too narrow?")
 
 
-def _listed(urls: Sequence[str]) -> str:
-    return "\n".join(readable(url) for url in urls) or "none found"
-
-
-def as_json(look: FirstLook) -> dict[str, Any]:
-    """Return a look for ``--json``."""
-    return asdict(look)
-
-
-def asked_reach(url: str) -> tuple[str, ...]:
-    """Ask whether the whole host is meant, if the seed lies deeper; return patterns to include."""
-    path = urlsplit(url).path
-    folder = path[: path.rfind("/") + 1]
-    if folder in ("", "/"):
-        return ()
-    below = f"{host_of(url)}{folder}"
-    say(f"{readable(url)} is not the home page.")
-    if typer.confirm(f"Watch only what is below {below}?", default=False, err=True):
-        return (f"*//{below}*",)
-    return ()
+def _listed(label: str, urls: Sequence[str]) -> list[tuple[str, str]]:
+    shown = [readable(url) for url in urls] or ["none found"]
+    return [(label, shown[0]), *(("", one) for one in shown[1:])]

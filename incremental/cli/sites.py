@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -19,14 +22,16 @@ from incremental.cli.common import (
     settings_of,
 )
 from incremental.errors import InputError
+from incremental.readable_urls import readable
 from incremental.results.lookup import find_sites
 from incremental.results.schema import utc
 from incremental.scope import Reach
-from incremental.seeds import SeedTerms, add_seed
+from incremental.seeds import SeedTerms, add_seed, usable_seed
 from incremental.settings import Settings
 from incremental.settings.template import settings_template
 from incremental.storage import crawler_at_work, open_configured_store
 from incremental.tagging import checked_tags, joined
+from store import Store
 from store.addresses import without_password
 from store.enums import SiteStatus
 from store.home import make_file
@@ -94,9 +99,19 @@ def add(  # noqa: PLR0913 - each is an option of the command
     min_interval_minutes: Annotated[float | None, typer.Option(min=0.01)] = None,
     max_interval_hours: Annotated[float | None, typer.Option(min=0.01)] = None,
     tag: Annotated[list[str], typer.Option(help="A tag of the sites; may be repeated.")] = [],  # noqa: B006
+    look: Annotated[
+        bool | None,
+        typer.Option("--look/--no-look", help="Read them at once and say what is there."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Watch the sites of these URLs. Adding one again changes its options."""
+    """Watch the sites of these URLs. Adding one again changes its options.
+
+    At a terminal, what is there is said at once: feeds, sitemaps, likely lists, new pages a day.
+    """
+    at_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+    if at_terminal and len(urls) == 1 and not include and not exclude and reach is Reach.HOST:
+        include = _asked_reach(usable_seed(urls[0]))
     terms = SeedTerms(
         reach=reach,
         include=tuple(include),
@@ -105,28 +120,60 @@ def add(  # noqa: PLR0913 - each is an option of the command
         min_interval_seconds=min_interval_minutes and min_interval_minutes * 60,
         max_interval_seconds=max_interval_hours and max_interval_hours * 3600,
     )
-    results: list[dict[str, Any]] = []
     settings, folder = settings_of(context)
     tags = checked_tags(tag)
     with open_store(context) as store:
-        for url in urls:
-            try:
-                site_id = add_seed(store, url, now=now(), terms=terms, fetch=settings.fetch)
-                results.append({"url": url, "site_id": site_id})
-                if tags:
-                    store.tags.set_site_tags(site_id, tags)
-            except InputError as error:
-                results.append({"url": url, "error": str(error)})
+        results = [_added(store, settings, url, terms, tags) for url in urls]
+        if look if look is not None else at_terminal:
+            _look(store, settings, folder, results, quiet=as_json)
     failed = [result for result in results if "error" in result]
     if as_json:
         print_json(results)
     for result in failed:
         say(f"hubwatch: {result['error']}")
     if not as_json and len(failed) < len(results):
-        added = counted(len(results) - len(failed), "site")
-        say(f"watching {added}; {_what_next(settings, folder)}")
+        number = counted(len(results) - len(failed), "site")
+        say(f"watching {number}; {_what_next(settings, folder)}")
     if failed:
         raise typer.Exit(2 if len(failed) == len(results) else 1)
+
+
+def _added(
+    store: Store, settings: Settings, url: str, terms: SeedTerms, tags: tuple[str, ...]
+) -> dict[str, Any]:
+    """Add one site; return its line of ``--json``."""
+    try:
+        site_id = add_seed(store, url, now=now(), terms=terms, fetch=settings.fetch)
+    except InputError as error:
+        return {"url": url, "error": str(error)}
+    if tags:
+        store.tags.set_site_tags(site_id, tags)
+    return {"url": url, "site_id": site_id}
+
+
+def _look(
+    store: Store, settings: Settings, folder: Path, results: list[dict[str, Any]], *, quiet: bool
+) -> None:
+    """Say what is there, and note it in *results*."""
+    # The classifier and the parser take half a second to load, which other commands need not wait for.
+    from incremental.cli.first_look import look_at, show  # noqa: PLC0415
+
+    added = {result["site_id"]: result for result in results if "site_id" in result}
+    for site_id, seen in look_at(store, settings, folder, list(added)).items():
+        added[site_id]["found"] = asdict(seen)
+        if not quiet:
+            show(store, site_id, seen)
+
+
+def _asked_reach(url: str) -> list[str]:
+    """Ask whether the whole host is meant, if a seed lies deeper; return patterns to include."""
+    _, host, path, *_ = urlsplit(url)
+    below = f"{host}{path[: path.rfind('/') + 1]}"
+    if below.count("/") <= 1:
+        return []
+    say(f"{readable(url)} is not the home page of its site.")
+    only = typer.confirm(f"Watch only what is below {below}?", default=False, err=True)
+    return [f"*//{below}*"] if only else []
 
 
 def _what_next(settings: Settings, folder: Path) -> str:

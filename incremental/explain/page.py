@@ -23,7 +23,7 @@ from incremental.settings import Settings
 from incremental.times import NEVER
 from incremental.urls import canonical_key, normalize
 from store import Store
-from store.enums import HubStatus, PageState
+from store.enums import HubRole, HubStatus, PageState
 from store.values import ARTICLE, HubRow, SiteRow
 
 
@@ -175,14 +175,24 @@ def _reason(hub: HubRow, reason: str) -> str:
     return reason
 
 
+def is_candidate(hub: HubRow) -> bool:
+    """Whether an address only looks like a hub: nobody gave it, and it was never read."""
+    return hub.role == HubRole.LIST and hub.state == HubStatus.CANDIDATE
+
+
 def hub_rows(
     store: Store, settings: Settings, rows: Sequence[SiteRow], *, now: float
 ) -> list[dict[str, Any]]:
-    """Return the hubs of *rows* with the numbers behind their next visit, for JSON."""
+    """Return the hubs of *rows* with the numbers behind their next visit, for JSON.
+
+    Those that were read or given come first, then the addresses that look like hubs, the likeliest first.
+    """
     answer = []
     for row in rows:
         site = watch(row, settings, policy_maker(settings))
-        for hub in store.read.hubs(row.id):
+        hubs = store.read.hubs(row.id)
+        hubs.sort(key=lambda hub: (-1.0, 0.0) if not is_candidate(hub) else (0.0, -hub.score))
+        for hub in hubs:
             why = site.policy.why(site.hub_state(hub), site.state, site.budget, now)
             answer.append(
                 {
@@ -193,6 +203,7 @@ def hub_rows(
                     "kind": hub.kind,
                     "role": hub.role,
                     "state": hub.state,
+                    "candidate": is_candidate(hub),
                     "score": round(hub.score, 3),
                     "found_because": hub.why,
                     "visits": hub.visits,

@@ -35,6 +35,12 @@ class HookSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """With *topic*: minimum score."""
     search: str = ""
     """Only pages that match this saved search."""
+    tag: str = ""
+    """Only pages of the sites and topics with this tag."""
+    include: tuple[str, ...] = ()
+    """Only pages with one of these words or phrases."""
+    exclude: tuple[str, ...] = ()
+    """No pages with one of these words or phrases."""
     timeout_seconds: Annotated[float, msgspec.Meta(gt=0, le=3_600)] = 60.0
     """The program is ended after this long, and called again later."""
 
@@ -76,6 +82,9 @@ def hook_channels(settings: Settings) -> Iterator[HookChannel]:
             topic=hook.topic,
             min_score=hook.min_score,
             search=hook.search,
+            tag=hook.tag,
+            include=hook.include,
+            exclude=hook.exclude,
             max_per_hour=_UNBOUNDED,
             command=hook.command,
             timeout_seconds=hook.timeout_seconds,

@@ -251,6 +251,8 @@ class Hub(ResponseSchema):
     role: str
     state: str
     score: float
+    candidate: bool
+    """Only looks like a hub: never read."""
     found_because: str
     visits: int
     new_pages: int
