@@ -96,7 +96,8 @@ class Recorder(Repository):
             found = _BY_SEED.rows(self._db, seed=seed_url)
             if found:
                 if fields:
-                    _SET_SITE.run(self._db, columns(fields), site=found[0][0])
+                    changed = columns({**fields, "changed_at": now})
+                    _SET_SITE.run(self._db, changed, site=found[0][0])
                 return int(found[0][0])
             new = {"seed_url": seed_url, "name": self._free_name(name, seed_url), "added_at": now}
             # Should another process have added it just now, its row stays.

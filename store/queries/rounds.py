@@ -183,15 +183,16 @@ class RoundQueries(Repository):
         if is_sqlite(self._db):
             with storage_errors(self._where):
                 return data_version(self._db)
-        # The counter is SQLite's; on PostgreSQL these values stand for it.
-        paused = Site.select(fn.COUNT(Site.id)).where(Site.state == SiteStatus.PAUSED)
-        hubs = Hub.select(fn.COUNT(Hub.page))
+        # The counter is SQLite's; on PostgreSQL these values stand for it. Hubs are not among them: the
+        # crawler finds some all the time, and who else changes them labels, edits or adds something.
+        paused = Site.select(fn.COUNT(Site.id), fn.SUM(Site.id))
+        paused = paused.where(Site.state == SiteStatus.PAUSED)
         labels = Label.select(fn.COUNT(Label.at), fn.MAX(Label.at))
         changed = (fn.MAX(Topic.changed_at), fn.MAX(Topic.learned_at))
         topics = Topic.select(fn.COUNT(Topic.id), fn.SUM(Topic.id), *changed)
         sites = Site.select(fn.COUNT(Site.id), fn.MAX(Site.id), fn.MAX(Site.changed_at))
         requests = VisitRequest.select(fn.COUNT(VisitRequest.page), fn.MAX(VisitRequest.at))
-        asked = (sites, paused, hubs, labels, topics, requests)
+        asked = (sites, paused, labels, topics, requests)
         return tuple(value for query in asked for value in self._rows(query)[0])
 
     def site(self, site_id: int) -> SiteRow | None:

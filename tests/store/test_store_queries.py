@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from stories import DAY, HOME, HOUR, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store, open_store
-from store.enums import HubClass
+from store.enums import HubClass, HubKind, HubRole, SiteStatus
+from store.values import NewHub, SeenLink
 
 
 def publish(store: Store, site: int, hub: int, *numbers: int) -> None:
@@ -121,6 +122,36 @@ def test_a_change_by_another_connection_is_noticed(where: str, store: Store) -> 
     with open_store(where, cache_folder=store.cache.folder) as other:
         news_site(other)
     assert store.read.generation() != before
+
+
+def test_pausing_one_site_and_resuming_another_is_noticed(where: str, store: Store) -> None:
+    first, second = (store.write.add_site(f"https://{x}.example/", x, now=START) for x in "ab")
+    store.write.update_site(first, state=SiteStatus.PAUSED)
+    before = store.read.generation()
+    with open_store(where, cache_folder=store.cache.folder) as other:
+        other.write.update_site(first, state=SiteStatus.ACTIVE)
+        other.write.update_site(second, state=SiteStatus.PAUSED)
+    assert store.read.generation() != before
+
+
+def test_adding_a_site_again_with_other_terms_is_noticed(where: str, store: Store) -> None:
+    site, _ = news_site(store)
+    row = store.read.site(site)
+    assert row is not None
+    before = store.read.generation()
+    with open_store(where, cache_folder=store.cache.folder) as other:
+        other.write.add_site(row.seed_url, "again", now=START + DAY, requests_per_day=3.0)
+    assert store.read.generation() != before
+
+
+def test_what_the_crawler_itself_finds_is_no_change(store: Store) -> None:
+    """On PostgreSQL each new hub made it read all sites again."""
+    site, home = news_site(store)
+    before = store.read.generation()
+    hub = NewHub(HubKind.HTML, HubRole.LIST, 0.9, "looks like a list", START)
+    link = SeenLink("//news.example/list", "https://news.example/list", hub=hub)
+    store.write.visit(visit_of(site, home, START, link))
+    assert store.read.generation() == before
 
 
 def test_beginning_a_baseline_leaves_a_read_hub_alone(store: Store) -> None:
