@@ -19,6 +19,7 @@ from typing import Any, Final, Self
 from classifier.topic.concepts import Concepts
 from classifier.topic.document_frequencies import share_of
 from classifier.topic.errors import TopicModelError, of_format
+from classifier.topic.meanings import Meanings
 from classifier.topic.sample import PageSample
 from classifier.topic.vectors import Vector, unit
 
@@ -46,6 +47,8 @@ class Background:
         self.sample = PageSample()
         self.concepts: Concepts | None = None
         """None until :meth:`learn_concepts` found enough pages."""
+        self.meanings = Meanings()
+        """Vectors of the sample's pages, and of others that topics know."""
         self._counts = dict(counts or {})
         # Cache of :func:`classifier.topic.batch.sample_of`, which lives as long as this.
         self.ready: tuple[int, object] = (0, None)
@@ -112,6 +115,7 @@ class Background:
             "counts": dict(self._counts),
             "sample": self.sample.to_json(),
             "concepts": self.concepts.to_json() if self.concepts else None,
+            "meanings": self.meanings.to_json(self.sample.keys),
         }
 
     @classmethod
@@ -131,6 +135,8 @@ class Background:
         read.sample = PageSample.from_json(kept.get("sample"))
         if kept.get("concepts") is not None:
             read.concepts = Concepts.from_json(kept["concepts"])
+        if kept.get("meanings") is not None:
+            read.meanings.read(kept["meanings"])
         return read
 
 

@@ -94,6 +94,7 @@ class TopicModel:
     def _fitted(
         cls, method: str, evidence: Evidence, background: Background, tree: SemanticTree | None
     ) -> Self:
+        background.meanings.put_all(evidence.meanings)
         setting = Setting(background, sample_of(background), tree)
         fit = fit_topic(method, evidence, setting)
         warnings = (*_warnings(evidence, setting), *fit.scorer.notes)
@@ -108,7 +109,10 @@ class TopicModel:
 
     def judge_many(self, pages: Sequence[PageText]) -> list[Relevance]:
         """Judge pages, in order; faster than one by one."""
-        return self.judge_terms([weighted_terms(page) for page in pages])
+        terms = [weighted_terms(page) for page in pages]
+        for page, own in zip(pages, terms, strict=True):
+            self.background.meanings.put(own, page.meaning)
+        return self.judge_terms(terms)
 
     def judge_terms(self, pages: Sequence[Vector]) -> list[Relevance]:
         """Judge pages by their weighted terms."""
@@ -166,6 +170,7 @@ class TopicModel:
             threshold = Threshold(float(state["threshold"]), str(state["threshold_source"]))
         if method not in METHODS:
             raise TopicModelError("method", method[:80], "is unknown to this version")
+        background.meanings.put_all(evidence.meanings)
         setting = Setting(background, sample_of(background), tree)
         fit = refit_topic(method, evidence, setting, state["fit"], threshold)
         # Made with other concepts: places among those cannot be compared with today's.

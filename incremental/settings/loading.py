@@ -17,13 +17,14 @@ from incremental.scope import Reach
 from incremental.settings.channels import check_channel
 from incremental.settings.checks import check_callback, check_interval, check_site
 from incremental.settings.discovery import check_discovery
+from incremental.settings.embeddings import check_embeddings
 from incremental.settings.renamed import with_new_names, with_new_variables
 from incremental.settings.sections import LISTS, LinkOrderName, LogFormat, PolicyName, Settings
 
 ENVIRONMENT_PREFIX = "HUBWATCH_"
 FILE_NAME = "hubwatch.toml"
 _SECRET = re.compile(
-    r"^store\.database|^web\.password|^notify\[\d+\]\.url|^site\[\d+\]\.(?:cookies|headers|username|password|proxy)"
+    r"^store\.database|^web\.password|^embeddings\.key|^notify\[\d+\]\.url|^site\[\d+\]\.(?:cookies|headers|username|password|proxy)"
 )
 
 
@@ -87,8 +88,7 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
     # The defaults need no check.
     for number, site in enumerate(settings.site):
         check_site(site, settings.revisit, f"site[{number}]")
-    if "discovery" in tree:
-        check_discovery(settings.discovery)
+    _check_providers(settings, tree)
     for number, channel in enumerate(settings.notify):
         check_channel(channel, f"notify[{number}]")
         if any(channel.name == other.name for other in settings.notify[:number]):
@@ -100,6 +100,13 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
     if settings.websub.callback_url:
         check_callback(settings.websub.callback_url)
     return settings
+
+
+def _check_providers(settings: Settings, tree: Mapping[str, Any]) -> None:
+    if "discovery" in tree:
+        check_discovery(settings.discovery)
+    if "embeddings" in tree:
+        check_embeddings(settings.embeddings)
 
 
 def _refuse_unknown(tree: Mapping[str, Any]) -> None:

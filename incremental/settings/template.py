@@ -20,6 +20,7 @@ _COMMENTS = {
     "websub": "Push notifications from feeds' WebSub hubs; needs a public address.",
     "discovery": "How further sites for a topic are found (hubwatch discover).",
     "topics": "How topics score pages, and how far they explore.",
+    "embeddings": "What embeds texts, so that topics and searches go by meaning.",
     "web": "The web page, the API and the feeds. Remote access needs a password or a token.",
 }
 _SITE = """\

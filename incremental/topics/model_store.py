@@ -19,6 +19,7 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicError, TopicModelError
@@ -42,6 +43,9 @@ from store import Store
 from store.enums import ExampleOrigin, TopicState, TopicVerdict
 from store.topic_values import ExampleRow, KeptPage, TopicFields, TopicRow
 
+if TYPE_CHECKING:  # without an embedder nobody loads it
+    from incremental.embedding.page_embedder import PageEmbedder
+
 logger = logging.getLogger("hubwatch.topics")
 
 # Latest visited pages that stand for off-topic text.
@@ -57,8 +61,14 @@ class TopicModelStore:
     """Trains and loads models. One instance per process."""
 
     def __init__(
-        self, store: Store, trees: Sequence[str], *, link_order: str = LINK_ORDERS[0]
+        self,
+        store: Store,
+        trees: Sequence[str],
+        *,
+        link_order: str = LINK_ORDERS[0],
+        embedder: PageEmbedder | None = None,
     ) -> None:
+        self._embedder = embedder
         self._store = store
         self._trees = trees
         self._link_order = link_order
@@ -105,6 +115,7 @@ class TopicModelStore:
         for one in examples:
             if one.text is not None and says_something(one):
                 texts.setdefault(one.origin, []).append(from_text(one.text))
+        texts = {origin: self._embedded(pages) for origin, pages in texts.items()}
         said = {ExampleOrigin.RELEVANT, ExampleOrigin.IRRELEVANT}
         return TopicModel.learn(
             [text for origin, pages in texts.items() if origin not in said for text in pages],
@@ -117,6 +128,9 @@ class TopicModelStore:
             method=row.method,
             tree=self._semantic_tree(row.method),
         )
+
+    def _embedded(self, pages: list[PageText]) -> list[PageText]:
+        return pages if self._embedder is None else self._embedder.with_meanings(pages)
 
     def _negatives(self, row: TopicRow, examples: Sequence[ExampleRow]) -> list[PageText]:
         """Return ordinary pages, visited lately, neither training examples nor relevant."""
@@ -157,12 +171,16 @@ class TopicModelStore:
             except (TopicModelError, ValueError, RecursionError) as error:
                 logger.warning("restarting the topics' term counts: %s", error)
                 self._background = Background()
+            if self._embedder is not None:
+                self._background.meanings.use(self._embedder.space)
             self._trained_pages = self._background.pages
         return self._background
 
     def observe(self, text: PageText) -> None:
         """Count a fetched page."""
-        self.background.observe(weighted_terms(text))
+        terms = weighted_terms(text)
+        self.background.observe(terms)
+        self.background.meanings.put(terms, text.meaning)
 
     def outgrown(self) -> bool:
         """Return whether the pages seen have doubled since the last training: time to retrain all topics."""
@@ -231,6 +249,7 @@ class TopicModelStore:
 
     def keep(self, active_topics: Iterable[ActiveTopic], now: float) -> None:
         """Store link orders, term counts, and models that adapted to pages."""
+        self.background.meanings.forget(self.background.sample.keys)
         self._store.topics.put_background(BACKGROUND, _json(self.background.to_json()), now=now)
         for active_topic in active_topics:
             self._store.topics.update(active_topic.row.id, links=_json(to_kept(active_topic.links)))
