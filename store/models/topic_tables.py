@@ -29,6 +29,8 @@ class Topic(Table):
     name = TextField(unique=True)
     keywords = TextField(default="[]")
     """JSON list."""
+    description = TextField(default="")
+    """A sentence that says what is wanted; empty = none."""
     method = TextField(default="fused")
     state = TextField(default="waiting")
     """:class:`~store.enums.TopicState`."""

@@ -45,6 +45,7 @@ class Topic(ResponseSchema):
     why: str
     method: str
     keywords: list[str]
+    description: str
     version: str
     pages: dict[str, int]
     """Pages by verdict; ``guess`` = judged by the link only."""
@@ -54,13 +55,14 @@ class Topic(ResponseSchema):
 
 
 class NewTopic(RequestSchema):
-    """A topic from example pages, keywords, or both."""
+    """A topic from example pages, keywords, a sentence, or all of them."""
 
     name: Name
     examples: _Urls = Field(default_factory=list)
     keywords: Annotated[
         list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=100)
     ] = Field(default_factory=list)
+    description: Annotated[str, StringConstraints(max_length=500)] = ""
     method: _Method = METHODS[0]
 
 
@@ -112,7 +114,8 @@ def list_topics(request: Request) -> list[Topic]:
 
 def _topic(row: TopicRow, counts: dict[int, dict[str, int]]) -> Topic:
     facts = {
-        name: getattr(row, name) for name in ("id", "name", "state", "why", "method", "version")
+        name: getattr(row, name)
+        for name in ("id", "name", "state", "why", "method", "version", "description")
     }
     lists = {"keywords": json.loads(row.keywords), "warnings": json.loads(row.warnings)}
     times = {"created_at": row.created_at, "learned_at": row.learned_at}
@@ -129,6 +132,7 @@ def add_topic(request: Request, body: NewTopic) -> Topic:
             body.name,
             examples=body.examples,
             keywords=body.keywords,
+            description=body.description,
             method=body.method,
             now=web.now(),
         )

@@ -38,6 +38,7 @@ def topic_values(row: TopicRow, counts: dict[int, dict[str, int]]) -> dict[str, 
         "state": row.state,
         "why": row.why,
         "keywords": json.loads(row.keywords),
+        "description": row.description,
         "warnings": json.loads(row.warnings),
         "counts": counts.get(row.id, {}),
     }
@@ -70,13 +71,21 @@ def add_topic(
     name: Annotated[str, Form(max_length=80)],
     keywords: Annotated[str, Form(max_length=1_000)] = "",
     urls: _Urls = "",
+    description: Annotated[str, Form(max_length=500)] = "",
 ) -> Response:
-    """Create a topic from examples, keywords, or both."""
+    """Create a topic from examples, keywords, a sentence, or all of them."""
     web = web_of(request)
     words = [word.strip() for word in keywords.replace("，", ",").split(",") if word.strip()]
     try:
         with web.store() as store:
-            row, _ = begin(store, name, examples=urls.split(), keywords=words, now=web.now())
+            row, _ = begin(
+                store,
+                name,
+                examples=urls.split(),
+                keywords=words,
+                description=description,
+                now=web.now(),
+            )
     except HubwatchError as error:
         return _topics(request, str(error))
     return see(f"/topics/{row.id}")
