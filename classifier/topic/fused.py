@@ -137,7 +137,9 @@ class FusedTopic:
             return by_words
         placed, rejected = space.placed(examples), space.placed(wrong)
         view = MeaningView.fit(placed, rejected, space, by_words.by_words(setting.sample))
-        return replace(by_words, meaning=view)
+        # By meaning, pages without a common word are alike.
+        notes = by_words.notes if view is None else ()
+        return replace(by_words, meaning=view, notes=notes)
 
     @classmethod
     def with_centre(
@@ -185,7 +187,7 @@ class FusedTopic:
         if space is None:
             return None
         view = MeaningView.from_json(kept, space, read.by_words(setting.sample))
-        return None if view is None else replace(read, meaning=view)
+        return None if view is None else replace(read, meaning=view, notes=())
 
     def scores(self, batch: PageBatch) -> Scores:
         """Return the scores by words, or by words and meaning."""
