@@ -31,6 +31,7 @@ from store import Store
 
 if TYPE_CHECKING:
     from incremental.discovery.discoverer import Discoverer
+    from incremental.embedding.page_embedder import PageEmbedder
     from store.topic_values import TopicRow
 
 # Each takes 72 MB when it has started, and more than there are processors read nothing sooner.
@@ -57,17 +58,20 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     explore: int = 0,
     gate: HostGate | None = None,
     read: Read = read_body,
+    embedder: PageEmbedder | None = None,
 ) -> Crawler:
     """Make a crawler on *store*.
 
     It uses *scorer*, else the version active in the folder *models*, else the shipped one. Topics may
     lead it to *explore* so many new sites. *gate* knows what hosts are owed after another crawler. Bodies
-    are read in the visit's thread, or by *read*.
+    are read in the visit's thread, or by *read*; *embedder* gives the pages that topics judge their vectors.
     """
     make_policy = policy_maker(settings)
     if scorer is None:
         scorer = hub_scorer(models)
     one_thread_for_arithmetic()
+    if embedder is not None:
+        read = embedder.reading(read)
     engine = Engine(executor, fetch, workers=settings.daemon.workers, read=read)
     return Crawler(
         store,
@@ -79,7 +83,23 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
         explore=explore,
         gate=gate,
         read=read,
+        embedder=embedder,
     )
+
+
+@contextlib.contextmanager
+def make_embedder(settings: Settings, clock: Clock, fetch: Fetch) -> Iterator[PageEmbedder | None]:
+    """Yield what gives pages their vectors; None = no embedder is wanted or installed."""
+    from incremental.embedding.choice import embedder_of  # noqa: PLC0415 - numpy, for topics alone
+
+    embedder = embedder_of(settings.embeddings, fetch)
+    if embedder is None:
+        yield None
+        return
+    from incremental.embedding.page_embedder import PageEmbedder  # noqa: PLC0415 - likewise
+
+    with contextlib.closing(PageEmbedder(embedder, clock.now)) as pages:
+        yield pages
 
 
 @contextlib.contextmanager
@@ -147,9 +167,10 @@ def make_discoverer(
         with (
             only_discoverer(settings, folder, topic.id),
             make_reader(settings, workers=1) as read,
+            make_embedder(settings, clock, fetcher.fetch) as embedder,
         ):
-            model_store = TopicModelStore(store, settings.topics.trees)
-            reading = replace(dependencies, read=read)
+            model_store = TopicModelStore(store, settings.topics.trees, embedder=embedder)
+            reading = replace(dependencies, read=embedder.reading(read) if embedder else read)
             yield Discoverer(store, settings, topic, model_store, reading)
     finally:
         fetcher.close()

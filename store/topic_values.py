@@ -44,6 +44,7 @@ class TopicRow:
     id: int
     name: str
     keywords: str
+    description: str
     method: str
     state: TopicState
     why: str

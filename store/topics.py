@@ -66,20 +66,32 @@ class Topics(Repository):
         """Return the topic of this name."""
         return self._first(_TOPIC, _TOPIC.select().where(Topic.name == storable(name)))
 
-    def add(self, name: str, keywords: Sequence[str], method: str, *, now: float) -> int:
+    def add(
+        self,
+        name: str,
+        keywords: Sequence[str],
+        method: str,
+        *,
+        now: float,
+        description: str = "",
+    ) -> int:
         """Add a topic that waits for its first training; return its id.
 
-        An existing one gets these key words and this method and is trained again; its examples stay.
+        An existing one gets these key words, this description and this method and is trained again; its
+        examples stay.
         """
         row = {
             "name": storable(name),
             "keywords": storable(json.dumps(list(keywords), ensure_ascii=False), None),
+            "description": storable(description, None),
             "method": method,
             "created_at": now,
             "changed_at": now,
         }
         with writing(self._db, self._where):
-            query = upsert(Topic, row, ["name"], ("keywords", "method", "changed_at"))
+            query = upsert(
+                Topic, row, ["name"], ("keywords", "description", "method", "changed_at")
+            )
             query.execute(self._db)
             found = Topic.select(Topic.id).where(Topic.name == row["name"])
             return int(found.scalar(self._db))

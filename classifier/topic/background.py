@@ -19,7 +19,11 @@ from typing import Any, Final, Self
 from classifier.topic.concepts import Concepts
 from classifier.topic.document_frequencies import share_of
 from classifier.topic.errors import TopicModelError, of_format
+from classifier.topic.meanings import Meanings
 from classifier.topic.sample import PageSample
+from classifier.topic.template import SiteTemplates
+from classifier.topic.text import weighted_terms
+from classifier.topic.values import PageText
 from classifier.topic.vectors import Vector, unit
 
 # P: the weight of the general table, in pages. A topic works before the first fetch, and after a
@@ -46,6 +50,10 @@ class Background:
         self.sample = PageSample()
         self.concepts: Concepts | None = None
         """None until :meth:`learn_concepts` found enough pages."""
+        self.meanings = Meanings()
+        """Vectors of the sample's pages, and of others that topics know."""
+        self.templates = SiteTemplates()
+        """What sites repeat on their pages."""
         self._counts = dict(counts or {})
         # Cache of :func:`classifier.topic.batch.sample_of`, which lives as long as this.
         self.ready: tuple[int, object] = (0, None)
@@ -92,6 +100,13 @@ class Background:
         if isinstance(terms, Mapping):
             self.sample.add(terms)
 
+    def observe_page(self, page: PageText) -> None:
+        """Count one fetched page with its template and its vector."""
+        self.templates.observe(page)
+        terms = weighted_terms(self.templates.without(page))
+        self.observe(terms)
+        self.meanings.put(terms, page.meaning)
+
     def _forget(self) -> None:
         """Drop the rarest half."""
         # A term seen once says next to nothing.
@@ -112,6 +127,8 @@ class Background:
             "counts": dict(self._counts),
             "sample": self.sample.to_json(),
             "concepts": self.concepts.to_json() if self.concepts else None,
+            "templates": self.templates.to_json(),
+            "meanings": self.meanings.to_json(self.sample.keys),
         }
 
     @classmethod
@@ -131,6 +148,10 @@ class Background:
         read.sample = PageSample.from_json(kept.get("sample"))
         if kept.get("concepts") is not None:
             read.concepts = Concepts.from_json(kept["concepts"])
+        if kept.get("templates") is not None:
+            read.templates.read(kept["templates"])
+        if kept.get("meanings") is not None:
+            read.meanings.read(kept["meanings"])
         return read
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from classifier.embedding.embedder import Vectors
 from classifier.topic.background import Background
 from classifier.topic.concepts import SCALES, Concepts
 from classifier.topic.vectors import Vector, Vocabulary
@@ -26,6 +27,9 @@ class PageBatch:
         self.pages = pages
         # A sample with the weights of these pages' neighbours in it; see :mod:`.fused`.
         self.near: tuple[PageBatch, Any] | None = None
+        # What :mod:`.meaning_view` makes of a sample, once asked: its space, or None.
+        self.space: tuple[Any] | None = None
+        self.space_mark = background.meanings.mark
         self.background = background
         # A topic keeps the concepts it was learned with, or their absence, though the background may have
         # learned others since.
@@ -38,6 +42,11 @@ class PageBatch:
     def vectors(self) -> list[Vector]:
         """Unit tf-idf vectors; a page without terms has the empty one."""
         return [self.background.vector(page) for page in self.pages]
+
+    @cached_property
+    def meanings(self) -> Vectors:
+        """Unit vectors of the pages, shape (pages, dimension); 0 for pages without one."""
+        return self.background.meanings.rows(self.pages)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -79,7 +88,13 @@ def sample_of(background: Background) -> PageBatch:
     # Cached: every topic is measured on it, and preparing costs far more than scoring.
     pages, ready = background.ready
     grown = background.pages > pages * _STALE
-    if not isinstance(ready, PageBatch) or ready.concepts is not background.concepts or grown:
+    stale = isinstance(ready, PageBatch) and background.meanings.outgrew(ready.space_mark)
+    if (
+        not isinstance(ready, PageBatch)
+        or ready.concepts is not background.concepts
+        or grown
+        or stale
+    ):
         ready = PageBatch(background.sample.pages[:SAMPLE_PAGES], background)
         background.ready = (background.pages, ready)
     return ready

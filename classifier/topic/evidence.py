@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
+from classifier.embedding.meaning import Meaning
 from classifier.topic.errors import TopicError, reading
 from classifier.topic.keywords import MAX_KEYWORDS, Keywords
-from classifier.topic.sample import PageSample
+from classifier.topic.sample import PageSample, page_key
 from classifier.topic.text import weighted_terms
 from classifier.topic.values import PageText
 from classifier.topic.vectors import Vector, truncated
@@ -43,6 +44,8 @@ class Evidence:
     """URLs of example pages without words."""
     example_urls: tuple[str, ...] = ()
     """Of :attr:`examples`, in their order."""
+    meanings: tuple[tuple[int, Meaning], ...] = ()
+    """Vectors of examples and corrections, by :func:`~classifier.topic.sample.page_key`."""
 
     @classmethod
     def gather(  # noqa: PLR0913 - each is a kind of evidence, named where it is given
@@ -71,6 +74,7 @@ class Evidence:
             judged=_latest(judged, MAX_JUDGED),
             empty_examples=tuple(url for url, terms in read if not terms),
             example_urls=tuple(url for url, terms in read if terms),
+            meanings=_meanings([*examples[:MAX_EXAMPLES], *relevant, *irrelevant]),
         )
         evidence.check()
         return evidence
@@ -124,6 +128,7 @@ class Evidence:
             "judged": list(self.judged),
             "empty_examples": list(self.empty_examples),
             "example_urls": list(self.example_urls),
+            "meanings": [[key, *meaning.to_json()] for key, meaning in self.meanings],
         }
 
     @classmethod
@@ -139,11 +144,19 @@ class Evidence:
                 judged=_vectors(data.get("judged", ()), MAX_JUDGED),
                 empty_examples=tuple(str(url) for url in data["empty_examples"]),
                 example_urls=tuple(str(url) for url in data["example_urls"]),
+                meanings=tuple(
+                    (int(key), Meaning.from_json(kept)) for key, *kept in data.get("meanings", ())
+                ),
             )
 
 
 def _terms(page: PageText) -> Vector:
     return truncated(weighted_terms(page), MAX_TERMS)
+
+
+def _meanings(pages: Sequence[PageText]) -> tuple[tuple[int, Meaning], ...]:
+    found = ((_terms(page), page.meaning) for page in pages if page.meaning is not None)
+    return tuple((page_key(terms), meaning) for terms, meaning in found if terms and meaning)
 
 
 def _latest(pages: Sequence[PageText], limit: int = MAX_CORRECTIONS) -> tuple[Vector, ...]:

@@ -57,6 +57,9 @@ class TopicExplanation:
     """The other methods."""
     missing: tuple[tuple[str, float], ...]
     """Terms of the topic that the page lacks, heaviest first, with their shares."""
+    nearest: tuple[str, float] | None = None
+    """URL of the example nearest in meaning (empty for a sentence or a page marked relevant), and the cosine;
+    None = the page or the topic has no vector."""
 
     @property
     def needed(self) -> float:
@@ -86,6 +89,7 @@ def explain_page(
         views=tuple(_views(terms, batch, fit)),
         methods=tuple(_parts(batch, method, evidence, fit)),
         missing=_missing(terms, evidence, fit),
+        nearest=_nearest(batch, evidence, fit),
     )
 
 
@@ -107,6 +111,20 @@ def _parts(batch: PageBatch, own: str, evidence: Evidence, fit: Fit) -> Sequence
         found = tuple(fitted.terms(batch.pages[0], TERMS))
         parts.append(MethodPart(name, score, found, tuple(fitted.notes)))
     return parts
+
+
+def _nearest(batch: PageBatch, evidence: Evidence, fit: Fit) -> tuple[str, float] | None:
+    view = fit.scorer.meaning if isinstance(fit.scorer, FusedTopic) else None
+    if view is None or not evidence.positives:
+        return None
+    known = PageBatch(evidence.positives, fit.setting.background, fit.setting.sample)
+    own, examples = view.space.placed(batch), view.space.placed(known)
+    if not own.any() or not examples.any():
+        return None
+    cosines = (examples @ own[0]).tolist()
+    best = max(range(len(cosines)), key=lambda index: cosines[index])
+    urls = evidence.example_urls
+    return (urls[best] if best < len(urls) else "", float(cosines[best]))
 
 
 def _missing(terms: Vector, evidence: Evidence, fit: Fit) -> tuple[tuple[str, float], ...]:

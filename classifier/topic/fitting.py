@@ -15,7 +15,7 @@ from classifier.topic.corrections import Corrections
 from classifier.topic.errors import reading
 from classifier.topic.evidence import Evidence
 from classifier.topic.fused import FusedTopic
-from classifier.topic.fusion import Scale, np_array
+from classifier.topic.fusion import MIN_SAMPLE, Scale, np_array
 from classifier.topic.methods import Setting, fit_method
 from classifier.topic.rankers import Fitted
 from classifier.topic.thresholds import Threshold, choose_threshold, corrected
@@ -47,6 +47,10 @@ class Fit:
         raw = self.scorer.scores(batch)
         return np_array(self.scale.standardised(raw[None, :])[0])
 
+    def usual(self) -> Scores:
+        """Return :meth:`by_method` of pages of no known topic."""
+        return np_array(self.scale.standardised(_usual(self.scorer, self.setting)[None, :])[0])
+
     def moved_by(self, page: Terms) -> Fit | None:
         """Return the fit after a page judged relevant; None if it changes nothing."""
         moved = self.scorer.moved_by(page) if isinstance(self.scorer, AdaptiveCentre) else None
@@ -71,7 +75,7 @@ def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
     given = evidence.uncorrected()
     start = _fit_to(method, given, setting)
     left_out = _left_out(method, given, start, "examples" if given.examples else "relevant")
-    start = replace(start, threshold=choose_threshold(left_out, start.by_method(setting.sample)))
+    start = replace(start, threshold=choose_threshold(left_out, start.usual()))
     if given == evidence:
         return start
     fit = _fit_to(method, evidence, setting)
@@ -89,9 +93,24 @@ def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
 def _fit_to(method: str, evidence: Evidence, setting: Setting) -> Fit:
     """Fit a method to all evidence; its threshold is still to be chosen."""
     scorer = _fit(method, evidence, setting)
-    scale = Scale.measured(scorer.scores(setting.sample)[None, :])
+    scale = _scale(scorer, setting)
     corrections = Corrections.of_method(method, evidence, setting.background)
     return Fit(scorer, scale, Threshold(0.0, "usual"), setting, corrections)
+
+
+def _usual(scorer: Fitted, setting: Setting) -> Scores:
+    if isinstance(scorer, FusedTopic):
+        return scorer.usual_scores()
+    return scorer.scores(setting.sample)
+
+
+def _scale(scorer: Fitted, setting: Setting) -> Scale:
+    """Measure a method on pages of no known topic."""
+    usual = _usual(scorer, setting)
+    if isinstance(scorer, FusedTopic) and len(usual) < MIN_SAMPLE:
+        # Its views are standardised already; by the usual scale of cosines nearly every page would pass.
+        return Scale(np.zeros(1), np.ones(1))
+    return Scale.measured(usual[None, :])
 
 
 def refit_topic(
@@ -101,7 +120,7 @@ def refit_topic(
     data: Mapping[str, Any],
     threshold: Threshold,
 ) -> Fit | None:
-    """Restore a fit from :meth:`Fit.to_json`; None if it was made with other concepts."""
+    """Restore a fit from :meth:`Fit.to_json`; None if it was made with other concepts or vectors."""
     concepts = setting.sample.concepts
     with reading("topic"):
         if data["concepts"] != (concepts.mark if concepts else None):
@@ -110,7 +129,10 @@ def refit_topic(
         fused, adaptive = data["fused"], data.get("adaptive")
     scorer: Fitted
     if method == "fused":
-        scorer = FusedTopic.from_json(fused, evidence, setting)
+        read = FusedTopic.from_json(fused, evidence, setting)
+        if read is None:
+            return None
+        scorer = read
     elif adaptive is not None:
         scorer = AdaptiveCentre.from_json(adaptive)
     else:

@@ -7,7 +7,7 @@ Each view is standardised on the sample before it is added.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from classifier.topic.errors import reading
 from classifier.topic.evidence import Evidence
 from classifier.topic.fusion import FusedCentre, Scale, np_array
 from classifier.topic.keywords import Keywords
+from classifier.topic.meaning_view import MeaningView, space_of
 from classifier.topic.methods import Setting, fit_method, keyword_page, views_of
 from classifier.topic.rankers import Fitted
 from classifier.topic.vectors import Vector, top, unit
@@ -117,6 +118,8 @@ class FusedTopic:
     other_scale: Scale
     setting: Setting
     examples: int
+    meaning: MeaningView | None = None
+    """None = the examples have no vectors, so words alone judge."""
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -128,7 +131,15 @@ class FusedTopic:
         examples = PageBatch(pages, setting.background, setting.sample)
         wrong = PageBatch(evidence.irrelevant, setting.background, setting.sample)
         centre = FusedCentre.fit(examples, range(len(pages)), setting.sample, wrong)
-        return cls.with_centre(centre, evidence, setting, scale)
+        by_words = cls.with_centre(centre, evidence, setting, scale)
+        space = space_of(setting.sample)
+        if space is None:
+            return by_words
+        placed, rejected = space.placed(examples), space.placed(wrong)
+        view = MeaningView.fit(placed, rejected, space, by_words.by_words(setting.sample))
+        # By meaning, pages without a common word are alike.
+        notes = by_words.notes if view is None else ()
+        return replace(by_words, meaning=view, notes=notes)
 
     @classmethod
     def with_centre(
@@ -147,7 +158,7 @@ class FusedTopic:
         if scale is None or len(scale.means) != len(others):
             scale = Scale.measured(views_of([view for _, view in others], setting.sample))
         notes = () if setting.sample.concepts else (NO_CONCEPTS,)
-        return cls(centre, others, scale, setting, len(evidence.positives), notes)
+        return cls(centre, others, scale, setting, len(evidence.positives), notes=notes)
 
     def to_json(self) -> dict[str, Any]:
         """Return what the evidence alone does not determine."""
@@ -155,17 +166,41 @@ class FusedTopic:
             "centre": self.centre.to_json(),
             "means": self.other_scale.means.tolist(),
             "deviations": self.other_scale.deviations.tolist(),
+            "meaning": self.meaning.to_json() if self.meaning else None,
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], evidence: Evidence, setting: Setting) -> Self:
-        """Read the form of :meth:`to_json`; raises TopicModelError."""
+    def from_json(
+        cls, data: Mapping[str, Any], evidence: Evidence, setting: Setting
+    ) -> Self | None:
+        """Read the form of :meth:`to_json`; None if vectors came, went or changed since.
+
+        Raises TopicModelError.
+        """
         with reading("fused topic"):
             centre = FusedCentre.from_json(data["centre"])
             scale = Scale(np_array(data["means"]), np_array(data["deviations"]))
-        return cls.with_centre(centre, evidence, setting, scale)
+        read = cls.with_centre(centre, evidence, setting, scale)
+        kept, space = data.get("meaning"), space_of(setting.sample)
+        if kept is None:
+            return read if space is None or not evidence.meanings else None
+        if space is None:
+            return None
+        view = MeaningView.from_json(kept, space, read.by_words(setting.sample))
+        return None if view is None else replace(read, meaning=view, notes=())
 
     def scores(self, batch: PageBatch) -> Scores:
+        """Return the scores by words, or by words and meaning."""
+        words = self.by_words(batch)
+        return words if self.meaning is None else self.meaning.scores(batch, words)
+
+    def usual_scores(self) -> Scores:
+        """Return the scores of pages of no known topic: the sample's, and everyday ones' by meaning."""
+        if self.meaning is None:
+            return self.by_words(self.setting.sample)
+        return self.meaning.sample_scores[self.meaning.space.known]
+
+    def by_words(self, batch: PageBatch) -> Scores:
         """Return weighted sums of standardised views; 0 is the sample's mean."""
         total = self.centre.scores(batch)
         views = self.other_scale.standardised(views_of([view for _, view in self.others], batch))
@@ -216,6 +251,8 @@ class FusedTopic:
         others = self.other_scale.standardised(views_of([view for _, view in self.others], batch))
         for (name, _), view in zip(self.others, others, strict=True):
             parts.append((name, self._weight(name) * view[0].clip(-_REACH, _REACH)))
+        if self.meaning is not None:
+            parts += self.meaning.parts(batch, self.by_words(batch))
         return [(name, float(part)) for name, part in parts]
 
 

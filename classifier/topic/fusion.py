@@ -38,7 +38,7 @@ FEEDBACK_ROUNDS: Final = 2
 _WRONG_WEIGHT: Final = 0.25
 # From this cosine on, a sample page is the rejected one, whose stored text may be shorter.
 _SAME: Final = 0.9
-_MIN_SAMPLE: Final = 30
+MIN_SAMPLE: Final = 30
 _USUAL_MEAN: Final = 0.03
 # Of cosines, without a sample to measure them on.
 _USUAL_DEVIATION: Final = 0.05
@@ -88,7 +88,7 @@ class Scale:
     @classmethod
     def measured(cls, views: NDArray[np.float64]) -> Self:
         """Measure the sample's views, shape (views, pages); usual values if pages are too few."""
-        if views.shape[1] < _MIN_SAMPLE:
+        if views.shape[1] < MIN_SAMPLE:
             usual = np.ones(len(views))
             return cls(usual * _USUAL_MEAN, usual * _USUAL_DEVIATION)
         return cls(views.mean(axis=1), np.maximum(views.std(axis=1), _LEAST_DEVIATION))
@@ -126,7 +126,7 @@ class FusedCentre:
             own = own.moved(Centre.of(wrong, range(len(wrong))), -_WRONG_WEIGHT)
         centre, scale = own, Scale.measured(own.views(sample))
         weight = min(1.0, FEEDBACK_STRENGTH / len(chosen))
-        rounds = FEEDBACK_ROUNDS if len(sample) >= _MIN_SAMPLE else 0
+        rounds = FEEDBACK_ROUNDS if len(sample) >= MIN_SAMPLE else 0
         free = _not_rejected(sample, wrong) if rounds else ()
         for _ in range(rounds):
             scores = scale.standardised(centre.views(sample)).sum(axis=0)

@@ -79,13 +79,14 @@ class TopicModel:
         """
         if method not in METHODS:
             raise TopicError("method", method, f"is unknown; choose one of {', '.join(METHODS)}")
+        plain = background.templates.without
         evidence = Evidence.gather(
-            examples,
+            [plain(page) for page in examples],
             keywords,
-            relevant=relevant,
-            irrelevant=irrelevant,
-            negatives=negatives,
-            judged=judged,
+            relevant=[plain(page) for page in relevant],
+            irrelevant=[plain(page) for page in irrelevant],
+            negatives=[plain(page) for page in negatives],
+            judged=[plain(page) for page in judged],
         )
         evidence = evidence.with_negatives_of(background.sample)
         return cls._fitted(method, evidence, background, tree)
@@ -94,6 +95,7 @@ class TopicModel:
     def _fitted(
         cls, method: str, evidence: Evidence, background: Background, tree: SemanticTree | None
     ) -> Self:
+        background.meanings.put_all(evidence.meanings)
         setting = Setting(background, sample_of(background), tree)
         fit = fit_topic(method, evidence, setting)
         warnings = (*_warnings(evidence, setting), *fit.scorer.notes)
@@ -108,7 +110,11 @@ class TopicModel:
 
     def judge_many(self, pages: Sequence[PageText]) -> list[Relevance]:
         """Judge pages, in order; faster than one by one."""
-        return self.judge_terms([weighted_terms(page) for page in pages])
+        plain = self.background.templates.without
+        terms = [weighted_terms(plain(page)) for page in pages]
+        for page, own in zip(pages, terms, strict=True):
+            self.background.meanings.put(own, page.meaning)
+        return self.judge_terms(terms)
 
     def judge_terms(self, pages: Sequence[Vector]) -> list[Relevance]:
         """Judge pages by their weighted terms."""
@@ -135,7 +141,7 @@ class TopicModel:
         """
         if relevance.verdict is not Verdict.RELEVANT:
             return self
-        evidence = self.evidence.with_judged(page)
+        evidence = self.evidence.with_judged(self.background.templates.without(page))
         fit = None if evidence is self.evidence else self.fit.moved_by(evidence.judged[-1])
         if fit is None:
             return self
@@ -144,6 +150,8 @@ class TopicModel:
 
     def explain(self, page: PageText) -> TopicExplanation:
         """Explain the judgement of a page, by every method; slow."""
+        page = self.background.templates.without(page)
+        self.background.meanings.put(weighted_terms(page), page.meaning)
         return explain_page(page, self.method, self.version, self.evidence, self.fit)
 
     def to_json(self) -> dict[str, Any]:
@@ -166,6 +174,7 @@ class TopicModel:
             threshold = Threshold(float(state["threshold"]), str(state["threshold_source"]))
         if method not in METHODS:
             raise TopicModelError("method", method[:80], "is unknown to this version")
+        background.meanings.put_all(evidence.meanings)
         setting = Setting(background, sample_of(background), tree)
         fit = refit_topic(method, evidence, setting, state["fit"], threshold)
         # Made with other concepts: places among those cannot be compared with today's.
@@ -176,6 +185,8 @@ class TopicModel:
 
 
 _ENOUGH_PAGES: Final = 200
+# With fewer pages the threshold is chosen from what is usual.
+FEW_PAGES: Final = 30
 
 
 def _state(method: str, evidence: Evidence, fit: Fit) -> dict[str, Any]:
@@ -221,6 +232,11 @@ def _shares(parts: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]
 
 def _warnings(evidence: Evidence, setting: Setting) -> list[str]:
     warnings = [f"example {url} holds no word and was left out" for url in evidence.empty_examples]
+    if setting.background.pages < FEW_PAGES:
+        warnings.append(
+            f"{setting.background.pages} pages were fetched so far: scores are rough until there are "
+            f"{FEW_PAGES}"
+        )
     warnings += disagreeing(evidence, setting.sample)
     return warnings + _unseen_keywords(evidence, setting.background)
 

@@ -37,11 +37,16 @@ class PageSample:
         """The pages' term counts, ordered by hash."""
         return [self._pages[key] for key in sorted(self._pages)]
 
+    @property
+    def keys(self) -> list[int]:
+        """The hashes of :attr:`pages`, in their order."""
+        return sorted(self._pages)
+
     def add(self, terms: Mapping[str, float]) -> None:
         """Add a page if its hash is low enough; empty ones are left out."""
         kept = truncated(terms, MAX_TERMS_PER_PAGE)
         # By hash, so that the order of the crawl does not matter and a page seen twice is in it once.
-        key = _key(kept)
+        key = page_key(kept)
         if not kept or key >= self._ceiling or key in self._pages:
             return
         self._pages[key] = kept
@@ -90,6 +95,8 @@ class PageSample:
         return sample
 
 
-def _key(terms: Mapping[str, float]) -> int:
+def page_key(terms: Mapping[str, float]) -> int:
+    """Return a hash of a page's heaviest terms, by which it is known."""
+    terms = truncated(terms, MAX_TERMS_PER_PAGE)
     text = "\x1f".join(f"{term}\x1e{weight:.3f}" for term, weight in sorted(terms.items()))
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")

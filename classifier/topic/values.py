@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from classifier.embedding.meaning import Meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,8 @@ class PageText:
     """Visible text of its links, in order."""
     language: str | None = None
     """As the page declares it, ``zh``; None = not declared."""
+    meaning: Meaning | None = field(default=None, repr=False, compare=False)
+    """Its vector; None = not embedded, so that words alone judge."""
 
 
 @dataclass(frozen=True, slots=True)

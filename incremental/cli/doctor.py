@@ -38,6 +38,7 @@ from incremental.doctor import (
     versions_findings,
     warning,
 )
+from incremental.embedding.choice import embeddings_findings
 from incremental.errors import SettingsError
 from incremental.fetch.status import Response
 from incremental.plain_text import clean
@@ -183,6 +184,7 @@ def _versions(settings: Settings) -> Iterator[Finding]:
     extras = [name for name, wanted in used.items() if wanted]
     yield from versions_findings(requirements(), installed_version, extras)
     yield from sqlite_findings()
+    yield from embeddings_findings(settings.embeddings)
 
 
 def _report(findings: list[Finding]) -> dict[str, object]:

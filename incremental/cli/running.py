@@ -14,7 +14,13 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from incremental.assembly import make_crawler, make_discoverer, make_fetcher, make_reader
+from incremental.assembly import (
+    make_crawler,
+    make_discoverer,
+    make_embedder,
+    make_fetcher,
+    make_reader,
+)
 from incremental.cli.common import Json, counted, now, print_json, settings_file, settings_of
 from incremental.cli.logs import begin_log, say, tell
 from incremental.cli.serving import web_beside
@@ -206,6 +212,7 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
         stack.callback(visits.shutdown, wait=False, cancel_futures=True)
         # Closed first, which frees the threads that wait for a reader.
         read = stack.enter_context(make_reader(settings))
+        embedder = stack.enter_context(make_embedder(settings, clock, fetcher.fetch))
 
         def make(gate: HostGate | None) -> Crawler:
             return make_crawler(
@@ -214,6 +221,7 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
                 fetch=fetcher.fetch,
                 executor=visits,
                 read=read,
+                embedder=embedder,
                 models=models,
                 announced=run.reporter.announced,
                 explore=explore,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Annotated, Any
 
 import typer
 
-from incremental.assembly import make_fetcher, make_reader
+from incremental.assembly import make_embedder, make_fetcher, make_reader
 from incremental.cli.common import Json, now, open_store, print_json, print_table, say, settings_of
 from incremental.clock import SystemClock
 from incremental.crawl.once import read_page
@@ -46,6 +48,9 @@ def add(  # noqa: PLR0913 - each is an option of the command
     keyword: Annotated[
         list[str], typer.Option(metavar="WORD", help="A word or phrase; may be repeated.")
     ] = [],  # noqa: B006
+    describe: Annotated[
+        str, typer.Option(metavar="SENTENCE", help="What you want, in one sentence.")
+    ] = "",
     method: Annotated[
         str,
         typer.Option(
@@ -54,13 +59,19 @@ def add(  # noqa: PLR0913 - each is an option of the command
     ] = "fused",
     as_json: Json = False,
 ) -> None:
-    """Create a topic from example pages, keywords or both, or add to an existing one.
+    """Create a topic from example pages, keywords or a sentence, or add to an existing one.
 
     Pages that are not cached are fetched by the daemon, within seconds if it is running.
     """
     with open_store(context) as store:
         row, trained = begin(
-            store, name, examples=example, keywords=keyword, method=method, now=now()
+            store,
+            name,
+            examples=example,
+            keywords=keyword,
+            description=describe,
+            method=method,
+            now=now(),
         )
         row = _learn(context, store, row)
         _report(store, row, trained, as_json=as_json)
@@ -88,8 +99,20 @@ def _correct(
 
 def _learn(context: typer.Context, store: Store, row: TopicRow) -> TopicRow:
     """Let a topic learn what is at hand; the rest it learns when the daemon has fetched it."""
+    with _model_store(context, store) as model_store:
+        return model_store.learn(row)
+
+
+@contextmanager
+def _model_store(context: typer.Context, store: Store) -> Iterator[TopicModelStore]:
+    """Yield the topics' models, with the configured embedder."""
     settings, _ = settings_of(context)
-    return TopicModelStore(store, settings.topics.trees).learn(row)
+    clock = SystemClock()
+    with (
+        closing(make_fetcher(settings, clock)) as fetcher,
+        make_embedder(settings, clock, fetcher.fetch) as embedder,
+    ):
+        yield TopicModelStore(store, settings.topics.trees, embedder=embedder)
 
 
 def _report(store: Store, row: TopicRow, trained: list[GivenExample], *, as_json: bool) -> None:
@@ -206,9 +229,7 @@ def list_topics(context: typer.Context, *, as_json: Json = False) -> None:
 
 def show(context: typer.Context, name: Name, *, as_json: Json = False) -> None:
     """Show a topic's examples, its top terms, and what is missing."""
-    settings, _ = settings_of(context)
-    with open_store(context) as store:
-        model_store = TopicModelStore(store, settings.topics.trees)
+    with open_store(context) as store, _model_store(context, store) as model_store:
         announced = explain_topic(store, model_store, find_topic(store, name))
     examples = [dated(one) for one in announced["pages_learned"]]
     announced = dated(announced) | {"pages_learned": examples}
@@ -242,8 +263,9 @@ def try_out(
         with make_reader(settings, workers=1) as reader:
             read = read_page(store, settings, url, fetcher.fetch, now=now(), read=reader)
         fetcher.close()
-        model_store = TopicModelStore(store, settings.topics.trees)
-        announced = [explain_page(model_store, row, read.text) for row in rows] if read.text else []
+        with _model_store(context, store) as model_store:
+            text = read.text
+            announced = [explain_page(model_store, row, text) for row in rows] if text else []
     answer = {"url": read.url, "source": read.source, "problem": read.problem, "topics": announced}
     if as_json:
         print_json(answer)

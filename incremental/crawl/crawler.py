@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf
+from typing import TYPE_CHECKING
 
 from incremental.attempts import attempt
 from incremental.crawl.articles import ArticleMonitor
@@ -50,6 +51,9 @@ from store.texts import to_json
 from store.updates import SiteUpdate
 from store.values import HostRow, NewHub, SeenLink, VisitPlan, VisitRecord
 
+if TYPE_CHECKING:
+    from incremental.embedding.page_embedder import PageEmbedder
+
 # The clock may go back this far unnoticed: clocks are corrected by seconds all the time.
 CLOCK_BACK_SECONDS = 60.0
 MAX_FEEDS_AT_ONCE = 2
@@ -73,13 +77,16 @@ class Crawler:
         explore: int = 0,
         gate: HostGate | None = None,
         read: Read = read_body,
+        embedder: PageEmbedder | None = None,
     ) -> None:
         """Make a crawler; *gate* knows what hosts are owed after fetches of another one."""
         self._store = store
         self._settings = settings
         self._engine = engine
         self.quarantine = CrawlQuarantine(store)
-        self.topics = TopicWatch(store, settings, self.quarantine, explore=explore, read=read)
+        self.topics = TopicWatch(
+            store, settings, self.quarantine, explore=explore, read=read, embedder=embedder
+        )
         self._facts = FactReader(store, settings, scorer, self.topics, read)
         self._candidates = CandidateReview(store, self._facts, settings.hubs.threshold)
         self._path_aliases = PathAliasWatch(store)

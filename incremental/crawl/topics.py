@@ -55,6 +55,7 @@ from store.topic_values import ExampleFields, ExampleRow, ExternalCandidateRow, 
 from store.values import NewExternalCandidate, SeenLink, TopicOpinion, TopicScore
 
 if TYPE_CHECKING:
+    from incremental.embedding.page_embedder import PageEmbedder
     from incremental.topics.active_topic import ActiveTopic
     from incremental.topics.model_store import TopicModelStore
 
@@ -72,7 +73,7 @@ MAX_REDIRECTS = 5
 class TopicWatch:
     """Topics at work. Used by the crawler's thread only."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what the crawler hands on
         self,
         store: Store,
         settings: Settings,
@@ -80,7 +81,9 @@ class TopicWatch:
         *,
         explore: int = 0,
         read: Read = read_body,
+        embedder: PageEmbedder | None = None,
     ) -> None:
+        self._embedder = embedder
         self._store = store
         self._quarantine = quarantine
         self._settings = settings
@@ -107,7 +110,10 @@ class TopicWatch:
 
             wanted = self._settings.topics
             self._model_store = TopicModelStore(
-                self._store, wanted.trees, link_order=wanted.link_order.value
+                self._store,
+                wanted.trees,
+                link_order=wanted.link_order.value,
+                embedder=self._embedder,
             )
         if self._model_store is not None:
             self._activate(self._model_store, rows, now)

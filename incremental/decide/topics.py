@@ -72,12 +72,14 @@ class Guesses:
         return tuple(score for link in waiting for score in self.scores.get(link.canonical_key, ()))
 
 
-def readiness(examples: Sequence[ExampleRow], keywords: Sequence[str]) -> Readiness:
+def readiness(
+    examples: Sequence[ExampleRow], keywords: Sequence[str], description: str = ""
+) -> Readiness:
     """Return whether a topic can judge, and which examples are missing."""
     given = [one for one in examples if one.origin == EXAMPLE]
     missing = [one for one in given if not says_something(one)]
-    # One usable example or key word is enough; the others are learned as they come.
-    usable = bool(keywords) or any(
+    # One usable example, key word or sentence is enough; the others are learned as they come.
+    usable = bool(keywords or description) or any(
         says_something(one) for one in examples if one.origin != IRRELEVANT
     )
     if not missing:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from classifier.topic.values import PageText
 from incremental.decide.topics import is_empty, says_something
+from incremental.plain_text import clean
 from incremental.topics.editing import topic_facts
 from incremental.urls import canonical_key
 from store import Store
@@ -80,6 +81,8 @@ def _example(one: ExampleRow) -> dict[str, Any]:
 def explain_page(model_store: TopicModelStore, row: TopicRow, page: PageText) -> dict[str, Any]:
     """Return a topic's score of a page, by method, and what it lacked to be relevant.
 
+    ``nearest_example`` and ``passage`` say what is nearest in meaning; None without vectors.
+
     ``standing`` and ``needed`` are in standard deviations of the background pages.
     """
     facts = {"topic": row.name, "state": row.state}
@@ -88,7 +91,8 @@ def explain_page(model_store: TopicModelStore, row: TopicRow, page: PageText) ->
         return {**facts, "verdict": None, "why": row.why}
     if is_empty(page):
         return {**facts, "verdict": None, "why": "the page has no text"}
-    explained = model.explain(page)
+    explained = model.explain(model_store.with_meaning(page))
+    nearest = explained.nearest
     return {
         **facts,
         "score": round(explained.score, 4),
@@ -99,6 +103,11 @@ def explain_page(model_store: TopicModelStore, row: TopicRow, page: PageText) ->
         "threshold": round(explained.threshold, 3),
         "threshold_from": explained.threshold_source,
         "needed": _needed(explained.needed, explained.missing),
+        "nearest_example": nearest[0] or "a sentence, or a page marked relevant"
+        if nearest
+        else None,
+        "nearest_cosine": round(nearest[1], 3) if nearest else None,
+        "passage": clean(model_store.passage(model, page)) or None,
         "terms": _terms(explained.terms),
         "missing_terms": _terms(explained.missing),
         "views": {name: round(part, 3) for name, part in explained.views},

@@ -15,6 +15,7 @@ from incremental.errors import SettingsError
 from incremental.settings.channels import check_channel
 from incremental.settings.checks import check_callback, check_interval, check_site
 from incremental.settings.discovery import check_discovery
+from incremental.settings.embeddings import check_embeddings
 from incremental.settings.hooks import check_hook
 from incremental.settings.renamed import with_new_names, with_new_variables
 from incremental.settings.sections import LISTS, Settings
@@ -22,7 +23,7 @@ from incremental.settings.sections import LISTS, Settings
 ENVIRONMENT_PREFIX = "HUBWATCH_"
 FILE_NAME = "hubwatch.toml"
 SECRET = re.compile(
-    r"^store\.database|^web\.password|^notify\[\d+\]\.url|^site\[\d+\]\.(?:cookies|headers|username|password|proxy)"
+    r"^store\.database|^web\.password|^embeddings\.key|^notify\[\d+\]\.url|^site\[\d+\]\.(?:cookies|headers|username|password|proxy)"
 )
 
 
@@ -102,8 +103,7 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
         raise SettingsError(_with_section(error.field), error.value, error.way_out) from None
     # The defaults need no check.
     _check_lists(settings)
-    if "discovery" in tree:
-        check_discovery(settings.discovery)
+    _check_providers(settings, tree)
     if "revisit" in tree:
         check_interval("revisit", settings.revisit, settings.revisit)
     if settings.websub.callback_url:
@@ -125,6 +125,13 @@ def _check_lists(settings: Settings) -> None:
         check_hook(hook, f"hook[{number}]")
         if any(hook.name == other.name for other in settings.hook[:number]):
             raise SettingsError(f"hook[{number}].name", hook.name, "is used by another hook")
+
+
+def _check_providers(settings: Settings, tree: Mapping[str, Any]) -> None:
+    if "discovery" in tree:
+        check_discovery(settings.discovery)
+    if "embeddings" in tree:
+        check_embeddings(settings.embeddings)
 
 
 def _refuse_unknown(tree: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ from incremental.revisit.allocation import FLOOR_SHARE, REFRESH_SHARE, VERIFICAT
 from incremental.scope import Reach
 from incremental.settings.channels import ChannelSettings
 from incremental.settings.discovery import DiscoverySettings
+from incremental.settings.embeddings import EmbeddingSettings
 from incremental.settings.hooks import HookSettings, hook_channels
 
 # Bounded, because infinity is a valid float but no usable setting.
@@ -253,6 +254,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     daemon: DaemonSettings = msgspec.field(default_factory=DaemonSettings)
     web: WebSettings = msgspec.field(default_factory=WebSettings)
     topics: TopicSettings = msgspec.field(default_factory=TopicSettings)
+    embeddings: EmbeddingSettings = msgspec.field(default_factory=EmbeddingSettings)
     websub: WebSubSettings = msgspec.field(default_factory=WebSubSettings)
     discovery: DiscoverySettings = msgspec.field(default_factory=DiscoverySettings)
     site: tuple[SiteSettings, ...] = ()

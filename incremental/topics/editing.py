@@ -44,6 +44,7 @@ MAX_EXAMPLES = 50
 MAX_CORRECTIONS = 300
 MAX_KEYWORDS = 100
 MAX_KEYWORD = 100
+MAX_DESCRIPTION = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +62,27 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     *,
     examples: Sequence[str],
     keywords: Sequence[str],
+    description: str = "",
     method: str = METHODS[0],
     now: float,
 ) -> tuple[TopicRow, list[GivenExample]]:
-    """Add a topic, or change the key words and method of an existing one and add examples.
+    """Add a topic, or change key words, description and method of an existing one and add examples.
+
+    *description* is a sentence that says what is wanted; empty leaves that of an existing topic.
 
     Raises:
-        InputError: an unusable name, URL, key word or method. Nothing was stored.
+        InputError: an unusable name, URL, key word, description or method. Nothing was stored.
     """
     name = _checked_name(name)
     words = _checked_words(keywords)
     _check_method(method)
     urls = _addresses(examples)
     before = store.topics.topic(name)
-    if before is None and not urls and not words:
-        raise InputError("topic", name, "give --example URL or --keyword WORD")
+    sentence = _checked_description(description)
+    if before is None and not (urls or words or sentence):
+        raise InputError("topic", name, "give --example URL, --keyword WORD or --describe SENTENCE")
+    if before is not None and not sentence:
+        sentence = before.description
     if before is not None and not words:
         words = tuple(json.loads(before.keywords))
     known = store.topics.examples(before.id) if before is not None else []
@@ -86,7 +93,7 @@ def begin(  # noqa: PLR0913 - what a topic is made of
         raise InputError(
             "examples", len(given), f"at most {MAX_EXAMPLES} example pages are allowed"
         )
-    topic_id = store.topics.add(name, words, method, now=now)
+    topic_id = store.topics.add(name, words, method, now=now, description=sentence)
     trained = _put(store, topic_id, urls, ExampleOrigin.EXAMPLE, now)
     return find_topic(store, name), trained
 
@@ -202,7 +209,7 @@ def set_paused(store: Store, name: str, *, paused: bool, now: float) -> TopicRow
     """Pause or resume a topic's judging of pages."""
     row = find_topic(store, name)
     keywords: list[str] = json.loads(row.keywords)
-    ready = readiness(store.topics.examples(row.id), keywords).ready
+    ready = readiness(store.topics.examples(row.id), keywords, row.description).ready
     live = TopicState.READY if ready else TopicState.WAITING
     state = TopicState.PAUSED if paused else live
     store.topics.update(row.id, state=state, changed_at=now)
@@ -249,6 +256,16 @@ def _checked_words(keywords: Sequence[str]) -> tuple[str, ...]:
     return words
 
 
+def _checked_description(description: str) -> str:
+    sentence = " ".join(description.split())
+    if len(sentence) > MAX_DESCRIPTION:
+        found = f"{sentence[:60]}..."
+        raise InputError("describe", found, f"at most {MAX_DESCRIPTION} characters are allowed")
+    if sentence and not any(map(str.isalnum, sentence)):
+        raise InputError("describe", sentence, "say in a sentence what is wanted")
+    return sentence
+
+
 def _addresses(urls: Sequence[str]) -> list[str]:
     found = []
     for text in urls:
@@ -277,6 +294,7 @@ def all_topic_facts(store: Store) -> list[dict[str, Any]]:
                 "include": json.loads(row.include),
                 "exclude": json.loads(row.exclude),
                 "tags": tags.get(row.id, []),
+                "description": row.description,
                 "version": row.version or None,
                 "examples": examples.get(EXAMPLE, 0),
                 "corrections": examples.get(RELEVANT, 0) + examples.get(IRRELEVANT, 0),

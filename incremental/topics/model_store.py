@@ -19,14 +19,15 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicError, TopicModelError
 from classifier.topic.evidence import MAX_JUDGED
+from classifier.topic.fused import FusedTopic
 from classifier.topic.link_order import LINK_ORDERS, LinkOrder, from_kept, new_order, to_kept
 from classifier.topic.model import TopicModel
 from classifier.topic.semantic_tree import SemanticTree, TreeError, joined
-from classifier.topic.text import weighted_terms
 from classifier.topic.trees import read_tree
 from classifier.topic.values import PageText
 from incremental.decide.topics import (
@@ -42,11 +43,16 @@ from store import Store
 from store.enums import ExampleOrigin, TopicState, TopicVerdict
 from store.topic_values import ExampleRow, KeptPage, TopicFields, TopicRow
 
+if TYPE_CHECKING:  # without an embedder nobody loads it
+    from incremental.embedding.page_embedder import PageEmbedder
+
 logger = logging.getLogger("hubwatch.topics")
 
 # Latest visited pages that stand for off-topic text.
 NEGATIVES = 100
 FEW_PAGES = 15
+# Of a page, that an explanation chooses from.
+PASSAGES = 40
 # Methods that use semantic similarity of words.
 WITH_TREE = ("semantic", "fused")
 # Key of the stored document frequencies of fetched pages.
@@ -57,8 +63,14 @@ class TopicModelStore:
     """Trains and loads models. One instance per process."""
 
     def __init__(
-        self, store: Store, trees: Sequence[str], *, link_order: str = LINK_ORDERS[0]
+        self,
+        store: Store,
+        trees: Sequence[str],
+        *,
+        link_order: str = LINK_ORDERS[0],
+        embedder: PageEmbedder | None = None,
     ) -> None:
+        self._embedder = embedder
         self._store = store
         self._trees = trees
         self._link_order = link_order
@@ -75,7 +87,7 @@ class TopicModelStore:
         # Always from everything ever said, so that nothing counts twice and what is withdrawn is forgotten.
         examples = self._store.topics.examples(row.id)
         keywords: list[str] = json.loads(row.keywords)
-        standing = readiness(examples, keywords)
+        standing = readiness(examples, keywords, row.description)
         fields: TopicFields = {"model": "", "version": "", "warnings": "[]"}
         if standing.ready:
             try:
@@ -105,6 +117,11 @@ class TopicModelStore:
         for one in examples:
             if one.text is not None and says_something(one):
                 texts.setdefault(one.origin, []).append(from_text(one.text))
+        if row.description:
+            # A sentence counts as one short example.
+            said_so = PageText("", title=row.description)
+            texts.setdefault(ExampleOrigin.EXAMPLE, []).append(said_so)
+        texts = {origin: self._embedded(pages) for origin, pages in texts.items()}
         said = {ExampleOrigin.RELEVANT, ExampleOrigin.IRRELEVANT}
         return TopicModel.learn(
             [text for origin, pages in texts.items() if origin not in said for text in pages],
@@ -117,6 +134,9 @@ class TopicModelStore:
             method=row.method,
             tree=self._semantic_tree(row.method),
         )
+
+    def _embedded(self, pages: list[PageText]) -> list[PageText]:
+        return pages if self._embedder is None else self._embedder.with_meanings(pages)
 
     def _negatives(self, row: TopicRow, examples: Sequence[ExampleRow]) -> list[PageText]:
         """Return ordinary pages, visited lately, neither training examples nor relevant."""
@@ -157,12 +177,14 @@ class TopicModelStore:
             except (TopicModelError, ValueError, RecursionError) as error:
                 logger.warning("restarting the topics' term counts: %s", error)
                 self._background = Background()
+            if self._embedder is not None:
+                self._background.meanings.use(self._embedder.space)
             self._trained_pages = self._background.pages
         return self._background
 
     def observe(self, text: PageText) -> None:
         """Count a fetched page."""
-        self.background.observe(weighted_terms(text))
+        self.background.observe_page(text)
 
     def outgrown(self) -> bool:
         """Return whether the pages seen have doubled since the last training: time to retrain all topics."""
@@ -187,6 +209,23 @@ class TopicModelStore:
                     self._tree_problems.append(f"semantic tree left out: {error}")
             self._tree = joined(found)
         return self._tree
+
+    # Explanations.
+
+    def with_meaning(self, page: PageText) -> PageText:
+        """Return *page* with its vector, if there is an embedder."""
+        return self._embedded([page])[0]
+
+    def passage(self, model: TopicModel, page: PageText) -> str:
+        """Return the passage of *page* that is nearest to the topic in meaning; empty = nobody can say."""
+        view = model.fit.scorer.meaning if isinstance(model.fit.scorer, FusedTopic) else None
+        if view is None or self._embedder is None:
+            return ""
+        from incremental.embedding.passages import sentences_of  # noqa: PLC0415 - as the embedder
+
+        passages = sentences_of(self.background.templates.without(page), PASSAGES)
+        found = self._embedded([PageText("", title=text) for text in passages])
+        return view.best([one.meaning for one in found], passages)
 
     # Active topics.
 
@@ -231,6 +270,7 @@ class TopicModelStore:
 
     def keep(self, active_topics: Iterable[ActiveTopic], now: float) -> None:
         """Store link orders, term counts, and models that adapted to pages."""
+        self.background.meanings.forget(self.background.sample.keys)
         self._store.topics.put_background(BACKGROUND, _json(self.background.to_json()), now=now)
         for active_topic in active_topics:
             self._store.topics.update(active_topic.row.id, links=_json(to_kept(active_topic.links)))

@@ -33,6 +33,8 @@ class Topic(Table):
     """JSON list of words: only pages with one of them are listed and announced."""
     exclude = TextField(default="[]")
     """JSON list of words: no page with any of them is."""
+    description = TextField(default="")
+    """A sentence that says what is wanted; empty = none."""
     method = TextField(default="fused")
     state = TextField(default="waiting")
     """:class:`~store.enums.TopicState`."""

@@ -18,7 +18,7 @@ HUB = "https://a.example/list"
 
 
 def _active_topic() -> ActiveTopic:
-    row = TopicRow(1, "football", "", "fused", TopicState.READY, "", "1", "", 0.0, 0.0, 0.0)
+    row = TopicRow(1, "football", "", "", "fused", TopicState.READY, "", "1", "", 0.0, 0.0, 0.0)
     model = TopicModel.learn(pages_of("football", 3), background=Background())
     return ActiveTopic(row, model, LearnedOrder())
 

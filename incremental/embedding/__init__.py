@@ -1,0 +1,1 @@
+"""Vectors of pages: which model makes them, in which thread, and where they are kept."""

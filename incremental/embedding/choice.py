@@ -1,0 +1,68 @@
+"""Which embedder the settings mean, and what is missing for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from classifier.embedding.local import LocalEmbedder, installed, package_of
+from incremental.doctor import Finding, ok, warning
+from incremental.settings.embeddings import EmbeddingSettings
+
+if TYPE_CHECKING:
+    from classifier.embedding.embedder import Embedder
+    from incremental.fetch.status import Request, Response
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What embeds here; nothing was loaded to know it."""
+
+    provider: str
+    """The one in use; empty = none."""
+    problem: str = ""
+    """Why there is none although one is wanted."""
+    way_out: str = ""
+
+
+def standing(settings: EmbeddingSettings) -> Standing:
+    """Return what the settings come to on this machine."""
+    if settings.provider == "none":
+        return Standing("")
+    if settings.provider == "endpoint":
+        return Standing("endpoint")
+    found = installed(settings.provider)
+    if found is not None:
+        return Standing(found)
+    package = package_of(settings.provider)
+    return Standing(
+        "",
+        f"the package {package} is not installed, so topics go by words alone",
+        f'pip install "hubwatch[embeddings]" or {package}, or set [embeddings] provider = "none"',
+    )
+
+
+def embeddings_findings(settings: EmbeddingSettings) -> list[Finding]:
+    """Say what embeds texts, or what is missing for it; nothing is loaded."""
+    found = standing(settings)
+    if found.problem:
+        return [warning("embeddings", found.problem, found.way_out)]
+    return [ok("embeddings", found.provider or "none wanted: topics go by words alone")]
+
+
+def embedder_of(
+    settings: EmbeddingSettings, fetch: Callable[[Request], Response]
+) -> Embedder | None:
+    """Return the embedder of the settings; None = none is wanted or installed.
+
+    The model is loaded when the first text comes. *fetch* is the one egress, for an endpoint.
+    """
+    provider = standing(settings).provider
+    if not provider:
+        return None
+    if provider != "endpoint":
+        return LocalEmbedder(provider, settings.model)
+    from incremental.embedding.endpoint import EndpointEmbedder  # noqa: PLC0415 - where asked for
+
+    return EndpointEmbedder(fetch, settings.url, settings.model, settings.key)

@@ -1,0 +1,167 @@
+"""Embedding pages off the crawler's thread, in batches.
+
+::
+
+    visits' threads ── pages ──> queue ──> one thread: up to 64 pages at once ──> vectors
+    topics (training) ──────────────┘          a failure: a pause of a minute, doubling to an hour
+
+Whatever goes wrong, the page comes back without a vector and is judged by words; ``hubwatch status`` and the
+log say why.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYetError
+from dataclasses import dataclass, replace
+
+from classifier.embedding.embedder import Embedder, EmbeddingError
+from classifier.embedding.meaning import Meaning
+from classifier.topic.values import PageText
+from incremental.embedding.pages import meanings_of
+from incremental.embedding.passages import passages_of
+from incremental.reading import Body, Read, Reading, Unread
+
+logger = logging.getLogger("hubwatch.embedding")
+
+_BATCH = 64
+# Pages whose vectors are at hand: examples are asked for at each training.
+_REMEMBERED = 4_000
+# How long a visit waits for its vector, and a training for those of its examples.
+PATIENCE_SECONDS = 30.0
+FIRST_PAUSE_SECONDS = 60.0
+LONGEST_PAUSE_SECONDS = 3_600.0
+_QUEUED = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    page: PageText
+    answer: Future[Meaning | None]
+
+
+class PageEmbedder:
+    """Gives pages their vectors. Safe to use from any thread; :meth:`close` it."""
+
+    def __init__(self, embedder: Embedder, now: Callable[[], float]) -> None:
+        self.space = embedder.name
+        """The one space of all vectors it gives."""
+        self.problem = ""
+        """What went wrong last; empty after a success."""
+        self._embedder = embedder
+        self._now = now
+        self._resumes_at = 0.0
+        self._pause = FIRST_PAUSE_SECONDS
+        self._queue: queue.Queue[_Asked | None] = queue.Queue(_QUEUED)
+        self._remembered: OrderedDict[tuple[str, ...], Meaning | None] = OrderedDict()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def with_meaning(self, page: PageText) -> PageText:
+        """Return *page* with its vector, or as it is if there is none within half a minute."""
+        return self.with_meanings([page])[0]
+
+    def with_meanings(
+        self, pages: Sequence[PageText], *, patience_seconds: float = PATIENCE_SECONDS
+    ) -> list[PageText]:
+        """Return *pages* with their vectors as far as they were found in time."""
+        ends = self._now() + patience_seconds
+        answers = [self.start(page) for page in pages]
+        found = []
+        for page, answer in zip(pages, answers, strict=True):
+            try:
+                meaning = answer.result(timeout=max(0.0, ends - self._now()))
+            except NotYetError:
+                meaning = None
+            found.append(page if meaning is None else replace(page, meaning=meaning))
+        return found
+
+    def start(self, page: PageText) -> Future[Meaning | None]:
+        """Queue a page; None comes for a page without words, after a failure, and in a full queue."""
+        answer: Future[Meaning | None] = Future()
+        with self._lock:
+            known = self._remembered.get(_key(page), answer)
+            if isinstance(known, Future) and self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="embedding", daemon=True)
+                self._thread.start()
+        if not isinstance(known, Future):
+            answer.set_result(known)
+            return answer
+        try:
+            self._queue.put_nowait(_Asked(page, answer))
+        except queue.Full:
+            answer.set_result(None)
+        return answer
+
+    def reading(self, read: Read) -> Read:
+        """Return *read* with vectors for the texts that topics judge."""
+
+        def read_with_meaning(body: Body) -> Reading | Unread:
+            found = read(body)
+            if isinstance(found, Unread) or found.text is None:
+                return found
+            return replace(found, text=self.with_meaning(found.text))
+
+        return read_with_meaning
+
+    def close(self) -> None:
+        """End the thread after its batch; what waits gets no vector."""
+        thread = self._thread
+        if thread is not None:
+            self._queue.put(None)
+            thread.join(timeout=PATIENCE_SECONDS)
+
+    def _work(self) -> None:
+        while True:
+            batch = self._next_batch()
+            if not batch:
+                return
+            meanings = self._embedded([one.page for one in batch])
+            for one, meaning in zip(batch, meanings, strict=True):
+                one.answer.set_result(meaning)
+
+    def _next_batch(self) -> list[_Asked]:
+        """Wait for a page and take what else waits; empty = closed."""
+        first = self._queue.get()
+        batch = [] if first is None else [first]
+        while batch and len(batch) < _BATCH:
+            try:
+                one = self._queue.get_nowait()
+            except queue.Empty:
+                break
+            if one is None:
+                self._queue.put(None)
+                break
+            batch.append(one)
+        return batch
+
+    def _embedded(self, pages: list[PageText]) -> list[Meaning | None]:
+        if self._now() < self._resumes_at:
+            return [None] * len(pages)
+        try:
+            found = meanings_of(pages, self._embedder)
+        except EmbeddingError as error:
+            self._failed(str(error))
+            return [None] * len(pages)
+        self.problem, self._pause = "", FIRST_PAUSE_SECONDS
+        with self._lock:
+            for page, meaning in zip(pages, found, strict=True):
+                self._remembered[_key(page)] = meaning
+            while len(self._remembered) > _REMEMBERED:
+                self._remembered.popitem(last=False)
+        return found
+
+    def _failed(self, problem: str) -> None:
+        self.problem = problem
+        self._resumes_at = self._now() + self._pause
+        logger.warning("pages are judged by words for %d s: %s", self._pause, problem)
+        self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)
+
+
+def _key(page: PageText) -> tuple[str, ...]:
+    return passages_of(page)

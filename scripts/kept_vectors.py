@@ -1,0 +1,51 @@
+"""An embedder that keeps its vectors in a file, so that a benchmark run again embeds no text twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import md5
+from pathlib import Path
+
+import numpy as np
+
+from classifier.embedding.embedder import Embedder, Vectors
+
+
+class KeptVectors(Embedder):
+    """Asks *embedder* only for texts that the npz file *path* does not know; None = for all."""
+
+    def __init__(self, embedder: Embedder, path: Path | None) -> None:
+        self._embedder = embedder
+        self._path = path
+        self._known: dict[str, Vectors] = {}
+        if path is not None and path.is_file():
+            with np.load(path, allow_pickle=False) as kept:
+                self._known = dict(zip(kept["keys"].tolist(), kept["vectors"], strict=True))
+
+    @property
+    def name(self) -> str:
+        """The embedder's."""
+        return self._embedder.name
+
+    @property
+    def quick(self) -> bool:
+        """The embedder's."""
+        return self._embedder.quick
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Embed what is not known."""
+        keys = [self._key(text) for text in texts]
+        fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
+        if fresh:
+            vectors = self._embedder.embed(list(fresh.values()))
+            self._known.update(zip(fresh, vectors, strict=True))
+        return np.stack([self._known[key] for key in keys])
+
+    def keep(self) -> None:
+        """Write the file."""
+        if self._path is not None:
+            keys, vectors = np.array(list(self._known)), np.stack(list(self._known.values()))
+            np.savez(self._path, keys=keys, vectors=vectors)
+
+    def _key(self, text: str) -> str:
+        return md5(f"{self.name}\0{text}".encode()).hexdigest()

@@ -1,0 +1,86 @@
+"""Pages get their vectors off the caller's thread, in batches; trouble leaves them without."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import closing
+
+import numpy as np
+
+from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
+from classifier.topic.values import PageText
+from incremental.embedding.page_embedder import FIRST_PAUSE_SECONDS, PageEmbedder
+
+
+class Lengths(Embedder):
+    """Places a text by its length: enough to see who embeds what, and when."""
+
+    name = "lengths 1"
+    quick = True
+
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+        self.threads: set[str] = set()
+        self.fails = False
+        self.goes_on = threading.Event()
+        self.goes_on.set()
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.goes_on.wait(10)
+        self.batches.append(len(texts))
+        self.threads.add(threading.current_thread().name)
+        if self.fails:
+            raise EmbeddingError("embeddings", self.name, "is away")
+        return np.array([[len(text), 1.0] for text in texts], dtype=np.float32)
+
+
+def page(text: str) -> PageText:
+    return PageText("https://a.example/", title=text)
+
+
+def test_pages_are_embedded_in_a_thread_of_their_own_in_one_batch() -> None:
+    embedder = Lengths()
+    with closing(PageEmbedder(embedder, lambda: 0.0)) as pages:
+        found = pages.with_meanings([page(f"title {number:03}") for number in range(50)])
+    assert all(one.meaning is not None and one.meaning.space == "lengths 1" for one in found)
+    assert embedder.threads == {"embedding"}
+    assert len(embedder.batches) <= 2
+
+
+def test_a_page_that_was_embedded_is_not_embedded_again() -> None:
+    embedder = Lengths()
+    with closing(PageEmbedder(embedder, lambda: 0.0)) as pages:
+        pages.with_meaning(page("one"))
+        pages.with_meaning(page("one"))
+    assert embedder.batches == [1]
+
+
+def test_after_a_failure_pages_come_without_vectors_until_the_pause_is_over() -> None:
+    embedder, now = Lengths(), [0.0]
+    embedder.fails = True
+    with closing(PageEmbedder(embedder, lambda: now[0])) as pages:
+        assert pages.with_meaning(page("one")).meaning is None
+        assert "is away" in pages.problem
+        embedder.fails = False
+        assert pages.with_meaning(page("one")).meaning is None
+        assert len(embedder.batches) == 1
+        now[0] = FIRST_PAUSE_SECONDS
+        assert pages.with_meaning(page("one")).meaning is not None
+        assert not pages.problem
+
+
+def test_a_slow_model_does_not_hold_up_a_visit() -> None:
+    embedder = Lengths()
+    embedder.goes_on.clear()
+    with closing(PageEmbedder(embedder, lambda: 0.0)) as pages:
+        (found,) = pages.with_meanings([page("one")], patience_seconds=0.01)
+        assert found.meaning is None
+        embedder.goes_on.set()
+        assert pages.with_meaning(page("one")).meaning is not None
+
+
+def test_a_page_without_words_has_no_vector_and_is_no_failure() -> None:
+    with closing(PageEmbedder(Lengths(), lambda: 0.0)) as pages:
+        assert pages.with_meaning(page(" - ")).meaning is None
+        assert not pages.problem

@@ -1,0 +1,201 @@
+"""What turns texts into vectors: the shipped model, endpoints, and what each does with bad input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from classifier.embedding import local
+from classifier.embedding.embedder import EmbeddingError
+from classifier.embedding.local import LocalEmbedder, installed
+from classifier.embedding.packing import packed, unpacked
+from classifier.topic.values import PageText
+from incremental.embedding.choice import embedder_of, standing
+from incremental.embedding.endpoint import EndpointEmbedder
+from incremental.embedding.pages import meanings_of
+from incremental.embedding.passages import passages_of
+from incremental.errors import SettingsError
+from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.settings.embeddings import EmbeddingSettings
+from incremental.settings.loading import build_settings
+
+ADDRESS = "http://127.0.0.1:11434/v1"
+needs_use = pytest.mark.skipif(installed("use") is None, reason="the extra embeddings is missing")
+
+
+def answering(rows: object, status: FetchStatus = FetchStatus.FETCHED) -> EndpointEmbedder:
+    """An endpoint that always answers the same."""
+
+    def fetch(request: Request) -> Response:
+        return Response(request.url, status, body=json.dumps(rows).encode())
+
+    return EndpointEmbedder(fetch, ADDRESS, "some-model", "secret")
+
+
+def rows_of(*vectors: object) -> dict[str, object]:
+    return {"data": [{"index": n, "embedding": one} for n, one in enumerate(vectors)]}
+
+
+def test_an_endpoint_gets_model_texts_and_key_and_its_answers_become_unit_vectors() -> None:
+    asked: list[Request] = []
+
+    def fetch(request: Request) -> Response:
+        asked.append(request)
+        # Rows may come in any order.
+        rows = [{"index": 1, "embedding": [0, 2]}, {"index": 0, "embedding": [3, 4]}]
+        return Response(request.url, FetchStatus.FETCHED, body=json.dumps({"data": rows}).encode())
+
+    embedder = EndpointEmbedder(fetch, ADDRESS + "/embeddings/", "some-model", "secret")
+    assert np.allclose(embedder.embed(["one", "two"]), np.array([[0.6, 0.8], [0, 1]]))
+    assert asked[0].url == ADDRESS + "/embeddings"
+    assert asked[0].headers["Authorization"] == "Bearer secret"
+    assert json.loads(asked[0].post or b"")["input"] == ["one", "two"]
+    assert "secret" not in repr(asked[0])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        {"data": []},
+        {"data": [{"embedding": [1, 2]}]},
+        {"error": "no such model"},
+        rows_of("words"),
+        rows_of([1.0, float("nan")]),
+        rows_of([]),
+        rows_of([[1, 2]]),
+        rows_of([1.0] * 9_000),
+        {"data": [[]] * 3},
+    ],
+)
+def test_an_answer_that_is_no_vector_is_a_named_error(rows: object) -> None:
+    with pytest.raises(EmbeddingError, match="embeddings"):
+        answering(rows).embed(["one"])
+
+
+def test_an_endpoint_whose_vectors_change_length_is_refused() -> None:
+    answers = iter([rows_of([1, 2, 3]), rows_of([1, 2])])
+
+    def fetch(request: Request) -> Response:
+        return Response(request.url, FetchStatus.FETCHED, body=json.dumps(next(answers)).encode())
+
+    embedder = EndpointEmbedder(fetch, ADDRESS, "m")
+    embedder.embed(["one"])
+    with pytest.raises(EmbeddingError, match="2 numbers a text after 3"):
+        embedder.embed(["two"])
+
+
+@pytest.mark.parametrize(
+    ("status", "way_out"),
+    [
+        (FetchStatus.RATE_LIMITED, "tries again later"),
+        (FetchStatus.TIMED_OUT, "tries again later"),
+        (FetchStatus.BLOCKED, "set \\[embeddings\\] key"),
+        (FetchStatus.FORBIDDEN_ADDRESS, "allow it in \\[fetch\\]"),
+    ],
+)
+def test_a_failing_endpoint_says_what_to_do(status: FetchStatus, way_out: str) -> None:
+    with pytest.raises(EmbeddingError, match=way_out):
+        answering({}, status).embed(["one"])
+
+
+@needs_use
+@pytest.mark.parametrize(
+    "text",
+    [
+        "词",
+        "word",
+        "mixed 混合 текст كلمة 🙂",
+        "\x00\x01\x02\ufffd",
+        "\ud800 lone surrogate",
+        "a" * 5_000_000,
+    ],
+)
+def test_the_shipped_model_reads_whatever_a_site_sends(text: str) -> None:
+    (meaning,) = meanings_of([PageText("https://a.example/", body=text)], LocalEmbedder("use"))
+    if any(map(str.isalnum, text)):
+        assert meaning is not None
+        assert abs(float(np.linalg.norm(unpacked([meaning.packed]))) - 1) < 1e-5
+    else:
+        assert meaning is None
+
+
+@needs_use
+def test_a_page_without_words_has_no_meaning_and_does_not_shift_the_others() -> None:
+    empty, full = (
+        PageText("https://a.example/1", body=" \n!"),
+        PageText("https://a.example/2", "Rain"),
+    )
+    found = meanings_of([empty, full, empty], LocalEmbedder("use"))
+    assert [one is None for one in found] == [True, False, True]
+
+
+def test_what_is_embedded_is_bounded() -> None:
+    long = PageText("https://a.example/", title="t" * 9_999, body="word " * 1_000_000)
+    assert all(len(text) <= 1_501 for text in passages_of(long))
+    dense = PageText("https://a.example/", title="标题", body="汉字" * 100_000)
+    assert max(map(len, passages_of(dense))) < 600
+
+
+def test_a_page_without_text_is_known_by_its_anchors() -> None:
+    page = PageText("https://a.example/", title="List", anchors=("Bridge tender", "Road tender"))
+    assert "Bridge tender" in passages_of(page)[0]
+
+
+def test_eight_bits_change_a_cosine_by_less_than_a_hundredth() -> None:
+    draw = np.random.default_rng(0)
+    vectors = draw.normal(size=(50, 384)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    rows = [one.packed for row in vectors if (one := packed("m", row)) is not None]
+    assert np.abs(unpacked(rows) @ unpacked(rows).T - vectors @ vectors.T).max() < 0.01
+
+
+def test_a_model_that_breaks_is_an_error_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_model: str) -> Callable[[list[str]], object]:
+        raise OSError("weights.npz is cut")
+
+    monkeypatch.setitem(local._LOADERS, "use", broken)
+    monkeypatch.setattr(local, "find_spec", lambda _: object())
+    monkeypatch.setattr(local, "version", lambda _: "1")
+    with pytest.raises(EmbeddingError, match=r"weights\.npz is cut.*install it again"):
+        LocalEmbedder("use").embed(["one"])
+
+
+def test_without_a_package_nothing_embeds_and_the_way_out_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(local, "find_spec", lambda _: None)
+    found = standing(EmbeddingSettings())
+    assert not found.provider
+    assert "pip install" in found.way_out
+    assert embedder_of(EmbeddingSettings(), _no_fetch) is None
+    with pytest.raises(EmbeddingError, match="pip install model2vec"):
+        LocalEmbedder("model2vec", "some/model")
+
+
+def _no_fetch(request: Request) -> Response:
+    raise AssertionError(request.url)
+
+
+def test_none_means_that_nothing_is_missing() -> None:
+    found = standing(EmbeddingSettings(provider="none"))
+    assert (found.provider, found.problem) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("section", "field"),
+    [
+        ({"provider": "word2vec"}, "embeddings.provider"),
+        ({"provider": "model2vec"}, "embeddings.model"),
+        ({"provider": "endpoint", "model": "m"}, "embeddings.url"),
+        ({"provider": "endpoint", "model": "m", "url": "localhost"}, "embeddings.url"),
+        ({"modle": "m"}, "embeddings.modle"),
+    ],
+)
+def test_a_wrong_setting_is_named(section: dict[str, str], field: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        build_settings({"embeddings": section})
+    assert refused.value.field == field
