@@ -121,7 +121,11 @@ class PageEmbedder:
             batch = self._next_batch()
             if not batch:
                 return
-            meanings = self._embedded([one.page for one in batch])
+            pages = [one.page for one in batch]
+            meanings = attempt(partial(self._embedded, pages))
+            if isinstance(meanings, Bug):
+                self._failed(meanings.short)
+                meanings = [None] * len(batch)
             for one, meaning in zip(batch, meanings, strict=True):
                 one.answer.set_result(meaning)
 

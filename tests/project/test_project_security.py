@@ -47,8 +47,8 @@ def test_a_limit_is_that_of_the_code(name: str, figure: int) -> None:
 @pytest.mark.parametrize(
     ("lock", "extras"),
     [
-        ("run", ["web", "notify", "postgres", "semantic"]),
-        ("test", ["web", "notify", "postgres", "semantic", "test", "bench"]),
+        ("run", ["web", "notify", "postgres", "semantic", "embeddings", "mcp"]),
+        ("test", ["web", "notify", "postgres", "semantic", "embeddings", "mcp", "test", "bench"]),
     ],
 )
 def test_a_lock_holds_every_dependency_in_its_range_with_hashes(
