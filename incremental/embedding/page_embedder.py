@@ -19,10 +19,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYetError
 from dataclasses import dataclass, replace
+from functools import partial
 
 from classifier.embedding.embedder import Embedder, EmbeddingError
 from classifier.embedding.meaning import Meaning
 from classifier.topic.values import PageText
+from incremental.attempts import Bug, attempt
 from incremental.embedding.pages import meanings_of
 from incremental.embedding.passages import passages_of
 from incremental.reading import Body, Read, Reading, Unread
@@ -124,7 +126,7 @@ class PageEmbedder:
             pages = [one.page for one in batch]
             meanings = attempt(partial(self._embedded, pages))
             if isinstance(meanings, Bug):
-                self._failed(meanings.short)
+                self._failed(meanings.error)
                 meanings = [None] * len(batch)
             for one, meaning in zip(batch, meanings, strict=True):
                 one.answer.set_result(meaning)

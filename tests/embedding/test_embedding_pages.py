@@ -84,3 +84,14 @@ def test_a_page_without_words_has_no_vector_and_is_no_failure() -> None:
     with closing(PageEmbedder(Lengths(), lambda: 0.0)) as pages:
         assert pages.with_meaning(page(" - ")).meaning is None
         assert not pages.problem
+
+
+def test_a_bug_in_a_model_is_a_failure_like_any_other() -> None:
+    """The thread goes on: a page that made an engine raise something unforeseen must not end it."""
+    embedder, now = Lengths(), [0.0]
+    with closing(PageEmbedder(embedder, lambda: now[0])) as pages:
+        embedder.batches = None  # type: ignore[assignment]  # appending to it raises
+        assert pages.with_meaning(page("one")).meaning is None
+        assert "AttributeError" in pages.problem
+        embedder.batches, now[0] = [], FIRST_PAUSE_SECONDS
+        assert pages.with_meaning(page("one")).meaning is not None
