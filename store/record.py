@@ -181,6 +181,13 @@ class Recorder(Repository):
         """Stop treating a page as a hub. Its sightings stay."""
         self._write(Hub.delete().where(Hub.page == page_id))
 
+    def hasten_candidates(self, page_ids: Sequence[int], latest: float) -> None:
+        """Make hubs that were never read due at *latest* or earlier."""
+        with writing(self._db, self._where):
+            for batch in batches(page_ids):
+                late = Hub.page.in_(batch) & Hub.visited_at.is_null() & (Hub.due_at > latest)
+                Hub.update(due_at=latest).where(late & (Hub.failures == 0)).execute(self._db)
+
     def withdraw_candidates(self, page_ids: Sequence[int]) -> None:
         """Stop treating pages as hubs that were never read: others of their form are articles."""
         with writing(self._db, self._where):

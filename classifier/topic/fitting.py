@@ -27,6 +27,11 @@ Scores = NDArray[np.float64]
 MAX_LEFT_OUT: Final = 12
 
 
+# In the sample's standard deviations; with twice as many pages of the crawl half of it.
+CAUTION: Final = 1.0
+CAUTIOUS_PAGES: Final = 2.0
+
+
 @dataclass(frozen=True, slots=True)
 class Fit:
     """A method fitted to a topic, with the threshold of *relevant*."""
@@ -75,7 +80,8 @@ def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
     given = evidence.uncorrected()
     start = _fit_to(method, given, setting)
     left_out = _left_out(method, given, start, "examples" if given.examples else "relevant")
-    start = replace(start, threshold=choose_threshold(left_out, start.usual()))
+    chosen = choose_threshold(left_out, start.usual(), caution=_caution(start.scorer))
+    start = replace(start, threshold=chosen)
     if given == evidence:
         return start
     fit = _fit_to(method, evidence, setting)
@@ -88,6 +94,16 @@ def fit_topic(method: str, evidence: Evidence, setting: Setting) -> Fit:
             irrelevant=_left_out(method, evidence, fit, "irrelevant"),
         ),
     )
+
+
+def _caution(scorer: Fitted) -> float:
+    """Return how much higher the threshold is while few pages of the crawl were read.
+
+    Beside everyday pages, all pages of one site are alike.
+    """
+    if not isinstance(scorer, FusedTopic) or scorer.meaning is None:
+        return 0.0
+    return CAUTION * min(1.0, CAUTIOUS_PAGES / (1.0 + scorer.meaning.space.own))
 
 
 def _fit_to(method: str, evidence: Evidence, setting: Setting) -> Fit:

@@ -65,12 +65,17 @@ class Threshold:
         return Verdict.GREY if raw >= self.value - GREY_WIDTH else Verdict.IRRELEVANT
 
 
-def choose_threshold(left_out: Sequence[float], sample: Scores) -> Threshold:
-    """Choose by expected F1 from leave-one-out scores and the sample's; both may be empty."""
+def choose_threshold(
+    left_out: Sequence[float], sample: Scores, *, caution: float = 0.0
+) -> Threshold:
+    """Choose by expected F1 from leave-one-out scores and the sample's; both may be empty.
+
+    *caution* is added: what the sample cannot know yet, in its standard deviations.
+    """
     mean, deviation = _topic_scores(left_out)
     known = len(sample) >= _MIN_SAMPLE
     expected = _best_expected(mean, deviation, sample) if known else mean - deviation
-    return Threshold(expected, "examples" if left_out else "usual")
+    return Threshold(expected + caution, "examples" if left_out else "usual")
 
 
 def corrected(

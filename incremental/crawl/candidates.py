@@ -1,7 +1,8 @@
 """Candidates: addresses that look like lists and were not read yet.
 
 Of each form of address a few are read first (:func:`incremental.decide.news.decide_links`). When one turns
-out to be an article, the others are judged again, by what is known of the form by now.
+out to be a hub, the others follow at once; when it is an article, they are judged again, by what is known of
+the form by now.
 """
 
 from __future__ import annotations
@@ -27,8 +28,11 @@ class CandidateReview:
         self._threshold = threshold
 
     def after(self, decision: Decision, url: str, site: WatchedSite, now: float) -> None:
-        """Withdraw what no longer looks like a list, after *url* was read and is an article."""
-        if decision.is_hub is not False:
+        """Judge the candidates of the same form again, after *url* was read.
+
+        It is a hub: they need not wait any longer. It is an article: those that no longer look like lists go.
+        """
+        if decision.is_hub is None:
             return
         form = form_of(url)
         if sum(self._facts.context(site, now).verdicts[form]) < TRIED_FIRST:
@@ -39,6 +43,9 @@ class CandidateReview:
             if form_of(link.url) == form
         }
         if not waiting:
+            return
+        if decision.is_hub:
+            self._store.write.hasten_candidates(list(waiting), now)
             return
         scores = self._facts.scores(list(waiting.values()), site, now)
         gone = [

@@ -61,6 +61,16 @@ def test_lists_of_another_form_stay_and_announce(tmp_path: Path) -> None:
         assert sorted(crawl.new()) == ["/culture/two.html", "/sport/two.html"]
 
 
+def test_once_one_of_them_is_a_list_the_others_of_its_form_do_not_wait(tmp_path: Path) -> None:
+    """A site with many sections would otherwise be known an hour later."""
+    sections = [f"/section-{word}/" for word in "abcdefghij"]
+    pages: dict[str, object] = {HOME: page(*sections)}
+    pages |= {HOME.rstrip("/") + one: page(f"{one}x.html") for one in sections}
+    with watch(tmp_path, pages) as crawl:
+        crawl.run(HOUR / 2)
+        assert {HOME.rstrip("/") + one for one in sections} <= set(crawl.web.urls())
+
+
 def test_a_few_of_each_form_are_read_before_the_others(tmp_path: Path) -> None:
     """With one request a while, the sections come among the first."""
     with watch(tmp_path, site(), scorer=Fooled()) as crawl:

@@ -55,7 +55,7 @@ READ_ALL = {
     "generation",
     "labels",
     "active_sites",
-    "first_due",
+    "all_due_times",
     "seeds",
 }
 READ_ALL |= {"counts", "totals", "searches", "search", "adopt_announced"}
