@@ -229,6 +229,10 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
             )
 
         jobs = dict(further)
+        if embedder is not None:
+            from incremental.embedding.keeping import VectorKeeper  # noqa: PLC0415 - numpy
+
+            jobs["vectors"] = VectorKeeper(store, embedder).step
         jobs["learning"] = Learner(store, models, settings.hubs.retrain_labels).step
         daemon: Daemon = run.begin(
             lambda: Daemon(
