@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
 from stories import DAY, HOME, START, news_site, seen, visit_of
 
@@ -111,3 +114,23 @@ def test_a_vector_goes_with_the_text_and_with_the_page(library: Store) -> None:
     (site,) = library.read.sites()
     library.write.remove_site(site.id)
     assert PageVector.select().count(library.database) == 0
+
+
+def test_every_question_about_vectors_uses_an_index(sqlite_store: Store) -> None:
+    site, home = news_site(sqlite_store)
+    sqlite_store.write.visit(visit_of(site, home, START, seen(f"{HOME}a", announce=True)))
+    space = sqlite_store.vectors.begin("model 1")
+    statements: list[str] = []
+    database: Any = sqlite_store.database
+    connection = database.connection()
+    connection.set_trace_callback(statements.append)
+    (waiting,) = sqlite_store.vectors.waiting(space, limit=10)
+    sqlite_store.vectors.put(space, [(waiting, b"\x01\x02")])
+    sqlite_store.vectors.vector(space, waiting.page_id)
+    assert list(sqlite_store.vectors.blocks(space)) == [([waiting.page_id], [b"\x01\x02"])]
+    connection.set_trace_callback(None)
+    asked = [text for text in statements if re.match("SELECT|UPDATE", text)]
+    assert len(asked) > len(("waiting", "put", "vector", "blocks"))
+    for statement in asked:
+        steps = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}")]
+        assert not [step for step in steps if re.match(r"SCAN|.*TEMP B-TREE", step)], statement
