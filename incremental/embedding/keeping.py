@@ -10,6 +10,7 @@ often embedded already, and its vector at hand.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Final
 
@@ -17,6 +18,7 @@ from classifier.embedding.meaning import Meaning
 from classifier.topic.values import PageText
 from incremental.embedding.page_embedder import PageEmbedder
 from incremental.embedding.passages import passages_of
+from incremental.threads import pause
 from store import Store
 from store.vectors import Space, WaitingText
 
@@ -25,6 +27,8 @@ BUSY_SECONDS: Final = 0.5
 IDLE_SECONDS: Final = 10.0
 # After a failure; the embedder itself pauses for up to an hour.
 FAILED_SECONDS: Final = 60.0
+FINISH_SECONDS: Final = 60.0
+_POLL_SECONDS: Final = 0.05
 _Started = list[tuple[WaitingText, PageText, Future[Meaning | None]]]
 
 
@@ -50,6 +54,12 @@ class VectorKeeper:
             page = page_text(one)
             self._started.append((one, page, self._embedder.start(page)))
         return now + (BUSY_SECONDS if waiting else IDLE_SECONDS)
+
+    def finish(self, now: Callable[[], float]) -> None:
+        """Embed what waits, within a minute: for a single run."""
+        ends = now() + FINISH_SECONDS
+        while (at := now()) < ends and self.step(at) - at < 2 * BUSY_SECONDS:
+            pause(_POLL_SECONDS)
 
     def _keep(self, space: Space) -> bool:
         """Write what came back; return whether a page with words has no vector."""

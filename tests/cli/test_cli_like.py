@@ -63,6 +63,14 @@ def test_status_says_how_many_pages_have_a_vector(hubwatch: Run, embedded: list[
     assert f"{len(embedded) + 1} of {len(embedded) + 1} announced pages" in hubwatch("status").err
 
 
+def test_a_single_run_embeds_what_waits(hubwatch: Run, found: list[str]) -> None:
+    if installed("auto") is None:
+        pytest.skip("the extra `embeddings` is not installed")
+    hubwatch("run", "--once")
+    facts = hubwatch("status", "--json").json["embeddings"]
+    assert (facts["embedded"], facts["waiting"]) == (len(found) + 1, 0)
+
+
 def test_before_anything_was_embedded_it_says_what_to_do(hubwatch: Run, found: list[str]) -> None:
     done = hubwatch("search", "--like", found[0])
     assert done.code != 0
