@@ -7,6 +7,7 @@ Everything below it is drawn here; each class stands in the room that raises it:
     │   └── ListenError          the address for the web page cannot be listened on
     ├── InputError               a URL, pattern or file given by hand is wrong
     ├── NotFoundError            no such site, page or hub
+    │   └── NoVectorError            a page has no vector, so it cannot be compared
     ├── ListError                a list of another program is not in its format
     ├── StoreError               something is wrong with the place where data is kept
     │   ├── StoreUnavailableError    not now, but maybe later without anybody's help

@@ -6,6 +6,7 @@
     reload       every few seconds: did another command change the sites?
     housekeeping once a day, in small pieces: forget what is old, give space back
     learning     once a day: let behaviour write labels, train the classifier on them
+    vectors      as pages are announced: embed their texts, a few at a time
     messages     every half minute: send what is new to the configured channels
     discovery    once a day, if enabled: search for further sites of each topic
     check        after a kill: read the whole database, in a thread

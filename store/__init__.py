@@ -17,6 +17,7 @@
         .monitor    Monitoring  counts over time, for dashboards and metrics
         .retention  Retention   forgetting what is old
         .space      Space       sizes, giving free space back
+        .vectors    Vectors     vectors of announced pages, for search by meaning
         .quarantine Quarantined pages, sites, topics and jobs that met a bug
 
 Each part loads on first use: a command needs two or three, and loading all takes longer than most
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from store.space import Space
     from store.tags import Tags
     from store.topics import Topics
+    from store.vectors import Vectors
 
 _PARTS = {
     "read": ("store.queries", "Queries"),
@@ -67,6 +69,7 @@ _PARTS = {
     "monitor": ("store.monitoring", "Monitoring"),
     "retention": ("store.retention", "Retention"),
     "space": ("store.space", "Space"),
+    "vectors": ("store.vectors", "Vectors"),
     "quarantine": ("store.quarantine", "Quarantined"),
 }
 
@@ -97,6 +100,7 @@ class Store:
         monitor: Monitoring = field(init=False)
         retention: Retention = field(init=False)
         space: Space = field(init=False)
+        vectors: Vectors = field(init=False)
         quarantine: Quarantined = field(init=False)
     else:
 

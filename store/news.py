@@ -16,11 +16,12 @@ from store.backfills import move_backfill
 from store.clusters import cluster_of, put_bands
 from store.enums import ChangeKind
 from store.fulltext import index_words_of, unindex_words_of, words_of
-from store.models import Change, News, Page, PageBand, PageText, Refresh
+from store.models import Change, News, Page, PageBand, PageText, PageVector, Refresh
 from store.repository import batches
 from store.statements import Inserted, Prepared, Updated, Upserted, any_of
 from store.texts import MAX_TEXT, columns, storable
 from store.values import NextRefresh, ReadText
+from store.vectors import await_vectors, text_digest
 
 # Characters kept of a page's text.
 MAX_TEXT_CHARS = 500_000
@@ -73,17 +74,20 @@ def put_news(database: Database, page_ids: Sequence[int], at: float) -> None:
 
 def _index(database: Database, page_ids: Sequence[int], at: float) -> None:
     """Index announced pages: their texts if known, else their titles."""
-    indexed, texts = [], []
+    indexed, texts, digests = [], [], {}
     for row in _TO_INDEX.rows(database, pages=page_ids):
         news_id, page_id, title, anchor, read_title, text, before = row
         if before is not None:
             unindex_words_of(database, news_id, before)
         shown = read_title or title or anchor
-        words = words_of(shown, zlib.decompress(text).decode() if text else "")
+        body = zlib.decompress(text).decode() if text else ""
+        words = words_of(shown, body)
+        digests[page_id] = text_digest(shown, body)
         indexed.append((news_id, words))
         texts.append({"page": page_id, "title": shown, "words": words, "at": at})
     index_words_of(database, indexed)
     _TEXT.run(database, texts, update=["words"])
+    await_vectors(database, digests)
 
 
 def adopt_announced(database: Database, at: float, *, limit: int) -> int:
@@ -166,6 +170,7 @@ def _unindex(database: Database, page_ids: Sequence[int]) -> None:
     for page_id, news_id, words in list(query.tuples().execute(database)):
         unindex_words_of(database, news_id, words)
         PageText.update(words=None).where(PageText.page == page_id).execute(database)
+    PageVector.delete().where(PageVector.page.in_(page_ids)).execute(database)
 
 
 def keep_titles(database: Database, page_ids: Sequence[int], at: float) -> None:
@@ -175,6 +180,7 @@ def keep_titles(database: Database, page_ids: Sequence[int], at: float) -> None:
         gone = {"text": None, "md5": None, "forgotten_at": at}
         PageText.update(gone).where(PageText.page.in_(batch)).execute(database)
         _index(database, batch, at)
+        PageVector.delete().where(PageVector.page.in_(batch)).execute(database)
 
 
 def forget_texts(database: Database, site_id: int, *, limit: int) -> int:

@@ -5,7 +5,7 @@
     what          forgotten by age                                  never forgotten
     visits        every one
     changes       of pages and sites                                announcements; of starred pages
-    texts         with their place among near-duplicates            of starred pages, of pages refreshed
+    texts         with their vector and place among near-duplicates of starred pages, of pages refreshed
     sightings     that ended                                        a hub's last 50, a site's last news
     guesses       topics' scores of pages that were not fetched     of announced and awaited pages
     outbox        sent and failed; waiting on a removed channel     waiting

@@ -10,7 +10,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -66,6 +66,10 @@ from store.answers import NewQuery
 from store.backfills import BackfillEvent, BackfillQuery
 from store.errors import StoreReadOnlyError, StoreUnavailableError
 from store.values import HubRow, VisitRecord
+
+if TYPE_CHECKING:
+    from incremental.embedding.keeping import VectorKeeper
+    from incremental.embedding.page_embedder import PageEmbedder
 
 logger = logging.getLogger("hubwatch.run")
 T = TypeVar("T")
@@ -229,6 +233,9 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
             )
 
         jobs = dict(further)
+        keeper = _keeper(store, embedder)
+        if keeper is not None:
+            jobs["vectors"] = keeper.step
         jobs["learning"] = Learner(store, models, settings.hubs.retrain_labels).step
         daemon: Daemon = run.begin(
             lambda: Daemon(
@@ -266,6 +273,8 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
         sent = True
         if run.once:
             notifier.finish(clock.now)
+            if keeper is not None:
+                keeper.finish(clock.now)
         elif not daemon.waits_for_store:
             # What cannot be noted now goes again under the same key.
             with contextlib.suppress(StoreUnavailableError):
@@ -292,6 +301,15 @@ def _pushes(  # noqa: PLR0913, PLR0917 - what the subscriber needs of others
         daemon.crawler.frontier.note(page_id, change, now)  # the crawler may have been replaced
 
     return Pushes(store, settings.websub, keys, fetch=fetch, note=note, executor=executor)
+
+
+def _keeper(store: Store, embedder: PageEmbedder | None) -> VectorKeeper | None:
+    """Return what keeps the vectors of announced pages; None without a model."""
+    if embedder is None:
+        return None
+    from incremental.embedding.keeping import VectorKeeper  # noqa: PLC0415 - numpy
+
+    return VectorKeeper(store, embedder)
 
 
 def _notifier(store: Store, settings: Settings, clock: SystemClock, health: Health) -> Notifier:

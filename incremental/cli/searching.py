@@ -19,8 +19,12 @@ from store.words import read_query
 
 Urls = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages that were announced.")]
 Words = Annotated[
-    list[str],
-    typer.Argument(metavar="WORDS...", help='All must match; "phrase", -without, prefix*.'),
+    list[str] | None,
+    typer.Argument(metavar="[WORDS]...", help='All must match; "phrase", -without, prefix*.'),
+]
+Like = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Pages like this one in meaning, the most alike first."),
 ]
 Limit = Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number, newest first.")]
 Cursor = Annotated[int | None, typer.Option(help="Continue after this cursor.")]
@@ -37,8 +41,9 @@ Starred = Annotated[bool, typer.Option("--starred", help="Only starred pages.")]
 
 def search(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
-    words: Words,
+    words: Words = None,
     *,
+    like: Like = None,
     site: SiteName = None,
     topic: TopicName = None,
     tag: TagName = None,
@@ -50,11 +55,12 @@ def search(  # noqa: PLR0913 - each is an option of the command
     after: Cursor = None,
     as_json: Json = False,
 ) -> None:
-    """Search announced pages by words in title and text, newest first."""
+    """Search announced pages by words in title and text, newest first, or by meaning."""
+    _check_asked(words, like, after)
     with open_store(context) as store:
         filters = _filters(
             store,
-            q=" ".join(words),
+            q=" ".join(words or ()),
             site=site,
             topic=topic,
             tag=tag,
@@ -62,7 +68,23 @@ def search(  # noqa: PLR0913 - each is an option of the command
             since=since,
             show="unread" if unread else "starred" if starred else "",
         )
-        _answer(store, filters.query(now(), limit=limit, after=after), as_json=as_json)
+        query = filters.query(now(), limit=limit, after=after)
+        if like is None:
+            _answer(store, query, as_json=as_json)
+            return
+        from incremental.cli.like import answer_like  # noqa: PLC0415 - numpy
+
+        answer_like(context, store, like, query, as_json=as_json)
+
+
+def _check_asked(words: list[str] | None, like: str | None, after: int | None) -> None:
+    """Refuse what has no answer: neither words nor a page, both, or a cursor by meaning."""
+    if like is None and not words:
+        raise InputError("WORDS", "", "give words to search for, or a page: --like URL")
+    if like is not None and words:
+        raise InputError("--like", like, "goes without words; search for one or the other")
+    if like is not None and after is not None:
+        raise InputError("--after", after, "goes with words only; for more, raise --limit")
 
 
 def _filters(store: Store, *, site: str | None, topic: str | None, **given: str | None) -> Filters:

@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from incremental.cli.common import Json, now, print_json, print_table, say, settings_of
+from incremental.explain.embeddings import embedding_facts, embeddings_in_words
 from incremental.explain.health import health_facts, quarantine_facts
 from incremental.explain.page import budget_of
 from incremental.housekeeping import forgotten_in_words, last_done, space_in_words
@@ -38,6 +39,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
             sites = _site_rows(store, settings, at)
             held = quarantine_facts(store)
             kept = last_done(store)
+            vectors = embedding_facts(store, settings.embeddings)
     except StoreError as error:
         if as_json:
             print_json({"now": utc(at), "daemon": _shown(daemon), "error": str(error)})
@@ -53,7 +55,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
         }
         housekeeping = None if kept is None else {**asdict(kept), "at": utc(kept.at)}
         answer |= {"quarantine": [dated(one) for one in held], "housekeeping": housekeeping}
-        print_json({**answer, "sites": sites})
+        print_json({**answer, "embeddings": asdict(vectors), "sites": sites})
         return
     _say_health(daemon, running=bool(running))
     _print_quarantine(held)
@@ -61,6 +63,7 @@ def status(context: typer.Context, *, as_json: Json = False) -> None:
     if kept is not None:
         done = f"housekeeping {when(kept.at)} forgot {forgotten_in_words(kept.forgotten)}"
         say(f"store: {space_in_words(kept)}; {done}")
+    say(f"embeddings: {embeddings_in_words(vectors)}")
 
 
 def _shown(daemon: dict[str, Any] | None) -> dict[str, Any] | None:

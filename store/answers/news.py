@@ -146,6 +146,9 @@ class _NewsIds:
         if any(x is not None for x in (query.topic, query.verdict, query.min_score)):
             self._conditions.append(self._judged())
             self._conditions += self._words_of_topic(query.topic)
+        if query.among is not None:
+            self._few = True
+            self._conditions.append(News.page.in_(query.among))
         self._few = self._few or self._has_few(query.include)
         self._conditions += self._with_words(query.include, query.exclude)
         # Walks along few sites; None = all rows, tested one by one.

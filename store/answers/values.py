@@ -42,6 +42,8 @@ class NewQuery:
     """Words or phrases: at least one stands in title or text."""
     exclude: tuple[str, ...] = ()
     """Words or phrases: none stands in title or text."""
+    among: tuple[int, ...] | None = None
+    """Page ids that alone are listed, at most some thousands."""
     limit: int = 50
     order: str = "newest"
     """``newest`` first, to browse, or ``oldest`` first, to follow."""

@@ -10,7 +10,8 @@ truncated and storable (:func:`store.texts.storable`). Ids are never reused.
                    └ n sighting n ┘ (page seen on hub)
       change: a change of a page or a whole site, in recording order
       label: the label of a URL, which needs no page
-      news: an announced page, in a narrow row for lists; page_text: its text
+      news: an announced page, in a narrow row for lists; page_text: its text;
+      page_vector: its vector in a vector_space
       backfill 1 ─── n backfill_page: older pages that a list gained, one event
       topic 1 ─── n topic_example · n external_candidate · n page_topic (its score of a page)
 """
@@ -41,8 +42,10 @@ from store.models.reader_tables import (
     OutboxEntry,
     PageBand,
     PageText,
+    PageVector,
     Refresh,
     SavedSearch,
+    VectorSpace,
 )
 from store.models.topic_tables import (
     DiscoveryLink,
@@ -83,6 +86,7 @@ __all__ = [
     "PageBand",
     "PageText",
     "PageTopic",
+    "PageVector",
     "Proposal",
     "Quarantine",
     "Refresh",
@@ -95,6 +99,7 @@ __all__ = [
     "TopicBackground",
     "TopicExample",
     "TopicTag",
+    "VectorSpace",
     "Visit",
     "VisitRequest",
 ]

@@ -102,6 +102,30 @@ class PageBand(Table):
         primary_key = CompositeKey("band", "page")
 
 
+class VectorSpace(Table):
+    """A space that pages were embedded in; the last is the present one."""
+
+    id = AutoField()
+    name = TextField()
+    """The embedder's, with model and version."""
+
+
+class PageVector(Table):
+    """An announced page's vector, in one space."""
+
+    page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
+    # A number, and a short digest: ten vectors of 384 numbers fit into a page of SQLite.
+    space = IntegerField(default=0)
+    """Id of its :class:`VectorSpace`; 0 = its text waits to be embedded."""
+    vector = BlobField(null=True)
+    """A signed byte for each dimension; NULL = it waits, or its text has no word."""
+    digest = BlobField()
+    """The first 8 bytes of the MD5 of title and text."""
+
+    class Meta:
+        indexes = ((("space", "page"), False),)
+
+
 class Refresh(Table):
     """A scheduled refresh, with validators for a conditional request."""
 

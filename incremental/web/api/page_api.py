@@ -17,6 +17,7 @@ from incremental.topics.editing import give_feedback
 from incremental.web.api.page_shapes import (
     CHANGES,
     DIFF,
+    LIKE_PAGES,
     NEW_PAGES,
     PAGE,
     PAGE_TEXT,
@@ -165,6 +166,29 @@ def get_diff(
             early = moment(start, web.now()) if start else None
             before = previous(versions, after) if early is None else version_at(versions, early)
         return difference(store, page_id, url, before, after)
+
+
+@router.get("/{page_id}/like", response_model=LIKE_PAGES)
+def get_like(  # noqa: PLR0913, PLR0917 - each narrows the same question
+    request: Request,
+    page_id: PageId,
+    limit: Annotated[int, Query(ge=1, le=1_000)] = 20,
+    site: Annotated[RowId | None, Query(description="Site id.")] = None,
+    topic: Annotated[RowId | None, Query(description="Topic id.")] = None,
+    tag: Annotated[str, Query(max_length=40, description="Of sites and topics.")] = "",
+    language: Annotated[str, Query(max_length=20, description="Code, like `zh`.")] = "",
+    since: Annotated[str, Query(max_length=40, description="Age (`3h`) or date.")] = "",
+) -> dict[str, Any]:
+    """List announced pages like this one in meaning; 404 if it has no vector (yet)."""
+    web = web_of(request)
+    asked = Filters("", site, topic, "", language, since, tag=tag).query(web.now(), limit=limit)
+    # Loads numpy.
+    from incremental.embedding.likeness import pages_like, vector_of  # noqa: PLC0415
+
+    with web.store() as store:
+        _detail(store, page_id)
+        found = pages_like(store, *vector_of(store, page_id), asked, but=page_id)
+    return {"pages": [page_json(one.page) | {"likeness": one.likeness} for one in found]}
 
 
 @router.get("/{page_id}/sightings")

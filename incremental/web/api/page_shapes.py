@@ -24,6 +24,13 @@ NEW_PAGES: Any = create_model(
     cursor=(int | None, ...),
     more=(bool, ...),
 )
+_like: Any = shape_of(AnnouncedPage, leave=["page_id"], id=int, topics=list[_mark], likeness=float)
+LIKE_PAGES: Any = create_model(
+    "LikePages",
+    __base__=ResponseSchema,
+    __doc__="Pages like another, the most alike first; *likeness* from 0 to 1, to compare among them.",
+    pages=(list[_like], ...),
+)
 BACKFILLS: Any = create_model(
     "Backfills",
     __base__=ResponseSchema,

@@ -16,11 +16,12 @@ from incremental.web.routes.forms import tone
 from incremental.web.routes.news import item_values
 from incremental.web.views import page, words_of
 from store import Store
-from store.answers import PageDetail
+from store.answers import NewQuery, PageDetail
 
 router = APIRouter(include_in_schema=False)
 _MOST_TEXT = 100_000
 _MOST_SIGHTINGS = 200
+_MOST_LIKE = 50
 
 
 @router.get("/pages/{page_id}")
@@ -52,6 +53,33 @@ def page_page(
             **item_values(store, rows, None),
         }
     return page(request, "page.html", values)
+
+
+@router.get("/pages/{page_id}/like")
+def like_page(request: Request, page_id: RowId) -> Response:
+    """Show announced pages that are like a page in meaning, or why that cannot be said."""
+    # Loads numpy.
+    from incremental.embedding.likeness import NoVectorError, pages_like, vector_of  # noqa: PLC0415
+
+    web = web_of(request)
+    with web.store() as store:
+        detail = store.answers.page(page_id, most=1)
+        if detail is None:
+            raise NotFoundError("no page has that number")
+        counts = store.vectors.counts()
+        try:
+            asked = NewQuery(limit=_MOST_LIKE)
+            found = pages_like(store, *vector_of(store, page_id), asked, but=page_id)
+        except NoVectorError:
+            found = None
+        rows = tuple(one.page for one in found or ())
+        values: dict[str, Any] = {
+            "page": detail,
+            "found": found,
+            "counts": counts,
+            **item_values(store, rows, None),
+        }
+    return page(request, "like.html", values)
 
 
 def _difference(store: Store, detail: PageDetail, change: int) -> Difference | None:

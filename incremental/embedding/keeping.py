@@ -1,0 +1,81 @@
+"""Keeping a vector of each announced page, in small batches beside the crawler.
+
+::
+
+    store: pages that wait ── 32 ──> the embedder's thread ──> store, at the next step
+
+The crawler's thread only hands texts over and writes what came back. A page that a topic just judged is
+often embedded already, and its vector at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Final
+
+from classifier.embedding.meaning import Meaning
+from classifier.topic.values import PageText
+from incremental.embedding.page_embedder import PageEmbedder
+from incremental.embedding.passages import passages_of
+from incremental.threads import pause
+from store import Store
+from store.vectors import Space, WaitingText
+
+_BATCH: Final = 32
+BUSY_SECONDS: Final = 0.5
+IDLE_SECONDS: Final = 10.0
+# After a failure; the embedder itself pauses for up to an hour.
+FAILED_SECONDS: Final = 60.0
+FINISH_SECONDS: Final = 60.0
+_POLL_SECONDS: Final = 0.05
+_Started = list[tuple[WaitingText, PageText, Future[Meaning | None]]]
+
+
+class VectorKeeper:
+    """Embeds what waits; a job of the daemon."""
+
+    def __init__(self, store: Store, embedder: PageEmbedder) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._space: Space | None = None
+        self._started: _Started = []
+
+    def step(self, now: float) -> float:
+        """Keep what was embedded, hand over what waits; return when to go on."""
+        if not all(answer.done() for _, _, answer in self._started):
+            return now + BUSY_SECONDS
+        self._space = self._space or self._store.vectors.begin(self._embedder.space)
+        failed = self._keep(self._space)
+        if failed:
+            return now + FAILED_SECONDS
+        waiting = self._store.vectors.waiting(self._space, limit=_BATCH)
+        for one in waiting:
+            page = page_text(one)
+            self._started.append((one, page, self._embedder.start(page)))
+        return now + (BUSY_SECONDS if waiting else IDLE_SECONDS)
+
+    def finish(self, now: Callable[[], float]) -> None:
+        """Embed what waits, within a minute: for a single run."""
+        ends = now() + FINISH_SECONDS
+        while (at := now()) < ends and self.step(at) - at < 2 * BUSY_SECONDS:
+            pause(_POLL_SECONDS)
+
+    def _keep(self, space: Space) -> bool:
+        """Write what came back; return whether a page with words has no vector."""
+        started, self._started = self._started, []
+        kept: list[tuple[WaitingText, bytes | None]] = []
+        for waiting, page, answer in started:
+            meaning = answer.result()
+            if meaning is not None:
+                kept.append((waiting, meaning.packed))
+            elif not passages_of(page):
+                kept.append((waiting, None))
+        if kept:
+            self._store.vectors.put(space, kept)
+        return len(kept) < len(started)
+
+
+def page_text(waiting: WaitingText) -> PageText:
+    """Return the text to embed of an announced page."""
+    return PageText(waiting.url, title=waiting.title, body=waiting.text)

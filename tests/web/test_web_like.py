@@ -1,0 +1,67 @@
+"""More like this: the page and the API, in both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from web_served import Served
+
+Ids = Callable[[], list[int]]
+
+
+def embed(served: Served) -> None:
+    """Give every announced page a vector: each a little further from that of the newest."""
+    vectors = served.store.vectors
+    space = vectors.begin("angles 1")
+    waiting = vectors.waiting(space, limit=100)
+    vectors.put(space, [(one, bytes([100, 10 * turn])) for turn, one in enumerate(waiting)])
+
+
+def test_the_api_lists_pages_like_one_the_most_alike_first(served: Served, announced: Ids) -> None:
+    embed(served)
+    newest = max(announced())
+    found = served.client().get(f"/api/v1/pages/{newest}/like").json()["pages"]
+    assert sorted(row["id"] for row in found) == sorted(set(announced()) - {newest})
+    assert [row["id"] for row in found] == sorted((row["id"] for row in found), reverse=True)
+    likeness = [row["likeness"] for row in found]
+    assert likeness == sorted(likeness, reverse=True)
+    assert 0.9 < likeness[0] < 1
+    one = served.client().get(f"/api/v1/pages/{newest}/like?limit=1").json()["pages"]
+    assert one == found[:1]
+
+
+def test_the_api_says_what_to_do_before_a_page_has_a_vector(served: Served, announced: Ids) -> None:
+    done = served.client().get(f"/api/v1/pages/{announced()[0]}/like")
+    assert done.status_code == 404
+    assert "hubwatch doctor" in done.text
+    assert served.client().get("/api/v1/pages/4000000/like").status_code == 404
+
+
+def test_the_page_about_a_page_leads_to_pages_like_it(served: Served, announced: Ids) -> None:
+    embed(served)
+    newest, second, *_ = sorted(announced(), reverse=True)
+    for language, label in (("en", "More like this"), ("zh", "更多类似页面")):
+        client = served.client(accept_language=language)
+        assert label in client.get(f"/pages/{newest}").text
+        shown = client.get(f"/pages/{newest}/like")
+        assert shown.status_code == 200
+        assert label in shown.text
+        assert f'id="news-{second}"' in shown.text
+        assert f'id="news-{newest}"' not in shown.text
+
+
+def test_without_vectors_the_page_says_what_to_do(served: Served, announced: Ids) -> None:
+    for language in ("en", "zh"):
+        client = served.client(accept_language=language)
+        shown = client.get(f"/pages/{announced()[0]}/like")
+        assert shown.status_code == 200
+        assert "hubwatch doctor" in shown.text
+    assert served.client().get("/pages/4000000/like").status_code == 404
+
+
+def test_a_page_that_was_not_announced_has_no_button(served: Served, announced: Ids) -> None:
+    (home,) = served.store.read.find_page("https://news.example/", "")
+    assert home["id"] not in announced()
+    assert f"/pages/{home['id']}/like" not in served.client().get(f"/pages/{home['id']}").text
+    embed(served)
+    assert "announced as new" in served.client().get(f"/pages/{home['id']}/like").text
