@@ -90,7 +90,8 @@ def hook_channels(settings: Settings) -> Iterator[HookChannel]:
             timeout_seconds=hook.timeout_seconds,
         )
     for name in plugin_names():
-        command = (sys.executable, "-m", "incremental.notify.plugin", name)
+        # Unbuffered, so that what a plug-in prints stands before the error it ends with.
+        command = (sys.executable, "-u", "-m", "incremental.notify.plugin", name)
         yield HookChannel(name=PLUGIN + name, url=HOOK, max_per_hour=_UNBOUNDED, command=command)
 
 
