@@ -38,7 +38,8 @@ from rich.progress import track
 from sklearn.metrics import average_precision_score, precision_recall_curve
 from threadpoolctl import threadpool_limits
 
-from classifier.embedding.local import BUNDLED, LocalEmbedder, installed
+from classifier.embedding.local import LocalEmbedder
+from classifier.embedding.packages import BUNDLED, installed
 from classifier.topic.adaptive import AdaptiveCentre
 from classifier.topic.background import Background
 from classifier.topic.batch import PageBatch, sample_of

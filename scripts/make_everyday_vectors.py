@@ -22,7 +22,8 @@ import trafilatura
 from lab.hub.files import read_captures
 from rich.progress import track
 
-from classifier.embedding.local import BUNDLED, LocalEmbedder
+from classifier.embedding.local import LocalEmbedder
+from classifier.embedding.packages import BUNDLED
 from classifier.hub.labels import read_labels
 from classifier.topic.document_frequencies import DATA_FOLDER
 from classifier.topic.values import PageText

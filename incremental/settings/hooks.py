@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 import msgspec
 
 from incremental.errors import SettingsError
 from incremental.settings.channels import RESERVED, ChannelSettings
-
-if TYPE_CHECKING:
-    from incremental.settings.sections import Settings
 
 PLUGINS = "hubwatch.plugins"
 HOOK, PLUGIN = RESERVED
@@ -73,9 +70,9 @@ def check_program(hook: HookSettings, where: str) -> None:
         raise SettingsError(f"{where}.command", hook.command[0], way_out)
 
 
-def hook_channels(settings: Settings) -> Iterator[HookChannel]:
-    """Yield the hooks of the settings, then the installed plug-ins by name."""
-    for hook in settings.hook:
+def hook_channels(hooks: Sequence[HookSettings]) -> Iterator[HookChannel]:
+    """Yield *hooks*, then the installed plug-ins by name."""
+    for hook in hooks:
         yield HookChannel(
             name=HOOK + hook.name,
             url=HOOK,

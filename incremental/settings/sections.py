@@ -264,7 +264,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def channels(self) -> tuple[ChannelSettings, ...]:
         """The message channels, then hooks and installed plug-ins as channels."""
-        return (*self.notify, *hook_channels(self))
+        return (*self.notify, *hook_channels(self.hook))
 
 
 # Sections written as arrays of tables, with the required keys of an entry.

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from cli_runner import Run
 
-from classifier.embedding.local import LocalEmbedder, installed
+from classifier.embedding.local import LocalEmbedder
+from classifier.embedding.packages import installed
 from incremental.clock import SystemClock
 from incremental.embedding.keeping import IDLE_SECONDS, VectorKeeper
 from incremental.embedding.page_embedder import PageEmbedder

@@ -8,9 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from classifier.embedding import local
+from classifier.embedding import local, packages
 from classifier.embedding.embedder import EmbeddingError
-from classifier.embedding.local import LocalEmbedder, installed
+from classifier.embedding.local import LocalEmbedder
+from classifier.embedding.packages import installed
 from classifier.embedding.packing import packed, unpacked
 from classifier.topic.values import PageText
 from incremental.embedding.choice import embedder_of, standing
@@ -158,7 +159,7 @@ def test_a_model_that_breaks_is_an_error_with_a_way_out(monkeypatch: pytest.Monk
         raise OSError("weights.npz is cut")
 
     monkeypatch.setitem(local._LOADERS, "use", broken)
-    monkeypatch.setattr(local, "find_spec", lambda _: object())
+    monkeypatch.setattr(packages, "find_spec", lambda _: object())
     monkeypatch.setattr(local, "version", lambda _: "1")
     with pytest.raises(EmbeddingError, match=r"weights\.npz is cut.*install it again"):
         LocalEmbedder("use").embed(["one"])
@@ -167,7 +168,7 @@ def test_a_model_that_breaks_is_an_error_with_a_way_out(monkeypatch: pytest.Monk
 def test_without_a_package_nothing_embeds_and_the_way_out_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(local, "find_spec", lambda _: None)
+    monkeypatch.setattr(packages, "find_spec", lambda _: None)
     found = standing(EmbeddingSettings())
     assert not found.provider
     assert "pip install" in found.way_out

@@ -8,8 +8,9 @@ from statistics import fmean
 
 import pytest
 
-from classifier.embedding.local import LocalEmbedder, installed
+from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.meaning import Meaning
+from classifier.embedding.packages import installed
 from classifier.topic.background import Background
 from classifier.topic.errors import TopicModelError
 from classifier.topic.meanings import Meanings

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from classifier.embedding.local import LocalEmbedder, installed
+from classifier.embedding.local import LocalEmbedder
+from classifier.embedding.packages import installed
 from classifier.topic.background import Background
 from classifier.topic.model import TopicModel
 from classifier.topic.values import PageText, Verdict
