@@ -97,10 +97,21 @@ def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
         AlreadyRunningError: another crawler holds it.
     """
     home = folder / settings.store.folder
-    # Two crawlers would fetch everything twice.
-    with _alone(home / CRAWLER_LOCK, f"another crawler is at work on {home}"):
+    with alone_in(home):
         for prefix in (RESTORING, BACKING_UP) if (home / DATABASE).exists() else ():
             remove_abandoned(home, prefix)
+        yield
+
+
+@contextlib.contextmanager
+def alone_in(home: Path) -> Iterator[None]:
+    """Lock the store's folder *home*, which must be there, against crawlers.
+
+    Raises:
+        AlreadyRunningError: a crawler holds it.
+    """
+    # Two crawlers would fetch everything twice.
+    with _alone(home / CRAWLER_LOCK, f"another crawler is at work on {home}"):
         yield
 
 

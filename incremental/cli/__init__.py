@@ -126,6 +126,7 @@ COMMANDS: dict[str, Any] = {
     "export": "transferring:export",
     "backup": "transferring:backup",
     "restore": "transferring:restore",
+    "migrate-store": "transferring:migrate_store",
 }
 
 

@@ -21,7 +21,12 @@ from store.upgrades import MIGRATIONS
 ROWS = 3
 WORDS = zlib.compress(b"bridge\nriver opens")
 # Where any text would not do.
-VALUES: dict[str, Any] = {"words": WORDS, "text": zlib.compress(b"river"), "signature": b"ab" * 64}
+VALUES: dict[str, Any] = {
+    "words": WORDS,
+    "text": zlib.compress(b"river"),
+    "signature": b"ab" * 64,
+    "digest": b"12345678",
+}
 _UNIQUE = (
     *("seed_url", "url", "name", "canonical_key", "identity", "digest", "provider"),
     *("host", "domain", "source", "target", "operator", "channel", "origin", "key"),
