@@ -84,6 +84,8 @@ class Store:
     cache_quota_bytes: int
     file_id: tuple[int, int] | None = None
     """Of the SQLite file that was opened; None = PostgreSQL."""
+    cache_url: str = ""
+    """Where cached bodies are, as fsspec has it; empty = in the folder."""
 
     if TYPE_CHECKING:  # provided by __getattr__
         read: Queries = field(init=False)
@@ -107,14 +109,22 @@ class Store:
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a part
             """Load a part. Parts hold no state, so two threads may load one at once."""
             if name == "cache":
-                kind = import_module("store.page_cache").PageCache
-                part = kind(self.cache_folder, quota_bytes=self.cache_quota_bytes)
+                part = self._page_cache()
             elif name in _PARTS:
                 module, kind = _PARTS[name]
                 part = getattr(import_module(module), kind)(self.database, self.where)
             else:
                 raise AttributeError(f"Store has no part {name!r}")
             return vars(self).setdefault(name, part)
+
+    def _page_cache(self) -> PageCache:
+        if self.cache_url:
+            from store.object_cache import ObjectCache  # noqa: PLC0415 - as in open_store
+
+            return ObjectCache(self.cache_url, quota_bytes=self.cache_quota_bytes)
+        from store.page_cache import FolderCache  # noqa: PLC0415 - likewise
+
+        return FolderCache(self.cache_folder, quota_bytes=self.cache_quota_bytes)
 
     def close(self) -> None:
         """Close the database."""
@@ -152,7 +162,7 @@ class Store:
         from store.availability import recover  # noqa: PLC0415 - the daemon alone needs it
 
         self.still_there()
-        recover(self.database, self.where, self.cache_folder)
+        recover(self.database, self.where, self.cache)
 
     def check_writable(self) -> None:
         """Check that the store can be written now.
@@ -208,11 +218,14 @@ def open_store(  # noqa: PLR0913 - each is optional but the place
     *,
     cache_folder: Path,
     cache_quota_bytes: int = 2_000_000_000,
+    cache_url: str = "",
     upgrade_copies: int = 2,
     busy_seconds: float | None = None,
     make_new: bool = False,
 ) -> Store:
     """Open the database *where* (SQLite path or PostgreSQL URL) with its page cache.
+
+    *cache_url*: an fsspec URL for cached bodies, in place of *cache_folder*; ``file://`` names a folder.
 
     *upgrade_copies*, *busy_seconds*, *make_new*: see :func:`store.database.open_database`.
 
@@ -224,4 +237,7 @@ def open_store(  # noqa: PLR0913 - each is optional but the place
 
     database = open_database(where, busy_seconds, copies=upgrade_copies, make_new=make_new)
     own = None if is_server(where) else file_id(Path(where))
-    return Store(database, where, cache_folder, cache_quota_bytes, own)
+    if cache_url.startswith("file://"):
+        # Written with more care than fsspec's own: renamed when complete.
+        cache_folder, cache_url = Path(cache_url.removeprefix("file://")), ""
+    return Store(database, where, cache_folder, cache_quota_bytes, own, cache_url)

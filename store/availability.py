@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import tempfile
 from pathlib import Path
 
 from peewee import Database, PeeweeException
 
 from store.database import is_server, writing
 from store.errors import StoreFullError, StoreGoneError
-from store.failures import of_file
-from store.home import make_folder
-
-_PROBE_BYTES = 65_536
+from store.page_cache import PageCache
 
 
-def recover(database: Database, where: str, cache_folder: Path) -> None:
+def recover(database: Database, where: str, cache: PageCache) -> None:
     """Replace the calling thread's connection, and check that the new one can write.
 
     Raises:
@@ -31,12 +27,7 @@ def recover(database: Database, where: str, cache_folder: Path) -> None:
     if not is_server(where) and not Path(where).exists():
         raise StoreGoneError(f"{where} was deleted while it was in use; restore a backup")
     check_writable(database, where)
-    try:
-        make_folder(cache_folder)
-        with tempfile.TemporaryFile(dir=cache_folder.parent) as file:
-            file.write(bytes(_PROBE_BYTES))
-    except OSError as error:
-        raise of_file(error, cache_folder.parent) from error
+    cache.check()
 
 
 def check_writable(database: Database, where: str) -> None:

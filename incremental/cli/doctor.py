@@ -39,12 +39,12 @@ from incremental.doctor import (
     warning,
 )
 from incremental.embedding.choice import embeddings_findings
-from incremental.errors import SettingsError
+from incremental.errors import SettingsError, without_credentials
 from incremental.fetch.status import Response
 from incremental.plain_text import clean
 from incremental.settings import Settings
 from incremental.settings.hooks import check_program
-from incremental.storage import MEGABYTE, same_settings, store_address
+from incremental.storage import MEGABYTE, reach_cache, same_settings, store_address
 from store.errors import StoreError
 from store.inspection import Inspection, inspected
 
@@ -88,8 +88,8 @@ def _findings(
     yield from _settings_findings(settings, folder, file)
     yield from files_findings(home, file)
     used = read_tree(home).size_bytes if home.is_dir() else 0
-    growth = max(settings.store.cache_quota_mb * MEGABYTE - used, 0)
-    yield space_finding(*free_space(home), growth)
+    growth = 0.0 if settings.store.cache else settings.store.cache_quota_mb * MEGABYTE - used
+    yield space_finding(*free_space(home), max(growth, 0))
     latest, answer = None, None
     seeds, owed = [site.url for site in settings.site], dict[str, float]()
     with contextlib.ExitStack() as stack:
@@ -103,6 +103,8 @@ def _findings(
                 seeds = [*found.seeds(), *seeds]
         except (StoreError, SettingsError) as error:
             yield store_problem(error)
+    if settings.store.cache and not offline:
+        yield _cache_finding(settings)
     if not offline:
         answer = _answer(settings, seeds, owed)
         if answer is not None:
@@ -112,6 +114,15 @@ def _findings(
             yield ok("network", f"not asked: {says}")
     yield from clock_findings(now(), latest, answer)
     yield from _versions(settings)
+
+
+def _cache_finding(settings: Settings) -> Finding:
+    """Ask whether the page cache's place is there, if it is not the store's folder."""
+    try:
+        reach_cache(settings)
+    except (StoreError, SettingsError) as error:
+        return problem("page cache", str(error), "the daemon waits until it can be written")
+    return ok("page cache", str(without_credentials(settings.store.cache)))
 
 
 def _settings_findings(settings: Settings, folder: Path, file: Path | None) -> Iterator[Finding]:

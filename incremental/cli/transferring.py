@@ -23,7 +23,7 @@ from incremental.cli.common import (
     say,
     settings_of,
 )
-from incremental.errors import InputError, NotFoundError
+from incremental.errors import InputError, NotFoundError, without_credentials
 from incremental.plain_text import one_line
 from incremental.readable_urls import readable
 from incremental.results.lookup import find_sites
@@ -203,6 +203,8 @@ def backup(
             home, file, pages=pages, progress=lambda n, of: bar.update(task, completed=n, total=of)
         )
     _report(report, file, as_json=as_json)
+    if cache := settings_of(context)[0].store.cache:
+        say(f"hubwatch: cached pages are at {without_credentials(cache)} and not in this file")
 
 
 def restore(

@@ -32,6 +32,8 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Folder of the embedded database and the page cache, relative to the settings file."""
     database: str = ""
     """A ``postgresql://`` URL, or empty for SQLite in the folder."""
+    cache: str = ""
+    """Where cached bodies are, a URL such as ``s3://bucket/prefix`` (extra ``s3``); empty = the folder."""
     cache_quota_mb: _NotNegative = 2_000
     """Compressed size of the page cache; 0 keeps no bodies."""
     cache_days: _Positive = 365

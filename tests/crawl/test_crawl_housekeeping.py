@@ -46,7 +46,7 @@ def write(store: Store, days: int, *, each: int = 20, body: int = 20_000) -> Non
             text = ReadText("Title", words, "a" * 32, bands=tuple(range(page * 16, page * 16 + 16)))
             store.write.visit(visit_of(site, page, at + 1, links=None, text=text))
         store.cache.put(paths[0], os.urandom(body))
-        for file in store.cache.folder.rglob("*.*"):
+        for file in store.cache_folder.rglob("*.*"):
             if file.stat().st_mtime > NOW:
                 os.utime(file, (at, at))
 
@@ -91,7 +91,7 @@ def test_a_store_above_its_budget_forgets_the_oldest_until_it_fits(store: Store)
     assert done.excess_bytes == 0
     assert 0 < done.forgotten["bodies"] < 24
     assert not done.forgotten["texts"]
-    left = [file.stat().st_mtime for file in store.cache.folder.rglob("*.*")]
+    left = [file.stat().st_mtime for file in store.cache_folder.rglob("*.*")]
     assert min(left) >= NOW - (24 - done.forgotten["bodies"]) * DAY
     # Then texts.
     keep_house(store, size_budget_mb=(whole - bodies) * 0.9 / 1e6)

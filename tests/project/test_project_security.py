@@ -47,8 +47,11 @@ def test_a_limit_is_that_of_the_code(name: str, figure: int) -> None:
 @pytest.mark.parametrize(
     ("lock", "extras"),
     [
-        ("run", ["web", "notify", "postgres", "semantic", "embeddings", "mcp"]),
-        ("test", ["web", "notify", "postgres", "semantic", "embeddings", "mcp", "test", "bench"]),
+        ("run", ["web", "notify", "postgres", "semantic", "embeddings", "mcp", "s3"]),
+        (
+            "test",
+            ["web", "notify", "postgres", "semantic", "embeddings", "mcp", "s3", "test", "bench"],
+        ),
     ],
 )
 def test_a_lock_holds_every_dependency_in_its_range_with_hashes(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store.errors import StoreError
-from store.page_cache import PageCache, body_md5, file_name
+from store.page_cache import FolderCache, body_md5, file_name, path_of
 
 URL = "http://www.scu.edu.cn/"
 urls = st.text(st.characters(exclude_characters="\n"), max_size=80).map(
@@ -22,17 +22,17 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> PageCache:
-    return PageCache(tmp_path / "pages", quota_bytes=1_000_000)
+def cache(tmp_path: Path) -> FolderCache:
+    return FolderCache(tmp_path / "pages", quota_bytes=1_000_000)
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> PageCache:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> FolderCache:
     """One cache for all the examples of a property."""
-    return PageCache(tmp_path_factory.mktemp("pages"), quota_bytes=1_000_000_000)
+    return FolderCache(tmp_path_factory.mktemp("pages"), quota_bytes=1_000_000_000)
 
 
-def files(cache: PageCache) -> list[Path]:
+def files(cache: FolderCache) -> list[Path]:
     return sorted(path for path in cache.folder.rglob("*") if path.is_file())
 
 
@@ -40,7 +40,7 @@ def age(path: Path, at: float) -> None:
     os.utime(path, (at, at))
 
 
-def test_a_file_is_named_by_the_md5_of_its_url_as_in_the_paper(cache: PageCache) -> None:
+def test_a_file_is_named_by_the_md5_of_its_url_as_in_the_paper(cache: FolderCache) -> None:
     """Paper 004, section 1.2, names this page's file."""
     digest = cache.put(URL, b"<html>")
     (path,) = files(cache)
@@ -49,7 +49,7 @@ def test_a_file_is_named_by_the_md5_of_its_url_as_in_the_paper(cache: PageCache)
 
 
 @given(url=urls, body=st.binary(max_size=2_000))
-def test_what_was_put_is_what_comes_back(shared: PageCache, url: str, body: bytes) -> None:
+def test_what_was_put_is_what_comes_back(shared: FolderCache, url: str, body: bytes) -> None:
     digest = shared.put(url, body)
     assert digest == body_md5(body)
     assert shared.get(url, digest) == body
@@ -59,11 +59,11 @@ def test_what_was_put_is_what_comes_back(shared: PageCache, url: str, body: byte
 @settings(max_examples=100)
 @given(body=st.binary(max_size=300), at=st.floats(0, 1), junk=st.binary(max_size=40))
 def test_a_damaged_file_reads_as_absent_and_is_written_again(
-    shared: PageCache, body: bytes, at: float, junk: bytes
+    shared: FolderCache, body: bytes, at: float, junk: bytes
 ) -> None:
     """Any bytes at any place, and any cut: never another body, never an exception."""
     digest = shared.put(URL, body)
-    path = shared._path(URL, digest)
+    path = shared.folder / path_of(URL, digest)
     sound = path.read_bytes()
     cut = int(at * len(sound))
     for damaged in (sound[:cut], sound[:cut] + junk + sound[cut + len(junk) :], junk):
@@ -74,30 +74,30 @@ def test_a_damaged_file_reads_as_absent_and_is_written_again(
     assert shared.get(URL, digest) == body
 
 
-def test_the_file_of_another_page_reads_as_absent(cache: PageCache) -> None:
+def test_the_file_of_another_page_reads_as_absent(cache: FolderCache) -> None:
     digest = cache.put(URL, b"body")
-    other = cache._path("https://other.example/", digest)
+    other = cache.folder / path_of("https://other.example/", digest)
     other.parent.mkdir(parents=True)
     files(cache)[0].rename(other)
     assert cache.get("https://other.example/", digest) is None
 
 
-def test_the_file_of_another_body_reads_as_absent(cache: PageCache) -> None:
+def test_the_file_of_another_body_reads_as_absent(cache: FolderCache) -> None:
     digest = cache.put(URL, b"body")
     wrong = body_md5(b"other body")
-    files(cache)[0].rename(cache._path(URL, wrong))
+    files(cache)[0].rename(cache.folder / path_of(URL, wrong))
     assert cache.get(URL, wrong) is None
     assert cache.get(URL, digest) is None
 
 
-def test_the_same_body_is_written_once(cache: PageCache) -> None:
+def test_the_same_body_is_written_once(cache: FolderCache) -> None:
     cache.put(URL, b"body")
     age(files(cache)[0], 1.0)
     cache.put(URL, b"body")
     assert files(cache)[0].stat().st_mtime == 1.0
 
 
-def test_all_bodies_of_a_page_are_forgotten_but_those_to_keep(cache: PageCache) -> None:
+def test_all_bodies_of_a_page_are_forgotten_but_those_to_keep(cache: FolderCache) -> None:
     first, second, third = (cache.put(URL, body) for body in (b"1", b"2", b"3"))
     kept = cache.put("https://other.example/", b"1")
     assert cache.forget(URL, keep=frozenset({second})) == 2
@@ -105,10 +105,10 @@ def test_all_bodies_of_a_page_are_forgotten_but_those_to_keep(cache: PageCache) 
     assert cache.get("https://other.example/", kept) == b"1"
 
 
-def test_pruning_takes_what_is_old_then_the_oldest_above_the_quota(cache: PageCache) -> None:
+def test_pruning_takes_what_is_old_then_the_oldest_above_the_quota(cache: FolderCache) -> None:
     bodies = {f"https://a.example/{number}": os.urandom(1_000) for number in range(6)}
     for number, (url, body) in enumerate(bodies.items()):
-        age(cache._path(url, cache.put(url, body)), 1_000.0 + number)
+        age(cache.folder / path_of(url, cache.put(url, body)), 1_000.0 + number)
     cache.quota_bytes = 3_500
     assert cache.prune(older_than=1_001.0) == 3
     left = [url for url, body in bodies.items() if cache.get(url, body_md5(body)) is not None]
@@ -117,11 +117,11 @@ def test_pruning_takes_what_is_old_then_the_oldest_above_the_quota(cache: PageCa
 
 
 def test_what_a_history_names_outlives_its_age_and_goes_last_for_the_quota(
-    cache: PageCache,
+    cache: FolderCache,
 ) -> None:
     bodies = {f"https://a.example/{number}": os.urandom(1_000) for number in range(3)}
     for number, (url, body) in enumerate(bodies.items()):
-        age(cache._path(url, cache.put(url, body)), 1_000.0 + number)
+        age(cache.folder / path_of(url, cache.put(url, body)), 1_000.0 + number)
     first, *_, last = (file_name(url, body_md5(body)) for url, body in bodies.items())
     named = frozenset({first})
     assert cache.prune(older_than=1_002.0, named=named) == 1
@@ -133,7 +133,7 @@ def test_what_a_history_names_outlives_its_age_and_goes_last_for_the_quota(
     assert cache.prune(older_than=0.0, named=named) == 1
 
 
-def test_no_quota_keeps_nothing(cache: PageCache) -> None:
+def test_no_quota_keeps_nothing(cache: FolderCache) -> None:
     cache.put(URL, b"body")
     cache.quota_bytes = 0
     assert cache.put("https://a.example/", b"body") == body_md5(b"body")
@@ -144,15 +144,15 @@ def test_no_quota_keeps_nothing(cache: PageCache) -> None:
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "pages").write_text("a file")
     with pytest.raises(StoreError, match="pages"):
-        PageCache(tmp_path / "pages", quota_bytes=1).put(URL, b"body")
+        FolderCache(tmp_path / "pages", quota_bytes=1).put(URL, b"body")
 
 
-def test_a_process_killed_while_writing_leaves_no_half_file(cache: PageCache) -> None:
+def test_a_process_killed_while_writing_leaves_no_half_file(cache: FolderCache) -> None:
     """Killed between writing and naming: the real name is absent, the rest is pruned in time."""
     program = (
         "import os, signal, store.page_cache, sys; from pathlib import Path\n"
         "os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"store.page_cache.PageCache(Path(sys.argv[1]), quota_bytes=9).put({URL!r}, b'body')\n"
+        f"store.page_cache.FolderCache(Path(sys.argv[1]), quota_bytes=9).put({URL!r}, b'body')\n"
     )
     ended = subprocess.run(
         [sys.executable, "-c", program, str(cache.folder)], cwd=ROOT, check=False
