@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # runs from a chec
 
 import numpy as np
 
-from classifier.embedding.packing import packed
+from classifier.embedding.packing import packed, squeezed
 from incremental.embedding.likeness import pages_like, vector_of
 from store import Store, open_store
 from store.answers import NewQuery
@@ -60,7 +60,7 @@ def fill(where: Path, pages: int, dimension: int) -> None:
         connection.executemany(
             "INSERT INTO page_vector (page_id, space, vector, digest) VALUES (?, 1, ?, ?)",
             [
-                (n, one.packed, n.to_bytes(8, "big"))
+                (n, squeezed(one.packed), n.to_bytes(8, "big"))
                 for n, one in zip(ids, meanings, strict=True)
                 if one is not None
             ],

@@ -15,6 +15,7 @@ from concurrent.futures import Future
 from typing import Final
 
 from classifier.embedding.meaning import Meaning
+from classifier.embedding.packing import squeezed
 from classifier.topic.values import PageText
 from incremental.embedding.page_embedder import PageEmbedder
 from incremental.embedding.passages import passages_of
@@ -45,7 +46,7 @@ class VectorKeeper:
         """Keep what was embedded, hand over what waits; return when to go on."""
         if not all(answer.done() for _, _, answer in self._started):
             return now + BUSY_SECONDS
-        self._space = self._space or self._store.vectors.begin(self._embedder.space)
+        self._space = self._space or self._store.vectors.begin(kept_space(self._embedder.space))
         failed = self._keep(self._space)
         if failed:
             return now + FAILED_SECONDS
@@ -68,12 +69,17 @@ class VectorKeeper:
         for waiting, page, answer in started:
             meaning = answer.result()
             if meaning is not None:
-                kept.append((waiting, meaning.packed))
+                kept.append((waiting, squeezed(meaning.packed)))
             elif not passages_of(page):
                 kept.append((waiting, None))
         if kept:
             self._store.vectors.put(space, kept)
         return len(kept) < len(started)
+
+
+def kept_space(model: str) -> str:
+    """Return the name of the space in which a model's vectors are kept: the form is a part of it."""
+    return f"{model}, 7 bits"
 
 
 def page_text(waiting: WaitingText) -> PageText:

@@ -2,7 +2,7 @@
 
 ::
 
-    store: blocks of 20,000 vectors, a byte a number ──> cosines ──> all pages, nearest first
+    store: blocks of 20,000 vectors, 7 bits a number ──> cosines ──> all pages, nearest first
     the search's filters are asked of the nearest, in growing batches, until there are enough
 
 Every vector of the present space is read, so the time grows with their number; 12 bytes a page are held
@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.embedding.packing import unpacked
+from classifier.embedding.packing import unsqueezed
 from incremental.errors import NotFoundError
 from store import Store
 from store.announced import AnnouncedPage
@@ -100,14 +100,14 @@ def nearest(
     store: Store, space: Space, vector: bytes, *, block_rows: int = BLOCK_ROWS
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return the ids of all pages with a vector in *space* and their likeness, the nearest first."""
-    wanted = unpacked([vector])[0]
+    wanted = unsqueezed([vector])[0]
     ids, cosines = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
     for pages, rows in store.vectors.blocks(space, rows=block_rows):
         # An endpoint may change its model under one name: what has another length says nothing.
         fit = [number for number, row in enumerate(rows) if len(row) == len(vector)]
         if fit:
             ids.append(np.array([pages[number] for number in fit], np.int64))
-            cosines.append(unpacked([rows[number] for number in fit]) @ wanted)
+            cosines.append(unsqueezed([rows[number] for number in fit]) @ wanted)
     found, likeness = np.concatenate(ids), np.clip(np.concatenate(cosines), 0.0, 1.0)
     order = np.lexsort((found, -likeness))
     return found[order], likeness[order]

@@ -114,11 +114,11 @@ class PageVector(Table):
     """An announced page's vector, in one space."""
 
     page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
-    # A number, and a short digest: ten vectors of 384 numbers fit into a page of SQLite.
+    # A number, and a short digest: eleven vectors of 384 numbers fit into a page of SQLite.
     space = IntegerField(default=0)
     """Id of its :class:`VectorSpace`; 0 = its text waits to be embedded."""
     vector = BlobField(null=True)
-    """A signed byte for each dimension; NULL = it waits, or its text has no word."""
+    """Seven bits for each dimension; NULL = it waits, or its text has no word."""
     digest = BlobField()
     """The first 8 bytes of the MD5 of title and text."""
 

@@ -114,7 +114,7 @@ def test_another_model_embeds_again_and_the_search_knows_only_its_vectors(librar
     before, _ = vector_of(library, page_id(library, 0))
     work(library, Counts("counts 2"))
     after, _ = vector_of(library, page_id(library, 0))
-    assert (before.name, after.name) == ("counts 1", "counts 2")
+    assert (before.name, after.name) == ("counts 1, 7 bits", "counts 2, 7 bits")
     assert library.vectors.counts() == VectorCounts(len(TITLES), len(TITLES), 0)
 
 

@@ -7,12 +7,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from classifier.embedding import local, packages
 from classifier.embedding.embedder import EmbeddingError
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import installed
-from classifier.embedding.packing import packed, unpacked
+from classifier.embedding.packing import packed, squeezed, unpacked, unsqueezed
 from classifier.topic.values import PageText
 from incremental.embedding.choice import embedder_of, standing
 from incremental.embedding.endpoint import EndpointEmbedder
@@ -152,6 +154,28 @@ def test_eight_bits_change_a_cosine_by_less_than_a_hundredth() -> None:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     rows = [one.packed for row in vectors if (one := packed("m", row)) is not None]
     assert np.abs(unpacked(rows) @ unpacked(rows).T - vectors @ vectors.T).max() < 0.01
+
+
+@given(numbers=st.lists(st.integers(-127, 127), min_size=1, max_size=40))
+def test_seven_bits_say_nearly_what_eight_say(numbers: list[int]) -> None:
+    row = np.array(numbers, np.int8).tobytes()
+    small = squeezed(row)
+    assert len(small) == -(-len(numbers) // 8) * 7
+    (found,) = unsqueezed([small])
+    assert found.shape == (-(-len(numbers) // 8) * 8,)
+    assert not found[len(numbers) :].any()
+    halves = np.clip(np.rint(np.array(numbers) / 2), -63, 63)
+    if halves.any():
+        assert np.allclose(found[: len(numbers)], halves / np.linalg.norm(halves), atol=1e-6)
+    else:
+        assert not found.any()
+
+
+def test_many_squeezed_rows_are_read_at_once() -> None:
+    rng = np.random.default_rng(1)
+    rows = [bytes(rng.integers(0, 256, 384, dtype=np.uint8)) for _ in range(50)]
+    found = unsqueezed([squeezed(row) for row in rows])
+    assert np.abs(found @ found.T - unpacked(rows) @ unpacked(rows).T).max() < 0.02
 
 
 def test_a_model_that_breaks_is_an_error_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:

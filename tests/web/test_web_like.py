@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from web_served import Served
 
+from classifier.embedding.packing import squeezed
+
 Ids = Callable[[], list[int]]
 
 
@@ -14,7 +16,9 @@ def embed(served: Served) -> None:
     vectors = served.store.vectors
     space = vectors.begin("angles 1")
     waiting = vectors.waiting(space, limit=100)
-    vectors.put(space, [(one, bytes([100, 10 * turn])) for turn, one in enumerate(waiting)])
+    vectors.put(
+        space, [(one, squeezed(bytes([100, 10 * turn]))) for turn, one in enumerate(waiting)]
+    )
 
 
 def test_the_api_lists_pages_like_one_the_most_alike_first(served: Served, announced: Ids) -> None:
