@@ -15,6 +15,7 @@ by that library; a folder never is.
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
@@ -29,6 +30,14 @@ _QUICK: Final = ("use", "model2vec")
 _BATCH: Final = 32
 # Of one text that a model gets, whatever its own limit.
 _MAX_CHARS: Final = 2_000
+_MAX_REASON_CHARS: Final = 200
+_ONNX: Final = "onnxruntime.capi.onnxruntime_pybind11_state"
+# Errors of a damaged model that are of no common class.
+_OWN_ERRORS: Final = (
+    ("safetensors", "SafetensorError"),
+    *((_ONNX, name) for name in ("Fail", "InvalidArgument", "InvalidProtobuf", "InvalidGraph")),
+    *((_ONNX, name) for name in ("NoSuchFile", "NoModel", "RuntimeException", "EPFail")),
+)
 Encode = Callable[[list[str]], Any]
 
 
@@ -64,7 +73,7 @@ class LocalEmbedder(Embedder):
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Embed in batches; raises EmbeddingError for whatever the library raises."""
-        with self._lock, _translated(self.name):
+        with self._lock, self._translated():
             if self._encode is None:
                 self._encode = _LOADERS[self._provider](self._model)
             parts = []
@@ -73,23 +82,35 @@ class LocalEmbedder(Embedder):
                 parts.append(as_units(self._encode(batch), len(batch), self.name))
         return np.concatenate(parts) if parts else np.zeros((0, 2), dtype=np.float32)
 
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Turn whatever a model's library raises into EmbeddingError: their errors have no common root."""
+        try:
+            yield
+        except EmbeddingError:
+            raise
+        except (ArithmeticError, AttributeError, ImportError, LookupError, MemoryError) as error:
+            raise self._failed(error) from error
+        except (OSError, RuntimeError, TypeError, ValueError) as error:
+            raise self._failed(error) from error
+        except _library_errors() as error:
+            raise self._failed(error) from error
 
-@contextlib.contextmanager
-def _translated(name: str) -> Iterator[None]:
-    """Turn whatever a model's library raises into EmbeddingError: their errors have no common root."""
-    try:
-        yield
-    except EmbeddingError:
-        raise
-    except (ArithmeticError, AttributeError, ImportError, LookupError, MemoryError) as error:
-        raise _failed(name, error) from error
-    except (OSError, RuntimeError, TypeError, ValueError) as error:
-        raise _failed(name, error) from error
+    def _failed(self, error: Exception) -> EmbeddingError:
+        way_out = (
+            "install it again"
+            if self._provider in BUNDLED
+            else "[embeddings] model must be a folder with a model, or a name that the engine knows"
+        )
+        reason = f"{type(error).__name__}: {error}"[:_MAX_REASON_CHARS]
+        problem = f"the model cannot be used ({reason}); {way_out}"
+        return EmbeddingError("embeddings", self.name, problem)
 
 
-def _failed(name: str, error: Exception) -> EmbeddingError:
-    problem = f"the model cannot be used ({type(error).__name__}: {error}); install it again"
-    return EmbeddingError("embeddings", name, problem[:300])
+def _library_errors() -> tuple[type[Exception], ...]:
+    """Return the errors of the libraries that were loaded, as far as they derive from Exception alone."""
+    found = [getattr(sys.modules.get(module), name, None) for module, name in _OWN_ERRORS]
+    return tuple(one for one in found if isinstance(one, type) and issubclass(one, Exception))
 
 
 def _use(_model: str) -> Encode:

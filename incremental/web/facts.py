@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from incremental.explain.embeddings import embedding_facts
 from incremental.explain.health import health_facts, quarantine_facts
 from incremental.explain.page import budget_of
 from incremental.fetch.status import HARMLESS
@@ -84,6 +85,7 @@ def status_facts(web: Web, store: Store) -> dict[str, Any]:
         "quarantine": quarantine_facts(store),
         "hubs_due": queue.hubs,
         "verifications_due": queue.verifications,
+        "embeddings": asdict(embedding_facts(store, web.settings.embeddings)),
         "sites": sites,
     }
 

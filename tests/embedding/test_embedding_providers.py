@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,6 @@ from hypothesis import strategies as st
 from classifier.embedding import local, packages
 from classifier.embedding.embedder import EmbeddingError
 from classifier.embedding.local import LocalEmbedder
-from classifier.embedding.packages import installed
 from classifier.embedding.packing import packed, squeezed, unpacked, unsqueezed
 from classifier.topic.values import PageText
 from incremental.embedding.choice import embedder_of, standing
@@ -26,7 +26,8 @@ from incremental.settings.embeddings import EmbeddingSettings
 from incremental.settings.loading import build_settings
 
 ADDRESS = "http://127.0.0.1:11434/v1"
-needs_use = pytest.mark.skipif(installed("use") is None, reason="the extra embeddings is missing")
+SHIPPED = standing(EmbeddingSettings()).provider
+needs_model = pytest.mark.skipif(not SHIPPED, reason="the extra embeddings is missing")
 
 
 def answering(rows: object, status: FetchStatus = FetchStatus.FETCHED) -> EndpointEmbedder:
@@ -105,7 +106,7 @@ def test_a_failing_endpoint_says_what_to_do(status: FetchStatus, way_out: str) -
         answering({}, status).embed(["one"])
 
 
-@needs_use
+@needs_model
 @pytest.mark.parametrize(
     "text",
     [
@@ -118,7 +119,7 @@ def test_a_failing_endpoint_says_what_to_do(status: FetchStatus, way_out: str) -
     ],
 )
 def test_the_shipped_model_reads_whatever_a_site_sends(text: str) -> None:
-    (meaning,) = meanings_of([PageText("https://a.example/", body=text)], LocalEmbedder("use"))
+    (meaning,) = meanings_of([PageText("https://a.example/", body=text)], LocalEmbedder(SHIPPED))
     if any(map(str.isalnum, text)):
         assert meaning is not None
         assert abs(float(np.linalg.norm(unpacked([meaning.packed]))) - 1) < 1e-5
@@ -126,13 +127,13 @@ def test_the_shipped_model_reads_whatever_a_site_sends(text: str) -> None:
         assert meaning is None
 
 
-@needs_use
+@needs_model
 def test_a_page_without_words_has_no_meaning_and_does_not_shift_the_others() -> None:
     empty, full = (
         PageText("https://a.example/1", body=" \n!"),
         PageText("https://a.example/2", "Rain"),
     )
-    found = meanings_of([empty, full, empty], LocalEmbedder("use"))
+    found = meanings_of([empty, full, empty], LocalEmbedder(SHIPPED))
     assert [one is None for one in found] == [True, False, True]
 
 
@@ -187,6 +188,27 @@ def test_a_model_that_breaks_is_an_error_with_a_way_out(monkeypatch: pytest.Monk
     monkeypatch.setattr(local, "version", lambda _: "1")
     with pytest.raises(EmbeddingError, match=r"weights\.npz is cut.*install it again"):
         LocalEmbedder("use").embed(["one"])
+
+
+def test_a_folder_with_a_model_of_ones_own_embeds(tmp_path: Path) -> None:
+    """Built here with the engine's own tools: no download."""
+    model2vec = pytest.importorskip("model2vec", reason="model2vec is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="model2vec is not installed")
+    words = {word: n for n, word in enumerate(("[UNK]", "[PAD]", "bridge", "river", "soup", "桥"))}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordPiece(words, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    vectors = np.random.default_rng(0).normal(size=(len(words), 16)).astype(np.float32)
+    folder = tmp_path / "model"
+    model2vec.StaticModel(vectors=vectors, tokenizer=tokenizer).save_pretrained(str(folder))
+    embedder = LocalEmbedder("model2vec", str(folder))
+    one, same, other, unknown = embedder.embed(["bridge river", "river bridge", "soup", "zzz"])
+    assert one @ same > 0.999 > one @ other
+    assert not unknown.any()
+    (folder / "model.safetensors").write_bytes(b"cut")
+    with pytest.raises(EmbeddingError, match="must be a folder with a model"):
+        LocalEmbedder("model2vec", str(folder)).embed(["bridge"])
+    with pytest.raises(EmbeddingError, match="must be a folder with a model"):
+        LocalEmbedder("model2vec", str(tmp_path / "nowhere")).embed(["bridge"])
 
 
 def test_without_a_package_nothing_embeds_and_the_way_out_is_named(

@@ -69,3 +69,19 @@ def test_a_page_that_was_not_announced_has_no_button(served: Served, announced: 
     assert f"/pages/{home['id']}/like" not in served.client().get(f"/pages/{home['id']}").text
     embed(served)
     assert "announced as new" in served.client().get(f"/pages/{home['id']}/like").text
+
+
+def test_the_status_says_how_far_the_vectors_are(served: Served, announced: Ids) -> None:
+    pages = len(announced())
+    before = served.client().get("/api/v1/status").json()["embeddings"]
+    assert (before["space"], before["embedded"], before["waiting"]) == (None, 0, pages)
+    embed(served)
+    after = served.client().get("/api/v1/status").json()["embeddings"]
+    assert (after["space"], after["embedded"], after["waiting"]) == ("angles 1", pages, 0)
+    for language, label in (
+        ("en", "Announced pages with a vector:"),
+        ("zh", "已生成语义向量的页面："),
+    ):
+        shown = served.client(accept_language=language).get("/status").text
+        assert label in shown
+        assert "angles 1" in shown

@@ -163,6 +163,20 @@ class QuarantineEntry(ResponseSchema):
     trace: str
 
 
+class Embeddings(ResponseSchema):
+    """The state of the vectors of announced pages, for search by meaning."""
+
+    provider: str
+    """In use by the settings; empty = none."""
+    space: str | None
+    """The model, with its version, that the vectors are of; null = nothing was embedded yet."""
+    announced: int
+    embedded: int
+    waiting: int
+    missing: str
+    """What to do to have a model; empty = there is one, or none is wanted."""
+
+
 class Status(ResponseSchema):
     """The state of the daemon and its sites."""
 
@@ -174,6 +188,7 @@ class Status(ResponseSchema):
     quarantine: list[QuarantineEntry]
     hubs_due: int
     verifications_due: int
+    embeddings: Embeddings
     sites: list[SiteStatus]
 
 
