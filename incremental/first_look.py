@@ -20,7 +20,7 @@ from incremental.decide.hubs import HubScorer, score_targets
 from incremental.decide.links import targets
 from incremental.decide.site_context import form_of
 from incremental.decide.url_dates import date_in_url
-from incremental.fetch.status import FetchStatus, Response
+from incremental.fetch.status import FetchStatus, Response, in_words
 from incremental.parse import Page, PageKind
 from incremental.reading import Body, Read, Unread
 from incremental.scope import read_scope
@@ -110,7 +110,7 @@ def _read(response: Response, read: Read) -> Page | str:
     kind = response.headers.get("content-type", "")
     reading = read(Body(response.url, response.body, content_type=kind))
     if isinstance(reading, Unread):
-        return reading.detail or reading.status.value.replace("_", " ")
+        return reading.detail or in_words(reading.status)
     if reading.page.kind is PageKind.OTHER:
         return reading.page.problem or "not a page of links"
     return reading.page

@@ -21,7 +21,8 @@ from incremental.web.api.schemas import RowId
 from incremental.web.charts import bars
 from incremental.web.context import Web, web_of
 from incremental.web.explanation import explanation
-from incremental.web.facts import hour_rates, site_facts, site_health
+from incremental.web.facts import Health, hour_rates, site_facts, site_health
+from incremental.web.language import Words
 from incremental.web.routes.forms import Back, see, tone
 from incremental.web.views import page, problem_of, words_of
 from store import Store
@@ -55,11 +56,18 @@ def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> lis
             **site_facts(row, totals, tags),
             **healths[row.id].values,
             "health": healths[row.id].tone,
-            "health_why": words(f"sites.why_{healths[row.id].why}", **healths[row.id].said),
+            "health_why": _why(words, healths[row.id]),
             "visits_by_status": counts.get(row.id, {}),
         }
         for row in rows
     ]
+
+
+def _why(words: Words, health: Health) -> str:
+    said = dict(health.said)
+    if "status" in said:
+        said["status"] = words.maybe("fetch", str(said["status"]))
+    return words(f"sites.why_{health.why}", **said)
 
 
 @router.get("/sites/{site_id}")
