@@ -20,13 +20,15 @@ from incremental.crawl.host_gate import HostGate
 from incremental.decide.hubs import HubScorer
 from incremental.discovery.providers.metered import Meter, Metered
 from incremental.discovery.search_provider import NoProvider, SearchProvider
+from incremental.engines.meaning import EmbeddedVisits
+from incremental.engines.visits import LocalVisits, Visits
 from incremental.fetch.session import Fetcher
 from incremental.policies import policy_maker
 from incremental.reading import Read, read_body
 from incremental.settings import Settings
 from incremental.storage import models_folder, only_discoverer
-from incremental.threads import one_thread_for_arithmetic, pause
-from incremental.visit import Fetch
+from incremental.threads import cores, one_thread_for_arithmetic, pause
+from incremental.visit import Fetch, visit
 from store import Store
 
 if TYPE_CHECKING:
@@ -43,8 +45,7 @@ def make_fetcher(
     settings: Settings, clock: Clock, *, adapter: BaseAdapter | None = None
 ) -> Fetcher:
     """Make the one egress. *adapter* replaces the network below requests (replays, tests)."""
-    sites = {site.url: site.access() for site in settings.site}
-    return Fetcher(settings.fetch, clock=clock, adapter=adapter, sites=sites)
+    return Fetcher(settings.fetch, clock=clock, adapter=adapter, sites=settings.accesses)
 
 
 def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
@@ -52,7 +53,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     settings: Settings,
     *,
     fetch: Fetch,
-    executor: Executor,
+    executor: Executor | Visits,
     scorer: HubScorer | None = None,
     models: Path | None = None,
     announced: Announced | None = None,
@@ -66,6 +67,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     It uses *scorer*, else the version active in the folder *models*, else the shipped one. Topics may
     lead it to *explore* so many new sites. *gate* knows what hosts are owed after another crawler. Bodies
     are read in the visit's thread, or by *read*; *embedder* gives the pages that topics judge their vectors.
+    Visits run by *fetch* on an executor of this process, or elsewhere by :mod:`incremental.engines`.
     """
     make_policy = policy_maker(settings)
     if scorer is None:
@@ -73,7 +75,12 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     one_thread_for_arithmetic()
     if embedder is not None:
         read = embedder.reading(read)
-    engine = Engine(executor, fetch, workers=settings.daemon.workers, read=read)
+    workers = settings.daemon.workers
+    if isinstance(executor, Executor):
+        visits: Visits = LocalVisits(executor, visit, fetch, read, workers)
+    else:
+        visits = executor if embedder is None else EmbeddedVisits(executor, embedder)
+    engine = Engine(visits, workers=workers)
     return Crawler(
         store,
         settings,
@@ -108,7 +115,7 @@ def make_reader(settings: Settings, *, workers: int | None = None) -> Iterator[R
     """Yield what reads bodies: *workers* processes, else as many as the settings say; 0 = this one."""
     daemon = settings.daemon
     wanted = daemon.parse_workers
-    count = min(_cores(), MAX_AUTO_WORKERS) if isinstance(wanted, str) else wanted
+    count = min(cores(), MAX_AUTO_WORKERS) if isinstance(wanted, str) else wanted
     if not count:
         yield read_body
         return
@@ -119,13 +126,6 @@ def make_reader(settings: Settings, *, workers: int | None = None) -> Iterator[R
     limits = ReaderLimits(daemon.parse_seconds, daemon.parse_memory_mb)
     with ReaderPool(workers or count, limits) as pool:
         yield pool.read
-
-
-def _cores() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def first_looks(

@@ -29,6 +29,7 @@ from incremental.crawl.crawler import Crawler
 from incremental.crawl.host_gate import HostGate
 from incremental.daemon import Daemon, Step
 from incremental.discovery.nightly_discovery import NightlyDiscovery
+from incremental.engines.choice import make_visits
 from incremental.errors import InputError
 from incremental.explain.backfill import headline
 from incremental.fetch.libraries import LibraryGate
@@ -212,8 +213,9 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
     fetcher = make_fetcher(settings, clock)
     with contextlib.ExitStack() as stack:
         stack.callback(fetcher.close)
-        visits = ThreadPoolExecutor(settings.daemon.workers, thread_name_prefix="visit")
-        stack.callback(visits.shutdown, wait=False, cancel_futures=True)
+        elsewhere = stack.enter_context(make_visits(settings, clock))
+        threads = ThreadPoolExecutor(settings.daemon.workers, thread_name_prefix="visit")
+        stack.callback(threads.shutdown, wait=False, cancel_futures=True)
         # Closed first, which frees the threads that wait for a reader.
         read = stack.enter_context(make_reader(settings))
         embedder = stack.enter_context(make_embedder(settings, clock, fetcher.fetch))
@@ -223,7 +225,7 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
                 store,
                 settings,
                 fetch=fetcher.fetch,
-                executor=visits,
+                executor=elsewhere or threads,
                 read=read,
                 embedder=embedder,
                 models=models,

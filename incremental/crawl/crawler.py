@@ -151,7 +151,7 @@ class Crawler:
                     self._settle(outcome, now)
         self.topics.keep(now)
         self.frontier.share_again(now)
-        self._wake_at = self.frontier.wake_at(now)
+        self._wake_at = self._engine.again_at(self.frontier.wake_at(now), now)
         self.frontier.evict()
         return now if self._engine.has_finished else self._wake_at
 
@@ -192,6 +192,9 @@ class Crawler:
         """Decide on, record and reschedule one visit; one that meets a bug counts as failed."""
         task = outcome.task
         outcome, host = self.frontier.release(outcome, now)
+        if outcome.lost:
+            self.frontier.give_back(task, now)
+            return
         if outcome.bug is not None:
             self.quarantine.page(task, outcome.bug, now)
         bug = attempt(lambda: self._settle_one(outcome, host, now))

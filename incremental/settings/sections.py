@@ -14,6 +14,7 @@ from incremental.scope import Reach
 from incremental.settings.channels import ChannelSettings
 from incremental.settings.discovery import DiscoverySettings
 from incremental.settings.embeddings import EmbeddingSettings
+from incremental.settings.engine import EngineSettings
 from incremental.settings.hooks import HookSettings, hook_channels
 
 # Bounded, because infinity is a valid float but no usable setting.
@@ -254,6 +255,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     news: NewsSettings = msgspec.field(default_factory=NewsSettings)
     refresh: RefreshSettings = msgspec.field(default_factory=RefreshSettings)
     daemon: DaemonSettings = msgspec.field(default_factory=DaemonSettings)
+    engine: EngineSettings = msgspec.field(default_factory=EngineSettings)
     web: WebSettings = msgspec.field(default_factory=WebSettings)
     topics: TopicSettings = msgspec.field(default_factory=TopicSettings)
     embeddings: EmbeddingSettings = msgspec.field(default_factory=EmbeddingSettings)
@@ -262,6 +264,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     site: tuple[SiteSettings, ...] = ()
     notify: tuple[ChannelSettings, ...] = ()
     hook: tuple[HookSettings, ...] = ()
+
+    @property
+    def accesses(self) -> dict[str, SiteAccess]:
+        """The credentials of the configured sites, by seed."""
+        return {site.url: site.access() for site in self.site}
 
     @property
     def channels(self) -> tuple[ChannelSettings, ...]:
