@@ -64,8 +64,11 @@ class ClusterVisits:
         Raises:
             SettingsError: there is none.
         """
-        # What they report the keeper says in its own words.
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        # What they report the keeper says in its own words. Dask gives several of them a level.
+        for name in [
+            one for one in logging.root.manager.loggerDict if one.startswith("distributed")
+        ]:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         self._address, self._terms, self._sites = address, terms, sites
         self._clock = clock
         self._ours = introduce()
@@ -236,10 +239,10 @@ class ClusterVisits:
         """Note that the scheduler does not answer; its visits are lost."""
         client, self._client = self._client, None
         self._scheduler = ""
+        self._note(reason)
+        self._lose_all(reason)
         if client is not None:
             attempt(partial(client.close, _CONNECT_SECONDS))
-        self._lose_all(reason)
-        self._note(reason)
 
     def _note(self, waits: str) -> None:
         """Note what is waited for, if anything."""

@@ -18,8 +18,8 @@ class EngineSite:
         self.headers: list[tuple[str, dict[str, str]]] = []
         """Path and headers of each request."""
         self.most_at_once = 0
-        self.before: dict[str, Callable[[], object]] = {}
-        """What is done at a path before it is answered."""
+        self.before: dict[str, Callable[[int], object]] = {}
+        """What is done at a path before it is answered, with the port of who asks."""
         self._at_once = 0
         self._lock = threading.Lock()
         site = self
@@ -28,10 +28,10 @@ class EngineSite:
             def do_GET(self) -> None:
                 site.begin(self.path, dict(self.headers.items()))
                 body = site.pages.get(self.path, "<title>none</title>").encode()
+                site.before.get(self.path, bool)(self.client_address[1])
+                site.end()
                 # A visit that was killed meanwhile reads nothing.
                 try:
-                    site.before.get(self.path, bool)()
-                    site.end()
                     self.send_response(200 if self.path in site.pages else 404)
                     self.send_header("Content-Type", "text/html; charset=utf-8")
                     self.send_header("Content-Length", str(len(body)))
