@@ -10,6 +10,7 @@ A watch belongs to the first site whose scope contains it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from incremental.saved_channels import all_channels
 from incremental.scope import read_scope, trap
 from incremental.seeds import check_address, usable_seed
 from incremental.tagging import checked_words
-from incremental.times import DAY, MINUTE
+from incremental.times import DAY, HOUR, MINUTE
 from incremental.urls import canonical_key, host_of
 from store import Store
 from store.enums import WatchState
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 MAX_WATCHES = 1_000
 MAX_CHANNELS = 50
+_SPAN = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?([mhd]?)")
+_UNITS = {"": MINUTE, "m": MINUTE, "h": HOUR, "d": DAY}
 SHORTEST_MINUTES, LONGEST_DAYS = 1.0, 365.0
 
 
@@ -84,6 +87,20 @@ def watch_page(
         link = SeenLink(canonical_key=canonical_key(url), url=url)
         page_id = store.write.add_pages(site_id, [link], now=now)[link.canonical_key]
         return watch, store.page_watches.take_in(watch, [page_id], 0, now=now)
+
+
+def span_minutes(text: str | None) -> float | None:
+    """Read ``30m``, ``6h`` or ``2d``; a number alone is minutes.
+
+    Raises:
+        InputError: not a span of time.
+    """
+    if text is None or not text.strip():
+        return None
+    found = _SPAN.fullmatch(text.strip())
+    if found is None:
+        raise InputError("span", text[:40], "give a span of time like 30m, 6h or 2d")
+    return float(found[1]) * _UNITS[found[2]] / MINUTE
 
 
 def _intervals(wish: WatchWish) -> tuple[float | None, float | None]:
