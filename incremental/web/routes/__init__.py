@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from incremental.web.routes import (
     backfills,
+    changes,
     discovery,
     entry,
     feeds,
@@ -22,6 +23,7 @@ ROUTERS = (
     entry.router,
     news.router,
     backfills.router,
+    changes.router,
     sites.router,
     site_editing.router,
     page_html.router,
