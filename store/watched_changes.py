@@ -78,7 +78,7 @@ def put_watched_change(
         "watch": watch[0][0],
         "at": record.at,
         "title": storable(title),
-        "difference": to_json([list(line) for line in change.difference]),
+        "difference": to_json([[sign, storable(line)] for sign, line in change.difference]),
         "words_added": change.words_added,
         "words_removed": change.words_removed,
     }

@@ -62,6 +62,14 @@ def test_a_difference_is_shown_with_what_came_and_went(served: Served, page_id: 
     assert "关注页面" in chinese
 
 
+def test_a_page_is_watched_from_its_own_page(served: Served, page_id: int) -> None:
+    assert "Watch for changes" in served.client().get(f"/pages/{page_id}").text
+    watch(served)
+    (row,) = served.store.page_watches.watches()
+    shown = served.client().get(f"/changes?watch={row.id}").text
+    assert f'href="/pages/{page_id}"' in shown
+
+
 def test_older_changes_are_on_further_pages(served: Served, page_id: int) -> None:
     watch(served)
     for number in range(31):

@@ -21,13 +21,14 @@ from incremental.saved_channels import all_channels
 from incremental.tagging import parted
 from incremental.web.api.schemas import RowId
 from incremental.web.context import web_of
-from incremental.web.routes.forms import see
+from incremental.web.routes.forms import see, tone
 from incremental.web.views import page, problem_of, query
 from store.page_watches import ASKED, NEVER_DUE
 from store.watch_values import ChangeQuery, WatchStanding
 
 router = APIRouter(include_in_schema=False)
 _PER_PAGE = 30
+_MOST_PAGES = 200
 _EMPTY = {"url": "", "every": "", "include": "", "exclude": "", "channel": []}
 _Text = Annotated[str, Form(max_length=2_000)]
 _Many = Annotated[str, Form(max_length=5_000)]
@@ -65,12 +66,15 @@ def _changes(  # noqa: PLR0913 - what the page may show
         found = store.watched_changes.changes(
             ChangeQuery(before=before, watch_id=watch, limit=_PER_PAGE)
         )
+        pages = [] if watch is None else store.page_watches.pages(watch, limit=_MOST_PAGES)
         channels = [one.name for one in all_channels(store, web.settings)]
     more = query("/changes", watch=watch, before=found[-1].id) if len(found) == _PER_PAGE else ""
     values = {
         "watches": watches,
         "chosen": watch,
         "changes": found,
+        "pages": pages,
+        "tone": tone,
         "channels": channels,
         "more_url": more,
         "asked": asked,
