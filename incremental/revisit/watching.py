@@ -20,6 +20,9 @@ _MINUTE = 60.0
 _HALF_LIFE_SECONDS = 30 * _DAY
 # Prior: one change a week, as if watched for half of one.
 _PRIOR_CHANGES, _PRIOR_SECONDS = 0.5, 3.5 * _DAY
+# Minutes of delay below which no visit is worthwhile. Where nothing else used the budget, a page that did
+# not change in fifteen days was visited eighteen times a day.
+LEAST_PRICE_MINUTES = 15.0
 # A watched page is visited daily at least, unless its watch or its site says otherwise.
 LONGEST_SECONDS = _DAY
 # A visit that failed is repeated no sooner than this.
@@ -59,7 +62,8 @@ def counted(before: Counted, seconds: float, *, changed: bool) -> Counted:
 
 def interval_seconds(seen: Counted, terms: WatchTerms) -> float:
     """Return how long to wait for the next visit."""
-    wanted = math.sqrt(2 * max(terms.price_minutes, 0.0) / seen.rate) * _MINUTE
+    price = max(terms.price_minutes, LEAST_PRICE_MINUTES)
+    wanted = math.sqrt(2 * price / seen.rate) * _MINUTE
     return max(min(wanted, terms.max_seconds), terms.min_seconds)
 
 

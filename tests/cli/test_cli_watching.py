@@ -62,6 +62,18 @@ def test_changes_are_shown_and_read_on(hubwatch: Run, tmp_path: Path) -> None:
     assert "\x1b[31m" not in text
 
 
+def test_a_site_known_for_a_watched_page_alone_can_be_added_in_full(hubwatch: Run) -> None:
+    hubwatch("watch-page", "add", "https://shop.example/tea")
+    for command in ("list", "status", "hubs", "doctor"):
+        assert hubwatch(command).code in (0, 1), command
+    (site,) = hubwatch("list", "--json").json
+    assert site["seed"] == "https://shop.example/tea"
+    assert hubwatch("check", "https://shop.example/tea").code == 0
+    hubwatch("add", "https://shop.example/tea")
+    assert [row["id"] for row in hubwatch("list", "--json").json] == [site["id"]]
+    assert [row["url"] for row in hubwatch("hubs", "--json").json] == ["https://shop.example/tea"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

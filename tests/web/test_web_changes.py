@@ -70,6 +70,13 @@ def test_a_page_is_watched_from_its_own_page(served: Served, page_id: int) -> No
     assert f'href="/pages/{page_id}"' in shown
 
 
+def test_a_site_known_for_a_watched_page_alone_has_its_page(empty: Served) -> None:
+    watch(empty, url="https://shop.example/tea")
+    for path in ("/sites", "/sites/1", "/status", "/changes", "/feeds", "/pages/1"):
+        assert empty.client().get(path).status_code == 200, path
+    assert empty.client().get("/api/v1/sites").status_code == 200
+
+
 def test_older_changes_are_on_further_pages(served: Served, page_id: int) -> None:
     watch(served)
     for number in range(31):
