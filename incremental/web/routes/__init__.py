@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from incremental.web.routes import (
+    adding,
     backfills,
     changes,
     discovery,
@@ -24,6 +25,7 @@ ROUTERS = (
     news.router,
     backfills.router,
     changes.router,
+    adding.router,
     sites.router,
     site_editing.router,
     page_html.router,
