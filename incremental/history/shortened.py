@@ -16,6 +16,8 @@ MAX_LINES = 60
 MAX_LINE_CHARS = 400
 # Characters kept of unchanged text on each side of a change.
 _CONTEXT_CHARS = 60
+# Characters kept at each end of a changed piece.
+_CHANGED_CHARS = 150
 _CUT = " … "
 
 
@@ -36,12 +38,19 @@ def shortened(pieces: Sequence[Piece]) -> str:
     """Return a line around its changed pieces, on one line."""
     last = len(pieces) - 1
     parts = [
-        piece.text
+        _ends_of(piece.text)
         if piece.changed
         else _around(piece.text, begins=number == 0, ends=number == last)
         for number, piece in enumerate(pieces)
     ]
     return one_line("".join(parts), MAX_LINE_CHARS)
+
+
+def _ends_of(text: str) -> str:
+    """Cut the middle of a long changed piece: two changes of a long line may be one piece."""
+    if len(text) <= 2 * _CHANGED_CHARS:
+        return text
+    return f"{text[:_CHANGED_CHARS]}{_CUT}{text[-_CHANGED_CHARS:]}"
 
 
 def _around(text: str, *, begins: bool, ends: bool) -> str:
