@@ -251,6 +251,7 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
                 on_stop=partial(leave_within, settings.daemon.stop_seconds),
             )
         )
+        run.health.runs_on(daemon.crawler.engine.report)
         address = None
         if serves:
             posts = ThreadPoolExecutor(1, thread_name_prefix="websub")

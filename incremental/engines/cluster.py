@@ -123,6 +123,8 @@ class ClusterVisits:
                 address=self._address,
                 waits=self._waits,
                 since=self._since,
+                known=len(self._roster.workers) - self._roster.unknown,
+                unknown=self._roster.unknown,
                 refused=tuple(self._roster.refused()),
             )
 

@@ -47,6 +47,11 @@ class Roster:
         return [one for one in self.workers.values() if one.accepted]
 
     @property
+    def unknown(self) -> int:
+        """How many have not introduced themselves."""
+        return sum(one.refusal is None for one in self.workers.values())
+
+    @property
     def most(self) -> int:
         """How many visits they can make at a time."""
         return sum(one.threads for one in self.accepted)

@@ -30,6 +30,10 @@ class EngineReport:
     """Why nothing can be fetched; empty = something can."""
     since: float = 0.0
     """When that began, unix seconds; 0 = it does not wait."""
+    known: int = 0
+    """Workers of a cluster that have introduced themselves, refused ones included."""
+    unknown: int = 0
+    """Those that have not yet."""
     refused: tuple[str, ...] = ()
     """Workers that get no visits, each with the reason."""
 
