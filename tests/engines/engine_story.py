@@ -11,7 +11,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 import msgspec
-from clusters import WAIT_SECONDS
+from dask_cluster import WAIT_SECONDS
 from engine_site import EngineSite
 from fake_web import SPARING, START, FolderScorer
 from stories import announced_pages

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from clusters import Cluster
+from dask_cluster import Cluster
 from engine_site import EngineSite, news_site
 from engine_story import EngineStory, engine_settings, visits_of
 

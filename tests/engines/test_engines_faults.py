@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil  # type: ignore[import-untyped] # ships no types
 import pytest
-from clusters import ROOT, WAIT_SECONDS, Cluster, free_port
+from dask_cluster import ROOT, WAIT_SECONDS, Cluster, free_port
 from engine_site import EngineSite, news_site
 from engine_story import EngineStory, engine_settings, visits_of, wait_until
 from killing import Killer

@@ -13,7 +13,7 @@ from typing import Self
 
 import distributed
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 WAIT_SECONDS = 60
 _OTHER_VERSION = """
 import incremental.engines.worker as worker
@@ -81,7 +81,8 @@ class Cluster:
                 client.wait_for_workers(workers, timeout=WAIT_SECONDS)
 
     def _start(self, *command: str) -> subprocess.Popen[bytes]:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        paths = os.pathsep.join(map(str, (ROOT, ROOT / "scripts")))
+        environment = {**os.environ, "PYTHONPATH": paths}
         program = [sys.executable, "-m", "distributed.cli.dask_" + command[0], *command[1:]]
         with (self._folder / f"{command[0]}-{len(self.workers)}.log").open("ab") as log:
             return subprocess.Popen(
