@@ -27,6 +27,8 @@ from incremental.settings import Settings
 from incremental.storage import models_folder, only_discoverer
 from incremental.threads import one_thread_for_arithmetic, pause
 from incremental.visit import Fetch
+from incremental.ways.parts import PartFetcher
+from incremental.ways.visiting import HubVisitor, Renderer
 from store import Store
 
 if TYPE_CHECKING:
@@ -59,12 +61,14 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     gate: HostGate | None = None,
     read: Read = read_body,
     embedder: PageEmbedder | None = None,
+    renderer: Renderer | None = None,
 ) -> Crawler:
     """Make a crawler on *store*.
 
     It uses *scorer*, else the version active in the folder *models*, else the shipped one. Topics may
     lead it to *explore* so many new sites. *gate* knows what hosts are owed after another crawler. Bodies
-    are read in the visit's thread, or by *read*; *embedder* gives the pages that topics judge their vectors.
+    are read in the visit's thread, or by *read*; *embedder* gives the pages that topics judge their vectors;
+    *renderer* draws pages that need a browser.
     """
     make_policy = policy_maker(settings)
     if scorer is None:
@@ -72,7 +76,9 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     one_thread_for_arithmetic()
     if embedder is not None:
         read = embedder.reading(read)
-    engine = Engine(executor, fetch, workers=settings.daemon.workers, read=read)
+    parts = PartFetcher(fetch, settings.fetch.product_token, SystemClock())
+    visit = HubVisitor(parts, renderer)
+    engine = Engine(executor, fetch, workers=settings.daemon.workers, read=read, visit=visit)
     return Crawler(
         store,
         settings,
