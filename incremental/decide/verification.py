@@ -224,11 +224,11 @@ def _there(base: VisitRecord, outcome: Outcome, facts: PageFacts) -> Decision:
 
 
 def _own_title(outcome: Outcome, row: VerificationRow) -> str:
-    """Return the page's title; empty where only the link to it has one."""
-    # Before its scripts ran, a shell has the title of its site.
-    if outcome.page is None or (outcome.behind is not None and row.anchor):
+    """Return the page's title; that of the link where the page is a shell."""
+    if outcome.page is None:
         return ""
-    return outcome.page.title
+    # Before its scripts ran, a shell has the title of its site.
+    return (outcome.behind is not None and row.anchor) or outcome.page.title
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from enum import StrEnum
 # A menu of the server's and a line in the footer are no content yet.
 MOST_LINKS = 5
 MOST_TEXT_CHARS = 400
-# The text of a loading message.
-_BARE_CHARS = 80
+# "Loading ..." and the like; an error says more.
+_BARE_CHARS = 16
 # Where frameworks put what they draw: React, Next, Gatsby, Vue, Nuxt, Angular, Svelte, Quasar, Ember, Blazor.
 _MOUNTS = frozenset(
     {
@@ -68,8 +68,7 @@ def shell_sign(page: Outline) -> ShellSign | None:
     if _ASKS_FOR_SCRIPTS.search(page.noscript):
         return ShellSign.NOSCRIPT
     bare = page.links == 0 and page.text_chars <= _BARE_CHARS and page.script_files > 0
-    # A message without a link, such as an error, says something; a loading sign hardly does.
-    return ShellSign.SCRIPTS if bare and page.text_chars <= _BARE_CHARS // 4 else None
+    return ShellSign.SCRIPTS if bare else None
 
 
 def is_mount(name: str) -> bool:

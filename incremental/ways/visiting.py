@@ -103,7 +103,8 @@ class HubVisitor:
     ) -> Outcome:
         """Search for the links of a shell, else let the browser draw it."""
         parts = self._parts.of_page(task.rules, outcome.response.url, MOST_REQUESTS)
-        if task.way is None or way.again or way.kind == WayKind.EMBEDDED:
+        listed = behind.listing is not None or way.kind == WayKind.EMBEDDED
+        if task.way is None or way.again or listed:
             found = self._search(task, way, outcome, behind, parts, read)
             if found is not None:
                 return found

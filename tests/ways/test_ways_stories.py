@@ -1,0 +1,171 @@
+"""Hubs that show no links as the server sends them, watched over time without a browser."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import shells
+from fake_web import DAY, HOUR, START, Reply, Watch, page, watch
+from stories import announced_pages
+
+from incremental.hub_way import Way, WayKind, read_way
+
+NEWS = "https://news.example/news"
+LATER = START + DAY
+FOURTH = {"slug": "harbour-plan", "title": "A plan for the old harbour", "date": "2024-06-04"}
+MORE = [FOURTH, *shells.ITEMS]
+
+
+def way_of(crawl: Watch, url: str = NEWS) -> Way:
+    hub = crawl.hub(url)
+    assert hub is not None
+    way = read_way(hub.way)
+    assert way is not None
+    return way
+
+
+def rows(items: list[dict[str, Any]]) -> Reply:
+    return Reply(json.dumps({"rows": items}).encode(), headers={"Content-Type": "application/json"})
+
+
+def articles(*slugs: str) -> dict[str, Any]:
+    """The pages themselves: shells with one title for all, as an application serves them."""
+    return {f"{NEWS}/{slug}": shells.shell("<script src=/main.js></script>") for slug in slugs}
+
+
+SLUGS = [one["slug"] for one in MORE]
+
+
+def test_a_list_in_the_state_of_a_page_is_watched_and_announced_with_title_and_date(
+    tmp_path: Path,
+) -> None:
+    pages = {NEWS: [(START, shells.next_page(shells.ITEMS)), (LATER, shells.next_page(MORE))]}
+    with watch(tmp_path, pages | articles(*SLUGS), NEWS) as crawl:
+        crawl.run(3 * DAY)
+        (found,) = announced_pages(crawl.store)
+        assert found.url == f"{NEWS}/harbour-plan"
+        assert found.title == FOURTH["title"]
+        assert found.published_at == 1717459200.0
+        way = way_of(crawl)
+        assert (way.kind, way.name) == (WayKind.EMBEDDED, "__NEXT_DATA__")
+        assert way.place == "props.pageProps.posts"
+
+
+def test_the_json_that_a_script_asks_for_is_watched_instead_of_the_page(tmp_path: Path) -> None:
+    script = 'const s=()=>fetch("/api/news").then(r=>r.json());go(`/news/${e.slug}`)'
+    pages = {
+        NEWS: shells.shell("<script src=/static/vendor.js></script><script src=/main.js></script>"),
+        "https://news.example/main.js": script,
+        "https://news.example/api/news": [(START, rows(shells.ITEMS)), (LATER, rows(MORE))],
+    }
+    with watch(tmp_path, pages | articles(*SLUGS), NEWS) as crawl:
+        crawl.run(4 * DAY)
+        assert crawl.new() == ["/news/harbour-plan"]
+        assert way_of(crawl).url == "https://news.example/api/news"
+        (found,) = announced_pages(crawl.store)
+        assert found.title == FOURTH["title"]
+        asked = crawl.web.urls(since=START + 2 * DAY)
+        assert "https://news.example/api/news" in asked
+        assert "https://news.example/main.js" not in asked
+        assert NEWS not in asked
+
+
+def test_json_that_ends_is_searched_for_again_at_once(tmp_path: Path) -> None:
+    def main(address: str) -> str:
+        return f'fetch("{address}");go(`/news/${{e.slug}}`)'
+
+    pages = {
+        NEWS: shells.shell("<script src=/main.js></script>"),
+        "https://news.example/main.js": [
+            (START, main("/api/v1/news")),
+            (LATER, main("/api/v2/news")),
+        ],
+        "https://news.example/api/v1/news": [(START, rows(shells.ITEMS)), (LATER, Reply(code=404))],
+        "https://news.example/api/v2/news": [(START, Reply(code=404)), (LATER, rows(MORE))],
+    }
+    with watch(tmp_path, pages | articles(*SLUGS), NEWS) as crawl:
+        crawl.run(4 * DAY)
+        assert way_of(crawl).url == "https://news.example/api/v2/news"
+        assert crawl.new() == ["/news/harbour-plan"]
+
+
+def test_a_denied_source_is_not_asked(tmp_path: Path) -> None:
+    pages = {
+        "https://news.example/robots.txt": "User-agent: *\nDisallow: /api/\n",
+        NEWS: shells.shell('<script>fetch("/api/news")</script>'),
+        "https://news.example/api/news": rows(shells.ITEMS),
+    }
+    with watch(tmp_path, pages, NEWS) as crawl:
+        crawl.run(DAY)
+        assert way_of(crawl).kind == WayKind.BROWSER_MISSING
+        assert "https://news.example/api/news" not in crawl.web.urls()
+
+
+def test_a_long_crawl_delay_leaves_no_time_for_parts(tmp_path: Path) -> None:
+    pages = {
+        "https://news.example/robots.txt": "User-agent: *\nCrawl-delay: 30\n",
+        NEWS: shells.shell("<script src=/main.js></script>"),
+        "https://news.example/main.js": 'fetch("/api/news")',
+    }
+    with watch(tmp_path, pages, NEWS) as crawl:
+        crawl.run(DAY)
+        assert "https://news.example/main.js" not in crawl.web.urls()
+
+
+def test_what_was_sent_for_a_page_counts_against_the_budget_and_rests_the_host(
+    tmp_path: Path,
+) -> None:
+    pages = {
+        NEWS: shells.shell("<script src=/main.js></script>"),
+        "https://news.example/main.js": 'fetch("/api/news")',
+        "https://news.example/api/news": rows(shells.ITEMS),
+    }
+    with watch(tmp_path, pages, NEWS) as crawl:
+        crawl.run(60)
+        (site,) = crawl.store.read.sites()
+        assert json.loads(site.budget)["used"][0] == len(crawl.web.asked)
+
+
+def test_a_shell_without_a_source_says_so_and_is_searched_again_once_a_week(tmp_path: Path) -> None:
+    pages = {
+        NEWS: shells.shell("<script src=/main.js></script>"),
+        "https://news.example/main.js": "draw()",
+    }
+    with watch(tmp_path, pages, NEWS) as crawl:
+        crawl.run(10 * DAY)
+        assert way_of(crawl).kind == WayKind.BROWSER_MISSING
+        assert crawl.web.urls().count("https://news.example/main.js") == 2
+
+
+def test_what_a_new_source_shows_is_a_baseline(tmp_path: Path) -> None:
+    """A page that was empty until its state was filled announces only what came since."""
+    later = [{**one, "date": None} for one in shells.ITEMS]
+    pages = {
+        NEWS: [
+            (START, shells.shell("<script src=/main.js></script>")),
+            (LATER, shells.next_page(later)),
+            (START + 3 * DAY, shells.next_page([{**FOURTH, "date": None}, *later])),
+        ]
+    }
+    with watch(tmp_path, pages | articles(*SLUGS), NEWS) as crawl:
+        crawl.run(2.5 * DAY)
+        assert crawl.new() == []
+        crawl.run(4 * DAY)
+        assert crawl.new() == ["/news/harbour-plan"]
+
+
+def test_a_page_that_the_server_draws_later_is_read_as_it_is(tmp_path: Path) -> None:
+    links = [f"/news/{slug}|{slug}" for slug in SLUGS] + [f"/about/{n}" for n in range(4)]
+    pages = {NEWS: [(START, shells.next_page(MORE)), (LATER, page(*links))]}
+    with watch(tmp_path, pages | articles(*SLUGS), NEWS) as crawl:
+        crawl.run(3 * DAY)
+        assert way_of(crawl) == Way()
+
+
+def test_an_ordinary_page_costs_no_further_request(tmp_path: Path) -> None:
+    pages = {"https://news.example/": page("/a", "/b")}
+    with watch(tmp_path, pages) as crawl:
+        crawl.run(HOUR)
+        assert way_of(crawl, "https://news.example/") == Way()
