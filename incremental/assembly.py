@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from requests.adapters import BaseAdapter
 
 from incremental.clock import Clock, SystemClock
@@ -106,6 +107,40 @@ def make_embedder(settings: Settings, clock: Clock, fetch: Fetch) -> Iterator[Pa
 
     with contextlib.closing(PageEmbedder(embedder, clock.now)) as pages:
         yield pages
+
+
+@contextlib.contextmanager
+def make_renderer(
+    settings: Settings, clock: Clock, fetch: Fetch, *, adapter: BaseAdapter | None = None
+) -> Iterator[Renderer | None]:
+    """Yield what draws pages that need a browser; None = there is none, or none is wanted."""
+    from incremental.rendering.browser import find_browser  # noqa: PLC0415 - as for the reader
+
+    browser = find_browser(settings.browser)
+    if not browser.executable:
+        yield None
+        return
+    from incremental.rendering.pool import BrowserPool  # noqa: PLC0415 - likewise
+
+    # What a page wants of other hosts must be public, and gets no secrets.
+    public = msgspec.structs.replace(
+        settings,
+        fetch=replace(settings.fetch, allowed_hosts=frozenset(), allowed_networks=()),
+        site=(),
+    )
+    agent = settings.fetch.product_token
+    with (
+        contextlib.closing(make_fetcher(public, clock, adapter=adapter)) as others,
+        BrowserPool(
+            browser.executable,
+            settings.browser,
+            own=PartFetcher(fetch, agent, clock),
+            others=PartFetcher(others.fetch, agent, clock),
+            agent=settings.fetch.user_agent_header,
+            clock=clock,
+        ) as pool,
+    ):
+        yield pool
 
 
 @contextlib.contextmanager
