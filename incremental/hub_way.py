@@ -61,7 +61,7 @@ class Way(JsonState):
     seconds: float = 0.0
     """That a browser took at the last visit."""
     problem: str = ""
-    """Why no browser draws it, or could; for people."""
+    """Why no browser draws it; empty = none does without need, or there is none."""
 
     @property
     def listing(self) -> Listing | None:

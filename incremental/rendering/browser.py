@@ -5,13 +5,26 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass
+from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 
+from incremental.doctor import Finding, ok, warning
 from incremental.settings.browser import BrowserSettings
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 _INSTALLED = ("chromium-*/chrome-linux*/chrome", "chromium_headless_shell-*/*/*headless*shell")
+
+
+class BrowserProblem(StrEnum):
+    """Why there is no browser."""
+
+    OFF = "off"
+    EXTRA = "extra"
+    """The package is not installed."""
+    PROGRAM = "program"
+    """What the settings name is no program."""
+    NOT_FOUND = "not_found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,27 +33,51 @@ class Browser:
 
     executable: str = ""
     """Empty = none."""
-    problem: str = ""
-    way_out: str = ""
+    problem: BrowserProblem | None = None
+
+
+_IN_WORDS = {
+    BrowserProblem.OFF: ("it is switched off", "[browser] enabled = true"),
+    BrowserProblem.EXTRA: ("the extra is not installed", "pip install 'hubwatch[browser]'"),
+    BrowserProblem.PROGRAM: (
+        "[browser] executable is no program",
+        "give the path of a Chromium, or leave it empty",
+    ),
+    BrowserProblem.NOT_FOUND: (
+        "no Chromium was found",
+        "install chromium, or run: playwright install chromium",
+    ),
+}
 
 
 def find_browser(settings: BrowserSettings) -> Browser:
     """Return the browser that draws pages under *settings*; nothing is started."""
     if not settings.enabled:
-        return Browser(problem="switched off in the settings", way_out="[browser] enabled = true")
+        return Browser(problem=BrowserProblem.OFF)
     if find_spec("playwright") is None:
-        way_out = "pip install 'hubwatch[browser]'"
-        return Browser(problem="the extra browser is not installed", way_out=way_out)
+        return Browser(problem=BrowserProblem.EXTRA)
     if settings.executable:
         if os.access(settings.executable, os.X_OK) and Path(settings.executable).is_file():
             return Browser(settings.executable)
-        says = f"{settings.executable} is no program"
-        return Browser(problem=says, way_out="give the path of a Chromium in [browser] executable")
+        return Browser(problem=BrowserProblem.PROGRAM)
     found = next(filter(None, map(shutil.which, _NAMES)), None) or _playwrights_own()
     if found is None:
-        way_out = "install chromium, or run: playwright install chromium"
-        return Browser(problem="no Chromium was found", way_out=way_out)
+        return Browser(problem=BrowserProblem.NOT_FOUND)
     return Browser(found)
+
+
+def browser_finding(settings: BrowserSettings) -> Finding:
+    """Say whether a browser is there, for ``hubwatch doctor``; nothing is started."""
+    browser = find_browser(settings)
+    if browser.problem is None:
+        bare = not settings.sandbox or not os.geteuid()
+        says = f"{browser.executable}{', without its sandbox' if bare else ''}"
+        return ok("browser", says)
+    says, way_out = _IN_WORDS[browser.problem]
+    # Few need it, so that it is missing is no fault unless it was asked for.
+    if browser.problem in (BrowserProblem.OFF, BrowserProblem.EXTRA):
+        return ok("browser", f"none: {says}; pages that need one are not read ({way_out})")
+    return warning("browser", says, way_out)
 
 
 def _playwrights_own() -> str | None:

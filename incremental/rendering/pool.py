@@ -31,6 +31,8 @@ logger = logging.getLogger("hubwatch.rendering")
 
 # A browser takes a few hundred megabytes while it waits.
 IDLE_SECONDS = 120.0
+# For the thread that had a killed browser draw a page.
+CLOSE_SECONDS = 5.0
 MOST_REDIRECTS = 3
 _ERRORS = frozenset({FetchStatus.GONE, FetchStatus.BLOCKED, FetchStatus.HTTP_ERROR})
 _MOST_SCRIPT_BYTES = 48_000_000
@@ -105,7 +107,7 @@ class BrowserPool:
                     place.process.kill()
         for place in self._all:
             with suppress(Empty):
-                self._places.get(timeout=self._settings.page_seconds)
+                self._places.get(timeout=CLOSE_SECONDS)
             place.close()
 
     def _render(self, place: _Place, url: str, rules: RobotsPolicy | None) -> Rendered:
@@ -251,9 +253,9 @@ class _Desk:
         for _ in range(MOST_REDIRECTS):
             parts = self._own if is_own(request.url, self._url) else self._others
             response = parts.fetch(request)
-            leads = response.status is FetchStatus.REDIRECTED and response.location is not None
+            elsewhere = response.status is FetchStatus.REDIRECTED and response.location is not None
             # The caller decides where the page itself went.
-            if not leads or wanted.kind == "document":
+            if not elsewhere or wanted.kind == "document":
                 return response
             request = Request(response.location or "", headers=headers)
         return replace(response, status=FetchStatus.TOO_MANY_REDIRECTS)

@@ -253,7 +253,7 @@ async def _serve(executable: str, *, sandbox: bool, given: int, taken: int) -> N
                 handle_sigterm=False,
             )
         except Error as error:
-            writer.write(frame(Ready(problem=error.message[:500])))
+            writer.write(frame(Ready(problem=_why_not(error.message))))
             await writer.drain()
             return
         driver = Driver(browser, writer)
@@ -270,6 +270,16 @@ async def _serve(executable: str, *, sandbox: bool, given: int, taken: int) -> N
             drawing.cancel()
         with suppress(Error, TimeoutError):
             await asyncio.wait_for(browser.close(), _HANDING_SECONDS)
+
+
+def _why_not(message: str) -> str:
+    """Return in one line why the browser did not start."""
+    if "No usable sandbox" in message:
+        return (
+            "this system allows Chromium no sandbox; allow user namespaces, or set [browser] "
+            "sandbox = false"
+        )
+    return message.partition("\n")[0][:200]
 
 
 async def _draw(driver: Driver, order: Order) -> None:

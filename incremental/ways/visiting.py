@@ -61,13 +61,10 @@ Visit = Callable[[VisitTask, Fetch, Read], Outcome]
 class HubVisitor:
     """Makes visits; hubs in the way that they are read. Thread-safe."""
 
-    def __init__(
-        self, parts: PartFetcher, renderer: Renderer | None = None, problem: str = ""
-    ) -> None:
-        """Fetch *parts* of pages; *renderer* None = no browser, because of *problem*."""
+    def __init__(self, parts: PartFetcher, renderer: Renderer | None = None) -> None:
+        """Fetch *parts* of pages; *renderer* None = there is no browser."""
         self._parts = parts
         self._renderer = renderer
-        self._problem = problem
 
     def __call__(self, task: VisitTask, fetch: Fetch, read: Read) -> Outcome:
         """Carry out *task*; failures are in the outcome's status."""
@@ -114,7 +111,7 @@ class HubVisitor:
             rendered = self._visit_rendered(self._renderer, task, way, read)
             sent = parts.requests + 1
             return replace(rendered, more_requests=rendered.more_requests + sent)
-        missing = replace(way, kind=WayKind.BROWSER_MISSING, problem=self._problem)
+        missing = _fresh(way, WayKind.BROWSER_MISSING)
         return replace(outcome, way=missing, more_requests=parts.requests)
 
     def _search(  # noqa: PLR0913, PLR0917 - what is known of the page

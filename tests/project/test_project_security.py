@@ -47,10 +47,21 @@ def test_a_limit_is_that_of_the_code(name: str, figure: int) -> None:
 @pytest.mark.parametrize(
     ("lock", "extras"),
     [
-        ("run", ["web", "notify", "postgres", "semantic", "embeddings", "mcp", "s3"]),
+        ("run", ["web", "notify", "postgres", "semantic", "embeddings", "mcp", "s3", "browser"]),
         (
             "test",
-            ["web", "notify", "postgres", "semantic", "embeddings", "mcp", "s3", "test", "bench"],
+            [
+                "web",
+                "notify",
+                "postgres",
+                "semantic",
+                "embeddings",
+                "mcp",
+                "s3",
+                "browser",
+                "test",
+                "bench",
+            ],
         ),
     ],
 )
