@@ -74,10 +74,10 @@ def browser_finding(settings: BrowserSettings) -> Finding:
         says = f"{browser.executable}{', without its sandbox' if bare else ''}"
         return ok("browser", says)
     says, way_out = _IN_WORDS[browser.problem]
-    # Few need it, so that it is missing is no fault unless it was asked for.
-    if browser.problem in (BrowserProblem.OFF, BrowserProblem.EXTRA):
-        return ok("browser", f"none: {says}; pages that need one are not read ({way_out})")
-    return warning("browser", says, way_out)
+    # Few sites need it, and each that does says so: only a wrong setting is a fault.
+    if browser.problem is BrowserProblem.PROGRAM:
+        return warning("browser", says, way_out)
+    return ok("browser", f"none: {says}; pages that need one are not read ({way_out})")
 
 
 def _playwrights_own() -> str | None:

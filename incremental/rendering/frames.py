@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import msgspec
 
 LENGTH = struct.Struct(">I")
-MAX_BYTES = 64_000_000
+MAX_BYTES_OF_MESSAGE = 64_000_000
 
 
 class Order(msgspec.Struct, tag=True, frozen=True):

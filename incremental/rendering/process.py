@@ -17,7 +17,7 @@ from incremental.children import plain_environment
 from incremental.clock import SystemClock
 from incremental.rendering.frames import (
     LENGTH,
-    MAX_BYTES,
+    MAX_BYTES_OF_MESSAGE,
     Answer,
     Drawn,
     FromWorker,
@@ -153,7 +153,7 @@ class BrowserProcess:
         if head is None:
             return None
         (length,) = LENGTH.unpack(head)
-        return self._read(length) if length <= MAX_BYTES else None
+        return self._read(length) if length <= MAX_BYTES_OF_MESSAGE else None
 
     def _read(self, length: int) -> bytes | None:
         assert self._process.stdout is not None

@@ -17,7 +17,7 @@ from playwright.async_api import Browser, Error, Page, Route, WebSocketRoute, as
 
 from incremental.rendering.frames import (
     LENGTH,
-    MAX_BYTES,
+    MAX_BYTES_OF_MESSAGE,
     Answer,
     Drawn,
     FromWorker,
@@ -228,14 +228,14 @@ def _spawn(work: Any) -> None:  # noqa: ANN401 - a coroutine
 async def _next(reader: asyncio.StreamReader) -> bytes | None:
     try:
         (length,) = LENGTH.unpack(await reader.readexactly(LENGTH.size))
-        return await reader.readexactly(length) if length <= MAX_BYTES else None
+        return await reader.readexactly(length) if length <= MAX_BYTES_OF_MESSAGE else None
     except asyncio.IncompleteReadError:
         return None
 
 
 async def _serve(executable: str, *, sandbox: bool, given: int, taken: int) -> None:
     loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=MAX_BYTES)
+    reader = asyncio.StreamReader(limit=MAX_BYTES_OF_MESSAGE)
     await loop.connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(given, "rb")
     )

@@ -14,6 +14,7 @@ from stories import announced_pages
 
 from incremental.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.clock import FastClock, SimulatedClock
+from incremental.doctor import Verdict
 from incremental.explain.page import explain, hub_rows
 from incremental.fetch.options import FetchSettings
 from incremental.hub_way import Way, WayKind, read_way
@@ -156,6 +157,8 @@ def test_the_settings_say_which_browser(tmp_path: Path) -> None:
     program = tmp_path / "chromium"
     program.write_text("#!/bin/sh\n")
     assert find_browser(BrowserSettings(executable=str(program))).problem is BrowserProblem.PROGRAM
+    wrong = browser_finding(BrowserSettings(executable=str(program)))
+    assert wrong.verdict is Verdict.WARNING
     program.chmod(0o755)
     assert find_browser(BrowserSettings(executable=str(program))).executable == str(program)
     assert find_browser(BrowserSettings(enabled=False)).problem is BrowserProblem.OFF
@@ -168,7 +171,7 @@ def test_nothing_is_found_where_nothing_is_installed(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
     assert find_browser(BrowserSettings()).problem is BrowserProblem.NOT_FOUND
-    assert "playwright install chromium" in browser_finding(BrowserSettings()).way_out
+    assert "playwright install chromium" in browser_finding(BrowserSettings()).says
     own = tmp_path / "chromium-1200" / "chrome-linux" / "chrome"
     own.parent.mkdir(parents=True)
     own.touch(0o755)
