@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """What drawing a page costs: requests, seconds and memory of a browser, on a site of its own on loopback.
 
     scripts/bench_rendering.py --pages 10 --rows 30

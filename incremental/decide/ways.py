@@ -32,9 +32,12 @@ NO_LINKS_IN_BROWSER = "a browser shows no links either"
 
 
 def next_way(way: Way, before: Way | None, *, links: int, came: int, now: float) -> Way:
-    """Return the way after a visit that showed *links*, of which *came* were new; *before* is the last."""
+    """Return the way after a visit that showed *links*, of which *came* were new; *before* is the last.
+
+    A visit may itself ask to search again: one that had no time for it.
+    """
     searched = before is None or before.again or before.kind != way.kind
-    way = replace(way, again=False, blank=0 if links else way.blank + 1)
+    way = replace(way, blank=0 if links else way.blank + 1)
     if not way.sign:
         return Way()
     if searched or not way.searched_at:
@@ -43,7 +46,7 @@ def next_way(way: Way, before: Way | None, *, links: int, came: int, now: float)
         return Way(sign=way.sign, searched_at=now, problem=NO_LINKS_IN_BROWSER)
     due = not came and now - way.searched_at >= AGAIN_DAYS[WayKind(way.kind)] * DAY
     blank = way.blank >= BLANK_VISITS and way.kind in (WayKind.EMBEDDED, WayKind.JSON)
-    return replace(way, again=due or blank)
+    return replace(way, again=way.again or due or blank)
 
 
 def failed_way(way: Way, failures: int) -> Way:

@@ -40,6 +40,9 @@ class PartFetcher:
         self._lock = Lock()
         self._policies: OrderedDict[str, RobotsPolicy] = OrderedDict()
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return PartFetcher, (self._fetch, self._agent, self._clock)
+
     def of_page(self, rules: RobotsPolicy | None, url: str, most: int) -> Parts:
         """Return a fetcher of at most *most* parts of the page at *url*, with the *rules* of its origin."""
         return Parts(self._fetch, self._policy, rules, url, most)

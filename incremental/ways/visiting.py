@@ -66,6 +66,10 @@ class HubVisitor:
         self._parts = parts
         self._renderer = renderer
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Browsers stay where they are; elsewhere pages that need one wait for it.
+        return HubVisitor, (self._parts,)
+
     def __call__(self, task: VisitTask, fetch: Fetch, read: Read) -> Outcome:
         """Carry out *task*; failures are in the outcome's status."""
         if task.purpose is not Purpose.HUB:
@@ -101,16 +105,19 @@ class HubVisitor:
         """Search for the links of a shell, else let the browser draw it."""
         parts = self._parts.of_page(task.rules, outcome.response.url, MOST_REQUESTS)
         listed = behind.listing is not None or way.kind == WayKind.EMBEDDED
-        if task.way is None or way.again or listed:
+        # Most pages that only their address makes a list are articles; searching for each would cost much.
+        waits = task.first_reading and self._renderer is not None and not listed
+        if not waits and (task.way is None or way.again or listed):
             found = self._search(task, way, outcome, behind, parts, read)
             if found is not None:
                 return found
-        elif way.kind == WayKind.PLAIN:
+        elif way.kind == WayKind.PLAIN and task.way is not None:
             return replace(outcome, way=way)  # nothing helped; it is searched again later
         if self._renderer is not None:
             rendered = self._visit_rendered(self._renderer, task, way, read)
+            drawn = replace(rendered.way or way, again=waits)
             sent = parts.requests + 1
-            return replace(rendered, more_requests=rendered.more_requests + sent)
+            return replace(rendered, way=drawn, more_requests=rendered.more_requests + sent)
         missing = _fresh(way, WayKind.BROWSER_MISSING)
         return replace(outcome, way=missing, more_requests=parts.requests)
 

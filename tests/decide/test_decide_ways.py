@@ -52,9 +52,8 @@ def test_what_brings_nothing_new_is_searched_again_in_time(kind: WayKind, days: 
 
 
 def test_after_a_search_the_days_begin_again() -> None:
-    found = next_way(
-        way(WayKind.JSON), way(WayKind.JSON, again=True), links=9, came=0, now=NOW + 40 * DAY
-    )
+    asked = way(WayKind.JSON, again=True)
+    found = next_way(way(WayKind.JSON), asked, links=9, came=0, now=NOW + 40 * DAY)
     assert found.searched_at == NOW + 40 * DAY
     assert not found.again
 

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
+import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import shells
-from fake_web import DAY, HOUR, START, Reply, Watch, page, watch
+from fake_web import DAY, HOUR, START, FakeWeb, Reply, Watch, page, watch
 from stories import announced_pages
 
+from incremental.assembly import make_fetcher
+from incremental.clock import SimulatedClock, SystemClock
+from incremental.fetch.robots import RobotsPolicy
+from incremental.fetch.status import FetchStatus, Response
 from incremental.hub_way import Way, WayKind, read_way
+from incremental.reading import read_body
+from incremental.settings import Settings
+from incremental.visit import Fetch, Purpose, VisitTask
+from incremental.ways.parts import PartFetcher
+from incremental.ways.visiting import HubVisitor, Rendered
 
 NEWS = "https://news.example/news"
 LATER = START + DAY
@@ -162,6 +173,94 @@ def test_a_page_that_the_server_draws_later_is_read_as_it_is(tmp_path: Path) -> 
     with watch(tmp_path, pages | articles(*SLUGS), NEWS) as crawl:
         crawl.run(3 * DAY)
         assert way_of(crawl) == Way()
+
+
+def test_a_hub_from_before_ways_were_kept_is_looked_behind(tmp_path: Path) -> None:
+    """Its page has not changed, but what lies behind it was never read."""
+    pages = {NEWS: Reply(shells.next_page(shells.ITEMS).encode(), headers={"ETag": '"1"'})}
+    with watch(tmp_path, pages | articles(*SLUGS), NEWS) as crawl:
+        crawl.run(HOUR)
+        hub = crawl.hub(NEWS)
+        assert hub is not None
+        crawl.store.write.update_hub(hub.page_id, way="", shown_links=0)
+        crawl.run(DAY)
+        assert way_of(crawl).kind == WayKind.EMBEDDED
+        assert crawl.new() == []
+
+
+class PretendBrowser:
+    """Draws links instead of scripts."""
+
+    def __init__(self, *links: str) -> None:
+        self.html, self.drawn = page(*links).encode(), list[str]()
+
+    def render(self, url: str, rules: RobotsPolicy | None) -> Rendered:
+        assert rules is not None
+        self.drawn.append(url)
+        headers = {"content-type": "text/html"}
+        return Rendered(Response(url, FetchStatus.FETCHED, headers=headers, body=self.html), 3, 2.0)
+
+
+def hub_visit(url: str, **fields: Any) -> VisitTask:
+    rules = RobotsPolicy(FetchStatus.GONE, "", "hubwatch", START)
+    return VisitTask(Purpose.HUB, url, 1, 1, rules=rules, **fields)
+
+
+def visitor(web: FakeWeb, browser: PretendBrowser | None) -> tuple[HubVisitor, Fetch]:
+    fetch = make_fetcher(Settings(), web.clock, adapter=web).fetch
+    return HubVisitor(PartFetcher(fetch, "hubwatch", web.clock), browser), fetch
+
+
+SHELL_WITH_SOURCE = {
+    NEWS: shells.shell("<script src=/main.js></script>"),
+    "https://news.example/main.js": 'fetch("/api/news")',
+    "https://news.example/api/news": rows(shells.ITEMS),
+}
+
+
+def test_a_page_that_may_be_an_article_is_drawn_at_once_and_searched_as_a_hub() -> None:
+    web, browser = FakeWeb(SimulatedClock(START), SHELL_WITH_SOURCE), PretendBrowser("/a", "/b")
+    visits, fetch = visitor(web, browser)
+    first = visits(hub_visit(NEWS, first_reading=True), fetch, read_body)
+    assert first.way is not None
+    assert (first.way.kind, first.way.again) == (WayKind.RENDERED, True)
+    assert first.features is not None
+    assert web.urls() == [NEWS]
+    second = visits(hub_visit(NEWS, way=first.way), fetch, read_body)
+    assert second.way is not None
+    assert second.way.kind == WayKind.JSON
+    assert browser.drawn == [NEWS]
+
+
+def test_a_drawn_page_is_not_fetched_besides() -> None:
+    web, browser = FakeWeb(SimulatedClock(START), SHELL_WITH_SOURCE), PretendBrowser("/a", "/b")
+    visits, fetch = visitor(web, browser)
+    way = Way(kind=WayKind.RENDERED, sign="mount", searched_at=START)
+    outcome = visits(hub_visit(NEWS, way=way), fetch, read_body)
+    assert web.urls() == []
+    assert outcome.page is not None
+    assert [link.url for link in outcome.page.links] == [
+        "https://news.example/a",
+        "https://news.example/b",
+    ]
+    assert outcome.way == replace(way, requests=3, seconds=2.0)
+    assert outcome.more_requests == 2
+
+
+def test_a_browser_that_is_gone_leaves_the_page_as_it_is() -> None:
+    web = FakeWeb(SimulatedClock(START), {NEWS: shells.shell("<script src=/main.js></script>")})
+    visits, fetch = visitor(web, None)
+    way = Way(kind=WayKind.RENDERED, sign="mount", searched_at=START)
+    outcome = visits(hub_visit(NEWS, way=way), fetch, read_body)
+    assert outcome.way is not None
+    assert outcome.way.kind == WayKind.BROWSER_MISSING
+
+
+def test_a_visit_goes_to_another_process_without_its_browser() -> None:
+    parts = PartFetcher(abs, "hubwatch", SystemClock())  # type: ignore[arg-type]  # any function
+    copy = pickle.loads(pickle.dumps(HubVisitor(parts, PretendBrowser())))
+    assert isinstance(copy, HubVisitor)
+    assert copy._renderer is None
 
 
 def test_an_ordinary_page_costs_no_further_request(tmp_path: Path) -> None:
