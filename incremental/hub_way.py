@@ -23,6 +23,15 @@ class WayKind(StrEnum):
     """From nowhere: it needs a browser, and there is none."""
 
 
+class WayProblem(StrEnum):
+    """Why no browser draws a shell although there is one."""
+
+    BLANK = "blank"
+    """It showed no links either."""
+    PAUSES = "pauses"
+    """robots.txt asks for longer pauses between requests than a page can wait."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """Where a list of pages is found in a value."""
@@ -61,7 +70,7 @@ class Way(JsonState):
     seconds: float = 0.0
     """That a browser took at the last visit."""
     problem: str = ""
-    """Why no browser draws it; empty = none does without need, or there is none."""
+    """:class:`WayProblem`; empty = none."""
 
     @property
     def listing(self) -> Listing | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from incremental.hub_way import Way, WayKind
+from incremental.hub_way import Way, WayKind, WayProblem
 from incremental.times import DAY
 
 BLANK_VISITS = 3
@@ -28,7 +28,6 @@ AGAIN_DAYS = {
 }
 # Seconds of a browser that count as one request: a fetch takes a fifth of a second, and needs no processor.
 SECONDS_A_REQUEST = 5.0
-NO_LINKS_IN_BROWSER = "a browser shows no links either"
 
 
 def next_way(way: Way, before: Way | None, *, links: int, came: int, now: float) -> Way:
@@ -43,7 +42,7 @@ def next_way(way: Way, before: Way | None, *, links: int, came: int, now: float)
     if searched or not way.searched_at:
         way = replace(way, searched_at=now)
     if way.kind == WayKind.RENDERED and way.blank >= BLANK_VISITS:
-        return Way(sign=way.sign, searched_at=now, problem=NO_LINKS_IN_BROWSER)
+        return Way(sign=way.sign, searched_at=now, problem=WayProblem.BLANK)
     due = not came and now - way.searched_at >= AGAIN_DAYS[WayKind(way.kind)] * DAY
     blank = way.blank >= BLANK_VISITS and way.kind in (WayKind.EMBEDDED, WayKind.JSON)
     return replace(way, again=way.again or due or blank)

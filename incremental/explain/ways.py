@@ -19,7 +19,7 @@ def explain_way(hub: HubRow, settings: Settings) -> dict[str, Any]:
     way = read_way(hub.way)
     if way is None:
         return {"kind": "", "source": "", "requests": 1, "seconds": 0.0, "problem": ""}
-    problem = way.problem and "blank"
+    problem = way.problem
     if way.kind == WayKind.BROWSER_MISSING:
         problem = find_browser(settings.browser).problem or ""
     source = way.url if way.kind == WayKind.JSON else ": ".join(filter(None, (way.name, way.place)))

@@ -51,8 +51,9 @@ class BrowserPool:
         others: PartFetcher,
         agent: str,
         clock: Clock,
+        idle_seconds: float = IDLE_SECONDS,
     ) -> None:
-        """Draw with the Chromium at *executable*.
+        """Draw with the Chromium at *executable*, which ends after *idle_seconds* without a page.
 
         Requests to the page's own site go through *own*, those to *others* through a fetcher that is allowed
         public addresses only.
@@ -61,6 +62,7 @@ class BrowserPool:
         self._settings = settings
         self._limits = BrowserLimits(settings.page_seconds, settings.memory_mb)
         self._own, self._others, self._agent, self._clock = own, others, agent, clock
+        self._idle_seconds = idle_seconds
         self._scripts = ScriptMemory(clock)
         self._lock = Lock()
         self._closed = False
@@ -156,17 +158,15 @@ class BrowserPool:
     def _give_back(self, place: _Place) -> None:
         with self._lock:
             if not self._closed:
-                place.timer = Timer(IDLE_SECONDS, self._end_idle, [place])
+                place.timer = Timer(self._idle_seconds, self._end_idle, [place])
                 place.timer.daemon = True
                 place.timer.start()
         self._places.put(place)
 
     def _end_idle(self, place: _Place) -> None:
         with self._lock:
-            # Taken again meanwhile, it has another timer or none.
-            if place.timer is not None and place.timer.finished.is_set():
-                return
-            place.close()
+            if place.timer is not None:  # else it was taken again meanwhile
+                place.close()
 
 
 class ScriptMemory:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import re
 from enum import StrEnum
-from urllib.parse import urlsplit
 
 from incremental.fetch.options import host_name, origin
 from incremental.rendering.frames import Wanted
@@ -35,12 +34,14 @@ class Ruling(StrEnum):
 
 def ruling_of(wanted: Wanted, page_url: str) -> Ruling:
     """Return what happens to a request of the page at *page_url*."""
-    if urlsplit(wanted.url).scheme not in ("http", "https"):
+    try:
+        origin(wanted.url)
+    except ValueError:  # another scheme, or no address at all
         return Ruling.REFUSE
     if wanted.kind == "stylesheet":
         return Ruling.EMPTY
     if wanted.method == "POST":
-        own = wanted.kind in _READ and _same_origin(wanted.url, page_url)
+        own = wanted.kind in _READ and origin(wanted.url) == origin(page_url)
         return Ruling.FETCH if own and is_query(wanted) else Ruling.REFUSE
     if wanted.method != "GET":
         return Ruling.REFUSE
@@ -70,10 +71,3 @@ def is_query(wanted: Wanted) -> bool:
 def is_own(url: str, page_url: str) -> bool:
     """Return whether *url* is on the host of the page, whose terms and secrets then hold for it."""
     return host_name(url) == host_name(page_url)
-
-
-def _same_origin(url: str, page_url: str) -> bool:
-    try:
-        return origin(url) == origin(page_url)
-    except ValueError:
-        return False

@@ -29,6 +29,12 @@ _MOST_POLICIES = 500
 _STOPS = frozenset({FetchStatus.RATE_LIMITED, FetchStatus.SERVER_ERROR})
 
 
+def wants_pauses(rules: RobotsPolicy | None) -> bool:
+    """Return whether a site asks for longer pauses than the parts of a page can wait."""
+    delay = rules.crawl_delay_seconds if rules is not None else None
+    return (delay or 0.0) > LONGEST_DELAY_SECONDS
+
+
 class PartFetcher:
     """Fetches parts of pages. Thread-safe."""
 
@@ -43,9 +49,17 @@ class PartFetcher:
     def __reduce__(self) -> tuple[object, ...]:
         return PartFetcher, (self._fetch, self._agent, self._clock)
 
-    def of_page(self, rules: RobotsPolicy | None, url: str, most: int) -> Parts:
-        """Return a fetcher of at most *most* parts of the page at *url*, with the *rules* of its origin."""
-        return Parts(self._fetch, self._policy, rules, url, most)
+    def of_page(
+        self, rules: RobotsPolicy | None, url: str, most: int, *, begun: bool = False
+    ) -> Parts:
+        """Return a fetcher of at most *most* parts of the page at *url*, with the *rules* of its origin.
+
+        *begun*: the page itself was fetched just now, so that pauses are owed.
+        """
+        parts = Parts(self._fetch, self._policy, rules, url, most)
+        if begun:
+            parts.hosts.add(host_name(url))
+        return parts
 
     def _policy(self, url: str) -> tuple[RobotsPolicy, bool]:
         """Return the rules for *url*, and whether they were just fetched."""
@@ -77,7 +91,8 @@ class Parts:
     ) -> None:
         self._fetch, self._policy, self._most = fetch, policy, most
         self._rules = {origin(url): rules} if rules is not None else {}
-        self._hosts: set[str] = set()
+        self.hosts: set[str] = set()
+        """Those that were asked."""
         self._stopped: set[str] = set()
         self.requests = 0
         """Sent so far, robots.txt included."""
@@ -102,15 +117,15 @@ class Parts:
             rules, fetched = self._policy(url)
             self._rules[where] = rules
             self.requests += fetched
-        delay = rules.crawl_delay_seconds or 0.0
-        if not rules.allows(url) or delay > LONGEST_DELAY_SECONDS:
-            asked = (
-                f"robots.txt asks for pauses of {delay:g} s" if delay else "denied by robots.txt"
-            )
-            return Response(url, FetchStatus.ROBOTS_DENIED, detail=asked)
-        if host in self._hosts and delay:
-            pause(delay)
-        self._hosts.add(host)
+        owed = (rules.crawl_delay_seconds or 0.0) if host in self.hosts else 0.0
+        denied = "" if rules.allows(url) else "denied by robots.txt"
+        if owed > LONGEST_DELAY_SECONDS:
+            denied = f"robots.txt asks for pauses of {owed:g} s"
+        if denied:
+            return Response(url, FetchStatus.ROBOTS_DENIED, detail=denied)
+        if owed:
+            pause(owed)
+        self.hosts.add(host)
         self.requests += 1
         response = self._fetch(request)
         self.requests += len(response.redirects)

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.hub_way import Way, WayKind
+from incremental.hub_way import Way, WayKind, WayProblem
 from incremental.parse import Page, PageKind
 from incremental.parse.behind import Behind
 from incremental.reading import Body, BodyRole, Read, Reading, Unread
 from incremental.visit import Fetch, Outcome, Purpose, VisitTask, read_response, visit
-from incremental.ways.parts import PartFetcher, Parts
+from incremental.ways.parts import PartFetcher, Parts, wants_pauses
 
 if TYPE_CHECKING:
     from incremental.fetch.robots import RobotsPolicy
@@ -103,7 +103,8 @@ class HubVisitor:
         self, task: VisitTask, way: Way, outcome: Outcome, behind: Behind, read: Read
     ) -> Outcome:
         """Search for the links of a shell, else let the browser draw it."""
-        parts = self._parts.of_page(task.rules, outcome.response.url, MOST_REQUESTS)
+        url = outcome.response.url
+        parts = self._parts.of_page(task.rules, url, MOST_REQUESTS, begun=True)
         listed = behind.listing is not None or way.kind == WayKind.EMBEDDED
         # Most pages that only their address makes a list are articles; searching for each would cost much.
         waits = task.first_reading and self._renderer is not None and not listed
@@ -113,6 +114,9 @@ class HubVisitor:
                 return found
         elif way.kind == WayKind.PLAIN and task.way is not None:
             return replace(outcome, way=way)  # nothing helped; it is searched again later
+        if wants_pauses(task.rules):
+            waiting = replace(_fresh(way, WayKind.PLAIN), problem=WayProblem.PAUSES)
+            return replace(outcome, way=waiting, more_requests=parts.requests)
         if self._renderer is not None:
             rendered = self._visit_rendered(self._renderer, task, way, read)
             drawn = replace(rendered.way or way, again=waits)
@@ -164,6 +168,10 @@ class HubVisitor:
                 folder=listing.folder,
             )
             found = _from_json(task, chosen, response, reading)
+            if outcome.page is not None:
+                # The page names its title and its feeds.
+                page = replace(outcome.page, links=reading.page.links)
+                found = replace(found, page=page)
             return replace(found, more_requests=parts.requests)
         return None
 

@@ -126,8 +126,9 @@ def _read(reading: Mapping[str, Any], words: Words) -> list[str]:
         "seconds": f"{reading['seconds']:g}",
         "problem": words.maybe("browser", problem),
     }
-    name = {"browser_missing": "missing" if problem else "drawn_next"}.get(kind, kind)
-    return [words(f"read.{'blank' if problem == 'blank' else name}", **facts)]
+    if kind == "browser_missing":
+        return [words("read.missing" if problem else "read.drawn_next", **facts)]
+    return [words(f"read.{problem or kind}", **facts)]
 
 
 def _classified(answer: Mapping[str, Any], words: Words) -> list[Line]:

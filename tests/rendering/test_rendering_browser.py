@@ -23,6 +23,7 @@ from incremental.rendering.processes import family
 from incremental.settings import Settings
 from incremental.settings.browser import BrowserSettings
 from incremental.threads import pause
+from incremental.ways.parts import PartFetcher
 from incremental.ways.visiting import Rendered
 
 if not find_browser(BrowserSettings()).executable:
@@ -301,6 +302,31 @@ def test_a_browser_is_replaced_after_its_pages_and_none_is_left(site: ScriptedSi
             break
         pause(0.1)
     assert [one for one in seen if is_running(one)] == []
+
+
+def test_a_browser_ends_when_no_page_needs_it(site: ScriptedSite) -> None:
+    url = site.page("/news", LIST)
+    site.json("/zz/rows", rows(1))
+    settings, clock = settings_for(site), SystemClock()
+    with closing(make_fetcher(settings, clock)) as fetcher:
+        parts = PartFetcher(fetcher.fetch, "hubwatch", clock)
+        executable = find_browser(settings.browser).executable
+        with BrowserPool(
+            executable,
+            settings.browser,
+            own=parts,
+            others=parts,
+            agent="hubwatch",
+            clock=clock,
+            idle_seconds=0.5,
+        ) as pool:
+            assert links(pool.render(url, None)) == ["1"]
+            for _ in range(100):
+                if not pool.pids:
+                    break
+                pause(0.1)
+            assert pool.pids == []
+            assert links(pool.render(url, None)) == ["1"]
 
 
 def is_running(pid: int) -> bool:

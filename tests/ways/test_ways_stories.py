@@ -16,7 +16,7 @@ from incremental.assembly import make_fetcher
 from incremental.clock import SimulatedClock, SystemClock
 from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Response
-from incremental.hub_way import Way, WayKind, read_way
+from incremental.hub_way import Way, WayKind, WayProblem, read_way
 from incremental.reading import read_body
 from incremental.settings import Settings
 from incremental.visit import Fetch, Purpose, VisitTask
@@ -123,6 +123,23 @@ def test_a_long_crawl_delay_leaves_no_time_for_parts(tmp_path: Path) -> None:
     with watch(tmp_path, pages, NEWS) as crawl:
         crawl.run(DAY)
         assert "https://news.example/main.js" not in crawl.web.urls()
+        assert way_of(crawl).problem == WayProblem.PAUSES
+
+
+def test_json_alone_is_fetched_whatever_pauses_a_site_wants(tmp_path: Path) -> None:
+    robots = [(START, ""), (LATER, "User-agent: *\nCrawl-delay: 30\n")]
+    pages = {
+        "https://news.example/robots.txt": robots,
+        NEWS: shells.shell('<script>fetch("/api/news")</script>'),
+        "https://news.example/api/news": [
+            (START, rows(shells.ITEMS)),
+            (START + 3 * DAY, rows(MORE)),
+        ],
+    }
+    with watch(tmp_path, pages | articles(*SLUGS), NEWS) as crawl:
+        crawl.run(5 * DAY)
+        assert way_of(crawl).kind == WayKind.JSON
+        assert crawl.new() == ["/news/harbour-plan"]
 
 
 def test_what_was_sent_for_a_page_counts_against_the_budget_and_rests_the_host(
