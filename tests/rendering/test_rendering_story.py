@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from cli_runner import Run
 from fake_web import FolderScorer
 from scripted_site import LIST, ScriptedSite, rows
 from stories import announced_pages
@@ -191,3 +192,24 @@ def test_a_program_that_is_no_browser_is_a_failed_visit(tmp_path: Path, site: Sc
         visit, *_ = watching.store.read.visits(hub.page_id)
         assert visit["detail"].startswith("the browser did not start: ")
         assert "\n" not in visit["detail"]
+
+
+@NEEDS_CHROMIUM
+def test_the_commands_of_a_person_watch_a_page_that_scripts_draw(
+    hubwatch: Run, tmp_path: Path, site: ScriptedSite
+) -> None:
+    url = site.page("/news", LIST)
+    site.json("/zz/rows", rows(1, 2, 3))
+    (tmp_path / "hubwatch.toml").write_text(
+        f'[fetch]\nallowed_hosts = ["127.0.0.1:{site.port}"]\n[web]\nenabled = false\n'
+    )
+    assert hubwatch("add", url).code == 0
+    assert hubwatch("run", "--once").code == 0
+    (row,) = [one for one in hubwatch("hubs", "--json").json if one["url"] == url]
+    assert (row["read"], row["last_status"]) == ("rendered", "fetched")
+    assert "in a browser" in " ".join(hubwatch("check", url).out.split())
+    site.json("/zz/rows", rows(4, 1, 2, 3))
+    site.page("/n/4", "show()")
+    assert hubwatch("visit", url).code == 0
+    assert hubwatch("run", "--once").code == 0
+    assert [one["url"] for one in hubwatch("new", "--json").json] == [f"{site.url}/n/4"]
