@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from incremental.fetch.status import FetchStatus, Request, Response
-from incremental.hub_way import Way, WayKind, WayProblem
+from incremental.hub_way import Listing, Way, WayKind, WayProblem
 from incremental.parse import Page, PageKind
 from incremental.parse.behind import Behind
 from incremental.reading import Body, BodyRole, Read, Reading, Unread
@@ -82,6 +82,8 @@ class HubVisitor:
             # The validators were those of the JSON.
             task = replace(task, etag=None, last_modified=None, body_md5=None)
             way = replace(way, again=True)
+            outcome = self._visit_plain(task, way, fetch, read)
+            return replace(outcome, more_requests=outcome.more_requests + 1)
         if way.kind == WayKind.RENDERED and not way.again and self._renderer is not None:
             return self._visit_rendered(self._renderer, task, way, read)
         return self._visit_plain(task, way, fetch, read)
@@ -95,6 +97,8 @@ class HubVisitor:
         if behind is None or behind.sign is None:
             return replace(outcome, way=Way())
         way = replace(way, sign=behind.sign)
+        if way.kind == WayKind.EMBEDDED and way.again and way.blank:
+            behind = replace(behind, listing=None)  # what it lists is not of this site
         if behind.listing is not None and not behind.by_slug:
             return _from_state(outcome, way, behind)
         return self._visit_shell(task, way, outcome, behind, read)
@@ -135,13 +139,12 @@ class HubVisitor:
         read: Read,
     ) -> Outcome | None:
         """Search the page's scripts for a source of its links; None = there is none."""
-        url, tried, folders = outcome.response.url, set[str](), behind.folders
+        url, folders = outcome.response.url, behind.folders
+        tried = {way.url} if way.blank else set[str]()
         waiting, files = list(behind.addresses), list(behind.files)
         if behind.listing is not None:
             # The list is here; a script may say below which folder its pages are.
-            for file in files:
-                script = self._read_part(parts, file, url, BodyRole.SCRIPT, read)
-                folders += script.folders if script is not None else ()
+            folders += self._folders(parts, files, url, read)
             again = _read_again(outcome, folders, read)
             found = _from_state(outcome, way, again or behind)
             return replace(found, more_requests=parts.requests)
@@ -158,9 +161,12 @@ class HubVisitor:
             tried.add(address)
             response = parts.fetch(Request(address, headers=_ASKS_FOR_JSON))
             reading = _read_json(response, url, way=None, folders=folders, read=read)
-            if reading is None or reading.behind is None or reading.behind.listing is None:
+            if _lists(reading) is not None and _guesses(reading):
+                folders += self._folders(parts, files, url, read)
+                reading = _read_json(response, url, way=None, folders=folders, read=read)
+            listing = _lists(reading)
+            if reading is None or listing is None:
                 continue
-            listing = reading.behind.listing
             chosen = replace(
                 _fresh(way, WayKind.JSON),
                 url=address,
@@ -174,6 +180,11 @@ class HubVisitor:
                 found = replace(found, page=page)
             return replace(found, more_requests=parts.requests)
         return None
+
+    def _folders(self, parts: Parts, files: list[str], url: str, read: Read) -> tuple[str, ...]:
+        """Return the folders below which the script *files* look for slugs."""
+        scripts = (self._read_part(parts, file, url, BodyRole.SCRIPT, read) for file in files)
+        return tuple(one for script in scripts if script is not None for one in script.folders)
 
     def _read_part(
         self, parts: Parts, address: str, url: str, role: BodyRole, read: Read
@@ -205,7 +216,7 @@ class HubVisitor:
             own = _as_page(response, task.url)
             return Outcome(task, own, body_md5=digest, way=way, more_requests=more)
         reading = _read_json(response, task.url, way=way, folders=(), read=read)
-        if reading is None or reading.behind is None or reading.behind.listing is None:
+        if reading is None or _lists(reading) is None:
             return None
         return replace(_from_json(task, way, response, reading), more_requests=more)
 
@@ -277,6 +288,16 @@ def _read_json(
     )
     reading = read(body)
     return None if isinstance(reading, Unread) else reading
+
+
+def _lists(reading: Reading | None) -> Listing | None:
+    """Return where the list of a JSON answer is; None = it has none."""
+    return reading.behind.listing if reading is not None and reading.behind is not None else None
+
+
+def _guesses(reading: Reading | None) -> bool:
+    """Return whether no script said below which folder the slugs of a list are."""
+    return reading is not None and reading.behind is not None and reading.behind.by_slug
 
 
 def _from_json(task: VisitTask, way: Way, response: Response, reading: Reading) -> Outcome:

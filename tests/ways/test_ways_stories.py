@@ -280,6 +280,40 @@ def test_a_visit_goes_to_another_process_without_its_browser() -> None:
     assert copy._renderer is None
 
 
+def test_slugs_of_json_lie_where_a_script_says(tmp_path: Path) -> None:
+    pages = {
+        NEWS: shells.shell('<script>fetch("/api/news")</script><script src=/main.js></script>'),
+        "https://news.example/main.js": "go(`/story/${e.slug}`)",
+        "https://news.example/api/news": rows(shells.ITEMS),
+    }
+    with watch(tmp_path, pages, NEWS) as crawl:
+        crawl.run(HOUR)
+        assert way_of(crawl).folder == "/story"
+        assert "https://news.example/story/new-mayor" in [
+            one["url"]
+            for one in crawl.store.read.find_page("https://news.example/story/new-mayor", "")
+        ]
+
+
+def test_a_source_that_lists_pages_of_other_sites_is_given_up() -> None:
+    elsewhere = rows([{**one, "url": f"https://other.example/{one['slug']}"} for one in MORE])
+    pages = {**SHELL_WITH_SOURCE, "https://news.example/api/news": elsewhere}
+    web, browser = FakeWeb(SimulatedClock(START), pages), PretendBrowser("/a", "/b")
+    visits, fetch = visitor(web, browser)
+    way = Way(
+        kind=WayKind.JSON,
+        sign="mount",
+        url="https://news.example/api/news",
+        place="rows",
+        searched_at=START,
+        again=True,
+        blank=3,
+    )
+    outcome = visits(hub_visit(NEWS, way=way), fetch, read_body)
+    assert outcome.way is not None
+    assert outcome.way.kind == WayKind.RENDERED
+
+
 def test_an_ordinary_page_costs_no_further_request(tmp_path: Path) -> None:
     pages = {"https://news.example/": page("/a", "/b")}
     with watch(tmp_path, pages) as crawl:
