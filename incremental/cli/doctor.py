@@ -42,6 +42,7 @@ from incremental.embedding.choice import embeddings_findings
 from incremental.errors import SettingsError, without_credentials
 from incremental.fetch.status import Response
 from incremental.plain_text import clean
+from incremental.rendering.browser import browser_finding
 from incremental.settings import Settings
 from incremental.settings.hooks import check_program
 from incremental.storage import MEGABYTE, reach_cache, same_settings, store_address
@@ -196,6 +197,7 @@ def _versions(settings: Settings) -> Iterator[Finding]:
     yield from versions_findings(requirements(), installed_version, extras)
     yield from sqlite_findings()
     yield from embeddings_findings(settings.embeddings)
+    yield browser_finding(settings.browser)
 
 
 def _report(findings: list[Finding]) -> dict[str, object]:

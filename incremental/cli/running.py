@@ -20,6 +20,7 @@ from incremental.assembly import (
     make_embedder,
     make_fetcher,
     make_reader,
+    make_renderer,
 )
 from incremental.cli.common import Json, counted, now, print_json, settings_file, settings_of
 from incremental.cli.logs import begin_log, say, tell
@@ -216,6 +217,7 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
         stack.callback(visits.shutdown, wait=False, cancel_futures=True)
         # Closed first, which frees the threads that wait for a reader.
         read = stack.enter_context(make_reader(settings))
+        renderer = stack.enter_context(make_renderer(settings, clock, fetcher.fetch))
         embedder = stack.enter_context(make_embedder(settings, clock, fetcher.fetch))
 
         def make(gate: HostGate | None) -> Crawler:
@@ -226,6 +228,7 @@ def _watch(run: Run, further: Mapping[str, Step], *, explore: int, serves: bool)
                 executor=visits,
                 read=read,
                 embedder=embedder,
+                renderer=renderer,
                 models=models,
                 announced=run.reporter.announced,
                 explore=explore,

@@ -401,7 +401,9 @@ class Frontier:
         if answer.robots_due:
             return replace(task, purpose=Purpose.ROBOTS, url=robots_url(task.url))
         if answer.refusal is None:
-            return task
+            # What belongs to a hub may be fetched with it.
+            hub = task.purpose is Purpose.HUB
+            return replace(task, rules=self.gate.rules(task.url)) if hub else task
         if task.purpose is Purpose.HUB:
             self._store.write.postpone(task.page_id, answer.retry_at, answer.refusal.value)
         else:
@@ -496,7 +498,8 @@ class Frontier:
         """Count a finished visit and free its site; return it, without a denied body, and the host's row."""
         task, response = outcome.task, outcome.response
         robots = task.purpose is Purpose.ROBOTS
-        host = self.gate.release(task.url, response, now, robots=robots)
+        more = outcome.more_requests
+        host = self.gate.release(task.url, response, now, robots=robots, requests=1 + more)
         site = self._sites.in_memory(task.site_id)
         if site is not None:
             site.busy = False
@@ -505,7 +508,7 @@ class Frontier:
         if site is not None:
             # Exploration and monitored articles must not count as what known hubs need.
             revisit = task.purpose is Purpose.HUB and not task.extra
-            others = len(response.redirects) + (not revisit)
+            others = len(response.redirects) + (not revisit) + more
             per_day = site.terms.requests_per_day
             site.budget = spend(site.budget, per_day, now, visits=int(revisit), others=others)
         for site_id in self._waiting.pop(host.name, ()):

@@ -112,10 +112,13 @@ class HostGate:
         """Whether the host of *url* answered its last request, in this process within a few seconds."""
         return self._host(host_key(url), now).name in self._quick
 
-    def release(self, url: str, response: Response, now: float, *, robots: bool = False) -> HostRow:
+    def release(
+        self, url: str, response: Response, now: float, *, robots: bool = False, requests: int = 1
+    ) -> HostRow:
         """Take in a finished request; return what its host is owed, for the store.
 
-        *robots*: it was a robots.txt, whose rules apply from now on.
+        *robots*: it was a robots.txt, whose rules apply from now on. *requests*: that were sent, with those
+        for what belongs to the page.
         """
         # First of all: what follows may meet a store that cannot be used.
         since = self._busy.pop(host_key(url), now)
@@ -124,7 +127,8 @@ class HostGate:
             # robots.txt is fetched once a day; a crawl delay of a day after it would leave no page.
             host = replace(host, crawl_delay_seconds=None)
         wait = response.retry_after_seconds
-        host = after_visit(host, response.status, wait, now, self._settings.politeness)
+        polite = self._settings.politeness
+        host = after_visit(host, response.status, wait, now, polite, requests=requests)
         if host.failures or now - since > SLOW_SECONDS:
             self._quick.discard(host.name)
         else:
@@ -147,6 +151,10 @@ class HostGate:
         if policy is None or policy.allows(response.url):
             return response
         return replace(response, status=FetchStatus.ROBOTS_DENIED, body=b"")
+
+    def rules(self, url: str) -> RobotsPolicy | None:
+        """Return the last known rules of the origin of *url*; None = unknown."""
+        return self._policy(url)
 
     def sitemaps(self, url: str) -> tuple[str, ...]:
         """Return the sitemaps that the robots.txt for *url* names."""

@@ -19,14 +19,16 @@ from incremental.decide.decision import Decision, base_record, wait_seconds
 from incremental.decide.editions import is_edition_front
 from incremental.decide.feed_home import is_given_feed
 from incremental.decide.hub_facts import HubFacts, HubView
-from incremental.decide.links import links_digest
+from incremental.decide.links import links_digest, stated_date
 from incremental.decide.news import LinkDecisions, PageNews, decide_links, page_news
 from incremental.decide.overflow import all_new, overflowed
 from incremental.decide.refresh import first_refresh
 from incremental.decide.rules import Rule, Standing, is_withheld
 from incremental.decide.sections import Section
 from incremental.decide.topics import Guesses
+from incremental.decide.ways import cost_of, failed_way, next_way
 from incremental.fetch.status import HAS_PAGE, HOPELESS, FetchStatus
+from incremental.hub_way import read_way
 from incremental.parse import Page, PageKind
 from incremental.revisit.state import Visit
 from incremental.times import DAY, HOUR, NEVER
@@ -34,6 +36,7 @@ from incremental.urls import canonical_key, normalize
 from incremental.visit import Outcome
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, PageState, SiteEventKind
 from store.naming import folder_of
+from store.texts import to_json
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
 from store.values import (
     HubRow,
@@ -126,6 +129,8 @@ def _failed(
         record = replace(record, detail=detail)
     visit = _failure(outcome, facts)
     fields = HubUpdate(failures=failures, last_status=status.value)
+    if outcome.way is not None:
+        fields["way"] = to_json(failed_way(outcome.way, failures).to_json())
     if (
         hub.baseline_at is None
         and status in HOPELESS
@@ -193,7 +198,7 @@ def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
         failures=0,
         last_status=outcome.response.status.value,
     )
-    fields |= _validators(outcome)
+    fields |= _validators(outcome) | _way(outcome, facts, links=hub.shown_links, came=0)
     back = _is_back(hub)
     if back:
         fields["state"] = HubStatus.ACTIVE
@@ -211,6 +216,7 @@ def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
         shown=hub.shown_links,
         not_modified=outcome.unchanged,
         wait_seconds=wait_seconds(outcome),
+        cost=cost_of(outcome.way),
     )
     return Decision(record, visit, hub, keep_body=read)
 
@@ -319,6 +325,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
         # Came and went between two visits; of a truncated page nothing is known.
         vanished=0 if page.truncated else len(view.young - here),
         relevant=guesses.expected_among(fresh) if view.guesses is not None else None,
+        cost=cost_of(outcome.way),
     )
     return Decision(
         _with_news(record, facts, news, fields),
@@ -388,7 +395,16 @@ def _hub_fields(outcome: Outcome, facts: HubFacts, page: Page, came: int) -> Hub
         last_status=outcome.response.status.value,
         next_url=page.next_url,
     )
-    return fields | _validators(outcome)
+    return fields | _validators(outcome) | _way(outcome, facts, links=len(facts.found), came=came)
+
+
+def _way(outcome: Outcome, facts: HubFacts, *, links: int, came: int) -> HubUpdate:
+    """Return how the hub is read from now on."""
+    if outcome.way is None:
+        return HubUpdate()
+    before = read_way(facts.hub.way)
+    way = next_way(outcome.way, before, links=links, came=came, now=facts.now)
+    return HubUpdate(way=to_json(way.to_json()))
 
 
 def _validators(outcome: Outcome) -> HubUpdate:
@@ -404,7 +420,9 @@ def _validators(outcome: Outcome) -> HubUpdate:
 
 
 def _page_fields(page: Page, facts: HubFacts) -> PageUpdate:
-    fields = PageUpdate(title=page.title, state=PageState.KNOWN)
+    fields = PageUpdate(state=PageState.KNOWN)
+    if page.title:  # what JSON holds has none
+        fields["title"] = page.title
     hub, row = facts.hub, facts.page
     # What was announced or withheld before, or is a monitored article, keeps the rule that said so.
     undecided = row is None or (row.announced_at is None and row.rule in (None, Rule.HUB))
@@ -438,15 +456,13 @@ def _shared(view: HubView, links: LinkDecisions) -> Counter[str]:
 
 
 def _published(view: HubView, links: LinkDecisions) -> tuple[float, ...]:
-    # Only feeds state the publication date; a sitemap's lastmod moves with every deployment.
-    if view.hub.kind != HubKind.FEED:
-        return ()
     baseline = view.hub.baseline_at is None
+    dates = ((stated_date(t, view.hub), t) for t in view.found)
     return tuple(
-        t.published_at
-        for t in view.found
-        if t.published_at is not None
-        and t.published_at <= view.since.now
+        at
+        for at, t in dates
+        if at is not None
+        and at <= view.since.now
         and (baseline or links.standing(t) is Standing.NEW)
     )
 

@@ -11,6 +11,7 @@ from incremental.fetch.options import FetchSettings, SiteAccess
 from incremental.fetch.politeness import PolitenessSettings
 from incremental.revisit.allocation import FLOOR_SHARE, REFRESH_SHARE, VERIFICATION_SHARE
 from incremental.scope import Reach
+from incremental.settings.browser import BrowserSettings
 from incremental.settings.channels import ChannelSettings
 from incremental.settings.discovery import DiscoverySettings
 from incremental.settings.embeddings import EmbeddingSettings
@@ -254,6 +255,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     news: NewsSettings = msgspec.field(default_factory=NewsSettings)
     refresh: RefreshSettings = msgspec.field(default_factory=RefreshSettings)
     daemon: DaemonSettings = msgspec.field(default_factory=DaemonSettings)
+    browser: BrowserSettings = msgspec.field(default_factory=BrowserSettings)
     web: WebSettings = msgspec.field(default_factory=WebSettings)
     topics: TopicSettings = msgspec.field(default_factory=TopicSettings)
     embeddings: EmbeddingSettings = msgspec.field(default_factory=EmbeddingSettings)

@@ -269,6 +269,10 @@ class Hub(ResponseSchema):
     candidate: bool
     """Only looks like a hub: never read."""
     found_because: str
+    read: str
+    """From where its links come: plain, embedded, json, rendered, browser_missing."""
+    cost_requests: float
+    """Of a visit, with the time of a browser."""
     visits: int
     new_pages: int
     failures: int
