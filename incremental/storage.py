@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from incremental.errors import SettingsError
 from incremental.settings import Settings
@@ -29,7 +30,12 @@ from store.home import (
     tighten,
 )
 
+if TYPE_CHECKING:
+    from store.postgres import ServerBounds
+
 MEGABYTE = 1_000_000
+# A daemon that is frozen in a transaction holds its locks; then the server ends its session.
+IDLE_IN_TRANSACTION_SECONDS = 15.0
 CRAWLER_LOCK = "crawler.lock"
 _MOST_NAMED = 10
 logger = logging.getLogger("hubwatch.storage")
@@ -61,6 +67,19 @@ def open_configured_store(
         upgrade_copies=settings.store.upgrade_copies,
         busy_seconds=busy_seconds,
         make_new=make_new,
+        bounds=_bounds(settings) if settings.store.database else None,
+    )
+
+
+def _bounds(settings: Settings) -> ServerBounds:
+    """Return what this process may ask of PostgreSQL."""
+    from store.postgres import ServerBounds  # noqa: PLC0415 - most stores are files
+
+    return ServerBounds(
+        settings.store.connections,
+        settings.store.statement_seconds,
+        IDLE_IN_TRANSACTION_SECONDS,
+        keep=True,
     )
 
 

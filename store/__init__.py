@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from store.monitoring import Monitoring
     from store.outbox import Outbox
     from store.page_cache import PageCache
+    from store.postgres import ServerBounds
     from store.quarantine import Quarantined
     from store.queries import Queries
     from store.record import Recorder
@@ -128,7 +129,9 @@ class Store:
 
     def close(self) -> None:
         """Close the database."""
-        self.database.close()
+        from store.database import close  # noqa: PLC0415 - as in open_store
+
+        close(self.database)
 
     def still_there(self) -> None:
         """Check that what is written still goes into the file of the store's name. Costs one system call.
@@ -210,7 +213,7 @@ class Store:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.database.close()
+        self.close()
 
 
 def open_store(  # noqa: PLR0913 - each is optional but the place
@@ -222,12 +225,13 @@ def open_store(  # noqa: PLR0913 - each is optional but the place
     upgrade_copies: int = 2,
     busy_seconds: float | None = None,
     make_new: bool = False,
+    bounds: ServerBounds | None = None,
 ) -> Store:
     """Open the database *where* (SQLite path or PostgreSQL URL) with its page cache.
 
     *cache_url*: an fsspec URL for cached bodies, in place of *cache_folder*; ``file://`` names a folder.
 
-    *upgrade_copies*, *busy_seconds*, *make_new*: see :func:`store.database.open_database`.
+    *upgrade_copies*, *busy_seconds*, *make_new*, *bounds*: see :func:`store.database.open_database`.
 
     Raises:
         StoreError: see :func:`store.database.open_database`.
@@ -235,7 +239,9 @@ def open_store(  # noqa: PLR0913 - each is optional but the place
     from store.database import is_server, open_database  # noqa: PLC0415 - peewee loads every driver that there is
     from store.home import file_id  # noqa: PLC0415 - with it
 
-    database = open_database(where, busy_seconds, copies=upgrade_copies, make_new=make_new)
+    database = open_database(
+        where, busy_seconds, copies=upgrade_copies, make_new=make_new, bounds=bounds
+    )
     own = None if is_server(where) else file_id(Path(where))
     if cache_url.startswith("file://"):
         # Written with more care than fsspec's own: renamed when complete.

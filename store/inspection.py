@@ -19,6 +19,7 @@ from store.access import Access
 from store.database import (
     BUSY_TIMEOUT_SECONDS,
     check_sqlite,
+    close,
     is_server,
     is_sqlite,
     postgres,
@@ -77,7 +78,7 @@ def inspected(where: str) -> Iterator[Inspection | None]:
             has_tables = database.table_exists("schema_migration")
         yield Inspection(database, where) if has_tables else None
     finally:
-        database.close()
+        close(database)
 
 
 class Inspection(Repository):

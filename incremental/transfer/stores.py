@@ -19,7 +19,7 @@ from incremental.storage import alone_in
 from store.addresses import without_password
 from store.backup import files_beside
 from store.copying import CopiedTable, Progress, check_unused, copy_store
-from store.database import is_server, open_database
+from store.database import close, is_server, open_database
 from store.failures import of_file
 from store.home import DATABASE, SIDE_FILES, make_file, make_folder
 
@@ -92,7 +92,7 @@ def _opened(place: str, folder: Path, *, make_new: bool) -> Iterator[Database]:
     try:
         yield database
     finally:
-        database.close()
+        close(database)
 
 
 @contextlib.contextmanager
