@@ -137,8 +137,8 @@ def is_read_only(settings: Settings, folder: Path) -> bool:
 
 
 @contextlib.contextmanager
-def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
-    """Lock the embedded store for one crawler; PostgreSQL is not locked.
+def only_writer(settings: Settings, folder: Path, *, shared: bool = False) -> Iterator[None]:
+    """Lock the store's folder for one crawler, or for those of one PostgreSQL store (*shared*).
 
     Removes what killed backups and restores left in its folder.
 
@@ -146,21 +146,23 @@ def only_writer(settings: Settings, folder: Path) -> Iterator[None]:
         AlreadyRunningError: another crawler holds it.
     """
     home = folder / settings.store.folder
-    with alone_in(home):
+    with alone_in(home, shared=shared):
         for prefix in (RESTORING, BACKING_UP) if (home / DATABASE).exists() else ():
             remove_abandoned(home, prefix)
         yield
 
 
 @contextlib.contextmanager
-def alone_in(home: Path) -> Iterator[None]:
+def alone_in(home: Path, *, shared: bool = False) -> Iterator[None]:
     """Lock the store's folder *home*, which must be there, against crawlers.
+
+    *shared*: only against those that want it for themselves.
 
     Raises:
         AlreadyRunningError: a crawler holds it.
     """
     # Two crawlers would fetch everything twice.
-    with _alone(home / CRAWLER_LOCK, f"another crawler is at work on {home}"):
+    with _alone(home / CRAWLER_LOCK, f"another crawler is at work on {home}", shared=shared):
         yield
 
 
@@ -243,7 +245,7 @@ def only_discoverer(settings: Settings, folder: Path, topic_id: int) -> Iterator
 
 
 @contextlib.contextmanager
-def _alone(path: Path, problem: str) -> Iterator[None]:
+def _alone(path: Path, problem: str, *, shared: bool = False) -> Iterator[None]:
     try:
         make_folder(path.parent)
         make_file(path)
@@ -253,7 +255,7 @@ def _alone(path: Path, problem: str) -> Iterator[None]:
     # The operating system's lock ends with the process.
     with file as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except OSError:
             raise AlreadyRunningError(problem) from None
         yield

@@ -19,6 +19,7 @@
         .space      Space       sizes, giving free space back
         .vectors    Vectors     vectors of announced pages, for search by meaning
         .quarantine Quarantined pages, sites, topics and jobs that met a bug
+        .daemons    Daemons     daemons that share a PostgreSQL store, their sites and hosts
 
 Each part loads on first use: a command needs two or three, and loading all takes longer than most
 commands run.
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from store.access import Access
     from store.answers import Answers
     from store.backfills import Backfills
+    from store.daemons import Daemons
     from store.discovery import Discovery
     from store.editing import Editing
     from store.monitoring import Monitoring
@@ -72,6 +74,7 @@ _PARTS = {
     "space": ("store.space", "Space"),
     "vectors": ("store.vectors", "Vectors"),
     "quarantine": ("store.quarantine", "Quarantined"),
+    "daemons": ("store.daemons", "Daemons"),
 }
 
 
@@ -105,6 +108,7 @@ class Store:
         space: Space = field(init=False)
         vectors: Vectors = field(init=False)
         quarantine: Quarantined = field(init=False)
+        daemons: Daemons = field(init=False)
     else:
 
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - a part
