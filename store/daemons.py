@@ -30,8 +30,37 @@ _REGISTER_LOCK: Final = 0x48554258
 _COPY_LOCK: Final = 0x48554259
 # A host that another daemon is asking right now is asked about again after this long.
 BUSY_SECONDS: Final = 1.0
+# How long a turn is kept for whoever was refused.
+_TURN_SECONDS: Final = 5.0
 # Claims are forgotten this long after their host was free again.
 _KEPT_SECONDS: Final = 3_600
+
+_TAKE_HOST: Final = """
+WITH freed AS (
+    UPDATE host_claim c SET daemon_id = NULL, free_at = $now + f.wait
+    FROM unnest(%(names)s::text[], %(waits)s::float8[]) AS f(name, wait)
+    WHERE c.name = f.name AND c.daemon_id = %(me)s AND c.name <> %(host)s
+), taken AS (
+    INSERT INTO host_claim AS h (name, daemon_id, free_at, next_until)
+    VALUES (%(host)s, %(me)s, $now + %(delay)s, 0)
+    ON CONFLICT (name) DO UPDATE
+    SET daemon_id = EXCLUDED.daemon_id, free_at = EXCLUDED.free_at, next_daemon = NULL
+    WHERE (h.daemon_id = %(me)s OR (h.daemon_id IS NULL AND h.free_at <= $now))
+    AND (h.next_daemon IS NULL OR h.next_daemon = %(me)s OR h.next_until < $now)
+    RETURNING 1
+), waits AS (
+    UPDATE host_claim SET
+        daemon_id = nullif(daemon_id, %(me)s),
+        free_at = CASE WHEN daemon_id = %(me)s THEN $now ELSE free_at END,
+        next_daemon = CASE
+            WHEN next_daemon IS NULL OR next_until < $now THEN %(me)s ELSE next_daemon END,
+        next_until = CASE
+            WHEN next_daemon IS NULL OR next_until < $now OR next_daemon = %(me)s
+            THEN greatest(free_at, $now) + %(keep)s ELSE next_until END
+    WHERE name = %(host)s AND NOT EXISTS (SELECT 1 FROM taken)
+    RETURNING free_at - $now
+) SELECT (SELECT count(*) FROM taken), (SELECT * FROM waits)
+""".replace("$now", _NOW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,36 +245,33 @@ class Daemons(Repository):
         """Take a host for one request, and give back others; return 0, or how long to wait for it.
 
         One statement. *freed*: seconds from now until each may be asked again. *delay_seconds* is what the
-        host is owed should this daemon end in the middle of the request.
+        host is owed should this daemon end in the middle of the request. Who is refused has the next turn,
+        for a few seconds: whoever asks a host all the time would keep it for itself otherwise.
 
         Raises:
             StoreFencedError: the daemon was removed.
         """
-        statement = (
-            "WITH freed AS (UPDATE host_claim c SET daemon_id = NULL, "
-            "free_at = $now + f.wait FROM unnest(%s::text[], %s::float8[]) AS f(name, wait) "
-            "WHERE c.name = f.name AND c.daemon_id = %s AND c.name <> %s), "
-            "taken AS (INSERT INTO host_claim AS h (name, daemon_id, free_at) "
-            "VALUES (%s, %s, $now + %s) ON CONFLICT (name) DO UPDATE "
-            "SET daemon_id = EXCLUDED.daemon_id, free_at = EXCLUDED.free_at "
-            "WHERE h.daemon_id = EXCLUDED.daemon_id "
-            "OR (h.daemon_id IS NULL AND h.free_at <= $now) RETURNING 1) "
-            "SELECT (SELECT count(*) FROM taken), "
-            "(SELECT free_at - $now FROM host_claim WHERE name = %s)"
-        )
-        others = (list(freed), list(freed.values()), daemon, host)
+        values = {
+            "names": list(freed),
+            "waits": list(freed.values()),
+            "me": daemon,
+            "host": host,
+            "delay": delay_seconds,
+            "keep": _TURN_SECONDS,
+        }
         try:
-            rows = self._run(statement, *others, host, daemon, delay_seconds, host)
+            with storage_errors(self._where):
+                cursor: Any = self._db.execute_sql(_TAKE_HOST, values)  # type: ignore[no-untyped-call]  # as in _run
+                taken, wait = cursor.fetchone()
         except IntegrityError as error:
             raise StoreFencedError("another daemon has taken over the sites of this one") from error
-        taken, wait = rows[0]
         return 0.0 if taken else max(float(wait or 0.0), BUSY_SECONDS)
 
     def settle_hosts(self, daemon: int, waits: Mapping[str, float], busy: Sequence[str]) -> None:
         """Note what hosts are owed (*waits*, seconds from now), and that only *busy* ones are being asked."""
         held = (
-            "INSERT INTO host_claim AS h (name, daemon_id, free_at) "
-            "SELECT name, holder, $now + wait "
+            "INSERT INTO host_claim AS h (name, daemon_id, free_at, next_until) "
+            "SELECT name, holder, $now + wait, 0 "
             "FROM unnest(%s::text[], %s::int[], %s::float8[]) AS f(name, holder, wait) "
             "ON CONFLICT (name) DO UPDATE SET daemon_id = EXCLUDED.daemon_id, "
             "free_at = greatest(h.free_at, EXCLUDED.free_at) "

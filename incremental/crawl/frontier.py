@@ -369,9 +369,12 @@ class Frontier:
             if self._only_quick and not self.gate.is_quick(task.url, now):
                 self._held[site.row.id] = None
                 return None
-            answer = self.gate.take(task.url, answer, now)
-            if requested and answer.allowed_at > now:
+            turn = self.gate.take(task.url, answer, now)
+            # Another daemon asks the host: all of the site waits, not one page after the other.
+            waits = turn is not answer and host_key(task.url) == host_key(site.scope.seed_url)
+            if turn.allowed_at > now and (requested or waits):
                 return None
+            answer = turn
             admitted = self._admit(task, answer, now)
             if requested and (admitted is None or admitted.purpose is not Purpose.ROBOTS):
                 self._requested.taken(task)

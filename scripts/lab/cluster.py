@@ -62,7 +62,7 @@ class Overlap:
 class Cluster:
     """A PostgreSQL server, sites and daemons; a context manager. *shared_host*: sites on one host."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what the world is made of
         self,
         folder: Path,
         *,
@@ -98,8 +98,11 @@ class Cluster:
         enter = self._stack.enter_context
         enter(self.server)
         self.url = self.server.empty_database()
-        for part in (*self.sites, self.hook, *self.daemons):
-            enter(part)
+        for site in self.sites:
+            enter(site)
+        enter(self.hook)
+        for process in self.daemons:
+            enter(process)
         for number, daemon in enumerate(self.daemons):
             daemon.folder.mkdir(parents=True)
             self._write_settings(daemon.folder, f"d{number}")

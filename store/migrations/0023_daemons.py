@@ -47,6 +47,8 @@ class HostClaim(Model):
     name = TextField(primary_key=True)
     daemon = ForeignKeyField(Daemon, null=True, on_delete="SET NULL")
     free_at = DoubleField()
+    next_daemon = IntegerField(null=True)
+    next_until = DoubleField(default=0.0)
 
     class Meta:
         table_name = "host_claim"

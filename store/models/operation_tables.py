@@ -82,3 +82,7 @@ class HostClaim(Table):
     """NULL = no request is under way."""
     free_at = DoubleField()
     """The earliest time of the next request."""
+    next_daemon = IntegerField(null=True)
+    """Whose turn it is then: the first that was refused."""
+    next_until = DoubleField(default=0.0)
+    """Until when the turn is kept."""

@@ -14,7 +14,7 @@ from store import Store, open_store
 from store.daemons import BUSY_SECONDS, DaemonRow, Daemons
 from store.enums import SiteStatus
 from store.errors import StoreFencedError, StoreLockedError
-from store.models import OF_DAEMONS
+from store.models import OF_DAEMONS, HostClaim
 
 LONG, OVER = 60.0, -1.0
 HOST = "www.news.example"
@@ -150,13 +150,32 @@ def test_a_host_is_asked_by_one_daemon_at_a_time_and_rests_in_between(shared: St
         return daemons.take_host(daemon, host, delay_seconds=0.0, freed=freed or {})
 
     assert take(first) == 0
-    assert take(second) == BUSY_SECONDS
     assert take(first) == 0, "its own gate knows that the request has ended"
+    assert take(second) == BUSY_SECONDS
     assert take(first, {HOST: 40.0}, "other.example") == 0
     assert 35 < take(second) <= 40
     daemons.settle_hosts(first, {"other.example": 0.0}, [])
     assert take(second, host="other.example") == 0
     assert daemons.longest_wait(second) > 35
+
+
+def test_whoever_was_refused_has_the_next_turn_for_a_while(shared: Store) -> None:
+    daemons = shared.daemons
+    first, second = joined(daemons), joined(daemons)
+
+    def take(daemon: int) -> float:
+        return daemons.take_host(daemon, HOST, delay_seconds=0.0, freed={})
+
+    assert take(first) == 0
+    assert take(second) > 0
+    assert take(first) > 0, "it asks again, and gives the host back"
+    assert take(second) == 0
+    assert take(first) > 0
+    daemons.settle_hosts(second, {HOST: 0.0}, [])
+    assert take(second) > 0, "the first one's turn"
+    assert take(first) == 0
+    HostClaim.update(next_daemon=second, next_until=1.0).execute(shared.database)
+    assert take(first) == 0, "a turn that nobody takes is over"
 
 
 def test_what_hosts_are_owed_is_known_before_another_daemon_begins(shared: Store) -> None:
