@@ -30,6 +30,7 @@ _REGISTER_LOCK: Final = 0x48554258
 _COPY_LOCK: Final = 0x48554259
 # A host that another daemon is asking right now is asked about again after this long.
 BUSY_SECONDS: Final = 1.0
+_LEAST_SECONDS: Final = 0.01
 # How long a turn is kept for whoever was refused.
 _TURN_SECONDS: Final = 5.0
 # Claims are forgotten this long after their host was free again.
@@ -58,8 +59,8 @@ WITH freed AS (
             WHEN next_daemon IS NULL OR next_until < $now OR next_daemon = %(me)s
             THEN greatest(free_at, $now) + %(keep)s ELSE next_until END
     WHERE name = %(host)s AND NOT EXISTS (SELECT 1 FROM taken)
-    RETURNING free_at - $now
-) SELECT (SELECT count(*) FROM taken), (SELECT * FROM waits)
+    RETURNING free_at - $now AS wait, daemon_id IS NULL AND next_daemon = %(me)s AS is_next
+) SELECT (SELECT count(*) FROM taken), (SELECT wait FROM waits), (SELECT is_next FROM waits)
 """.replace("$now", _NOW)
 
 
@@ -262,10 +263,12 @@ class Daemons(Repository):
         try:
             with storage_errors(self._where):
                 cursor: Any = self._db.execute_sql(_TAKE_HOST, values)  # type: ignore[no-untyped-call]  # as in _run
-                taken, wait = cursor.fetchone()
+                taken, wait, is_next = cursor.fetchone()
         except IntegrityError as error:
             raise StoreFencedError("another daemon has taken over the sites of this one") from error
-        return 0.0 if taken else max(float(wait or 0.0), BUSY_SECONDS)
+        if taken:
+            return 0.0
+        return max(float(wait or 0.0), _LEAST_SECONDS if is_next else BUSY_SECONDS)
 
     def settle_hosts(self, daemon: int, waits: Mapping[str, float], busy: Sequence[str]) -> None:
         """Note what hosts are owed (*waits*, seconds from now), and that only *busy* ones are being asked."""

@@ -116,7 +116,8 @@ class HostGate:
         if self._turns is None or answer.allowed_at > now or refused:
             return answer
         host = self._host(host_key(url), now)
-        wait = self._turns.take(host.name, polite_delay_seconds(host, self._settings.politeness))
+        delay = polite_delay_seconds(host, self._settings.politeness)
+        wait = self._turns.take(host.name, delay, now)
         if not wait:
             return answer
         self._keep(replace(host, next_allowed_at=now + wait))
@@ -127,9 +128,9 @@ class HostGate:
         return list(self._busy)
 
     def owed(self, now: float) -> dict[str, float]:
-        """Return for how many seconds hosts that were asked are not to be asked again."""
-        waits = {name: host.next_allowed_at - now for name, host in self._hosts.items()}
-        return {name: wait for name, wait in waits.items() if wait > 0}
+        """Return until when hosts are not to be asked again."""
+        owed = {name: host.next_allowed_at for name, host in self._hosts.items()}
+        return {name: until for name, until in owed.items() if until > now}
 
     def occupy(self, url: str, now: float) -> None:
         """Mark the host of *url* as busy."""
@@ -170,7 +171,7 @@ class HostGate:
             rules = json.dumps(stored, ensure_ascii=False)
         self._keep(host)
         if self._turns is not None:
-            self._turns.free(host.name, host.next_allowed_at - now)
+            self._turns.free(host.name, host.next_allowed_at)
         delay = host.crawl_delay_seconds
         return HostRow(host.name, host.next_allowed_at, host.failures, delay, rules)
 

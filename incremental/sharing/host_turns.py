@@ -22,6 +22,7 @@ class HostTurns:
     def __init__(self, daemons: Daemons) -> None:
         self._daemons = daemons
         self._daemon = 0
+        # Until when each is owed a pause, by this machine's clock.
         self._freed: dict[str, float] = {}
         self.shared = False
         """Whether others ask hosts as well."""
@@ -31,7 +32,7 @@ class HostTurns:
         self._daemon, self.shared = daemon, shared
         self._freed.clear()
 
-    def take(self, host: str, delay_seconds: float) -> float:
+    def take(self, host: str, delay_seconds: float, now: float) -> float:
         """Take a host for one request; return 0, or how many seconds to wait.
 
         Raises:
@@ -39,16 +40,24 @@ class HostTurns:
         """
         if not self.shared:
             return 0.0
-        freed, self._freed = self._freed, {}
+        freed = _from_now(self._freed, now)
+        self._freed.clear()
         return self._daemons.take_host(self._daemon, host, delay_seconds=delay_seconds, freed=freed)
 
-    def free(self, host: str, wait_seconds: float) -> None:
-        """Give a host back, which may be asked again after so long."""
+    def free(self, host: str, until: float) -> None:
+        """Give a host back, which may be asked again from *until* on."""
         if self.shared:
-            self._freed[host] = max(wait_seconds, 0.0)
+            self._freed[host] = until
 
-    def settle(self, busy: Collection[str], waits: Mapping[str, float] | None = None) -> None:
-        """Write what was given back; *busy* hosts are being asked, and *waits* are owed from before."""
-        owed = {**(waits or {}), **self._freed}
+    def settle(
+        self, busy: Collection[str], now: float, owed: Mapping[str, float] | None = None
+    ) -> None:
+        """Write what was given back; *busy* hosts are being asked, *owed*: until when others rest."""
+        waits = _from_now({**(owed or {}), **self._freed}, now)
         self._freed.clear()
-        self._daemons.settle_hosts(self._daemon, owed, list(busy))
+        self._daemons.settle_hosts(self._daemon, waits, list(busy))
+
+
+def _from_now(owed: Mapping[str, float], now: float) -> dict[str, float]:
+    """Return moments as seconds from now: only these mean the same on every machine."""
+    return {host: max(until - now, 0.0) for host, until in owed.items()}

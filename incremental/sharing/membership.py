@@ -224,13 +224,13 @@ class Membership:
         daemons, turns = self._register.daemons, self.turns
         rows = daemons.meet(self._id, lease_seconds=LEASE_SECONDS, shares=turns.shared)
         if turns.shared:
-            turns.settle(gate.busy_hosts())
+            turns.settle(gate.busy_hosts(), now)
             if len(rows) == 1 and not daemons.longest_wait(self._id):
                 turns.begin(self._id, shared=False)
         elif len(rows) > 1:
             # Only after this the newcomer takes any site.
             turns.begin(self._id, shared=True)
-            turns.settle(gate.busy_hosts(), gate.owed(now))
+            turns.settle(gate.busy_hosts(), now, gate.owed(now))
             rows = daemons.meet(self._id, lease_seconds=LEASE_SECONDS, shares=True)
         return rows
 

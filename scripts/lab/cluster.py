@@ -14,7 +14,7 @@ import contextlib
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -68,8 +68,8 @@ class Cluster:
         *,
         daemons: int = 2,
         sites: int = 6,
-        shared_host: int = 2,
-        seconds_between: float = 2.0,
+        shared_host: Container[int] = (0, 2),
+        seconds_between: float = 5.0,
         seed: int = 0,
     ) -> None:
         self.folder = folder
@@ -84,8 +84,8 @@ class Cluster:
         code = PAUSING + MAIN
         self.daemons = [DaemonProcess(folder / f"d{n}", code=code) for n in range(daemons)]
 
-    def _site(self, number: int, shared: int, between: float, seed: int) -> ServedSite:
-        host = "127.0.0.2" if number < shared else f"127.0.0.{number + 3}"
+    def _site(self, number: int, shared: Container[int], between: float, seed: int) -> ServedSite:
+        host = "127.0.0.2" if number in shared else f"127.0.0.{number + 3}"
 
         def seen(who: str, began: float, ended: float) -> None:
             with self._lock:
@@ -119,7 +119,7 @@ class Cluster:
                 "store": {"database": self.url, "connections": 4},
                 "fetch": {"allowed_networks": ["127.0.0.0/8"], "user_agent": f"{name}/1"},
                 "politeness": {"backoff_seconds": 1.0, "max_backoff_seconds": 2.0},
-                "revisit": {"requests_per_day": 1e8, "min_interval_minutes": 0.05},
+                "revisit": {"requests_per_day": 1e8, "min_interval_minutes": 0.1},
                 "news": {"max_per_day": 1_000_000},
                 "hubs": {"retrain_labels": 0},
                 "daemon": {"parse_workers": 0},
