@@ -62,7 +62,7 @@ class AnnouncedPage:
     copies: int = 0
     """Other pages in its cluster."""
     excerpt: str = ""
-    """Page text around the search terms; empty without a search."""
+    """Page text around the search terms, else its beginning; empty if no text is kept."""
     event: int | None = None
     """Id of its backfill event; None = announced alone."""
 

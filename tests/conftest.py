@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from browser_tab import browser, shown, tab  # noqa: F401 - fixtures of a real browser
 from cli_runner import found, hubwatch  # noqa: F401 - fixtures of the command line
 from hypothesis import HealthCheck, settings
 from lab.postgres_server import PostgresServer, missing_for_postgres

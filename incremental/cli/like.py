@@ -6,12 +6,14 @@ from contextlib import closing
 
 import typer
 
+from classifier.embedding.packing import squeezed
 from classifier.topic.values import PageText
 from incremental.assembly import make_embedder, make_fetcher, make_reader
 from incremental.cli.common import counted, now, print_json, print_table, say, settings_of
 from incremental.clock import SystemClock
 from incremental.crawl.once import read_page
 from incremental.embedding.choice import standing
+from incremental.embedding.keeping import kept_space
 from incremental.embedding.likeness import (
     LikePage,
     NoVectorError,
@@ -61,16 +63,15 @@ def _embedded(context: typer.Context, store: Store, url: str, space: Space) -> b
             missing = found.problem or 'the settings want no model ([embeddings] provider = "none")'
             way_out = found.way_out or "announced pages that have a vector can be asked for"
             raise NoVectorError(f"{readable(url)} cannot be embedded: {missing}; {way_out}")
-        if embedder.space != space.name:
-            made = (
-                f"announced pages were embedded by {space.name}, the settings name {embedder.space}"
-            )
+        own = kept_space(embedder.space)
+        if own != space.name:
+            made = f"announced pages were embedded by {space.name}, the settings name {own}"
             raise NoVectorError(f"{made}; hubwatch run embeds them again")
         meaning = embedder.with_meaning(_read(context, store, url, fetcher)).meaning
         problem = embedder.problem or "it has no words"
     if meaning is None:
         raise NoVectorError(f"{readable(url)} cannot be embedded: {problem}")
-    return meaning.packed
+    return squeezed(meaning.packed)
 
 
 def _read(context: typer.Context, store: Store, url: str, fetcher: Fetcher) -> PageText:

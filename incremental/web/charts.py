@@ -7,7 +7,7 @@ inline script or style; its class names stay for the style sheet.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -31,6 +31,8 @@ _SHAPE = {
     "print_values": False,
     "disable_xml_declaration": True,
 }
+# A new installation shows its first day, not six empty ones before it.
+_LEAST_COLUMNS = 12
 Series = Mapping[str, Sequence[float | None]]
 
 
@@ -52,6 +54,11 @@ def bars(  # noqa: PLR0913 - what a chart has
     width, height = _WIDE if wide else _NARROW
     shape = {**_SHAPE, **_labels(labels, every), "width": width, "height": height, "range": span}
     return _drawn(kind(**shape), title, series)
+
+
+def first_column(filled: Iterable[int], columns: int) -> int:
+    """Return the column with which a chart of *columns* begins: the first filled, or the last twelve."""
+    return max(0, min([*filled, columns - _LEAST_COLUMNS]))
 
 
 @cache

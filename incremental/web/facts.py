@@ -12,7 +12,6 @@ from incremental.explain.embeddings import embedding_facts
 from incremental.explain.health import daemons_facts, health_facts, quarantine_facts
 from incremental.explain.page import budget_of
 from incremental.fetch.status import HARMLESS
-from incremental.revisit.rates import site_shape
 from incremental.revisit.state import SiteState
 from incremental.site_editing import site_terms
 from incremental.web.context import Web
@@ -137,15 +136,21 @@ def _health(
     return ("good", "fine", {"n": visits}) if visits >= _LEAST_VISITS else ("good", "begun", {})
 
 
-def hour_rates(web: Web, row: SiteRow) -> list[float] | None:
-    """Return the expected new links per day for each hour of the day, in the server's time zone.
+LEAST_COUNTED = 24.0
+"""New links from which on a site's day is shown: one an hour."""
 
-    None = the site's daily pattern is not known yet.
+
+def hour_rates(web: Web, row: SiteRow) -> list[float] | None:
+    """Return the new links per day in each hour of the day, in the server's time zone.
+
+    From links that were counted, unlike the schedule's expectation, which begins with an even day.
+    None = too few were counted to show when the site publishes.
     """
     state = SiteState.from_json(json.loads(row.revisit))
-    if not state.shape or not state.rate_total:
+    counted = sum(state.hours)
+    if counted < LEAST_COUNTED or not state.rate_total:
         return None
-    hours = site_shape(state).hours
+    hours = [len(state.hours) * links / counted for links in state.hours]
     zone = datetime.fromtimestamp(web.now(), UTC).astimezone().utcoffset()
     ahead = round(zone.total_seconds() / 3600) if zone is not None else 0
     days = _HOURS_OF_WEEK // _HOURS_OF_DAY

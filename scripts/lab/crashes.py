@@ -408,10 +408,11 @@ class CrashWorld:
         self._first_request()
         wait_until(lambda: published.keys() <= self._found().keys(), within, every=0.5)
         self._stop()
-        # Messages are planned every half minute, and at a start.
-        self._start()
-        wait_until(lambda: not self._unsent(), within, every=0.5)
-        self._stop()
+        if self._unsent():
+            # Messages are planned every half minute, and at a start.
+            self._start()
+            wait_until(lambda: not self._unsent(), within, every=0.5)
+            self._stop()
         if not self._where and complete(self.folder, "backup", str(self.folder / "last.tar.gz")):
             self._failed(f"backup: {self._errors('backup')}")
         self._checked.clear()

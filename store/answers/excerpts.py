@@ -1,4 +1,4 @@
-"""Excerpts of announced pages around search terms."""
+"""Excerpts of announced pages: around search terms, or from the beginning."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from store.announced import AnnouncedPage
 from store.models import PageText
 from store.words import Phrase, simplified
 
+LEAD_BYTES = 2_000
+"""Of a stored text, and of what it is inflated to: enough for its beginning."""
 _BATCH = 500
+# A text often begins with its heading, and again in the first sentence.
+_MOST_TITLES = 2
 
 
 def with_excerpts(
@@ -32,6 +36,23 @@ def with_excerpts(
         else row
         for row in rows
     ]
+
+
+def lead(text: bytes | None, title: str, *, width: int = 240) -> str:
+    """Return the beginning of a stored text without the title that it may repeat, on one line.
+
+    *text* may be cut: :data:`LEAD_BYTES` of it are enough.
+    """
+    if not text:
+        return ""
+    begun = zlib.decompressobj().decompress(text[:LEAD_BYTES], LEAD_BYTES).decode(errors="ignore")
+    words, named = " ".join(begun.split()), " ".join(title.split())
+    for _ in range(_MOST_TITLES):
+        if named and words.startswith(named):
+            words = words[len(named) :].lstrip(" .。:：|·–—-")
+    if len(words) <= width:
+        return words
+    return re.sub(r"\s\S{0,20}$", "", words[:width]) + "…"
 
 
 def unpacked(text: bytes | None) -> str:

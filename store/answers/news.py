@@ -22,7 +22,7 @@ from typing import Any
 from peewee import JOIN, SQL, Database, chunked, fn
 
 from store.announced import AnnouncedPage, TopicMark
-from store.answers.excerpts import with_excerpts
+from store.answers.excerpts import LEAD_BYTES, lead, with_excerpts
 from store.answers.values import NewQuery, NewsAnswer
 from store.enums import TopicVerdict
 from store.fulltext import (
@@ -81,6 +81,7 @@ def news_rows(database: Database, ids: Sequence[int]) -> dict[int, AnnouncedPage
         *(News.id, Page.id, Page.url, Page.title, Page.anchor, Site.name, Site.id),
         *(News.found_at, Page.published_at, News.hub_id, hub_page.url, Page.language, Page.state),
         *(News.read_at, News.starred_at, PageText.cluster, same),
+        fn.SUBSTR(PageText.text, 1, LEAD_BYTES),
     )
     found: list[tuple[Any, ...]] = []
     for batch in chunked(ids, _BATCH):
@@ -96,10 +97,11 @@ def news_rows(database: Database, ids: Sequence[int]) -> dict[int, AnnouncedPage
     marks = topics_of(database, [row[1] for row in found])
     return {
         row[0]: replace(
-            AnnouncedPage(*row[:-2]),
+            AnnouncedPage(*row[:-3]),
             topics=tuple(marks.get(row[1], ())),
-            cluster=row[-2],
-            copies=max(row[-1] - 1, 0),
+            cluster=row[-3],
+            copies=max(row[-2] - 1, 0),
+            excerpt=lead(row[-1], row[3] or row[4]),
         )
         for row in found
     }

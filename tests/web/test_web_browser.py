@@ -1,29 +1,25 @@
-"""The whole story in a real browser: a daemon, a site on loopback, headless Chromium.
-
-Chromium is the system's own (Debian: ``apt-get install chromium``), or the one that Playwright has
-installed; where there is neither, the stories are skipped.
-"""
+"""The whole story in a real browser: a daemon, a site on loopback, headless Chromium."""
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import feedparser
 import msgspec
 import pytest
+from browser_tab import PATIENCE_MS, Tab
 from fake_web import page as html_page
 from local_site import LocalSite
 from web_served import HOME, Served
 
 pytest.importorskip("playwright", reason="playwright is not installed")
-from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from incremental.settings.channels import ChannelSettings
 from incremental.web.server import served as serving
@@ -41,44 +37,7 @@ max_interval_hours = 0.001
 [web]
 port = 0
 """
-PATIENCE_MS = 90_000
-"""For what the daemon has to find first, on a busy machine."""
 STORY = "/stories/a-bridge-opens-after-all.html"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    # A sandbox of its own needs rights that root in a container does not have.
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        try:
-            opened = playwright.chromium.launch(
-                executable_path=shutil.which("chromium"), args=arguments
-            )
-        except Error as error:
-            pytest.skip(f"no Chromium to drive: {str(error).splitlines()[0]}")
-        yield opened
-        opened.close()
-
-
-@dataclass
-class Tab:
-    """A page of the browser, and what it complained of."""
-
-    page: Page
-    complaints: list[str]
-
-
-@pytest.fixture
-def tab(browser: Browser) -> Iterator[Tab]:
-    context = browser.new_context(viewport={"width": 1200, "height": 800}, locale="en-GB")
-    page, complaints = context.new_page(), list[str]()
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
-    page.set_default_timeout(PATIENCE_MS)
-    yield Tab(page, complaints)
-    context.close()
-    assert complaints == []
 
 
 @pytest.fixture
@@ -121,14 +80,6 @@ def test_from_nothing_to_the_first_new_page_without_reloading(daemon: str, tab: 
         expect(item.get_by_role("button", name="Remove star")).to_be_visible()
         feed = feedparser.parse(page.request.get(f"{daemon}feeds/new.atom").body())
         assert [entry.link for entry in feed.entries] == [site.url + STORY]
-
-
-@pytest.fixture
-def shown(served: Served, tab: Tab) -> Iterator[Page]:
-    """The reading list of a store that was watched for three days."""
-    with serving(served.with_settings(port=0).web) as url:
-        tab.page.goto(url)
-        yield tab.page
 
 
 def test_the_keyboard_is_enough(shown: Page) -> None:

@@ -52,7 +52,7 @@ def test_before_the_first_search_the_page_says_how_to_begin(served: Served) -> N
     html = served.client().get("/topics/1/discovery").text
     assert "No search yet" in html
     assert "hubwatch discover run --topic &#39;it&#39;&#34;&#39;&#34;&#39;s&#39;" in html
-    assert "<svg" not in re.sub(r"<nav.*?</nav>", "", html, flags=re.DOTALL)
+    assert "<svg" not in re.sub(r"<header.*?</header>", "", html, flags=re.DOTALL)
 
 
 def test_the_page_shows_proposals_and_the_last_search(searched: Served) -> None:

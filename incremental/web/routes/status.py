@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from incremental.fetch.status import HARMLESS
-from incremental.web.charts import Series, bars
+from incremental.web.charts import Series, bars, first_column
 from incremental.web.context import web_of
 from incremental.web.facts import DAY, status_facts
 from incremental.web.language import Words
@@ -43,8 +43,10 @@ def status_page(request: Request) -> Response:
     for site in status["sites"]:
         counts.update(site["visits_by_status"])
     failed = {name: count for name, count in counts.items() if name not in HARMLESS}
-    labels = [_hour(since + number * step) for number in range(int(_DAYS * DAY / step))]
-    every = int(DAY / step)
+    columns = int(_DAYS * DAY / step)
+    shown = range(first_column([*(number for number, _ in visits), *news], columns), columns)
+    labels = [_hour(since + number * step) for number in shown]
+    every = max(len(shown) // _DAYS, 1)
     values = {
         "status": status,
         "visits_day": counts.total(),
@@ -53,13 +55,13 @@ def status_page(request: Request) -> Response:
         "visits_chart": bars(
             words("status.chart_visits"),
             labels,
-            _by_status(words, visits, len(labels)),
+            _by_status(words, visits, shown),
             every=every,
         ),
         "new_chart": bars(
             words("status.chart_new"),
             labels,
-            {words("sites.new"): [news.get(number, 0) for number in range(len(labels))]},
+            {words("sites.new"): [news.get(number, 0) for number in shown]},
             every=every,
         ),
         "errors": sorted(failed.items(), key=lambda pair: -pair[1]),
@@ -69,7 +71,7 @@ def status_page(request: Request) -> Response:
     return page(request, "status.html", values)
 
 
-def _by_status(words: Words, visits: dict[tuple[int, str], int], columns: int) -> Series:
+def _by_status(words: Words, visits: dict[tuple[int, str], int], columns: range) -> Series:
     """Return the visits per column by status, most frequent first, the rest as one series."""
     totals: Counter[str] = Counter()
     for (_, status), count in visits.items():
@@ -77,10 +79,10 @@ def _by_status(words: Words, visits: dict[tuple[int, str], int], columns: int) -
     shown = [status for status, _ in totals.most_common(_SHOWN)]
     series: dict[str, Any] = {}
     for status in shown:
-        series[words.maybe("fetch", status)] = [visits.get((n, status), 0) for n in range(columns)]
+        series[words.maybe("fetch", status)] = [visits.get((n, status), 0) for n in columns]
     rest = [
         sum(count for (n, status), count in visits.items() if n == number and status not in shown)
-        for number in range(columns)
+        for number in columns
     ]
     return series | ({words("status.others"): rest} if any(rest) else {})
 

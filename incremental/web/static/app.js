@@ -41,11 +41,18 @@
     },
   };
 
+  const help = () => {
+    const keys = document.getElementById("keys");
+    if (keys && !keys.open) keys.showModal();
+    return keys;
+  };
+
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     const tag = event.target.tagName;
     if (event.key === "Escape" && tag === "INPUT") return event.target.blur();
     if (/^(INPUT|TEXTAREA|SELECT)$/.test(tag)) return;
+    if (event.key === "?" && help()) return event.preventDefault();
     if (event.key === "Enter" && event.target !== current()) return;
     const act = keys[event.key];
     if (!act || !document.querySelector(".item")) return;
@@ -62,6 +69,10 @@
   }
   document.addEventListener("click", opened);
   document.addEventListener("auxclick", opened);
+
+  document.addEventListener("click", (event) => {
+    if (event.target.closest && event.target.closest("[data-open=keys]")) help();
+  });
 
   // A choice in a filter acts at once.
   document.addEventListener("change", (event) => {
