@@ -193,6 +193,8 @@ class Frontier:
         if hub is not None and site is not None:
             self._change_hints.note(site, hub, change, now)
             self.refresh(site, now)
+        elif hub is not None and not self._part.has(hub.site_id):
+            self._change_hints.note_elsewhere(hub, change, now)
 
     def forget_scopes(self) -> None:
         """Note that a visit changed the scope of a site."""
