@@ -18,7 +18,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Collection
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from incremental.clock import Clock
 from incremental.crawl.host_gate import HostGate
@@ -31,7 +31,9 @@ from incremental.visit import Fetch
 from store import Store
 from store.daemons import DaemonRow
 from store.errors import StoreError, StoreFencedError
-from store.postgres import ServerDatabase
+
+if TYPE_CHECKING:
+    from store.postgres import ServerDatabase
 
 BEAT_SECONDS: Final = 5.0
 # Four missed heartbeats. With the pause that the server grants within a transaction, a dead daemon's sites

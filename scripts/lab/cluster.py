@@ -70,9 +70,11 @@ class Cluster:
         sites: int = 6,
         shared_host: Container[int] = (0, 2),
         seconds_between: float = 5.0,
+        min_interval_minutes: float = 0.1,
         seed: int = 0,
     ) -> None:
         self.folder = folder
+        self._min_interval_minutes = min_interval_minutes
         self._stack = contextlib.ExitStack()
         self._log: dict[str, list[Asked]] = defaultdict(list)
         self._lock = threading.Lock()
@@ -119,7 +121,10 @@ class Cluster:
                 "store": {"database": self.url, "connections": 4},
                 "fetch": {"allowed_networks": ["127.0.0.0/8"], "user_agent": f"{name}/1"},
                 "politeness": {"backoff_seconds": 1.0, "max_backoff_seconds": 2.0},
-                "revisit": {"requests_per_day": 1e8, "min_interval_minutes": 0.1},
+                "revisit": {
+                    "requests_per_day": 1e8,
+                    "min_interval_minutes": self._min_interval_minutes,
+                },
                 "news": {"max_per_day": 1_000_000},
                 "hubs": {"retrain_labels": 0},
                 "daemon": {"parse_workers": 0},

@@ -5,15 +5,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shutil
 import signal
+import socket
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+import requests
 from lab.cluster import Cluster
-from lab.daemon_process import command, complete, wait_until
+from lab.daemon_process import command, complete, free_port, wait_until
 from lab.postgres_server import missing_for_postgres
 
 pytestmark = pytest.mark.skipif(bool(missing_for_postgres()), reason="needs PostgreSQL")
@@ -88,6 +94,55 @@ def test_when_the_server_restarts_nothing_is_lost_and_the_daemons_go_on(tmp_path
         assert all(one.running for one in cluster.daemons)
         assert {one.id for one in cluster.rows()} == before
         assert all("waiting for the store" in one.errors() for one in cluster.daemons)
+
+
+@contextlib.contextmanager
+def web(folder: Path, settings: Path) -> Iterator[str]:
+    """The web page and the API in a process of their own."""
+    folder.mkdir()
+    shutil.copy(settings, folder)
+    port = free_port()
+    process = command(folder, "serve", variables={"HUBWATCH_WEB_PORT": str(port)})
+    try:
+        address = f"http://127.0.0.1:{port}/api/v1"
+        assert wait_until(lambda: answers(port), 60, every=0.2), (folder / "serve.err").read_text()
+        yield address
+    finally:
+        process.kill()
+        process.wait()
+
+
+def answers(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
+
+
+def test_two_web_processes_show_all_and_reach_whichever_daemon_has_the_site(tmp_path: Path) -> None:
+    # Nothing is due for hours, so what is visited was asked for.
+    with Cluster(tmp_path, sites=4, min_interval_minutes=600) as cluster, ExitStack() as stack:
+        late = cluster.sites.pop()
+        cluster.begin()
+        cluster.daemons[1].start()
+        assert wait_until(lambda: cluster.are_sharing(2), 60, every=0.5), cluster.rows()
+        settings = cluster.daemons[0].folder / "hubwatch.toml"
+        one = stack.enter_context(web(tmp_path / "w0", settings))
+        other = stack.enter_context(web(tmp_path / "w1", settings))
+        status = requests.get(f"{other}/status", timeout=30).json()
+        assert status["crawling"]
+        assert sorted(place["sites"] for place in status["daemons"]) == sorted(cluster.shares())
+        sites = [{"sites": [row["id"]]} for row in requests.get(f"{one}/sites", timeout=30).json()]
+        since = time.time()
+        for asked, address in zip(sites, (one, other, one), strict=True):
+            answer = requests.post(f"{address}/visits", json=asked, timeout=30)
+            assert answer.status_code == 200, answer.text
+            assert not any(visit["refused"] for visit in answer.json())
+        assert wait_until(lambda: len(cluster.askers(since)) == len(cluster.sites), 60, every=0.5)
+        assert wait_until(lambda: not cluster.store.editing.visit_requests(), 60, every=0.5)
+        added = requests.post(f"{other}/sites", json={"urls": [late.url]}, timeout=30)
+        assert added.status_code in {200, 201}, added.text
+        assert wait_until(lambda: late.asked["/"] > 0, 60, every=0.5)
+        assert len(cluster.askers(since)["3"]) == 1
 
 
 def ended(process: subprocess.Popen[bytes]) -> int:
