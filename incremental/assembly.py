@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +33,7 @@ from store import Store
 if TYPE_CHECKING:
     from incremental.discovery.discoverer import Discoverer
     from incremental.embedding.page_embedder import PageEmbedder
+    from incremental.first_look import FirstLook
     from store.topic_values import TopicRow
 
 # Each takes 72 MB when it has started, and more than there are processors read nothing sooner.
@@ -129,6 +130,30 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def first_looks(
+    store: Store, settings: Settings, models: Path | None, site_ids: Sequence[int], clock: Clock
+) -> Iterator[tuple[int, FirstLook]]:
+    """Look at the seeds of sites, one after the other; yield their ids and what they show."""
+    # The parser takes a while to load, which other commands need not wait for.
+    from incremental.first_look import first_look  # noqa: PLC0415
+
+    fetcher, scorer = make_fetcher(settings, clock), hub_scorer(models)
+    with contextlib.closing(fetcher), make_reader(settings, workers=1) as read:
+        for site_id in site_ids:
+            row = store.read.site(site_id)
+            if row is not None:
+                seen = first_look(
+                    store,
+                    settings,
+                    row,
+                    fetch=fetcher.fetch,
+                    read=read,
+                    scorer=scorer,
+                    now=clock.now(),
+                )
+                yield site_id, seen
 
 
 def hub_scorer(models: Path | None) -> HubScorer:

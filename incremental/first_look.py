@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from incremental.crawl.host_gate import HostGate
 from incremental.crawl.once import fetch_once, problem_of
@@ -20,7 +21,7 @@ from incremental.decide.hubs import HubScorer, score_targets
 from incremental.decide.links import targets
 from incremental.decide.site_context import form_of
 from incremental.decide.url_dates import date_in_url
-from incremental.fetch.status import FetchStatus, Response
+from incremental.fetch.status import FetchStatus, Response, in_words
 from incremental.parse import Page, PageKind
 from incremental.reading import Body, Read, Unread
 from incremental.scope import read_scope
@@ -103,6 +104,18 @@ def first_look(  # noqa: PLR0913 - what reads and judges, by name
     )
 
 
+def folder_of(seed: str) -> str:
+    """Return host and folder of a seed, empty if that is the whole host: what a person may have meant."""
+    _, host, path, *_ = urlsplit(seed)
+    folder = path[: path.rfind("/") + 1]
+    return f"{host}{folder}" if folder.strip("/") else ""
+
+
+def everything_below(folder: str) -> str:
+    """Return the pattern of all addresses below a host and folder."""
+    return f"*//{folder}*"
+
+
 def _read(response: Response, read: Read) -> Page | str:
     """Return a parsed answer, or why there is none."""
     if response.status is not FetchStatus.FETCHED:
@@ -110,7 +123,7 @@ def _read(response: Response, read: Read) -> Page | str:
     kind = response.headers.get("content-type", "")
     reading = read(Body(response.url, response.body, content_type=kind))
     if isinstance(reading, Unread):
-        return reading.detail or reading.status.value.replace("_", " ")
+        return reading.detail or in_words(reading.status)
     if reading.page.kind is PageKind.OTHER:
         return reading.page.problem or "not a page of links"
     return reading.page

@@ -12,6 +12,7 @@ class TopicFields(TypedDict, total=False):
     """Columns of a topic to set."""
 
     keywords: str
+    description: str
     include: str
     exclude: str
     method: str

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from incremental.assembly import hub_scorer, make_fetcher, make_reader
-from incremental.cli.common import now, print_table, progress_bar, say
+from incremental.assembly import first_looks
+from incremental.cli.common import print_table, progress_bar, say
 from incremental.clock import SystemClock
-from incremental.first_look import FirstLook, first_look
+from incremental.first_look import FirstLook
 from incremental.readable_urls import readable
 from incremental.settings import Settings
 from incremental.storage import models_folder
@@ -19,29 +19,10 @@ def look_at(
     store: Store, settings: Settings, folder: Path, site_ids: Sequence[int]
 ) -> dict[int, FirstLook]:
     """Look at the seeds of sites, with a progress bar if there are several."""
-    looks = {}
-    fetcher = make_fetcher(settings, SystemClock())
-    scorer = hub_scorer(models_folder(settings, folder))
-    try:
-        with (
-            make_reader(settings, workers=1) as read,
-            progress_bar(disable=len(site_ids) == 1) as bar,
-        ):
-            for site_id in bar.track(site_ids, description="looking"):
-                row = store.read.site(site_id)
-                if row is not None:
-                    looks[site_id] = first_look(
-                        store,
-                        settings,
-                        row,
-                        fetch=fetcher.fetch,
-                        read=read,
-                        scorer=scorer,
-                        now=now(),
-                    )
-    finally:
-        fetcher.close()
-    return looks
+    models = models_folder(settings, folder)
+    with progress_bar(disable=len(site_ids) == 1) as bar:
+        looks = first_looks(store, settings, models, site_ids, SystemClock())
+        return dict(bar.track(looks, total=len(site_ids), description="looking"))
 
 
 def show(store: Store, site_id: int, look: FirstLook) -> None:

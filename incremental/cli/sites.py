@@ -7,7 +7,6 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 import typer
 
@@ -22,6 +21,7 @@ from incremental.cli.common import (
     settings_of,
 )
 from incremental.errors import InputError
+from incremental.first_look import everything_below, folder_of
 from incremental.readable_urls import readable
 from incremental.results.lookup import find_sites
 from incremental.results.schema import utc
@@ -167,13 +167,12 @@ def _look(
 
 def _asked_reach(url: str) -> list[str]:
     """Ask whether the whole host is meant, if a seed lies deeper; return patterns to include."""
-    _, host, path, *_ = urlsplit(url)
-    below = f"{host}{path[: path.rfind('/') + 1]}"
-    if below.count("/") <= 1:
+    below = folder_of(url)
+    if not below:
         return []
     say(f"{readable(url)} is not the home page of its site.")
     only = typer.confirm(f"Watch only what is below {below}?", default=False, err=True)
-    return [f"*//{below}*"] if only else []
+    return [everything_below(below)] if only else []
 
 
 def _what_next(settings: Settings, folder: Path) -> str:

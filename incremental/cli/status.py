@@ -11,6 +11,7 @@ from incremental.cli.common import Json, now, print_json, print_table, say, sett
 from incremental.explain.embeddings import embedding_facts, embeddings_in_words
 from incremental.explain.health import daemons_facts, health_facts, quarantine_facts
 from incremental.explain.page import budget_of
+from incremental.fetch.status import in_words
 from incremental.housekeeping import forgotten_in_words, last_done, space_in_words
 from incremental.pulse import read_report
 from incremental.readable_urls import readable
@@ -183,4 +184,4 @@ def _trouble(status: str) -> str:
     if status == "forbidden_address":
         way_out = "to allow it, add it to [fetch] allowed_hosts or allowed_networks"
         return f"its address is not public; {way_out}"
-    return status.replace("_", " ")
+    return in_words(status)

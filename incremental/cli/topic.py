@@ -59,7 +59,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
     ] = "fused",
     as_json: Json = False,
 ) -> None:
-    """Create a topic from example pages, keywords or a sentence, or add to an existing one.
+    """Create a topic from example pages, keywords or a sentence, or add examples to an existing one.
 
     Pages that are not cached are fetched by the daemon, within seconds if it is running.
     """
@@ -140,6 +140,10 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     keyword: Annotated[
         list[str] | None, typer.Option(metavar="WORD", help='Replaces all keywords; "" = none.')
     ] = None,
+    describe: Annotated[
+        str | None,
+        typer.Option(metavar="SENTENCE", help='What you want, in one sentence; "" = none.'),
+    ] = None,
     method: Annotated[str | None, typer.Option(help="As for `topic add`.")] = None,
     include: Annotated[
         list[str] | None,
@@ -154,9 +158,9 @@ def edit(  # noqa: PLR0913 - each is an option of the command
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Change a topic: name, keywords, method, tags, and words that its pages must or must not have.
+    """Change a topic: name, keywords, sentence, method, tags, and words its pages must or must not have.
 
-    With other keywords or another method it is trained again at once.
+    With other keywords, another sentence or another method it is trained again at once.
     """
     words = _listed(keyword)
     settings, _ = settings_of(context)
@@ -167,13 +171,14 @@ def edit(  # noqa: PLR0913 - each is an option of the command
             before,
             name=new_name,
             keywords=words,
+            description=describe,
             method=method,
             include=_listed(include),
             exclude=_listed(exclude),
             tags=_listed(tag),
             now=now(),
         )
-        if words is not None or method is not None:
+        if (words, describe, method) != (None, None, None):
             row = _learn(context, store, row)
         for channel in settings.notify:
             if channel.topic == before.name != row.name:

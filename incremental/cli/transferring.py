@@ -257,7 +257,7 @@ def _report(report: BackupReport, where: Path, *, as_json: bool) -> None:
     if as_json:
         print_json({"files": report.files, "bytes": report.size_bytes, "in": str(where)})
     else:
-        typer.echo(f"{report.files} files, {report.size_bytes / 1e6:.1f} MB, in {where}")
+        typer.echo(f"{counted(report.files, 'file')}, {report.size_bytes / 1e6:.1f} MB, in {where}")
 
 
 def _embedded(context: typer.Context) -> Path:

@@ -26,7 +26,7 @@ from incremental.fetch.politeness import (
     polite_delay_seconds,
 )
 from incremental.fetch.robots import RobotsPolicy, robots_url
-from incremental.fetch.status import FetchStatus, Response
+from incremental.fetch.status import FetchStatus, Response, in_words
 from incremental.settings import Settings
 from incremental.times import DAY, HOUR
 from store import Store
@@ -91,9 +91,8 @@ class HostGate:
             says = "not public: name the address in [fetch] allowed_networks to allow it"
         elif not policy.reachable:
             refusal, retry_at = FetchStatus.ROBOTS_UNREACHABLE, policy.expires_at
-            says = (
-                f"robots.txt cannot be reached ({policy.status}): nothing is fetched until it can"
-            )
+            why = in_words(policy.status)
+            says = f"robots.txt cannot be reached ({why}): nothing is fetched until it can"
         elif not policy.allows(url):
             refusal, says = FetchStatus.ROBOTS_DENIED, "denied by robots.txt"
         return Answer(

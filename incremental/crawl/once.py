@@ -16,7 +16,7 @@ from classifier.topic.values import PageText
 from incremental.crawl.host_gate import HostGate
 from incremental.errors import InputError
 from incremental.fetch.robots import follow_robots, robots_url
-from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.fetch.status import FetchStatus, Request, Response, in_words
 from incremental.reading import Body, Read, Unread, read_body
 from incremental.settings import Settings
 from incremental.topics.page_texts import cached_text
@@ -69,7 +69,9 @@ def fetched_body(response: Response) -> Body:
 
 def problem_of(response: Response) -> str:
     """Return in words why a response has no page."""
-    words = response.status.value.replace("_", " ")
+    words = in_words(response.status)
+    if response.status in (FetchStatus.ROBOTS_UNREACHABLE, FetchStatus.ROBOTS_DENIED):
+        return response.detail or words  # which says it
     if response.location is not None:
         return f"{words}: it leads to {response.location}"
     return f"{words}: {response.detail}" if response.detail else words

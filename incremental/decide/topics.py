@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from classifier.topic.values import LinkContext, PageText
+from incremental.fetch.status import in_words
 from incremental.scope import trap
 from incremental.times import DAY, HOUR
 from incremental.urls import canonical_key, host_of, registered_domain
@@ -101,9 +102,7 @@ def _trouble(example: ExampleRow) -> str:
         return "holds no text"
     if example.status is None:
         return "not fetched yet"
-    return example.status.replace("_", " ") + (
-        "" if example.due_at is None else ", tried again later"
-    )
+    return in_words(example.status) + ("" if example.due_at is None else ", tried again later")
 
 
 def retry_at(failures: int, now: float) -> float:

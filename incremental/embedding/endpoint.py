@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors, as_units
-from incremental.fetch.status import FetchStatus, Request, Response
+from incremental.fetch.status import FetchStatus, Request, Response, in_words
 
 Fetch = Callable[[Request], Response]
 # Texts in one request.
@@ -74,7 +74,7 @@ class EndpointEmbedder(Embedder):
 
 
 def _problem(response: Response) -> str:
-    said = response.detail or response.status.value.replace("_", " ")
+    said = response.detail or in_words(response.status)
     if response.status is FetchStatus.FORBIDDEN_ADDRESS:
         return f"{said}; allow it in [fetch] allowed_networks"
     if response.status is FetchStatus.BLOCKED:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from classifier.topic.values import PageText
 from incremental.decide.topics import is_empty, says_something
+from incremental.fetch.status import in_words
 from incremental.plain_text import clean
 from incremental.topics.editing import topic_facts
 from incremental.urls import canonical_key
@@ -64,7 +65,7 @@ def _profile(model: TopicModel) -> list[dict[str, Any]]:
 def _example(one: ExampleRow) -> dict[str, Any]:
     status = "from the cache" if one.text is not None else "not yet"
     if one.status is not None:
-        status = one.status.replace("_", " ")
+        status = in_words(one.status)
     if one.text is not None and not says_something(one):
         status += ", no text"
     return {

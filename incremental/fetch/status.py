@@ -48,6 +48,26 @@ class FetchStatus(StrEnum):
     """robots.txt answers 5xx or not at all: RFC 9309 says to wait."""
 
 
+# Where the value itself would not do.
+_WORDS: dict[str, str] = {
+    FetchStatus.HTTP_ERROR: "HTTP error",
+    FetchStatus.DNS_FAILED: "unknown host",
+    FetchStatus.CONNECT_FAILED: "no connection",
+    FetchStatus.TLS_FAILED: "TLS failed",
+    FetchStatus.FORBIDDEN_ADDRESS: "address not public",
+    FetchStatus.INVALID_URL: "invalid address",
+    FetchStatus.ROBOTS_DENIED: "denied by robots.txt",
+    FetchStatus.ROBOTS_UNREACHABLE: "robots.txt unreachable",
+    FetchStatus.PARSE_TIMED_OUT: "took too long to read",
+    FetchStatus.PARSE_FAILED: "could not be read",
+}
+
+
+def in_words(status: str) -> str:
+    """Return how a fetch ended, for people who read English."""
+    return _WORDS.get(status, status.replace("_", " "))
+
+
 # We hold the current page.
 HAS_PAGE = frozenset({FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED})
 # No failure of the site: pages end and move, and obeying a rule is nobody's fault.

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -66,12 +67,13 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     method: str = METHODS[0],
     now: float,
 ) -> tuple[TopicRow, list[GivenExample]]:
-    """Add a topic, or change key words, description and method of an existing one and add examples.
+    """Add a topic, or add examples to the one of that name, which nothing else of it changes.
 
-    *description* is a sentence that says what is wanted; empty leaves that of an existing topic.
+    *description* is a sentence that says what is wanted.
 
     Raises:
-        InputError: an unusable name, URL, key word, description or method. Nothing was stored.
+        InputError: an unusable name, URL, key word, description or method, or more than examples for a
+            topic that exists (:func:`edit_topic` changes it). Nothing was stored.
     """
     name = _checked_name(name)
     words = _checked_words(keywords)
@@ -81,10 +83,11 @@ def begin(  # noqa: PLR0913 - what a topic is made of
     sentence = _checked_description(description)
     if before is None and not (urls or words or sentence):
         raise InputError("topic", name, "give --example URL, --keyword WORD or --describe SENTENCE")
-    if before is not None and not sentence:
-        sentence = before.description
-    if before is not None and not words:
-        words = tuple(json.loads(before.keywords))
+    if before is not None:
+        if words or sentence or not urls:
+            way_out = f"exists already; to change it: hubwatch topic edit {shlex.quote(name)}"
+            raise InputError("topic", name, way_out)
+        sentence, words, method = before.description, json.loads(before.keywords), before.method
     known = store.topics.examples(before.id) if before is not None else []
     given = {one.canonical_key for one in known if one.origin == ExampleOrigin.EXAMPLE} | set(
         map(canonical_key, urls)
@@ -104,13 +107,14 @@ def edit_topic(  # noqa: PLR0913 - what a topic is made of
     *,
     name: str | None = None,
     keywords: Sequence[str] | None = None,
+    description: str | None = None,
     method: str | None = None,
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     tags: Sequence[str] | None = None,
     now: float,
 ) -> TopicRow:
-    """Rename a topic, or replace its key words, its method, its tags, or the words that narrow it.
+    """Rename a topic, or replace its key words, sentence, method, tags, or the words that narrow it.
 
     None = unchanged. *include*: only pages with one of these words are listed and announced; *exclude*:
     no page with any of them is. Both take effect at once, on all pages.
@@ -122,11 +126,14 @@ def edit_topic(  # noqa: PLR0913 - what a topic is made of
     """
     fields: TopicFields = {}
     if keywords is not None:
-        words = _checked_words(keywords)
+        fields["keywords"] = to_json(list(_checked_words(keywords)))
+    if description is not None:
+        fields["description"] = _checked_description(description)
+    left = (fields.get("keywords", row.keywords), fields.get("description", row.description))
+    if left == ("[]", ""):
         examples = [one for one in store.topics.examples(row.id) if one.origin != IRRELEVANT]
-        if not words and not examples:
+        if not examples:
             raise InputError("keywords", "", "a topic without examples needs at least one")
-        fields["keywords"] = to_json(list(words))
     if method is not None:
         _check_method(method)
         fields["method"] = method

@@ -107,7 +107,7 @@ def site_health(
         trouble = unread.get(row.id)
         if trouble and row.state != enums.SiteStatus.PAUSED:
             tone, why = "bad", "unread"
-            said: dict[str, object] = {"status": trouble.replace("_", " ")}
+            said: dict[str, object] = {"status": trouble}
         else:
             tone, why, said = _health(row, counts.get(row.id, {}), values, now)
         found[row.id] = Health(tone, why, said, values)
@@ -124,7 +124,7 @@ def _health(
     if failed and 2 * sum(failed.values()) > visits:
         worst = max(failed, key=failed.__getitem__)
         share = round(100 * sum(failed.values()) / visits)
-        return "bad", "failing", {"share": share, "status": worst.replace("_", " ")}
+        return "bad", "failing", {"share": share, "status": worst}
     if not visits:
         return "idle", "quiet", {}
     last = values["last_new_at"]

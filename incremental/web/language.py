@@ -49,7 +49,7 @@ class Words:
         if self.language == "en":
             return text
         for key, texts in self._catalogue.items():
-            said = key.startswith(("sentence.", "rule."))
+            said = key.startswith(("sentence.", "rule.", "fetch."))
             found = _form(texts["en"]).fullmatch(text) if said else None
             if found:
                 parts = {

@@ -1,7 +1,8 @@
-"""Training and searching for sites, begun by a request; both go on in the background."""
+"""First looks at sites, training and searching for sites, begun by a request; all go on in the background."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from incremental.results.lookup import topic_numbered
@@ -29,6 +30,26 @@ def _train(web: Web) -> object:
 
     with web.store() as store:
         return learn_now(store, web.models, web.now())
+
+
+def look_of(web: Web, site_id: int) -> Work | None:
+    """Return the first look at a site that was begun in this process."""
+    return web.background.last(f"look {site_id}")
+
+
+def begin_looks(web: Web, site_ids: Sequence[int]) -> None:
+    """Look at the seeds of sites now, each on its own."""
+    for site_id in site_ids:
+        web.background.begin(f"look {site_id}", partial(_look, web, site_id))
+
+
+def _look(web: Web, site_id: int) -> object:
+    # It loads the classifier.
+    from incremental.assembly import first_looks  # noqa: PLC0415
+
+    with web.store() as store:
+        looks = first_looks(store, web.settings, web.models, [site_id], web.clock)
+        return dict(looks).get(site_id)
 
 
 def search_of(web: Web, topic_id: int) -> Work | None:

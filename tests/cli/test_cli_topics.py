@@ -229,7 +229,9 @@ def test_a_page_that_is_not_in_the_cache_is_fetched_to_be_tried(
     assert hubwatch("new", "--json").json == []
 
 
-@pytest.mark.parametrize(("path", "says"), [("/private/x", "robots denied"), ("/nowhere", "gone")])
+@pytest.mark.parametrize(
+    ("path", "says"), [("/private/x", "denied by robots.txt"), ("/nowhere", "gone")]
+)
 def test_a_page_that_cannot_be_had_is_not_judged(
     hubwatch: Run, site: LocalSite, path: str, says: str
 ) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from incremental.decide.topics import readiness
 from incremental.errors import InputError
-from incremental.topics.editing import MAX_DESCRIPTION, begin
+from incremental.topics.editing import MAX_DESCRIPTION, begin, edit_topic
 from incremental.topics.model_store import TopicModelStore
 from store import Store
 from store.enums import TopicState
@@ -22,9 +22,27 @@ def test_a_sentence_is_enough_to_judge(sqlite_store: Store) -> None:
 
 
 def test_a_change_of_key_words_keeps_the_sentence(sqlite_store: Store) -> None:
-    begin(sqlite_store, "t", examples=(), keywords=(), description=SENTENCE, now=1.0)
-    row, _ = begin(sqlite_store, "t", examples=(), keywords=("viaduct",), now=2.0)
-    assert row.description == SENTENCE
+    row, _ = begin(sqlite_store, "t", examples=(), keywords=(), description=SENTENCE, now=1.0)
+    changed = edit_topic(sqlite_store, row, keywords=("viaduct",), now=2.0)
+    assert (changed.description, changed.keywords) == (SENTENCE, '["viaduct"]')
+    other = edit_topic(sqlite_store, changed, description="Ferries", now=3.0)
+    assert (other.description, other.keywords) == ("Ferries", '["viaduct"]')
+
+
+def test_adding_a_topic_again_changes_nothing_but_its_examples(sqlite_store: Store) -> None:
+    begin(sqlite_store, "t", examples=(), keywords=("viaduct",), now=1.0)
+    with pytest.raises(InputError, match="exists already; to change it: hubwatch topic edit t"):
+        begin(sqlite_store, "t", examples=(), keywords=("ferry",), now=2.0)
+    url = "https://news.example/bridge"
+    row, _ = begin(sqlite_store, "t", examples=(url,), keywords=(), now=3.0)
+    assert row.keywords == '["viaduct"]'
+    assert [one.url for one in sqlite_store.topics.examples(row.id)] == [url]
+
+
+def test_a_topic_keeps_something_to_judge_by(sqlite_store: Store) -> None:
+    row, _ = begin(sqlite_store, "t", examples=(), keywords=(), description=SENTENCE, now=1.0)
+    with pytest.raises(InputError, match="needs at least one"):
+        edit_topic(sqlite_store, row, description="", now=2.0)
 
 
 @pytest.mark.parametrize("sentence", ["?!", "a" * (MAX_DESCRIPTION + 1)])

@@ -90,6 +90,7 @@ class TopicChange(RequestSchema):
     keywords: Annotated[
         list[Annotated[str, StringConstraints(min_length=1, max_length=100)]], Field(max_length=100)
     ] = Field(default_factory=list)
+    description: Annotated[str, StringConstraints(max_length=500)] = ""
     method: _Method = METHODS[0]
     include: _Words = Field(default_factory=list)
     """Only pages with one of these words are listed and announced."""
@@ -158,7 +159,7 @@ def _shown(row: TopicRow, counts: dict[int, dict[str, int]], tags: dict[int, lis
 
 @router.post("/topics")
 def add_topic(request: Request, body: NewTopic) -> Topic:
-    """Create a topic, or give the one of that name more examples or other keywords."""
+    """Create a topic, or give the one of that name more examples."""
     web = web_of(request)
     with web.store() as store:
         row, _ = begin(
@@ -182,7 +183,7 @@ def get_topic(request: Request, topic_id: TopicId) -> Topic:
 
 @router.patch("/topics/{topic_id}")
 def change_topic(request: Request, topic_id: TopicId, body: TopicChange) -> Topic:
-    """Change a topic: rename it, replace its keywords or method, pause or resume it."""
+    """Change a topic: rename it, replace its keywords, sentence or method, pause or resume it."""
     web = web_of(request)
     edited = body.model_fields_set - {"state"}
     with web.store() as store:

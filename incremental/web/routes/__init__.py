@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from incremental.web.routes import (
+    adding,
     backfills,
     discovery,
     entry,
@@ -22,6 +23,7 @@ ROUTERS = (
     entry.router,
     news.router,
     backfills.router,
+    adding.router,
     sites.router,
     site_editing.router,
     page_html.router,

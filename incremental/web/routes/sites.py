@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -12,20 +11,18 @@ from fastapi.responses import Response
 from incremental.errors import InputError
 from incremental.explain.page import explain, hub_rows
 from incremental.results.lookup import site_numbered
-from incremental.scope import Reach
-from incremental.seeds import SeedTerms, add_seed
 from incremental.site_editing import site_in_file
-from incremental.tagging import checked_tags, parted
 from incremental.training.corrections import correct
 from incremental.web.api.schemas import RowId
 from incremental.web.charts import bars
 from incremental.web.context import Web, web_of
 from incremental.web.explanation import explanation
-from incremental.web.facts import hour_rates, site_facts, site_health
+from incremental.web.facts import Health, hour_rates, site_facts, site_health
+from incremental.web.language import Words
 from incremental.web.routes.forms import Back, see, tone
 from incremental.web.views import page, problem_of, words_of
 from store import Store
-from store.enums import HubRole, HubStatus, SiteStatus
+from store.enums import SiteStatus
 from store.values import SiteRow
 
 router = APIRouter(include_in_schema=False)
@@ -55,11 +52,18 @@ def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> lis
             **site_facts(row, totals, tags),
             **healths[row.id].values,
             "health": healths[row.id].tone,
-            "health_why": words(f"sites.why_{healths[row.id].why}", **healths[row.id].said),
+            "health_why": _why(words, healths[row.id]),
             "visits_by_status": counts.get(row.id, {}),
         }
         for row in rows
     ]
+
+
+def _why(words: Words, health: Health) -> str:
+    said = dict(health.said)
+    if "status" in said:
+        said["status"] = words.maybe("fetch", str(said["status"]))
+    return words(f"sites.why_{health.why}", **said)
 
 
 @router.get("/sites/{site_id}")
@@ -123,25 +127,6 @@ def hubs_part(request: Request, site_id: RowId) -> Response:
     return page(request, "_hubs.html", {"hubs": hubs})
 
 
-@router.get("/sites/{site_id}/found")
-def found_part(request: Request, site_id: RowId) -> Response:
-    """Return the hubs found so far on a new site."""
-    with web_of(request).store() as store:
-        row = site_numbered(store, site_id)
-        hubs = [hub for hub in store.read.hubs(site_id) if hub.state != HubStatus.DROPPED]
-        seeds = [hub for hub in store.read.hubs(site_id) if hub.role == HubRole.SEED]
-    # A seed that waits for robots.txt or its address was never fetched: not a failure.
-    failed = [hub.last_status for hub in seeds if hub.last_status and hub.baseline_at is None]
-    hubs.sort(key=lambda hub: (hub.baseline_at is None, -hub.score))
-    values = {
-        "site": row,
-        "hubs": hubs,
-        "read": any(hub.baseline_at for hub in hubs),
-        "trouble": next(iter(failed), None),
-    }
-    return page(request, "_found.html", values)
-
-
 @router.post("/sites/{site_id}/state")
 def set_state(
     request: Request, site_id: RowId, state: Annotated[str, Form(pattern="^(active|paused)$")]
@@ -160,74 +145,6 @@ def remove(request: Request, site_id: RowId) -> Response:
         site_numbered(store, site_id)
         store.write.remove_site(site_id)
     return see("/sites")
-
-
-@router.get("/add")
-def add_page(request: Request) -> Response:
-    """Show the form for new sites."""
-    return _add(request, [], [], "")
-
-
-@router.post("/add")
-def add(  # noqa: PLR0913, PLR0917 - the fields of the form
-    request: Request,
-    urls: Annotated[str, Form(max_length=200_000)],
-    reach: Annotated[Reach, Form()] = Reach.HOST,
-    requests_per_day: Annotated[str, Form(max_length=20)] = "",
-    include: _Text = "",
-    exclude: _Text = "",
-    tags: _Text = "",
-) -> Response:
-    """Watch the sites of the URLs in a text and show the result of each."""
-    web = web_of(request)
-    typed = list(dict.fromkeys(urls.split()))
-    problems: list[str] = []
-    added: dict[int, SiteRow] = {}
-    refused: list[str] = []
-    with web.store() as store:
-        try:
-            terms = _terms(reach, requests_per_day, include, exclude)
-            chosen = checked_tags(parted(tags))
-        except InputError as error:
-            return _add(request, [], [problem_of(request, error)], urls)
-        for url in typed[:_MOST_SEEDS]:
-            try:
-                fetch = web.settings.fetch
-                site_id = add_seed(store, url, now=web.now(), terms=terms, fetch=fetch)
-                added[site_id] = site_numbered(store, site_id)
-                if chosen:
-                    store.tags.set_site_tags(site_id, chosen)
-            except InputError as error:
-                problems.append(str(error))
-                refused.append(url)
-    if len(typed) > _MOST_SEEDS:
-        problems.append(words_of(request)("add.too_many", n=_MOST_SEEDS))
-        refused += typed[_MOST_SEEDS:]
-    return _add(request, list(added.values()), problems, "\n".join(refused))
-
-
-def _terms(reach: Reach, requests: str, include: str, exclude: str) -> SeedTerms | None:
-    """Return the terms of the form; None if unchanged, so known sites keep theirs."""
-    if reach == Reach.HOST and not (requests or include or exclude):
-        return None
-    if requests and not re.fullmatch(r"\d{1,9}(\.\d+)?", requests.strip()):
-        raise InputError("requests per day", requests, "must be a number, 0 or more")
-    return SeedTerms(
-        reach=reach,
-        include=tuple(include.split()),
-        exclude=tuple(exclude.split()),
-        requests_per_day=float(requests) if requests else None,
-    )
-
-
-def _add(request: Request, added: list[SiteRow], problems: list[str], again: str) -> Response:
-    values = {
-        "added": added,
-        "problems": problems,
-        "again": again,
-        "default_requests": web_of(request).settings.revisit.requests_per_day,
-    }
-    return page(request, "add.html", values)
 
 
 @router.post("/labels")

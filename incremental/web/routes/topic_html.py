@@ -111,11 +111,12 @@ def edit(  # noqa: PLR0913, PLR0917 - the fields of the form
     name: Annotated[str, Form(max_length=200)],
     method: Annotated[str, Form(max_length=40)],
     keywords: _Many = "",
+    description: Annotated[str, Form(max_length=500)] = "",
     include: _Many = "",
     exclude: _Many = "",
     tags: _Many = "",
 ) -> Response:
-    """Rename a topic, or replace its keywords, method, tags, or the words that narrow it."""
+    """Rename a topic, or replace its keywords, sentence, method, tags, or the words that narrow it."""
     web = web_of(request)
     try:
         with web.store() as store:
@@ -124,6 +125,7 @@ def edit(  # noqa: PLR0913, PLR0917 - the fields of the form
                 topic_numbered(store, topic_id),
                 name=name,
                 keywords=parted(keywords),
+                description=description,
                 method=method,
                 include=parted(include),
                 exclude=parted(exclude),

@@ -1,0 +1,68 @@
+"""What the page says of a site when it is added: what is there, or why it cannot be read."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from fake_web import page as html_page
+from local_site import LocalSite
+from web_served import Served, post
+
+from incremental.fetch.options import FetchSettings
+from incremental.scope import read_scope
+from incremental.web.background import Background
+
+FEED = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
+
+
+@pytest.fixture
+def at_once(empty: Served) -> Served:
+    """Sites on this machine may be read, and are before the answer."""
+    fetch = FetchSettings(allowed_networks=("127.0.0.0/8",))
+    settings = msgspec.structs.replace(empty.web.settings, fetch=fetch)
+    served = empty.with_settings()
+    object.__setattr__(served.web, "settings", settings)
+    served.web.__dict__["background"] = Background(served.web.now, start=lambda work: work())
+    return served
+
+
+def added(served: Served, url: str, language: str = "en") -> str:
+    """Add a site; return the part of the page about it."""
+    client = served.client(Accept_Language=language)
+    answer = post(client, "/add", urls=url)
+    assert answer.status_code == 200
+    site = served.store.read.sites()[-1].id
+    return client.get(f"/sites/{site}/found").text
+
+
+def test_a_site_that_is_added_shows_what_is_there(at_once: Served) -> None:
+    home = html_page(
+        "/news/", "/news/2026/11/a-bridge-opens.html", title="The Bridge Post", head=FEED
+    )
+    with LocalSite({"/": home}) as site:
+        html = added(at_once, site.url + "/")
+    assert "The Bridge Post" in html
+    assert "/feed.xml" in html
+    assert "/news/" in html
+    assert "at most 48" in html
+
+
+def test_a_site_that_cannot_be_read_says_why_in_the_language_of_the_page(at_once: Served) -> None:
+    html = added(at_once, "https://nowhere.invalid/", "en")
+    assert "It could not be read, and is asked again:" in html
+    assert "unknown host" in html
+    assert "Waiting for the first visit" not in html
+    chinese = added(at_once, "https://elsewhere.invalid/", "zh")
+    assert "暂时无法读取，稍后会再试： 无法获取 robots.txt（域名解析失败）" in chinese
+
+
+def test_a_seed_below_the_home_page_asks_how_far_to_go(at_once: Served) -> None:
+    with LocalSite({"/press/list.html": html_page("/press/1.html")}) as site:
+        html = added(at_once, site.url + "/press/list.html")
+        assert "Only below it" in html
+        row = at_once.store.read.sites()[0]
+        post(at_once.client(), f"/sites/{row.id}/below")
+    scope = read_scope(at_once.store.read.sites()[0])
+    assert [pattern.endswith("/press/*") for pattern in scope.include] == [True]
+    again = at_once.client().get(f"/sites/{row.id}/found").text
+    assert "Only below it" not in again
