@@ -11,6 +11,7 @@ use fails once, as :class:`~store.errors.StoreLostError`, and is replaced when t
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -50,13 +51,30 @@ class ServerBounds:
 class ServerDatabase(PooledPostgresqlDatabase):  # type: ignore[misc]  # playhouse has no types
     """A PostgreSQL database, on at most so many connections."""
 
-    fence: int | None = None
-    """Id of the daemon whose writes these are; None = no daemon's."""
     keeps = False
     """Whether a connection that is given back stays open."""
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - peewee's own
+        super().__init__(*arguments, **options)
+        self._daemon: int | None = None
+        # A thread that works for long, as discovery does, writes for the daemon that it began under.
+        self._of_thread = threading.local()
+
+    def write_for(self, daemon: int | None) -> None:
+        """Let all writes of this thread, and of others when they connect, be those of a daemon.
+
+        *daemon*: its id, of which no transaction succeeds once it was removed; None = no daemon's.
+        """
+        self._daemon = self._of_thread.daemon = daemon
+
+    @property
+    def _fence(self) -> int | None:
+        found: int | None = getattr(self._of_thread, "daemon", self._daemon)
+        return found
+
     def connect(self, reuse_if_open: bool = False) -> bool:
         """Connect the calling thread."""
+        self._of_thread.daemon = self._daemon
         try:
             return bool(super().connect(reuse_if_open))
         except MaxConnectionsExceeded as error:
@@ -82,13 +100,14 @@ class ServerDatabase(PooledPostgresqlDatabase):  # type: ignore[misc]  # playhou
         Raises:
             StoreFencedError: somebody has.
         """
-        if self.fence is None:
+        fence = self._fence
+        if fence is None:
             super().begin(isolation_level)
             return
         with peewee.__exception_wrapper__:  # type: ignore[attr-defined]  # as execute_sql does
             cursor: Any = self.cursor()
             # The lock lets the heartbeat through, and holds up whoever would remove the row.
-            held = f"SELECT 1 FROM daemon WHERE id = {self.fence:d} FOR KEY SHARE"  # noqa: S608 - a number
+            held = f"SELECT 1 FROM daemon WHERE id = {fence:d} FOR KEY SHARE"  # noqa: S608 - a number
             cursor.execute(f"BEGIN; {held}")
             cursor.nextset()
             if cursor.fetchone() is not None:
@@ -100,7 +119,7 @@ class ServerDatabase(PooledPostgresqlDatabase):  # type: ignore[misc]  # playhou
 
     def execute_sql(self, sql: str, params: Any = None) -> Any:  # noqa: ANN401 - a driver's
         """Run a statement; a single write of a daemon is a transaction, for its fence."""
-        if self.fence is None or self.in_transaction() or not sql.lstrip().startswith(_WRITES):
+        if self._fence is None or self.in_transaction() or not sql.lstrip().startswith(_WRITES):
             return super().execute_sql(sql, params)
         with self.atomic():
             return super().execute_sql(sql, params)

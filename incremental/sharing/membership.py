@@ -156,7 +156,7 @@ class Membership:
             pause(1.0)
         self._id, self._renewed, self._lost = found, moment, False
         database: ServerDatabase = self._fenced.database  # type: ignore[assignment]
-        database.fence = found
+        database.write_for(found)
         self.turns.begin(found, shared=len(self._register.daemons.all()) > 1)
         if not self._thread.is_alive():
             self._thread.start()

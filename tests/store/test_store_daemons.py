@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
+from lab.daemon_process import wait_until
 from lab.postgres_server import PostgresServer
 from stories import START
 
@@ -46,7 +50,7 @@ def met(daemons: Daemons, daemon: int, *, shares: bool = True) -> list[DaemonRow
 
 def fence(store: Store, daemon: int | None) -> None:
     database: Any = store.database
-    database.fence = daemon
+    database.write_for(daemon)
 
 
 def test_the_oldest_daemon_leads_and_the_next_one_when_it_has_gone(shared: Store) -> None:
@@ -127,6 +131,30 @@ def test_a_daemon_that_was_removed_writes_nothing(shared: Store) -> None:
     shared.write.update_site(3, state=SiteStatus.PAUSED)
 
 
+def test_a_thread_goes_on_writing_for_the_daemon_that_it_began_under(shared: Store) -> None:
+    first, second = joined(shared.daemons), joined(shared.daemons)
+    fence(shared, first)
+    begun, gone = Event(), Event()
+
+    def work() -> None:
+        with shared.in_this_thread():
+            shared.read.sites()
+            begun.set()
+            gone.wait()
+            shared.write.update_site(1, state=SiteStatus.PAUSED)
+
+    with ThreadPoolExecutor(1) as executor:
+        future = executor.submit(work)
+        begun.wait()
+        fence(shared, None)
+        shared.daemons.leave(first)
+        fence(shared, second)
+        gone.set()
+        with pytest.raises(StoreFencedError):
+            future.result()
+    shared.write.update_site(2, state=SiteStatus.PAUSED)
+
+
 def test_nobody_takes_a_place_in_the_middle_of_its_transaction(
     shared: Store, tmp_path: Path
 ) -> None:
@@ -200,7 +228,13 @@ def test_nobody_joins_a_store_that_is_copied(shared: Store, tmp_path: Path) -> N
             joined(shared.daemons)
         with pytest.raises(StoreLockedError, match="has this store for itself"):
             shared.daemons.keep_out()
-    joined(shared.daemons)
+
+    def is_let_in() -> bool:
+        with suppress(StoreLockedError):
+            return bool(joined(shared.daemons))
+        return False
+
+    assert wait_until(is_let_in, 30), "the server has noticed that the connection is closed"
 
 
 def test_a_sqlite_file_has_no_daemons(sqlite_store: Store) -> None:
