@@ -4,5 +4,6 @@
 
     rendezvous   which site is whose: pure
     host_turns   one daemon at a time asks a host
+    place_locks  which daemons of a folder were killed
     membership   joining, the heartbeat, taking and giving sites, leaving
 """

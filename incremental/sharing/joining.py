@@ -12,6 +12,7 @@ from pathlib import Path
 from incremental.clock import Clock
 from incremental.settings import Settings
 from incremental.sharing.membership import Membership
+from incremental.sharing.place_locks import PlaceLocks
 from incremental.sharing.rendezvous import Shard
 from incremental.storage import AlreadyRunningError, open_configured_store
 from store import Store
@@ -39,6 +40,7 @@ def membership(  # noqa: PLR0913 - what a daemon is known by
             name=f"{platform.node()}-{os.getpid()}",
             version=version("hubwatch"),
             shard=shard,
+            locks=PlaceLocks(folder / settings.store.folder),
             lives=lives,
         )
         with contextlib.closing(place):

@@ -24,6 +24,7 @@ from incremental.clock import Clock
 from incremental.crawl.host_gate import HostGate
 from incremental.fetch.status import Request, Response
 from incremental.sharing.host_turns import HostTurns
+from incremental.sharing.place_locks import PlaceLocks
 from incremental.sharing.rendezvous import Shard, part_of
 from incremental.storage import AlreadyRunningError
 from incremental.threads import pause
@@ -54,13 +55,16 @@ class Membership:
         name: str,
         version: str,
         shard: Shard | None = None,
+        locks: PlaceLocks | None = None,
         lives: Callable[[], bool] = lambda: True,
     ) -> None:
         """Make a place, not joined yet.
 
         *register* and *fenced* are one store, opened twice: all that the crawler writes to *fenced* fails
-        once this daemon was removed. *lives*: whether the crawler moves; else the lease ends.
+        once this daemon was removed. *locks*: of the daemons in this folder. *lives*: whether the crawler
+        moves; else the lease ends.
         """
+        self._locks = locks
         self._register = register
         self._fenced = fenced
         self._clock = clock
@@ -142,6 +146,8 @@ class Membership:
         self._is_leader, self._settled_for = False, None
         shard = None if self._shard is None else (self._shard.number, self._shard.of)
         seen: DaemonRow | None = None
+        for dead in () if self._locks is None else self._locks.dead():
+            self._register.daemons.leave(dead)
         while True:
             moment = self._clock.monotonic()
             found = self._register.daemons.join(
@@ -155,6 +161,8 @@ class Membership:
             seen = found if seen is None or seen.id != found.id else seen
             pause(1.0)
         self._id, self._renewed, self._lost = found, moment, False
+        if self._locks is not None:
+            self._locks.hold(found)
         database: ServerDatabase = self._fenced.database  # type: ignore[assignment]
         database.write_for(found)
         self.turns.begin(found, shared=len(self._register.daemons.all()) > 1)
@@ -176,12 +184,16 @@ class Membership:
             self._lost = True
             with contextlib.suppress(StoreError), self._register.in_this_thread() as store:
                 store.daemons.leave(self._id)
+        if self._locks is not None:
+            self._locks.release()
 
     def close(self) -> None:
         """End the heartbeat; others take over when the lease is over."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
+        if self._locks is not None:
+            self._locks.close()
 
     def _keep_beating(self) -> None:
         while not self._stop.wait(BEAT_SECONDS):

@@ -17,11 +17,13 @@ from incremental.crawl.host_gate import HostGate
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings
 from incremental.sharing.membership import LEASE_SECONDS, Membership
+from incremental.sharing.place_locks import PlaceLocks
 from incremental.sharing.rendezvous import Shard
 from incremental.storage import AlreadyRunningError
 from store import Store, open_store
 from store.enums import SiteStatus
 from store.errors import StoreFencedError
+from store.home import foreign_entry
 
 SITES = set(range(1, 9))
 URL = "https://1.example/"
@@ -55,9 +57,17 @@ class Places:
     def open(self) -> Store:
         return self._stack.enter_context(open_store(self._where, cache_folder=self._folder))
 
-    def join(self, name: str, now: float = START, shard: Shard | None = None) -> Place:
+    def join(
+        self,
+        name: str,
+        now: float = START,
+        shard: Shard | None = None,
+        locks: PlaceLocks | None = None,
+    ) -> Place:
         register, store, clock = self.open(), self.open(), SimulatedClock(now)
-        member = Membership(register, store, clock, name=name, version="1", shard=shard)
+        member = Membership(
+            register, store, clock, name=name, version="1", shard=shard, locks=locks
+        )
         self._stack.callback(member.close)
         member.join()
         return Place(member, clock, HostGate(store, Settings(), member.turns), store)
@@ -205,6 +215,32 @@ def test_one_that_was_removed_writes_nothing_and_joins_as_a_new_one(places: Plac
     assert first.sites == SITES
     (new,) = other.daemons.all()
     assert new.id > old.id
+
+
+def test_locks_tell_daemons_that_were_killed_from_those_that_live(tmp_path: Path) -> None:
+    lives, killed, looks = PlaceLocks(tmp_path), PlaceLocks(tmp_path), PlaceLocks(tmp_path)
+    lives.hold(1)
+    killed.hold(2)
+    assert looks.dead() == []
+    killed.close()  # as the end of the process does
+    assert looks.dead() == [2]
+    assert looks.dead() == []
+    assert foreign_entry(tmp_path) is None
+    lives.hold(3)
+    assert [path.name for path in tmp_path.iterdir()] == ["daemon-3.lock"]
+    lives.release()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_killed_daemon_that_starts_again_in_its_folder_has_its_sites_at_once(
+    places: Places, tmp_path: Path
+) -> None:
+    first = places.join("a", shard=Shard(1, 2), locks=PlaceLocks(tmp_path / "home"))
+    first.step()
+    first.member.close()  # as the end of the process does
+    again = places.join("b", shard=Shard(1, 2), locks=PlaceLocks(tmp_path / "home"))
+    again.step()
+    assert again.sites == SITES
 
 
 def test_a_second_daemon_with_the_same_shard_is_refused_with_its_name(places: Places) -> None:

@@ -172,4 +172,5 @@ def test_a_shard_is_one_daemons_and_nobody_copies_the_store_meanwhile(tmp_path: 
         first.kill()
         first.start("--shard", "1/2")
         assert wait_until(lambda: cluster.shares() == [2], TAKEN_OVER_SECONDS, every=0.5)
-        assert first.running, "a killed daemon that starts again waits for its own lease to end"
+        assert first.running
+        assert "as shard" not in first.errors(), "it did not wait for its own lease to end"
