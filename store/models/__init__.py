@@ -14,6 +14,7 @@ truncated and storable (:func:`store.texts.storable`). Ids are never reused.
       page_vector: its vector in a vector_space
       backfill 1 ─── n backfill_page: older pages that a list gained, one event
       daemon 1 ─── n daemon_site n ─── 1 site: who of several daemons visits it
+      page_watch 1 ─── n watched_page · n watched_change: pages watched for changes of their text
       topic 1 ─── n topic_example · n external_candidate · n page_topic (its score of a page)
 """
 
@@ -62,6 +63,7 @@ from store.models.topic_tables import (
     TopicExample,
     TopicTag,
 )
+from store.models.watch_tables import PageWatch, WatchedChange, WatchedPage
 
 ALL = tuple(Table.__subclasses__())
 OF_DAEMONS = (Daemon, DaemonSite, HostClaim)
@@ -94,6 +96,7 @@ __all__ = [
     "PageText",
     "PageTopic",
     "PageVector",
+    "PageWatch",
     "Proposal",
     "Quarantine",
     "Refresh",
@@ -109,4 +112,6 @@ __all__ = [
     "VectorSpace",
     "Visit",
     "VisitRequest",
+    "WatchedChange",
+    "WatchedPage",
 ]
