@@ -108,7 +108,7 @@ class Crawler:
         self._coverage = CoverageWatch(store)
         self._given_feeds = GivenFeeds(store)
         self._articles = ArticleMonitor(store)
-        self._pattern_watches = PatternWatches(store)
+        self._pattern_watches = PatternWatches(store, part)
         self._announced = announced
         self._overflows = Overflows(store, self._coverage, settings.hubs.max_next_pages)
         self._stepped_at = 0.0
