@@ -25,11 +25,13 @@ from incremental.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.clock import Clock, SystemClock
 from incremental.seeds import SeedTerms, add_seed
 from incremental.settings import Settings
+from incremental.sharing.joining import refuse_beside
 from incremental.storage import models_folder, only_writer, open_configured_store
 from store.announced import AnnouncedPage as AnnouncedPage  # noqa: PLC0414 - offered with the crawler
 from store.answers import NewQuery
 from store.backfills import BackfillQuery
 from store.enums import HubStatus
+from store.errors import StoreError
 
 _BATCH = 500
 _PATIENCE_SECONDS = 60.0
@@ -64,6 +66,12 @@ class Hubwatch:
         self._lock = only_writer(self._settings, Path(folder))
         self._lock.__enter__()
         self._store = open_configured_store(self._settings, Path(folder))
+        try:
+            refuse_beside(self._store.daemons.keep_out())
+        except StoreError:
+            self._store.close()
+            self._lock.__exit__(None, None, None)
+            raise
         self._executor = executor or ThreadPoolExecutor(self._settings.daemon.workers)
         self._fetcher = make_fetcher(self._settings, self._clock, adapter=adapter)
         self._open = ExitStack()

@@ -18,6 +18,7 @@ from incremental.clock import Clock, SystemClock
 from incremental.crawl.crawler import Announced, Crawler
 from incremental.crawl.engine import Engine
 from incremental.crawl.host_gate import HostGate
+from incremental.crawl.part import Part
 from incremental.decide.hubs import HubScorer
 from incremental.discovery.providers.metered import Meter, Metered
 from incremental.discovery.search_provider import NoProvider, SearchProvider
@@ -64,13 +65,14 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     read: Read = read_body,
     embedder: PageEmbedder | None = None,
     renderer: Renderer | None = None,
+    part: Part | None = None,
 ) -> Crawler:
     """Make a crawler on *store*.
 
     It uses *scorer*, else the version active in the folder *models*, else the shipped one. Topics may
     lead it to *explore* so many new sites. *gate* knows what hosts are owed after another crawler. Bodies
     are read in the visit's thread, or by *read*; *embedder* gives the pages that topics judge their vectors;
-    *renderer* draws pages that need a browser.
+    *renderer* draws pages that need a browser. *part*: which sites are visited; None = all.
     """
     make_policy = policy_maker(settings)
     if scorer is None:
@@ -92,6 +94,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
         gate=gate,
         read=read,
         embedder=embedder,
+        part=part,
     )
 
 

@@ -21,6 +21,7 @@ from incremental.doctor import (
     Verdict,
     ask,
     clock_findings,
+    daemons_findings,
     files_findings,
     free_space,
     installed_version,
@@ -99,6 +100,7 @@ def _findings(
             state = store_findings(found, home, check=check)
             yield from state
             if found is not None and all(one.verdict is Verdict.OK for one in state):
+                yield from daemons_findings(found.daemons())
                 yield from _guard_findings(settings, found)
                 latest, owed = found.latest(), found.owed()
                 seeds = [*found.seeds(), *seeds]

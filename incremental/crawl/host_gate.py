@@ -4,6 +4,7 @@
 
     ask(url, now)      -> Answer: host busy or owed a pause? robots.txt due? denied by it?
                           Nothing is sent.
+    take(url, answer)  -> the Answer, or a later one where another daemon asks the host
     release(url, ...)  <- a request ended: what the host is owed now, for the store
     obey(response)     -> the response, empty if a redirect led where robots.txt denies
 
@@ -17,7 +18,13 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Any
 
-from incremental.fetch.politeness import HostState, after_visit, host_key
+from incremental.crawl.part import Turns
+from incremental.fetch.politeness import (
+    HostState,
+    after_visit,
+    host_key,
+    polite_delay_seconds,
+)
 from incremental.fetch.robots import RobotsPolicy, robots_url
 from incremental.fetch.status import FetchStatus, Response, in_words
 from incremental.settings import Settings
@@ -60,8 +67,10 @@ class Answer:
 class HostGate:
     """What hosts allow and are owed, from the store and from this process's fetches since."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(self, store: Store, settings: Settings, turns: Turns | None = None) -> None:
+        """Make a gate; *turns*: those of several daemons, None = there is one."""
         self._store = store
+        self._turns = turns
         self._settings = settings
         self._hosts: OrderedDict[str, HostState] = OrderedDict()
         # Hosts that are being asked, and since when.
@@ -99,6 +108,28 @@ class HostGate:
     def allowed_at(self, url: str, now: float) -> float:
         """Return from when on the host of *url* may be asked, whatever its robots.txt says."""
         return self._host(host_key(url), now).next_allowed_at
+
+    def take(self, url: str, answer: Answer, now: float) -> Answer:
+        """Take the host's turn for a request that *answer* allows; return a later answer without it."""
+        refused = answer.refusal is not None and not answer.robots_due
+        if self._turns is None or answer.allowed_at > now or refused:
+            return answer
+        host = self._host(host_key(url), now)
+        delay = polite_delay_seconds(host, self._settings.politeness)
+        wait = self._turns.take(host.name, delay, now)
+        if not wait:
+            return answer
+        self._keep(replace(host, next_allowed_at=now + wait))
+        return replace(answer, allowed_at=now + wait)
+
+    def busy_hosts(self) -> list[str]:
+        """Return the hosts to which a request is under way."""
+        return list(self._busy)
+
+    def owed(self, now: float) -> dict[str, float]:
+        """Return until when hosts are not to be asked again."""
+        owed = {name: host.next_allowed_at for name, host in self._hosts.items()}
+        return {name: until for name, until in owed.items() if until > now}
 
     def occupy(self, url: str, now: float) -> None:
         """Mark the host of *url* as busy."""
@@ -142,6 +173,8 @@ class HostGate:
             stored = self._stored(host.name) | {robots_url(url): policy.to_stored()}
             rules = json.dumps(stored, ensure_ascii=False)
         self._keep(host)
+        if self._turns is not None:
+            self._turns.free(host.name, host.next_allowed_at)
         delay = host.crawl_delay_seconds
         return HostRow(host.name, host.next_allowed_at, host.failures, delay, rules)
 

@@ -33,6 +33,10 @@ class StoreSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Folder of the embedded database and the page cache, relative to the settings file."""
     database: str = ""
     """A ``postgresql://`` URL, or empty for SQLite in the folder."""
+    connections: Annotated[int, msgspec.Meta(ge=2, le=1_000)] = 16
+    """Connections to PostgreSQL at a time, of each process."""
+    statement_seconds: _NotNegative = 120
+    """Longest time of a statement on PostgreSQL; 0 = no limit."""
     cache: str = ""
     """Where cached bodies are, a URL such as ``s3://bucket/prefix`` (extra ``s3``); empty = the folder."""
     cache_quota_mb: _NotNegative = 2_000
