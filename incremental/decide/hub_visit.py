@@ -178,7 +178,7 @@ def _failure(outcome: Outcome, facts: HubFacts) -> Visit:
         at=facts.now,
         failed=True,
         not_modified=outcome.unchanged,
-        wait_seconds=wait_seconds(outcome),
+        wait_seconds=wait_seconds(outcome, facts.hub),
     )
 
 
@@ -210,7 +210,7 @@ def _same_links(outcome: Outcome, facts: HubFacts) -> Decision:
         at=now,
         shown=hub.shown_links,
         not_modified=outcome.unchanged,
-        wait_seconds=wait_seconds(outcome),
+        wait_seconds=wait_seconds(outcome, facts.hub),
     )
     return Decision(record, visit, hub, keep_body=read)
 
@@ -242,7 +242,9 @@ def _article(outcome: Outcome, facts: HubFacts, page: Page) -> Decision:
         text=text,
         next_refresh=first_refresh(outcome, now, facts.terms) if check and facts.terms else None,
     )
-    visit = Visit(at=now, not_modified=outcome.unchanged, wait_seconds=wait_seconds(outcome))
+    visit = Visit(
+        at=now, not_modified=outcome.unchanged, wait_seconds=wait_seconds(outcome, facts.hub)
+    )
     return Decision(
         record, visit, facts.hub, gone=True, is_hub=False, keep_body=True, judge_topics=True
     )
@@ -313,7 +315,7 @@ def _read(outcome: Outcome, facts: HubFacts, view: HubView, page: Page) -> Decis
         baseline=baseline,
         all_new=overflow and all_new(view, links.rules),
         not_modified=outcome.unchanged,
-        wait_seconds=wait_seconds(outcome),
+        wait_seconds=wait_seconds(outcome, facts.hub),
         published=_published(view, links),
         shared=_shared(view, links),
         # Came and went between two visits; of a truncated page nothing is known.

@@ -81,6 +81,28 @@ def test_one_page_under_many_addresses_is_announced_once(tmp_path: Path) -> None
         assert crawl.run(7 * DAY).new() == ["/a.html"]
 
 
+@pytest.mark.parametrize(
+    "other", [page(head='<link rel="canonical" href="/a.html">'), redirect("/a.html")]
+)
+def test_another_address_of_a_page_that_was_announced_is_no_second_one(
+    tmp_path: Path, other: Any
+) -> None:
+    """It names the page as its canonical one, or redirects to it."""
+    pages: dict[str, Any] = {
+        HOME: [
+            (0, page("/z.html")),
+            (START + DAY, page("/a.html", "/z.html")),
+            (START + 3 * DAY, page("/copies/1.html", "/a.html", "/z.html")),
+        ],
+        HOME + "a.html": page(title="A"),
+        HOME + "copies/1.html": other,
+    }
+    with watch(tmp_path, pages) as crawl:
+        assert crawl.run(6 * DAY).new() == ["/a.html"]
+        (row,) = crawl.store.read.find_page(HOME + "copies/1.html", "")
+        assert (row["state"], row["rule"]) == ("moved", "same_page")
+
+
 def test_a_new_section_is_a_hub_and_no_news_but_what_stands_in_it_is(tmp_path: Path) -> None:
     pages = {
         HOME: [(0, page("/a.html")), (START + HOUR, page("/a.html", "/sport/"))],

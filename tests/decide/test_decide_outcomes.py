@@ -132,6 +132,30 @@ def test_validators_are_those_of_the_last_answer() -> None:
     assert (fields["etag"], fields["last_modified"], fields["body_md5"]) == (None, "x", "0" * 32)
 
 
+@pytest.mark.parametrize(
+    ("status", "kind", "wait"),
+    [
+        (FetchStatus.FETCHED, "feed", 2 * HOUR),
+        (FetchStatus.NOT_MODIFIED, "feed", 2 * HOUR),
+        (FetchStatus.FETCHED, "html", 0),
+        (FetchStatus.NOT_MODIFIED, "html", 0),
+        # How long an error may be kept says nothing of the feed.
+        (FetchStatus.GONE, "feed", 0),
+    ],
+)
+def test_what_the_headers_say_of_freshness_counts_for_feeds(
+    status: FetchStatus, kind: str, wait: float
+) -> None:
+    page = replace(html(), kind=PageKind(kind)) if status is FetchStatus.FETCHED else None
+    answer = outcome(status, page=page, headers={"cache-control": "max-age=7200"})
+    assert brought(visit_hub(answer, hub(kind=kind))).wait_seconds == wait
+
+
+def test_a_feed_says_in_its_headers_to_wait_a_day_at_most() -> None:
+    answer = outcome(FetchStatus.NOT_MODIFIED, headers={"cache-control": "max-age=31536000"})
+    assert brought(visit_hub(answer, hub(kind="feed"))).wait_seconds == DAY
+
+
 def test_unproductive_visits_are_counted_until_something_new_comes() -> None:
     unproductive = read_hub(outcome(page=html()), view(hub(unproductive_visits=4)))
     assert unproductive.record.hub_fields["unproductive_visits"] == 5
