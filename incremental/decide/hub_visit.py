@@ -26,7 +26,7 @@ from incremental.decide.refresh import first_refresh
 from incremental.decide.rules import Rule, Standing, is_withheld
 from incremental.decide.sections import Section
 from incremental.decide.topics import Guesses
-from incremental.fetch.status import HAS_PAGE, HOPELESS, FetchStatus
+from incremental.fetch.status import ENDED, HAS_PAGE, HOPELESS, FetchStatus
 from incremental.parse import Page, PageKind
 from incremental.revisit.state import Visit
 from incremental.times import DAY, HOUR, NEVER
@@ -72,7 +72,7 @@ def decide_hub(outcome: Outcome, facts: HubFacts) -> Decision:  # noqa: PLR0911 
         return _same_links(outcome, facts)
     problem = why_not_a_hub(page, hub)
     if page is None or problem:
-        return _failed(outcome, facts, FetchStatus.GONE, problem)
+        return _failed(outcome, facts, FetchStatus.NO_LIST, problem)
     if facts.probability is not None and facts.probability < facts.threshold:
         return _article(outcome, facts, page)
     if facts.view is None:
@@ -132,8 +132,8 @@ def _failed(
         and hub.role not in (HubRole.SEED, HubRole.USER)
     ):
         return _never_there(record, visit, facts, status, fields)
-    announced = hub.failures >= FAILURES_UNTIL_GONE and hub.last_status == FetchStatus.GONE.value
-    if status is FetchStatus.GONE and failures >= FAILURES_UNTIL_GONE and not announced:
+    announced = hub.failures >= FAILURES_UNTIL_GONE and hub.last_status in ENDED
+    if status in ENDED and failures >= FAILURES_UNTIL_GONE and not announced:
         fields["state"] = HubStatus.DORMANT
         record = replace(
             record, page_fields={"state": PageState.GONE}, page_change=PageChange(ChangeKind.GONE)
@@ -147,7 +147,7 @@ def _never_there(
     """Decide on a hub that was never read and cannot be; it may have been found as news."""
     row, now = facts.page, facts.now
     state = row.state if row is not None else ""
-    if status is FetchStatus.GONE:
+    if status in ENDED:
         if state == PageState.BACKFILL and facts.hub.failures < MAX_TRIES:
             fields |= {"state": HubStatus.CANDIDATE, "due_at": now + DAY}
             return Decision(replace(record, hub_fields=fields), visit, facts.hub)
@@ -164,7 +164,7 @@ def _never_there(
             )
     fields |= {"state": HubStatus.DROPPED, "due_at": NEVER}
     record = replace(record, hub_fields=fields)
-    if status is FetchStatus.GONE or row is None:
+    if status in ENDED or row is None:
         missing = row is not None and row.announced_at is None
         page = PageUpdate(rule=Rule.NOT_THERE) if missing else PageUpdate()
         return Decision(replace(record, page_fields=page), visit, facts.hub, gone=True)
