@@ -111,7 +111,8 @@ def add_seed(  # noqa: PLR0913 - each bears on it
     if fetch is not None:
         check_address(url, fetch)
     before = store.read.site_by_seed(url)
-    if before is not None and terms is None:
+    # Without a hub it is known for a watched page alone.
+    if before is not None and terms is None and store.read.hubs(before.id):
         return before.id
     terms = terms or SeedTerms()
     Scope(url, terms.reach, terms.include, terms.exclude)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # commands that fetch nothing load no parser
     from incremental.reading import Read
     from store.answers.values import RefreshRow
     from store.values import HubRow, ReadText, VerificationRow
+    from store.watch_values import WatchedPageRow
 
 Fetch = Callable[[Request], Response]
 
@@ -36,6 +37,8 @@ class Purpose(StrEnum):
     """For title, date and text, and whether the page exists."""
     REFRESH = "refresh"
     """For changes of an announced page."""
+    WATCH = "watch"
+    """For changes of a page that a user watches."""
     EXAMPLE = "example"
     """For a topic to learn from; may belong to no watched site."""
     EXTERNAL_CANDIDATE = "external_candidate"
@@ -44,7 +47,7 @@ class Purpose(StrEnum):
 
 
 # Purposes that need the page's text.
-_READ = (Purpose.VERIFY, Purpose.REFRESH)
+_READ = (Purpose.VERIFY, Purpose.REFRESH, Purpose.WATCH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,19 @@ def refresh_task(row: RefreshRow) -> VisitTask:
     """Return a refresh of an announced page."""
     return VisitTask(
         purpose=Purpose.REFRESH,
+        url=row.url,
+        site_id=row.site_id,
+        page_id=row.page_id,
+        etag=row.etag,
+        last_modified=row.last_modified,
+        body_md5=row.body_md5,
+    )
+
+
+def watch_task(row: WatchedPageRow) -> VisitTask:
+    """Return a visit of a page that is watched for changes."""
+    return VisitTask(
+        purpose=Purpose.WATCH,
         url=row.url,
         site_id=row.site_id,
         page_id=row.page_id,

@@ -256,10 +256,10 @@ class Crawling:
 
 
 @contextlib.contextmanager
-def crawling(folder: Path, settings: Settings) -> Iterator[Crawling]:
-    """Yield a crawler as the daemon makes it, on a new store in *folder*."""
+def crawling(folder: Path, settings: Settings, database: str = "") -> Iterator[Crawling]:
+    """Yield a crawler as the daemon makes it, on an empty *database*, or on a new file in *folder*."""
     with contextlib.ExitStack() as stack:
-        place = str(folder / "hubwatch.sqlite")
+        place = database or str(folder / "hubwatch.sqlite")
         store = stack.enter_context(open_store(place, cache_folder=folder / "pages"))
         fetcher = make_fetcher(settings, SystemClock())
         stack.callback(fetcher.close)
@@ -277,25 +277,36 @@ def crawling(folder: Path, settings: Settings) -> Iterator[Crawling]:
         yield Crawling(store, crawler, Meters(crawler, store, readers), readers, visits)
 
 
-def measure(
-    pages: int, hosts: int, role: HubRole, tick: Callable[[str, int], None]
+def measure(  # noqa: PLR0913 - where, and what is told of it
+    pages: int,
+    hosts: int,
+    role: HubRole,
+    tick: Callable[[str, int], None],
+    *,
+    database: str = "",
+    between: Callable[[], object] = lambda: None,
 ) -> tuple[dict[str, Phase], dict[str, float]]:
-    """Visit every list three times; return the visits, and megabytes of memory."""
+    """Visit every list three times; return the visits, and megabytes of memory.
+
+    On SQLite, or on the empty *database*. *between* is called before, between and after the phases.
+    """
     phases: dict[str, Phase] = {}
     settings = build_settings(_SETTINGS)
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hubwatch-speed-")))
         server = stack.enter_context(LoadServer())
-        world = stack.enter_context(crawling(folder, settings))
+        world = stack.enter_context(crawling(folder, settings, database))
         world.visits.lists |= add_lists(world.store, server, pages, hosts, role)
         crawler = world.crawler
         # The first requests after a start are spread over a minute, which has passed by now.
         crawler.load(time.time() - _STAGGERED_SECONDS)
+        between()
         for number, name in enumerate(_PHASES):
             if number == _PHASES.index("changed"):
                 server.change(1)
             world.offset = number * _LATER_SECONDS
             phases[name] = crawl(world, len(world.visits.lists), partial(tick, name))
+            between()
             if role is not HubRole.USER:
                 break
         memory = {

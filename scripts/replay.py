@@ -47,6 +47,7 @@ from incremental.topics.editing import METHODS, begin
 from store import Store, open_store
 from store.answers import NewQuery
 from store.backfills import BackfillQuery
+from store.enums import HubStatus
 from store.values import VisitRecord
 
 BASELINE_SHARE = 0.2
@@ -70,6 +71,8 @@ class Tally:
     backfill_cursor: int = 0
     topic: dict[str, Any] = field(default_factory=dict)
     """With a topic: its state, and by page key what it makes of each announced page."""
+    footprint: dict[str, int] = field(default_factory=dict)
+    """At the end: hubs in use, known pages, bytes of the database and of the page cache."""
 
     def write(self, event: str, url: str, detail: str) -> None:
         """Append a log line."""
@@ -162,7 +165,19 @@ def simulate(  # noqa: PLR0913 - what a replay may be given
                 bar((clock.now() - site.first_ts) / (end - site.first_ts))
             if wanted:
                 tally.topic = _judged(store)
+            tally.footprint = _footprint(store)
     return tally
+
+
+def _footprint(store: Store) -> dict[str, int]:
+    site = store.read.sites()[0].id
+    unused = (HubStatus.DROPPED, HubStatus.DORMANT)
+    return {
+        "hubs": sum(hub.state not in unused for hub in store.read.hubs(site)),
+        "pages": store.read.site_totals()[site]["pages"],
+        "database_bytes": store.space.used_bytes(),
+        "cache_bytes": store.cache.size_bytes(),
+    }
 
 
 def _judged(store: Store) -> dict[str, Any]:
@@ -235,6 +250,7 @@ def score(tally: Tally, site: ReplaySite, truth_file: Path) -> dict[str, Any]:
         "fetches_per_day": round(tally.fetches / days, 2),
         "delay_minutes": _delays(delays),
         "simulated_days": round(days, 2),
+        **tally.footprint,
     } | ({"topic": _topic_counts(tally, wanted)} if tally.topic else {})
 
 

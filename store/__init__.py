@@ -18,6 +18,8 @@
         .retention  Retention   forgetting what is old
         .space      Space       sizes, giving free space back
         .vectors    Vectors     vectors of announced pages, for search by meaning
+        .page_watches    PageWatches     pages watched for changes of their text
+        .watched_changes WatchedChanges  what changed on them
         .quarantine Quarantined pages, sites, topics and jobs that met a bug
 
 Each part loads on first use: a command needs two or three, and loading all takes longer than most
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from store.monitoring import Monitoring
     from store.outbox import Outbox
     from store.page_cache import PageCache
+    from store.page_watches import PageWatches
     from store.quarantine import Quarantined
     from store.queries import Queries
     from store.record import Recorder
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
     from store.tags import Tags
     from store.topics import Topics
     from store.vectors import Vectors
+    from store.watched_changes import WatchedChanges
 
 _PARTS = {
     "read": ("store.queries", "Queries"),
@@ -70,6 +74,8 @@ _PARTS = {
     "retention": ("store.retention", "Retention"),
     "space": ("store.space", "Space"),
     "vectors": ("store.vectors", "Vectors"),
+    "page_watches": ("store.page_watches", "PageWatches"),
+    "watched_changes": ("store.watched_changes", "WatchedChanges"),
     "quarantine": ("store.quarantine", "Quarantined"),
 }
 
@@ -103,6 +109,8 @@ class Store:
         retention: Retention = field(init=False)
         space: Space = field(init=False)
         vectors: Vectors = field(init=False)
+        page_watches: PageWatches = field(init=False)
+        watched_changes: WatchedChanges = field(init=False)
         quarantine: Quarantined = field(init=False)
     else:
 

@@ -43,6 +43,7 @@ from store.models import (
     Label,
     News,
     PageText,
+    PageWatch,
     SavedSearch,
     Site,
     Topic,
@@ -53,7 +54,7 @@ from store.statements import run_many
 _BATCH: Final = 2_000
 _MODULUS: Final = 1 << 128
 # What a user made: where any of it is, the target is in use. The rest is only ever derived.
-_MADE_BY_USERS: Final = (Site, Topic, Label, Channel, SavedSearch, AccessToken)
+_MADE_BY_USERS: Final = (Site, Topic, Label, Channel, SavedSearch, AccessToken, PageWatch)
 
 Progress = Callable[[int, int], None]
 """Called with the number of rows copied and read back so far, and the total."""

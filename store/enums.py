@@ -105,6 +105,13 @@ class ChangeKind(StrEnum):
     """Has a new address."""
 
 
+class WatchState(StrEnum):
+    """Whether the pages of a watch are visited for changes."""
+
+    ACTIVE = "active"
+    PAUSED = "paused"
+
+
 class SiteEventKind(StrEnum):
     """How a whole site changed: a change without a page."""
 

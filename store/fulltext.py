@@ -14,7 +14,7 @@ from peewee import SQL, Database
 
 from store.database import is_sqlite
 from store.statements import run_many
-from store.words import MAX_WORDS, Phrase, index_words, read_query
+from store.words import MAX_WORDS, Phrase, index_words, read_word
 
 _TITLE_WORDS = 200
 
@@ -175,9 +175,7 @@ def _any_asked(database: Database, words: Sequence[str]) -> tuple[str, str, str]
 
 def _each(words: Sequence[str]) -> list[list[Phrase]]:
     """Return the phrases of each word or phrase; one that holds no letter or digit is left out."""
-    plain = (word.replace('"', " ").strip().lstrip("-") for word in words)
-    asked = (f'"{word}"' if " " in word else word for word in plain)
-    found = ([p for p in read_query(one) if not p.excluded] for one in asked)
+    found = map(read_word, words)
     return [phrases for phrases in found if phrases]
 
 

@@ -47,6 +47,8 @@ class OutboxRow:
     site_id: int
     backfill_id: int | None = None
     """The backfill event to announce; None = its page alone."""
+    change_id: int = 0
+    """The change of its page to report; 0 = announce it as new."""
 
 
 _ENTRY = Shape(
@@ -79,10 +81,30 @@ class Outbox(Repository):
         # A backfilled page has one event and is never announced alone, so its entry is the event's.
         return self._queue(channel, events, now)
 
+    def queue_changes(self, channel: str, changes: Iterable[tuple[int, int]], *, now: float) -> int:
+        """Queue changes, each given with its page, never queued for this channel; return their number."""
+        queued = 0
+        with writing(self._db, self._where):
+            for batch in batches(changes, _BATCH):
+                same = (OutboxEntry.channel == channel) & OutboxEntry.page.in_(
+                    [page for _, page in batch]
+                )
+                known = OutboxEntry.select(OutboxEntry.change_id).where(same)
+                there = {change for (change,) in known.tuples().execute(self._db)}
+                rows = [
+                    {"channel": channel, "page": page, "queued_at": now, "change_id": change}
+                    for change, page in batch
+                    if change not in there
+                ]
+                if rows:
+                    OutboxEntry.insert_many(rows).on_conflict_ignore().execute(self._db)
+                queued += len(rows)
+        return queued
+
     def _queue(self, channel: str, events: Iterable[tuple[int | None, int]], now: float) -> int:
         queued = 0
         with writing(self._db, self._where):
-            mine = OutboxEntry.channel == channel
+            mine = (OutboxEntry.channel == channel) & (OutboxEntry.change_id == 0)
             for batch in batches(events, _BATCH):
                 same = OutboxEntry.page.in_([page for _, page in batch])
                 same |= OutboxEntry.backfill_id.in_([one for one, _ in batch if one is not None])
@@ -98,7 +120,7 @@ class Outbox(Repository):
                     if event not in announced and page not in pages
                 ]
                 if rows:
-                    # A unique key of page and channel keeps a crash from queuing anything twice.
+                    # A unique key of channel, page and change keeps a crash from queuing anything twice.
                     OutboxEntry.insert_many(rows).on_conflict_ignore().execute(self._db)
                 queued += len(rows)
         return queued

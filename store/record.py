@@ -13,9 +13,10 @@ from store.backfills import adopt_waiting, is_of_event, join_backfill, put_backf
 from store.database import writing
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, LabelOrigin, PageState
 from store.failures import storage_errors
-from store.models import Change, Host, Hub, Label, Page, Sighting, Site, Visit
+from store.models import Change, Host, Hub, Label, Page, Sighting, Site, Visit, WatchedPage
 from store.naming import free_name
 from store.news import forget_texts, move_news, note_language, put_news, put_refresh, put_text
+from store.page_watches import put_next_watch
 from store.queries.site_facts import has_history, refused
 from store.repository import Repository, batches, upsert
 from store.statements import Inserted, Prepared, Updated, Upserted, any_of
@@ -33,6 +34,7 @@ from store.values import (
     VisitPlan,
     VisitRecord,
 )
+from store.watched_changes import put_watched_change
 
 # Texts taken out of the index in one transaction.
 _TEXTS = 500
@@ -211,6 +213,12 @@ class Recorder(Repository):
                 Hub.site_id.in_(sites) & (Hub.due_at > now) & (Hub.due_at < _FOREVER),
             ),
             Page: (Page.verify_due_at, Page.site.in_(sites) & (Page.verify_due_at > now)),
+            WatchedPage: (
+                WatchedPage.due_at,
+                WatchedPage.site_id.in_(sites)
+                & (WatchedPage.due_at > now)
+                & (WatchedPage.due_at < _FOREVER),
+            ),
         }
         with writing(self._db, self._where):
             for table, (column, late) in earlier.items():
@@ -533,8 +541,11 @@ class Recorder(Repository):
             put_text(self._db, record.page_id, record.text, record.at)
         if record.next_refresh is not None:
             put_refresh(self._db, record.site_id, record.page_id, record.next_refresh)
+        if record.next_watch is not None:
+            put_next_watch(self._db, record.page_id, record.next_watch)
         if record.page_change is not None:
-            self._insert_change(record, record.page_change, record.page_id)
+            change_id = self._insert_change(record, record.page_change, record.page_id)
+            put_watched_change(self._db, record, record.page_change, change_id)
         if record.site_change is not None:
             self._insert_change(record, record.site_change, None)
 
@@ -552,11 +563,14 @@ class Recorder(Repository):
 
     def _insert_change(
         self, record: VisitRecord, change: PageChange | SiteChange, page_id: int | None
-    ) -> None:
-        fields = {**asdict(change), "detail": storable(change.detail)}
-        Change.insert(
+    ) -> int:
+        fields: dict[str, Any] = {"kind": change.kind, "detail": storable(change.detail)}
+        if isinstance(change, PageChange):
+            fields |= {"body_before": change.body_before, "body_after": change.body_after}
+        query = Change.insert(
             site=record.site_id, page=page_id, at=record.at, hub_id=record.page_id, **fields
-        ).execute(self._db)
+        )
+        return int(query.execute(self._db))
 
     def _rebaseline(self, record: VisitRecord) -> None:
         others = (Hub.site_id == record.site_id) & (Hub.page != record.page_id)

@@ -5,7 +5,7 @@
     what          forgotten by age                                  never forgotten
     visits        every one
     changes       of pages and sites                                announcements; of starred pages
-    texts         with their vector and place among near-duplicates of starred pages, of pages refreshed
+    texts         with their vector and place among near-duplicates of starred, refreshed and watched pages
     sightings     that ended                                        a hub's last 50, a site's last news
     guesses       topics' scores of pages that were not fetched     of announced and awaited pages
     outbox        sent and failed; waiting on a removed channel     waiting
@@ -45,6 +45,7 @@ from store.models import (
     Refresh,
     Sighting,
     Visit,
+    WatchedPage,
 )
 from store.news import keep_titles
 from store.repository import Repository, batches
@@ -146,6 +147,7 @@ class Retention(Repository):
             .where(PageText.page.not_in(starred))
             # What is refreshed is compared with its last text.
             .where(PageText.page.not_in(Refresh.select(Refresh.page)))
+            .where(PageText.page.not_in(WatchedPage.select(WatchedPage.page)))
             .order_by(PageText.at)
             .limit(BATCH)
         )

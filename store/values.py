@@ -18,6 +18,7 @@ from store.enums import (
     SiteStatus,
 )
 from store.updates import HubUpdate, PageUpdate, SiteUpdate
+from store.watch_values import DifferenceLines, NextWatch
 
 ARTICLE = HubRole.ARTICLE
 
@@ -192,6 +193,8 @@ class DueTimes:
     read: float | None
     """Of any other page to be read."""
     refresh: float | None
+    watch: float | None = None
+    """Of a page watched for changes."""
 
     @property
     def lists(self) -> float | None:
@@ -202,7 +205,7 @@ class DueTimes:
     @property
     def first(self) -> float | None:
         """The earliest of all."""
-        found = (*self.hubs.values(), self.awaited, self.read, self.refresh)
+        found = (*self.hubs.values(), self.awaited, self.read, self.refresh, self.watch)
         return min((one for one in found if one is not None), default=None)
 
 
@@ -273,6 +276,10 @@ class PageChange:
     body_before: str | None = None
     """MD5 of a body in the cache."""
     body_after: str | None = None
+    difference: DifferenceLines = ()
+    """What came and went; recorded only of watched pages."""
+    words_added: int = 0
+    words_removed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,6 +390,8 @@ class VisitRecord:
     """The visited page's current text."""
     next_refresh: NextRefresh | None = None
     """None = unchanged."""
+    next_watch: NextWatch | None = None
+    """The visited page is watched for changes; None = unchanged."""
     verify_again: tuple[VerifyAgain, ...] = ()
     topic_scores: tuple[TopicScore, ...] = ()
     """Expected scores of its links."""

@@ -77,6 +77,13 @@ def read_query(text: str) -> list[Phrase]:
     return phrases[:MAX_PHRASES]
 
 
+def read_word(text: str) -> list[Phrase]:
+    """Parse one word or phrase of a list: ``some words`` stand in a row, ``word*`` has any ending."""
+    plain = text.replace('"', " ").strip().lstrip("-")
+    asked = read_query(f'"{plain}"' if " " in plain else plain)
+    return [phrase for phrase in asked if not phrase.excluded]
+
+
 def _phrases(said: str, *, prefix: bool, excluded: bool) -> Iterator[Phrase]:
     """Split where the script changes."""
     # A run of pairs ends with a single character, so no phrase runs across.

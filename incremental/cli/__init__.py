@@ -67,6 +67,17 @@ COMMANDS: dict[str, Any] = {
     "diff": "one_page:diff",
     "show": "one_page:show",
     "copies": "one_page:copies",
+    "watch-page": {
+        HELP: "Pages and patterns watched for changes of their text.",
+        "add": "watching:add",
+        "list": "watching:list_watches",
+        "show": "watching:show",
+        "pause": "watching:pause",
+        "resume": "watching:resume",
+        "check": "watching:check",
+        "remove": "watching:remove",
+    },
+    "changes": "watching:changes",
     "label": "labelling:label",
     "labels": {
         HELP: "Export and import labels.",

@@ -74,6 +74,9 @@ def add(  # noqa: PLR0913 - each is an option of the command
         float | None, typer.Option(help="Time between digests; 0 = each page at once.")
     ] = None,
     daily_at: Annotated[str | None, typer.Option(help="One digest a day, at 08:00.")] = None,
+    group_by: Annotated[
+        str | None, typer.Option(metavar="site|topic", help='Group digests; "" = as found.')
+    ] = None,
     quiet_hours: Annotated[
         str | None, typer.Option(help="Messages wait until they are over: 22:00-07:00.")
     ] = None,
@@ -98,6 +101,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
         "exclude": None if exclude is None else [word for word in exclude if word],
         "every_minutes": every_minutes,
         "daily_at": daily_at,
+        "group_by": group_by,
         "quiet_hours": quiet_hours,
         "time_zone": time_zone,
         "max_per_hour": max_per_hour,
@@ -208,4 +212,5 @@ def _rhythm(channel: ChannelStanding) -> str:
         text = f"daily at {channel.daily_at}"
     else:
         text = f"every {channel.every_minutes:g} min" if channel.every_minutes else "at once"
+    text += f", by {channel.group_by}" if channel.group_by else ""
     return f"{text}, not {channel.quiet_hours}" if channel.quiet_hours else text

@@ -28,6 +28,7 @@ from incremental.crawl.given_feeds import GivenFeeds
 from incremental.crawl.host_gate import HostGate
 from incremental.crawl.overflows import Overflows
 from incremental.crawl.path_alias_watch import PathAliasWatch
+from incremental.crawl.pattern_watches import PatternWatches
 from incremental.crawl.quarantine import CrawlQuarantine, as_failed
 from incremental.crawl.rescheduling import ChangeHints, reschedule
 from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite
@@ -35,6 +36,7 @@ from incremental.crawl.topics import TopicWatch
 from incremental.decide.decision import Decision
 from incremental.decide.hub_visit import decide_hub
 from incremental.decide.hubs import HubScorer
+from incremental.decide.page_watch import decide_watch
 from incremental.decide.path_aliases import without_path_alias
 from incremental.decide.refresh import decide_refresh
 from incremental.decide.verification import decide_verification
@@ -94,6 +96,7 @@ class Crawler:
         self._coverage = CoverageWatch(store)
         self._given_feeds = GivenFeeds(store)
         self._articles = ArticleMonitor(store)
+        self._pattern_watches = PatternWatches(store)
         self._announced = announced
         self._overflows = Overflows(store, self._coverage, settings.hubs.max_next_pages)
         self._stepped_at = 0.0
@@ -119,6 +122,7 @@ class Crawler:
         self._loaded_at = now
         self.topics.load(now)
         self.frontier.likely_first = self.topics.active
+        self._pattern_watches.load(now)
         self.frontier.load(now)
 
     def step(self, now: float, when_done: Callable[[], object] | None = None) -> float:
@@ -244,6 +248,9 @@ class Crawler:
         if outcome.task.purpose is Purpose.REFRESH:
             refresh = self._facts.of_refresh(outcome, site, now)
             return None if refresh is None else decide_refresh(outcome, refresh)
+        if outcome.task.purpose is Purpose.WATCH:
+            watched = self._facts.of_watch(outcome, site, now)
+            return None if watched is None else decide_watch(outcome, watched)
         hub = self._facts.of_hub(outcome, site, now)
         return None if hub is None else decide_hub(outcome, hub)
 
@@ -312,6 +319,7 @@ class Crawler:
         self._coverage.replan(site, now)
         self._articles.refresh(site, now)
         self._articles.hasten(site, now)
+        self._pattern_watches.after(record, now)
         self.frontier.refresh(site, now)
 
     def _settle_topic_fetch(self, outcome: Outcome, now: float) -> None:
@@ -365,8 +373,10 @@ class Crawler:
         ]
 
     def _learn_sitemaps(self, outcome: Outcome, site: WatchedSite, now: float) -> None:
-        """Add the sitemaps that robots.txt names as hubs."""
+        """Add the sitemaps that robots.txt names as hubs, unless only pages of the site are watched."""
         links = []
+        if not self._store.read.hubs(site.row.id):
+            return
         for address in self.frontier.gate.sitemaps(outcome.task.url):
             url = normalize(address)
             if url is not None and site.scope.verdict(url).inside:

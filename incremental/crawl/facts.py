@@ -29,6 +29,7 @@ from incremental.decide.links import (
     top_folder,
 )
 from incremental.decide.migration import MIGRATION_MIN_LINKS
+from incremental.decide.page_watch import WatchFacts
 from incremental.decide.refresh import RefreshFacts, why_gone
 from incremental.decide.sections import (
     MAX_NEW_SECTION,
@@ -49,6 +50,7 @@ from incremental.fetch.status import FetchStatus
 from incremental.history.plan import RefreshTerms
 from incremental.parse import Page, PageKind
 from incremental.reading import Body, Read, Unread, read_body
+from incremental.revisit.watching import WatchTerms, bounds
 from incremental.scope import template, trap
 from incremental.settings import Settings
 from incremental.times import DAY, HOUR
@@ -386,6 +388,25 @@ class FactReader:
             terms=self._terms,
             gone=gone,
             gained=() if gone or moved_to else self._gained(outcome, row, site),
+        )
+
+    def of_watch(self, outcome: Outcome, site: WatchedSite, now: float) -> WatchFacts | None:
+        """Return the facts for a visit of a watched page; None = it is not watched any more."""
+        row = self._store.page_watches.page(outcome.task.page_id)
+        if row is None:
+            return None
+        least, most = bounds(
+            row.min_interval_seconds,
+            row.max_interval_seconds,
+            site.terms.min_interval_seconds,
+            site.terms.max_interval_seconds,
+        )
+        return WatchFacts(
+            now,
+            row,
+            before=self._store.answers.text(row.page_id),
+            gone=why_gone(outcome),
+            terms=WatchTerms(site.price(now), least, most),
         )
 
     def _gained(self, outcome: Outcome, row: RefreshRow, site: WatchedSite) -> Sequence[SeenLink]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -44,11 +44,20 @@ from incremental.revisit.protocol import Policy, Terms
 from incremental.revisit.state import HubState, not_ahead
 from incremental.settings import Settings
 from incremental.times import DAY, HOUR, NEVER
-from incremental.visit import Outcome, Purpose, VisitTask, hub_task, refresh_task, verification_task
+from incremental.visit import (
+    Outcome,
+    Purpose,
+    VisitTask,
+    hub_task,
+    refresh_task,
+    verification_task,
+    watch_task,
+)
 from store import Store
 from store.enums import HubClass, PageState
 from store.quarantine import QuarantineKind
 from store.values import DueTimes, HostRow, HubRow, VerificationRow
+from store.watch_values import WatchedPageRow
 
 # When to ask again a site that had less to do than expected.
 SOON_SECONDS = 1.0
@@ -223,6 +232,7 @@ class Frontier:
             (article_at, site.reserve_at(now)),
             (due.read, site.allows_at(Share.READ, now)),
             (due.awaited, now),
+            (due.watch, now),
             (due.refresh, site.allows_at(Share.REFRESH, now)),
         )
         moments = [max(due_at, open_at) for due_at, open_at in bounded if due_at is not None]
@@ -383,6 +393,8 @@ class Frontier:
                 self._store.write.update_page(task.page_id, verify_due_at=answer.allowed_at)
             elif task.purpose is Purpose.REFRESH:
                 self._store.answers.postpone_refresh(task.page_id, answer.allowed_at)
+            elif task.purpose is Purpose.WATCH:
+                self._store.page_watches.postpone(task.page_id, answer.allowed_at)
             else:
                 self._store.write.update_hub(task.page_id, due_at=answer.allowed_at)
             return None
@@ -406,17 +418,13 @@ class Frontier:
             hub = self._due_hub(site, now, Share(kind)) if _is_due(due_at, now) else None
             if hub is not None:
                 found[Share(kind)] = hub_task(hub)
-        # News that waits to be announced is limited by the budget, not by verify_share.
-        read, site_id, likely = self._store.read, site.row.id, self.likely_first
-        verifications: list[VerificationRow] = []
-        if _is_due(due.awaited, now):
-            verifications = read.due_verifications(site_id, now, pending=True, likely_first=likely)
-        elif _is_due(due.read, now) and site.allows_at(Share.READ, now) <= now:
-            verifications = read.due_verifications(site_id, now, likely_first=likely)
+        verifications = self._verifications(site, due, now)
         missing = bool(verifications) and verifications[0].state == PageState.MISSING
         if verifications:
             waits = missing or verifications[0].state == PageState.PENDING
             found[Share.VERIFY if waits else Share.READ] = verification_task(verifications[0])
+        if (watched := self._watched(site, due, now)) is not None:
+            found[Share.WATCH] = watch_task(watched)
         rest = found.keys() - {Share.ARTICLE}
         idle = not rest and (not found or site.reserve_at(now) > now)
         if idle or (rest <= {Share.REVISIT} and self._refresh_starves(site, now)):
@@ -430,6 +438,22 @@ class Frontier:
             # names pages twice, wrongly, new pages got none.
             site.allocation.draw(Share.READ)
         return found[share]
+
+    def _verifications(
+        self, site: WatchedSite, due: DueTimes, now: float
+    ) -> Sequence[VerificationRow]:
+        """Return the page to verify next, if any."""
+        # News that waits to be announced is limited by the budget, not by verify_share.
+        ask, likely = self._store.read.due_verifications, self.likely_first
+        if _is_due(due.awaited, now):
+            return ask(site.row.id, now, pending=True, likely_first=likely)
+        if _is_due(due.read, now) and site.allows_at(Share.READ, now) <= now:
+            return ask(site.row.id, now, likely_first=likely)
+        return ()
+
+    def _watched(self, site: WatchedSite, due: DueTimes, now: float) -> WatchedPageRow | None:
+        """Return the page to check for changes next, if any."""
+        return self._store.page_watches.due(site.row.id, now) if _is_due(due.watch, now) else None
 
     def _refresh_starves(self, site: WatchedSite, now: float) -> bool:
         """Whether refreshes have saved up all they may, so that hubs must make room."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from incremental.visit import VisitTask, hub_task, refresh_task, verification_task
+from incremental.visit import VisitTask, hub_task, refresh_task, verification_task, watch_task
 from store import Store
+from store.page_watches import ASKED
 
 
 class RequestedVisits:
@@ -43,6 +44,9 @@ class RequestedVisits:
         self._drop(task.site_id, task.page_id)
 
     def _task_of(self, page_id: int) -> VisitTask | None:
+        watched = self._store.page_watches.page(page_id)
+        if watched is not None and watched.due_at == ASKED:
+            return watch_task(watched)
         hub = self._store.read.hub(page_id)
         if hub is not None:
             return hub_task(hub)

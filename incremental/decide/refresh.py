@@ -21,6 +21,7 @@ from incremental.decide.rules import Rule
 from incremental.fetch.status import HAS_PAGE, FetchStatus
 from incremental.history.plan import RefreshTerms, next_refresh_at
 from incremental.history.reading import whole
+from incremental.history.shortened import changed_lines
 from incremental.history.textdiff import TextDiff, diff
 from incremental.visit import Outcome
 from store.answers.values import RefreshRow, StoredText
@@ -53,7 +54,7 @@ class RefreshFacts:
 
 def decide_refresh(outcome: Outcome, facts: RefreshFacts) -> Decision:
     """Decide on an announced page that was refreshed."""
-    record = _compared(base_record(outcome, facts.now), outcome, facts)
+    record = compared(base_record(outcome, facts.now), outcome, facts)
     change = record.page_change.kind if record.page_change is not None else None
     changed = change in (ChangeKind.CHANGED, ChangeKind.BACK, ChangeKind.MOVED)
     due_at = next_refresh_at(facts.now if changed else facts.same_since, facts.now, facts.terms)
@@ -77,9 +78,10 @@ def why_gone(outcome: Outcome) -> str:
     return found[1] if found is not None else ""
 
 
-def _compared(  # noqa: PLR0911 - a table of cases
+def compared(  # noqa: PLR0911 - a table of cases
     base: VisitRecord, outcome: Outcome, facts: RefreshFacts
 ) -> VisitRecord:
+    """Return the record with what became of the page: gone, back, moved, or another text."""
     row, read = facts.row, outcome.read
     was_gone = row.state == PageState.GONE
     if facts.gone:
@@ -113,10 +115,14 @@ def _compared(  # noqa: PLR0911 - a table of cases
         return replace(base, detail=detail, page_fields=fields, page_change=change)
     if read.title:
         fields["title"] = read.title
-    change = (
-        PageChange(ChangeKind.BACK, found.summary)
-        if was_gone
-        else PageChange(ChangeKind.CHANGED, found.summary, row.body_md5, read.md5)
+    change = PageChange(
+        ChangeKind.BACK if was_gone else ChangeKind.CHANGED,
+        found.summary,
+        row.body_md5,
+        read.md5,
+        difference=changed_lines(found),
+        words_added=found.words_added,
+        words_removed=found.words_removed,
     )
     return replace(base, text=read, page_fields=fields, page_change=change)
 

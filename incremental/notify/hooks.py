@@ -18,10 +18,12 @@ from typing import IO, Any
 from incremental.notify.delivery import MAX_ERROR, Delivered
 from incremental.notify.message import of_event
 from incremental.plain_text import one_line
+from incremental.results.changes import change_json
 from incremental.results.schema import page_json
 from incremental.settings.hooks import HookChannel
 from store.announced import AnnouncedPage
 from store.backfills import BackfillEvent
+from store.watch_values import WatchedChangeRow
 
 # Of what a program prints, the end is kept for its error.
 MAX_OUTPUT_BYTES = 4_000
@@ -41,6 +43,11 @@ def call_for_backfill(
     facts = of_event(event, pages)
     kept = {name: facts[name] for name in ("title", "url", "site", "found_at", "articles")}
     return _object(channel, "backfill", key, {"backfill": {**kept, "pages": event.pages}})
+
+
+def call_for_change(channel: HookChannel, change: WatchedChangeRow, key: str) -> bytes:
+    """Return the JSON object about a change of a watched page's text."""
+    return _object(channel, "changed", key, {"change": change_json(change)})
 
 
 def _object(channel: HookChannel, kind: str, key: str, more: dict[str, Any]) -> bytes:

@@ -4,6 +4,7 @@
 
     step(now), for each channel
       queue    announced pages of its topic and search, never queued before   store.outbox
+               changes of watched pages that it wants                          notify.changed
       plan     rhythm, quiet hours, cap                                       notify.plan
       begin    mark the entries with the message's key, then send in a thread
       settle   mark them as sent, or when to retry
@@ -24,9 +25,17 @@ from functools import partial
 from incremental.attempts import Bug, attempt
 from incremental.errors import SettingsError
 from incremental.fetch.libraries import LibraryGate
+from incremental.notify.changed import ChangedPages
 from incremental.notify.delivery import Delivered, deliver
-from incremental.notify.hooks import call, call_for_backfill, call_for_page
-from incremental.notify.message import MAX_PAGES, TemplatePage, compose, of_event, of_page
+from incremental.notify.hooks import call, call_for_backfill, call_for_change, call_for_page
+from incremental.notify.message import (
+    MAX_PAGES,
+    TemplatePage,
+    compose,
+    of_change,
+    of_event,
+    of_page,
+)
 from incremental.notify.plan import Rhythm, message_key, plan, retry_at
 from incremental.settings.channels import ChannelSettings, clock, quiet_hours, zone
 from incremental.settings.hooks import HookChannel
@@ -38,6 +47,7 @@ from store.backfills import BackfillEvent, BackfillQuery
 from store.enums import OutboxState, TopicVerdict
 from store.outbox import OutboxRow
 from store.quarantine import QuarantineKind
+from store.watch_values import WatchedChangeRow
 
 logger = logging.getLogger("hubwatch.notify")
 
@@ -107,6 +117,7 @@ class Notifier:
         self._executor = executor
         self._hook_executor = hook_executor or executor
         self._saved_query = saved_query
+        self._changed = ChangedPages(store)
         self._stuck = stuck
         self._underway: dict[str, _Underway] = {}
         self._complained: set[str] = set()
@@ -232,6 +243,7 @@ class Notifier:
         # Pages of a backfill are not scored, so channels that are narrowed do not get them.
         if not (channel.topic or channel.search or channel.tag or channel.include):
             self._queue_backfills(channel, max(since, now - LOOK_BACK_SECONDS), now)
+        self._changed.queue(channel, max(since, now - LOOK_BACK_SECONDS), now)
 
     def _queue_backfills(self, channel: ChannelSettings, since: float, now: float) -> None:
         """Queue backfill events, one entry each."""
@@ -296,20 +308,30 @@ class Notifier:
             given = self._given(entries[0], channel, key)
             return self._hook_executor.submit(partial(call, channel, given))
         shown = [self._shown(one, channel) for one in entries]
-        message = compose(shown, channel.title, channel.body)
+        message = compose(shown, channel.title, channel.body, group_by=channel.group_by)
         return self._executor.submit(partial(deliver, self._gate, channel.url, message, key))
 
     def _given(self, entry: OutboxRow, channel: HookChannel, key: str) -> bytes:
         """Return what a hook is called with."""
+        change = self._change(entry)
+        if change is not None:
+            return call_for_change(channel, change, key)
         event = self._event(entry)
         if event is not None:
             return call_for_backfill(channel, *event, key)
         return call_for_page(channel, self._page(entry), key)
 
     def _shown(self, entry: OutboxRow, channel: ChannelSettings) -> TemplatePage:
-        """Return an entry for templates: its backfill event if it has one, else its page."""
+        """Return an entry for templates: its change or backfill event if it has one, else its page."""
+        change = self._change(entry)
+        if change is not None:
+            return of_change(change, self._page(entry), channel.topic)
         event = self._event(entry)
         return of_event(*event) if event is not None else of_page(self._page(entry), channel.topic)
+
+    def _change(self, entry: OutboxRow) -> WatchedChangeRow | None:
+        """Return the change of an entry; None = there is none, or it was forgotten."""
+        return self._store.watched_changes.change(entry.change_id) if entry.change_id else None
 
     def _event(self, entry: OutboxRow) -> tuple[BackfillEvent, list[AnnouncedPage]] | None:
         """Return the backfill event of an entry with its first pages; None = it is a page."""

@@ -37,6 +37,7 @@ class ChannelStanding:
     exclude: Sequence[str]
     every_minutes: float
     daily_at: str
+    group_by: str
     quiet_hours: str
     time_zone: str
     max_per_hour: int
@@ -61,6 +62,7 @@ def standings(store: Store, channels: Sequence[ChannelSettings]) -> list[Channel
             exclude=list(one.exclude),
             every_minutes=one.every_minutes,
             daily_at=one.daily_at,
+            group_by=one.group_by,
             quiet_hours=one.quiet_hours,
             time_zone=one.time_zone,
             max_per_hour=one.max_per_hour,
@@ -89,7 +91,12 @@ def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Del
         sample, key = replace(SAMPLE, found_at=now), f"test-{now:.0f}"
         if isinstance(channel, HookChannel):
             return call(channel, call_for_page(channel, sample, key, kind="test"))
-        message = compose([of_page(sample, channel.topic)], channel.title, channel.body)
+        message = compose(
+            [of_page(sample, channel.topic)],
+            channel.title,
+            channel.body,
+            group_by=channel.group_by,
+        )
         return deliver(gate, channel.url, message, key)
     except SettingsError as error:
         return Delivered(ok=False, error=str(error))

@@ -1,6 +1,6 @@
 """How a site's requests are divided: the classes of fetches, their shares, and one bucket. Pure.
 
-Eight classes draw on a site's budget::
+Nine classes draw on a site's budget::
 
     revisit    known hubs that are not covered
     covered    covered hubs, now and then, in case that changes
@@ -8,6 +8,7 @@ Eight classes draw on a site's budget::
     verify     new pages that wait to be announced
     read       announced pages that were not read yet
     article    monitored articles
+    watch      pages that a user watches for changes
     refresh    announced pages, for changes: after all others
     urgent     hubs that may show what scrolled off: before all others
 
@@ -38,6 +39,7 @@ class Share(StrEnum):
     VERIFY = "verify"
     READ = "read"
     ARTICLE = "article"
+    WATCH = "watch"
     REFRESH = "refresh"
     URGENT = "urgent"
 
@@ -81,6 +83,9 @@ QUOTAS = {
         turn=0.1, young=0.1, bound=VERIFICATION_SHARE, saved_days=0.25, least=1.0, full=True
     ),
     Share.ARTICLE: Quota(turn=0.1, young=0.1),
+    # A user asked for them, so they have turns nearly as often as news that waits; what a pattern of
+    # hundreds of pages wants beyond that, the lists keep.
+    Share.WATCH: Quota(turn=0.4, young=0.4),
     # Starts with none saved: a restart is no reason to refresh.
     Share.REFRESH: Quota(bound=REFRESH_SHARE, least=2.0),
     # A quarter of a day's requests at once and half of them every day, so that the other half is left for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import time, tzinfo
-from typing import Annotated
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
@@ -14,6 +14,7 @@ from incremental.errors import SettingsError
 # Hooks and plug-ins are listed under these.
 RESERVED = ("hook:", "plugin:")
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
+GroupBy = Literal["", "site", "topic"]
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
 
@@ -41,6 +42,8 @@ class ChannelSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """0 = each page at once; otherwise the minimum time between digests."""
     daily_at: str = ""
     """``08:00``: one digest a day at this time."""
+    group_by: GroupBy = ""
+    """Digests list pages under their ``site`` or their best ``topic``; empty = as they were found."""
     quiet_hours: str = ""
     """``22:00-07:00``: messages wait until they are over."""
     time_zone: str = ""

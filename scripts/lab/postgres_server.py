@@ -8,6 +8,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -70,6 +71,19 @@ class PostgresServer:
         """Stop the server and wait for its end; *mode* is that of ``pg_ctl stop``."""
         self._run("pg_ctl", "-D", str(self._folder / "data"), "-m", mode, "-w", "stop")
         self._running = False
+
+    def cpu_seconds(self) -> float:
+        """Return the processor time of the server so far, of its processes that ended included."""
+        main = int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
+        ticks = 0
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):  # it ended meanwhile, and counts as a child of the main process
+                fields = stat.read_text().rpartition(")")[2].split()
+                if int(stat.parent.name) == main:
+                    ticks += sum(map(int, fields[11:15]))
+                elif int(fields[1]) == main:
+                    ticks += sum(map(int, fields[11:13]))
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def terminate_backends(self) -> int:
         """End every client's connection but this one; return how many there were."""

@@ -13,6 +13,7 @@ truncated and storable (:func:`store.texts.storable`). Ids are never reused.
       news: an announced page, in a narrow row for lists; page_text: its text;
       page_vector: its vector in a vector_space
       backfill 1 ─── n backfill_page: older pages that a list gained, one event
+      page_watch 1 ─── n watched_page · n watched_change: pages watched for changes of their text
       topic 1 ─── n topic_example · n external_candidate · n page_topic (its score of a page)
 """
 
@@ -61,6 +62,7 @@ from store.models.topic_tables import (
     TopicExample,
     TopicTag,
 )
+from store.models.watch_tables import PageWatch, WatchedChange, WatchedPage
 
 ALL = tuple(Table.__subclasses__())
 
@@ -87,6 +89,7 @@ __all__ = [
     "PageText",
     "PageTopic",
     "PageVector",
+    "PageWatch",
     "Proposal",
     "Quarantine",
     "Refresh",
@@ -102,4 +105,6 @@ __all__ = [
     "VectorSpace",
     "Visit",
     "VisitRequest",
+    "WatchedChange",
+    "WatchedPage",
 ]

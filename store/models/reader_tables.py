@@ -178,10 +178,15 @@ class OutboxEntry(Table):
     error = TextField(default="")
     backfill_id = BigIntegerField(null=True)
     """The backfill to announce, whose first page is *page*; NULL = announce *page*."""
+    change_id = BigIntegerField(default=0)
+    """The change of *page* to report; 0 = announce it as new."""
 
     class Meta:
         table_name = "outbox"
-        indexes = ((("channel", "page"), True), (("channel", "state", "queued_at"), False))
+        indexes = (
+            (("channel", "page", "change_id"), True),
+            (("channel", "state", "queued_at"), False),
+        )
 
 
 class Housekeeping(Table):

@@ -10,7 +10,19 @@ from peewee import JOIN, Case, fn
 from store.database import data_version, is_sqlite
 from store.enums import HubClass, HubKind, HubRole, HubStatus, PageState, SiteStatus
 from store.failures import storage_errors
-from store.models import Host, Hub, Label, Page, Refresh, Sighting, Site, Topic, VisitRequest
+from store.models import (
+    Host,
+    Hub,
+    Label,
+    Page,
+    PageWatch,
+    Refresh,
+    Sighting,
+    Site,
+    Topic,
+    VisitRequest,
+    WatchedPage,
+)
 from store.repository import Repository, Shape
 from store.statements import Prepared, any_of
 from store.values import (
@@ -87,7 +99,8 @@ def _due_times(site: Any) -> Any:  # noqa: ANN401 - peewee expressions
         for of_kind in (_AWAITED, Page.state.not_in(_AWAITED_STATES))
     ]
     refresh = Refresh.select(fn.MIN(Refresh.due_at)).where(Refresh.site_id == site)
-    return Hub.select(*hubs, *pages, refresh).where(Hub.site_id == site)
+    watch = WatchedPage.select(fn.MIN(WatchedPage.due_at)).where(WatchedPage.site_id == site)
+    return Hub.select(*hubs, *pages, refresh, watch).where(Hub.site_id == site)
 
 
 _BOTH = (True, False)
@@ -127,6 +140,11 @@ _FIRST_DUE = (
     _first_pages(Page.state.not_in(_AWAITED_STATES)),
     Prepared(
         lambda: Refresh.select(Refresh.site_id, fn.MIN(Refresh.due_at)).group_by(Refresh.site_id)
+    ),
+    Prepared(
+        lambda: WatchedPage.select(WatchedPage.site_id, fn.MIN(WatchedPage.due_at)).group_by(
+            WatchedPage.site_id
+        )
     ),
 )
 _ONE_HUB = Prepared(lambda page: _hubs().where(Hub.page == page))
@@ -192,7 +210,10 @@ class RoundQueries(Repository):
         topics = Topic.select(fn.COUNT(Topic.id), fn.SUM(Topic.id), *changed)
         sites = Site.select(fn.COUNT(Site.id), fn.MAX(Site.id), fn.MAX(Site.changed_at))
         requests = VisitRequest.select(fn.COUNT(VisitRequest.page), fn.MAX(VisitRequest.at))
-        asked = (sites, paused, labels, topics, requests)
+        watches = PageWatch.select(
+            fn.COUNT(PageWatch.id), fn.SUM(PageWatch.id), fn.MAX(PageWatch.changed_at)
+        )
+        asked = (sites, paused, labels, topics, requests, watches)
         return tuple(value for query in asked for value in self._rows(query)[0])
 
     def site(self, site_id: int) -> SiteRow | None:
@@ -268,8 +289,8 @@ class RoundQueries(Repository):
 
     def due_times(self, site_id: int) -> DueTimes:
         """Return when the next of each kind of fetch of a site is due; may be in the past."""
-        *hubs, awaited, other, refresh = self._asked(_DUE_TIMES, site=site_id)[0]
-        return DueTimes(dict(zip(HubClass, hubs, strict=True)), awaited, other, refresh)
+        *hubs, awaited, other, refresh, watch = self._asked(_DUE_TIMES, site=site_id)[0]
+        return DueTimes(dict(zip(HubClass, hubs, strict=True)), awaited, other, refresh, watch)
 
     def known(self, site_id: int, canonical_keys: Sequence[str]) -> dict[str, KnownPage]:
         """Return the known pages of a site by canonical key."""

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from cli_runner import Run
 from fake_web import START
 from receivers import WebHook
 from stories import news_site, target, visit_of
@@ -86,3 +87,12 @@ def test_a_channel_with_words_announces_only_what_has_them(tmp_path: Path) -> No
         notifier.finish(clock.now)
         said = " ".join(one.title + one.body for one in hook.messages)
         assert [title in said for title in titles] == [True, False, True, False]
+
+
+def test_how_digests_are_grouped_is_given_and_checked(hubwatch: Run) -> None:
+    address = "json://hooks.example/key"
+    assert hubwatch("notify", "add", "team", address, "--group-by", "topic").code == 0
+    refused = hubwatch("notify", "add", "team", "--group-by", "colour")
+    assert (refused.code, "group_by" in refused.err) == (2, True)
+    hubwatch("notify", "add", "team", "--daily-at", "08:00")
+    assert hubwatch("notify", "list", "--json").json[0]["when"] == "daily at 08:00, by topic"

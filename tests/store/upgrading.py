@@ -28,7 +28,7 @@ VALUES: dict[str, Any] = {
     "digest": b"12345678",
 }
 _UNIQUE = (
-    *("seed_url", "url", "name", "canonical_key", "identity", "digest", "provider"),
+    *("seed_url", "url", "name", "pattern", "canonical_key", "identity", "digest", "provider"),
     *("host", "domain", "source", "target", "operator", "channel", "origin", "key"),
 )
 

@@ -16,6 +16,7 @@ import pytest
 from browser_tab import PATIENCE_MS, Tab
 from fake_web import page as html_page
 from local_site import LocalSite
+from watching import change
 from web_served import HOME, Served
 
 pytest.importorskip("playwright", reason="playwright is not installed")
@@ -160,7 +161,8 @@ def test_a_channel_is_tried_without_leaving_the_page(served: Served, tab: Tab) -
 
 
 @pytest.mark.parametrize(
-    "path", ["", "sites", "sites/1", "status", "models", "topics", "messages", "add", "feeds"]
+    "path",
+    ["", "sites", "sites/1", "status", "models", "topics", "messages", "add", "feeds", "changes"],
 )
 def test_nothing_sticks_out_on_a_phone(shown: Page, path: str) -> None:
     """And the tabs stand where a thumb reaches them."""
@@ -208,7 +210,7 @@ def luminance(colour: str) -> float:
 
 
 def test_every_control_has_a_name(shown: Page) -> None:
-    for path in ("", "sites", "sites/1", "add", "topics", "messages", "models"):
+    for path in ("", "sites", "sites/1", "add", "topics", "messages", "models", "changes"):
         shown.goto(re.sub(r"(//[^/]+/).*", rf"\1{path}", shown.url))
         nameless = shown.evaluate(
             "Array.from(document.querySelectorAll('button, a, input:not([type=hidden]), select, textarea'))"
@@ -251,3 +253,25 @@ def test_a_channel_is_added_and_removed_in_the_page(shown: Page) -> None:
     shown.on("dialog", lambda dialog: dialog.accept())
     shown.get_by_role("button", name="Remove").click()
     expect(shown.get_by_text("No channel yet")).to_be_visible()
+
+
+def test_a_page_is_watched_for_changes_and_its_difference_is_read(
+    served: Served, shown: Page
+) -> None:
+    shown.get_by_role("link", name="Changes").click()
+    shown.get_by_label("Address, or a pattern with *").fill(HOME + "new-1.html")
+    shown.get_by_label("Check every").fill("6h")
+    shown.get_by_role("button", name="Watch a page").click()
+    row = shown.get_by_role("row", name=re.compile("new-1"))
+    expect(row).to_contain_text("active")
+    (found,) = served.store.read.find_page(HOME + "new-1.html", "")
+    change(served.store, found["id"], at=served.clock.now())
+    shown.reload()
+    expect(shown.locator(".diff del").first).to_contain_text("12 euros")
+    expect(shown.locator(".diff ins").first).to_contain_text("14 euros")
+    row.get_by_role("button", name="Check now").click()
+    expect(shown.get_by_text("will be checked")).to_be_visible()
+    shown.on("dialog", lambda dialog: dialog.accept())
+    row.get_by_role("button", name="Stop watching").click()
+    expect(shown.get_by_text("No page is watched for changes yet.")).to_be_visible()
+    expect(shown.locator(".diff ins").first).to_contain_text("14 euros")

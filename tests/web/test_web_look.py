@@ -13,6 +13,7 @@ from browser_tab import Tab
 from hypothesis import given
 from hypothesis import strategies as st
 from stories import seen
+from watching import change, watched
 from web_served import HOME, Served
 
 pytest.importorskip("playwright", reason="playwright is not installed")
@@ -29,7 +30,8 @@ from store.answers.excerpts import LEAD_BYTES, lead
 from store.values import TopicScore, VisitRecord
 
 PATHS = ("", "sites", "sites/1", "topics", "topics/1", "topics/1/discovery", "messages", "models",
-         "status", "add", "feeds", "pages/2", "check?url=https://news.example/")  # fmt: skip
+         "status", "add", "feeds", "changes", "changes?watch=1", "pages/2",
+         "check?url=https://news.example/")  # fmt: skip
 DESK: Any = {"width": 1200, "height": 800}
 PHONE: Any = {"width": 390, "height": 780}
 VARIANTS = [
@@ -47,6 +49,9 @@ def test_axe_finds_nothing_on_any_page(
 ) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     begin(served.store, "Bridges", examples=[], keywords=["bridge"], now=served.clock.now())
+    change(served.store, watched(served.store, HOME + "new-1.html"), at=served.clock.now())
+    channel = '{"name": "mail", "url": "mailto://example.org"}'
+    served.store.editing.put_channel("mail", channel, now=served.clock.now())
     context = browser.new_context(viewport=size, color_scheme=scheme, locale=language)
     tab = context.new_page()
     with serving(served.with_settings(port=0).web) as url:

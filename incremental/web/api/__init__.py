@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from incremental.web.api import (
     backfills,
+    changes,
     discovery,
     hubs,
     messages,
@@ -18,6 +19,7 @@ from incremental.web.api import (
 ROUTERS = (
     page_api.router,
     backfills.router,
+    changes.router,
     sites.router,
     sites.tags_router,
     sites.visits_router,

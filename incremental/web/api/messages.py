@@ -12,6 +12,7 @@ from incremental.fetch.libraries import LibraryGate
 from incremental.notify.channels import put_channel, remove_channel
 from incremental.notify.overview import ChannelStanding, channel_named, send_test, standings
 from incremental.saved_channels import all_channels
+from incremental.settings.channels import GroupBy
 from incremental.web.api.schemas import REFUSED, RequestSchema, ResponseSchema, shape_of
 from incremental.web.conditional import ConditionalRoute
 from incremental.web.context import web_of
@@ -25,7 +26,8 @@ _Name = Annotated[str, InPath(min_length=1, max_length=200, description="Channel
 
 _Short = Annotated[str, StringConstraints(max_length=200)]
 _CHANNELS: Any = list[shape_of(ChannelStanding)]  # type: ignore[misc]  # made of fields
-_ENTRIES: Any = list[shape_of(OutboxRow, leave=["message", "anchor", "site_id", "backfill_id"])]  # type: ignore[misc]  # likewise
+_LEFT = ["message", "anchor", "site_id", "backfill_id", "change_id"]
+_ENTRIES: Any = list[shape_of(OutboxRow, leave=_LEFT)]  # type: ignore[misc]  # likewise
 
 
 _Words = Annotated[
@@ -48,6 +50,8 @@ class ChannelChange(RequestSchema):
     """No pages with any of these words or phrases."""
     every_minutes: Annotated[float, Field(ge=0, le=1e6)] = 0.0
     daily_at: _Short = ""
+    group_by: GroupBy = ""
+    """Digests list pages under their site or their best topic."""
     quiet_hours: _Short = ""
     time_zone: _Short = ""
     max_per_hour: Annotated[int, Field(ge=1, le=1_000)] = 20

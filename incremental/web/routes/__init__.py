@@ -5,6 +5,7 @@ from __future__ import annotations
 from incremental.web.routes import (
     adding,
     backfills,
+    changes,
     discovery,
     entry,
     feeds,
@@ -23,6 +24,7 @@ ROUTERS = (
     entry.router,
     news.router,
     backfills.router,
+    changes.router,
     adding.router,
     sites.router,
     site_editing.router,

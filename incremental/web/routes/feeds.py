@@ -28,6 +28,7 @@ from store import Store
 from store.answers import AnnouncedPage
 from store.backfills import BackfillEvent, BackfillQuery
 from store.enums import TopicVerdict
+from store.watch_values import ChangeQuery
 
 router = APIRouter(include_in_schema=False, route_class=ConditionalRoute)
 _ENTRIES = 100
@@ -59,6 +60,7 @@ def feeds_page(request: Request) -> Response:
         feeds = list(_all(store, request))
     # Not in the OPML: an import of all feeds should not bring hundreds of old pages.
     feeds.append(_Named("/feeds/backfill", words_of(request)("backfill.feed"), Filters()))
+    feeds.append(_Named("/feeds/changes", words_of(request)("changes.feed"), Filters()))
     return page(request, "feeds.html", {"feeds": feeds, "apps": _base(request) + APPS})
 
 
@@ -196,6 +198,35 @@ def backfill_feed(request: Request, form: _Format) -> Response:
         address=f"{base}{path}.{form}",
         entries=[_entry(row) for row in rows],
         updated_at=max((row.found_at for row in rows), default=0.0),
+    )
+    return unless_known(request, Response(write(feed), media_type=kind))
+
+
+@router.get("/feeds/changes.{form}")
+def changes_feed(request: Request, form: _Format) -> Response:
+    """Return the feed of changes of watched pages, an entry for each change."""
+    write, kind = _FORMATS[form]
+    base, path = _base(request), "/feeds/changes"
+    with web_of(request).store() as store:
+        rows = store.watched_changes.changes(ChangeQuery(limit=_ENTRIES))
+    changed = words_of(request)("changes.changed")
+    feed = Feed(
+        id=_urn(base + path),
+        title=f"{words_of(request)('changes.feed')} · Hubwatch",
+        home=f"{base}/changes",
+        address=f"{base}{path}.{form}",
+        entries=[
+            Entry(
+                id=_urn(f"{row.url}#change-{row.id}"),
+                url=row.url,
+                title=f"{changed} {row.name}",
+                site=row.site,
+                found_at=row.at,
+                summary=" · ".join(f"{sign} {line}" for sign, line in row.lines),
+            )
+            for row in rows
+        ],
+        updated_at=max((row.at for row in rows), default=0.0),
     )
     return unless_known(request, Response(write(feed), media_type=kind))
 

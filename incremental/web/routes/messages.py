@@ -34,6 +34,7 @@ _FIELDS = (
         "exclude",
         "every_minutes",
         "daily_at",
+        "group_by",
         "quiet_hours",
         "time_zone",
     ),
@@ -56,7 +57,7 @@ def _typed(channel: ChannelSettings) -> dict[str, str]:
     """Return what would be typed for a channel, without its address."""
     lists = {"include": joined(channel.include), "exclude": joined(channel.exclude)}
     every = f"{channel.every_minutes:g}" if channel.every_minutes else ""
-    texts = ("name", "topic", "search", "tag", "daily_at", "quiet_hours", "time_zone")
+    texts = ("name", "topic", "search", "tag", "daily_at", "group_by", "quiet_hours", "time_zone")
     return {name: getattr(channel, name) for name in texts} | lists | {"every_minutes": every}
 
 
@@ -101,6 +102,7 @@ def add_channel(  # noqa: PLR0913, PLR0917 - the fields of the form
     exclude: _Many = "",
     every_minutes: _Short = "",
     daily_at: _Short = "",
+    group_by: _Short = "",
     quiet_hours: _Short = "",
     time_zone: _Short = "",
 ) -> Response:
@@ -114,6 +116,7 @@ def add_channel(  # noqa: PLR0913, PLR0917 - the fields of the form
         "exclude": parted(exclude),
         "every_minutes": every_minutes or "0",
         "daily_at": daily_at,
+        "group_by": group_by,
         "quiet_hours": quiet_hours,
         "time_zone": time_zone,
     }

@@ -1,0 +1,276 @@
+"""Pages that a user watches for changes of their text, and the changes recorded of them.
+
+::
+
+    watch (a URL or a pattern) ── take_in ──► watched page ── visit, due_at ──► change with its difference
+                                                                                 (in the visit's transaction)
+
+A page belongs to one watch: that of its own URL, else the first pattern that took it in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from peewee import Case, Database, fn
+
+from store.database import writing
+from store.enums import PageState, WatchState
+from store.models import (
+    News,
+    Page,
+    PageWatch,
+    VisitRequest,
+    WatchedPage,
+)
+from store.repository import Repository, Shape, batches
+from store.statements import Prepared, Updated
+from store.texts import MAX_ADDRESS, columns, storable, to_json
+from store.watch_values import (
+    NextWatch,
+    WatchedPageRow,
+    WatchRow,
+    WatchStanding,
+)
+
+# A pattern takes in no more pages.
+MAX_PAGES = 500
+# Due later than any clock goes: its watch is paused.
+NEVER_DUE = 1e12
+ASKED = 0.0
+"""Due time of a page that a user wants checked now."""
+_ROW = Shape(
+    WatchedPageRow,
+    WatchedPage,
+    page_id=WatchedPage.page,
+    url=Page.url,
+    canonical_key=Page.canonical_key,
+    title=Page.title,
+    body_md5=Page.body_md5,
+    state=Page.state,
+    min_interval_seconds=PageWatch.min_interval_seconds,
+    max_interval_seconds=PageWatch.max_interval_seconds,
+    added_at=PageWatch.added_at,
+    announced_at=News.found_at,
+)
+_WATCH = (
+    *(PageWatch.id, PageWatch.site, PageWatch.pattern, PageWatch.state),
+    *(PageWatch.min_interval_seconds, PageWatch.max_interval_seconds),
+    *(PageWatch.channels, PageWatch.include, PageWatch.exclude),
+    *(PageWatch.added_at, PageWatch.taken_to),
+)
+
+
+def _pages() -> Any:  # noqa: ANN401 - a peewee query
+    return (
+        _ROW.select()
+        .join(Page, on=Page.id == WatchedPage.page)
+        .join(PageWatch, on=PageWatch.id == WatchedPage.watch)
+        .join(News, "LEFT OUTER JOIN", on=News.page == WatchedPage.page)
+    )
+
+
+_ONE = Prepared(lambda page: _pages().where(WatchedPage.page == page))
+_DUE = Prepared(
+    lambda site, now: (
+        _pages()
+        .where((WatchedPage.site_id == site) & (WatchedPage.due_at <= now))
+        .order_by(WatchedPage.due_at, WatchedPage.page)
+        .limit(1)
+    )
+)
+_SET = Updated(WatchedPage, lambda page: WatchedPage.page == page)
+_WATCH_OF = Prepared(
+    lambda page: WatchedPage.select(WatchedPage.watch).where(WatchedPage.page == page)
+)
+
+
+class PageWatches(Repository):
+    """Queries and writes, on one database."""
+
+    # Watches.
+
+    def put(  # noqa: PLR0913 - the columns of a row
+        self,
+        site_id: int,
+        pattern: str,
+        *,
+        now: float,
+        min_interval_seconds: float | None = None,
+        max_interval_seconds: float | None = None,
+        channels: Sequence[str] = (),
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+    ) -> int:
+        """Add a watch, or set the columns of the one with this pattern; return its id."""
+        fields: dict[str, Any] = {
+            "min_interval_seconds": min_interval_seconds,
+            "max_interval_seconds": max_interval_seconds,
+            "channels": to_json(list(channels)),
+            "include": to_json(list(include)),
+            "exclude": to_json(list(exclude)),
+            "changed_at": now,
+        }
+        key = storable(pattern, MAX_ADDRESS)
+        with writing(self._db, self._where):
+            known = PageWatch.select(PageWatch.id).where(PageWatch.pattern == key)
+            found = known.scalar(self._db)
+            if found is None:
+                row = {"site": site_id, "pattern": key, "added_at": now, **fields}
+                return int(PageWatch.insert(row).execute(self._db))
+            PageWatch.update(fields).where(PageWatch.id == found).execute(self._db)
+            # Under other intervals it may be due at once.
+            active = (WatchedPage.watch == found) & (WatchedPage.due_at < NEVER_DUE)
+            soon = (WatchedPage.due_at > now) & active
+            WatchedPage.update(due_at=now).where(soon).execute(self._db)
+            return int(found)
+
+    def watches(self, site_id: int | None = None) -> list[WatchRow]:
+        """Return the watches, of one site or all, in the order they were added."""
+        query = PageWatch.select(*_WATCH).order_by(PageWatch.id)
+        query = query if site_id is None else query.where(PageWatch.site == site_id)
+        return [_watch(row) for row in self._rows(query)]
+
+    def watch(self, watch_id: int) -> WatchRow | None:
+        """Return a watch."""
+        rows = self._rows(PageWatch.select(*_WATCH).where(PageWatch.id == watch_id))
+        return _watch(rows[0]) if rows else None
+
+    def watch_of(self, pattern: str) -> WatchRow | None:
+        """Return the watch with this URL or pattern."""
+        rows = self._rows(PageWatch.select(*_WATCH).where(PageWatch.pattern == pattern))
+        return _watch(rows[0]) if rows else None
+
+    def set_state(self, watch_id: int, state: WatchState, *, now: float) -> None:
+        """Pause or resume a watch; what was missed meanwhile is compared with what stood before."""
+        due_at = NEVER_DUE if state is WatchState.PAUSED else now
+        with writing(self._db, self._where):
+            mine = PageWatch.id == watch_id
+            PageWatch.update(state=state, changed_at=now).where(mine).execute(self._db)
+            pages = WatchedPage.watch == watch_id
+            WatchedPage.update(due_at=due_at).where(pages).execute(self._db)
+
+    def remove(self, watch_id: int, *, now: float) -> bool:
+        """Remove a watch; return whether it existed. Patterns of its site may take its pages in again."""
+        with writing(self._db, self._where):
+            site = PageWatch.select(PageWatch.site).where(PageWatch.id == watch_id).scalar(self._db)
+            if site is None:
+                return False
+            PageWatch.delete().where(PageWatch.id == watch_id).execute(self._db)
+            others = PageWatch.site == site
+            PageWatch.update(taken_to=0, changed_at=now).where(others).execute(self._db)
+            return True
+
+    def standings(self) -> dict[int, WatchStanding]:
+        """Return, by watch, how many pages it has, and when they were last checked and last changed."""
+        gone = fn.COUNT(WatchedPage.gone_at)
+        due = fn.MIN(Case(None, ((WatchedPage.due_at < NEVER_DUE, WatchedPage.due_at),)))
+        query = WatchedPage.select(
+            *(WatchedPage.watch, fn.COUNT(WatchedPage.page), fn.MAX(WatchedPage.checked_at)),
+            *(fn.MAX(WatchedPage.changed_at), gone, due),
+        ).group_by(WatchedPage.watch)
+        return {watch: WatchStanding(*row) for watch, *row in self._rows(query)}
+
+    # Pages.
+
+    def take_in(
+        self, watch: WatchRow, page_ids: Iterable[int], taken_to: int, *, now: float
+    ) -> int:
+        """Let pages belong to a watch, at most :data:`MAX_PAGES`; return how many are new to it.
+
+        The watch of a URL takes its page over from a pattern.
+        """
+        due_at = NEVER_DUE if watch.state is WatchState.PAUSED else now
+        with writing(self._db, self._where):
+            mine = WatchedPage.select(fn.COUNT(WatchedPage.page))
+            count = before = int(mine.where(WatchedPage.watch == watch.id).scalar(self._db))
+            for page_id in page_ids:
+                if count >= MAX_PAGES:
+                    break
+                count += self._take(watch, page_id, due_at)
+            PageWatch.update(taken_to=taken_to).where(PageWatch.id == watch.id).execute(self._db)
+            return count - before
+
+    def _take(self, watch: WatchRow, page_id: int, due_at: float) -> int:
+        known = _WATCH_OF.rows(self._db, page=page_id)
+        if not known:
+            site = watch.site_id
+            row = {"page": page_id, "watch": watch.id, "site_id": site, "due_at": due_at}
+            WatchedPage.insert(row).execute(self._db)
+            return 1
+        if watch.is_pattern or known[0][0] == watch.id:
+            return 0
+        _SET.run(self._db, {"watch": watch.id, "due_at": due_at}, page=page_id)
+        return 1
+
+    def pages_after(self, site_id: int, after: int, *, limit: int) -> list[tuple[int, str]]:
+        """Return ids and URLs of a site's pages with higher ids, in order; not what moved away."""
+        elsewhere = [PageState.MOVED, PageState.ALIAS]
+        query = (
+            Page.select(Page.id, Page.url)
+            .where((Page.id > after) & (Page.site == site_id) & Page.state.not_in(elsewhere))
+            .order_by(Page.id)
+            .limit(limit)
+        )
+        return self._rows(query)
+
+    def latest_page(self) -> int:
+        """Return the highest page id."""
+        return int(self._scalar(Page.select(fn.MAX(Page.id))) or 0)
+
+    def due(self, site_id: int, now: float) -> WatchedPageRow | None:
+        """Return the page of a site that has been due longest."""
+        rows = self._asked(_DUE, site=site_id, now=now)
+        return _ROW(rows[0]) if rows else None
+
+    def page(self, page_id: int) -> WatchedPageRow | None:
+        """Return a watched page."""
+        rows = self._asked(_ONE, page=page_id)
+        return _ROW(rows[0]) if rows else None
+
+    def pages(self, watch_id: int, *, limit: int = MAX_PAGES) -> list[WatchedPageRow]:
+        """Return the pages of a watch, the last changed first."""
+        last = fn.COALESCE(WatchedPage.changed_at, 0)
+        query = _pages().where(WatchedPage.watch == watch_id)
+        return self._all(_ROW, query.order_by(last.desc(), WatchedPage.page).limit(limit))
+
+    def postpone(self, page_id: int, until: float) -> None:
+        """Put off the next visit of a page."""
+        active = (WatchedPage.page == page_id) & (WatchedPage.due_at < NEVER_DUE)
+        self._write(WatchedPage.update(due_at=until).where(active))
+
+    def check_now(self, page_ids: Iterable[int], *, now: float) -> int:
+        """Note that pages are to be checked now; return how many are watched."""
+        count = 0
+        with writing(self._db, self._where):
+            for batch in batches(page_ids):
+                chosen = WatchedPage.page.in_(batch)
+                query = WatchedPage.select(WatchedPage.page, WatchedPage.site_id).where(chosen)
+                pages = list(query.tuples().execute(self._db))
+                asked = [{"page": page, "site_id": site, "at": now} for page, site in pages]
+                if asked:
+                    WatchedPage.update(due_at=ASKED).where(chosen).execute(self._db)
+                    VisitRequest.insert_many(asked).on_conflict_ignore().execute(self._db)
+                count += len(asked)
+        return count
+
+
+def put_next_watch(database: Database, page_id: int, following: NextWatch) -> None:
+    """Record what a visit for changes found of a page, and when the next one is due."""
+    fields = columns(asdict(following))
+    _SET.run(database, fields, page=page_id)
+
+
+def _watch(row: Sequence[Any]) -> WatchRow:
+    watch, site, pattern, state, least, most, channels, include, exclude, added, taken = row
+    return WatchRow(
+        *(watch, site, pattern, WatchState(state), least, most),
+        channels=tuple(json.loads(channels)),
+        include=tuple(json.loads(include)),
+        exclude=tuple(json.loads(exclude)),
+        added_at=added,
+        taken_to=taken,
+    )
